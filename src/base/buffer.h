@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* buffer.h - a growable run of bytes. */
+#ifndef PE_BASE_BUFFER_H
+#define PE_BASE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Zero-initialise (`pe_buffer b = {0};`), append, pe_buffer_free. Running out of memory is sticky:
+ * appends become no-ops, `failed` is set and the caller checks it once at the end.
+ */
+typedef struct pe_buffer {
+    char *data; /* not NUL-terminated, except after pe_buffer_text */
+    size_t bytes, capacity;
+    bool failed;
+} pe_buffer;
+
+void pe_buffer_add(pe_buffer *buffer, const void *data, size_t bytes);
+void pe_buffer_str(pe_buffer *buffer, const char *text);
+void pe_buffer_format(pe_buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Append text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+void pe_buffer_json_string(pe_buffer *buffer, const char *text);
+/** Make room for `bytes` more and return where they go (NULL when memory ran out); then add to
+ * buffer->bytes. */
+char *pe_buffer_reserve(pe_buffer *buffer, size_t bytes);
+/** NUL-terminated view of the content, "" when failed or empty. Valid until the next append. */
+const char *pe_buffer_text(pe_buffer *buffer);
+void pe_buffer_free(pe_buffer *buffer);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* status.h - every way a request can fail, in one list, and the problem that explains one. */
+#ifndef PE_BASE_STATUS_H
+#define PE_BASE_STATUS_H
+
+#include <stdint.h>
+
+/*
+ * X(enumerator, HTTP status, problem code, title, explanation served at /problems/{code})
+ *
+ * Source: RFC 9457 (problem details), RFC 9110 section 15 (status codes).
+ */
+#define PE_STATUS_MAP(X)                                                                           \
+    X(OK, 200, "ok", "Success", "The request succeeded.")                                          \
+    X(MALFORMED_REQUEST, 400, "malformed-request", "The request could not be read",                \
+      "A parameter is repeated or does not parse, or the body is empty, broken, not a JSON "       \
+      "object or repeats a key. Correct the place that detail names and send the request again.")  \
+    X(UNKNOWN_PARAMETER, 400, "unknown-parameter", "No such parameter",                            \
+      "Parameters are checked strictly: one that the resource does not know is refused rather "    \
+      "than ignored. The nearest known name is suggested; GET /v1 lists them all.")                \
+    X(MISSING_PARAMETER, 400, "missing-parameter", "A required parameter is missing",              \
+      "The resource cannot be computed without this parameter. GET /v1 tells its bounds.")         \
+    X(UNAUTHORIZED, 401, "unauthorized", "Credentials are missing or wrong",                       \
+      "This server asks for credentials that the request did not carry.")                          \
+    X(NOT_FOUND, 404, "not-found", "No such resource",                                             \
+      "No resource lives at this path. GET /v1 lists the resources there are.")                    \
+    X(METHOD_NOT_ALLOWED, 405, "method-not-allowed", "Method not allowed here",                    \
+      "The resource exists but does not answer this method; the Allow header names those it "      \
+      "does.")                                                                                     \
+    X(NOT_ACCEPTABLE, 406, "not-acceptable", "No acceptable representation",                       \
+      "The answer has no representation of the kind asked for; detail lists those it has. "        \
+      "A format that holds one tensor needs tensor=NAME where the answer has several.")            \
+    X(TIMEOUT, 408, "timeout", "The request took too long to arrive",                              \
+      "The whole request must arrive within the server's deadline.")                               \
+    X(BODY_TOO_LARGE, 413, "body-too-large", "The body is too large",                              \
+      "The body exceeds the limit that GET /v1 tells.")                                            \
+    X(UNSUPPORTED_MEDIA_TYPE, 415, "unsupported-media-type", "Media type not supported",           \
+      "The body's Content-Type is missing or is not one that this resource reads; the "            \
+      "Accept-Post header names those it does.")                                                   \
+    X(RANGE_NOT_SATISFIABLE, 416, "range-not-satisfiable", "Range not satisfiable",                \
+      "The Range asked for lies outside the representation.")                                      \
+    X(INVALID_PARAMETER, 422, "invalid-parameter", "A parameter is invalid",                       \
+      "The parameter was read but cannot be: a wrong enumeration value, a fraction where an "      \
+      "integer belongs, out of range, at odds with another parameter, or not read by the chosen "  \
+      "type.")                                                                                     \
+    X(TOO_MANY_ELEMENTS, 422, "too-many-elements", "The answer would be too large",                \
+      "The answer would hold more elements than the server's limit. Ask for fewer positions at "   \
+      "a time.")                                                                                   \
+    X(OVERLOADED, 503, "overloaded", "The server is busy",                                         \
+      "The server's queue is full, or it is starting or stopping. Try again after the seconds "    \
+      "in Retry-After.")                                                                           \
+    X(INTERNAL, 500, "internal", "Internal error",                                                 \
+      "The server failed, out of memory for example. The request_id finds it in the log.")
+
+typedef enum pe_status {
+#define PE_STATUS_ENUM(name, http, code, title, about) PE_##name,
+    PE_STATUS_MAP(PE_STATUS_ENUM)
+#undef PE_STATUS_ENUM
+} pe_status;
+
+/** Goes with every function that can fail: ignoring its status is a compiler warning. */
+#define PE_MUST_CHECK __attribute__((warn_unused_result))
+
+/**
+ * The one failure that a request is answered with. Plain value; the first failure wins and is
+ * passed up untouched.
+ *
+ * Threads  a problem belongs to one request.
+ */
+typedef struct pe_problem {
+    pe_status status;
+    /** Parameter at fault, "" when none. Deeper places as a path: "vectors/3/2",
+     * "rope_parameters/factor". */
+    char where[128];
+    /** One sentence for the client: what was expected and what came. */
+    char detail[512];
+    /** METHOD_NOT_ALLOWED: the Allow header; UNSUPPORTED_MEDIA_TYPE: Accept-Post. Else "". */
+    char allow[192];
+    /** TOO_MANY_ELEMENTS only. */
+    uint64_t max_elements, requested_elements;
+} pe_problem;
+
+/**
+ * Fill *why and return status.
+ *
+ *     if (dim % 2 != 0)
+ *         return pe_fail(why, PE_INVALID_PARAMETER, "rotary_dim", "rotary_dim must be even, got
+ * %zu", dim);
+ */
+pe_status pe_fail(pe_problem *why, pe_status status, const char *where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** pe_fail for an allocation that failed. */
+pe_status pe_fail_memory(pe_problem *why);
+
+int pe_status_http(pe_status status);
+const char *pe_status_code_text(pe_status status); /* "invalid-parameter" */
+const char *pe_status_title(pe_status status);
+const char *pe_status_about(pe_status status);
+
+/** The status with this problem code, or PE_OK when there is none. */
+pe_status pe_status_by_code(const char *code);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* cache.h - a byte-bounded, scan-resistant map of shared immutable values, filled once. */
+#ifndef PE_CACHE_CACHE_H
+#define PE_CACHE_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/**
+ * Eviction is SIEVE (Zhang et al., NSDI'24): one visited bit an entry, a hand that moves from old
+ * to new, no reordering on a hit. Keys are byte strings, compared whole. Values are the caller's,
+ * counted by references: the cache holds one while the entry lives, each holder of an entry
+ * another.
+ *
+ * Life of an entry: FILLING (one thread computes, others wait on it) -> READY (immutable) ->
+ * EVICTED (out of the map; freed with its last reference). A fill that fails leaves the map and its
+ * waiters get the same problem.
+ *
+ * Threads  any. No lock is held while a value is filled or freed.
+ */
+typedef struct pe_cache pe_cache;
+typedef struct pe_entry pe_entry; /* a reference to a READY entry */
+
+typedef struct pe_cache_stats {
+    uint64_t hits, misses, waits, evictions, rejected; /* rejected: larger than the cache admits */
+    size_t bytes, bytes_max, entries;
+} pe_cache_stats;
+
+/** Make the value: *value and *bytes (all of its memory, without the key, which the cache counts
+ * itself). */
+typedef pe_status (*pe_cache_fill)(void *context, void **value, size_t *bytes, pe_problem *why);
+typedef void (*pe_cache_free_value)(void *value);
+
+pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cache **out,
+                        pe_problem *why) PE_MUST_CHECK;
+/** All entries must have been released. Accepts NULL. */
+void pe_cache_free(pe_cache *cache);
+
+/** The entry of key if READY, with a reference, else NULL. Counts a hit, or (NULL) nothing. */
+pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
+
+/**
+ * The entry of key, filled by fill(context) when absent; concurrent callers of the same key wait
+ * for the one that fills. A value larger than bytes_max / 4 is handed out but not kept. *hit (may
+ * be NULL) tells whether it was there or waited for.
+ */
+pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
+                       void *context, pe_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
+
+void *pe_entry_value(const pe_entry *entry);
+pe_entry *pe_entry_ref(pe_entry *entry);
+void pe_entry_unref(pe_entry *entry); /* accepts NULL */
+
+void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.h - the numeric resources there are. */
+#ifndef PE_ENCODINGS_REGISTRY_H
+#define PE_ENCODINGS_REGISTRY_H
+
+#include <stddef.h>
+
+#include "plan/plan.h"
+
+/** All resources, in the order GET /v1 lists them; NULL-terminated. */
+extern const pe_resource *const pe_resources[];
+
+/** By command-line name ("rope/table") or path ("/v1/rope/table"); NULL when there is none. */
+const pe_resource *pe_resource_find(const char *name_or_path);
+
+/* One file per resource family defines these. */
+extern const pe_resource pe_sinusoidal, pe_sinusoidal_offset, pe_sinusoidal_add;
+extern const pe_resource pe_rope_frequencies, pe_rope_table, pe_rope_rotate, pe_rope_shift,
+    pe_rope_scores, pe_rope_decay, pe_rope_scaled_base;
+extern const pe_resource pe_alibi_slopes, pe_alibi_bias;
+
+#endif

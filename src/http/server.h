@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* server.h - the HTTP server: start, serve, drain, stop. */
+#ifndef PE_HTTP_SERVER_H
+#define PE_HTTP_SERVER_H
+
+#include "config/settings.h"
+
+typedef struct pe_server pe_server;
+
+/**
+ * Start listening; warm-up goes on in the background (readyz answers 503 until it is done). Logs
+ * the "listening" line once connections are accepted.
+ */
+pe_status pe_server_start(const pe_settings *settings, pe_server **out,
+                          pe_problem *why) PE_MUST_CHECK;
+
+/** The port in use (for port 0). */
+int pe_server_port(const pe_server *server);
+
+/** readyz goes 503, new connections are refused, answers under way finish (drain_timeout_ms), then
+ * all is freed. */
+void pe_server_stop(pe_server *server);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* params.h - parameters as rows, and the values a request gives them. */
+#ifndef PE_PLAN_PARAMS_H
+#define PE_PLAN_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "plan/positions.h"
+
+typedef enum pe_param_kind {
+    PE_KIND_INT,       /* value.integer; 512.0 is accepted for 512 */
+    PE_KIND_REAL,      /* value.real */
+    PE_KIND_BOOL,      /* value.truth */
+    PE_KIND_CHOICE,    /* value.choice, an index into choices */
+    PE_KIND_REAL_LIST, /* value.list */
+    PE_KIND_POSITIONS, /* value.positions */
+    PE_KIND_TENSOR,    /* value.tensor: numbers in a body (transforms only) */
+} pe_param_kind;
+
+/** One parameter: what parsing, defaults, range errors, the canonical form, GET /v1 and
+ * openapi.yaml share. */
+typedef struct pe_param {
+    const char *name;
+    pe_param_kind kind;
+    bool required;
+    bool optional;   /* may stay absent: no default, or one that the plan derives */
+    double min, max; /* INT, REAL and each item of REAL_LIST; inclusive */
+    bool above_min;  /* min itself is excluded */
+    double fallback; /* INT, REAL, BOOL (0, 1), CHOICE (index) */
+    const char
+        *fallback_text; /* POSITIONS: "0:128"; also shown for derived defaults ("head_dim") */
+    const char *const *choices; /* CHOICE, NULL-terminated */
+    bool integers_only;         /* POSITIONS, TENSOR */
+    bool two_axes;              /* POSITIONS may be [batch, n] in a body */
+    size_t list_max;            /* REAL_LIST: most items */
+    size_t min_dims, max_dims;  /* TENSOR */
+    bool as_float64;            /* TENSOR: read as float64 whatever dtype says */
+    const char *unit;           /* "tokens", "channels", ... or NULL */
+    const char *help;           /* one sentence */
+    const char *example;        /* text of a typical value */
+} pe_param;
+
+/** The value of one parameter. `present` after parsing: given by the client or filled from the row.
+ */
+typedef struct pe_value {
+    bool present, given;
+    int64_t integer;
+    double real;
+    bool truth;
+    size_t choice;
+    double *list;
+    size_t list_length;
+    pe_positions positions;
+    pe_array tensor;
+    /** Where the client put it when not at the top level ("rope_parameters"), else NULL. For
+     * pointers. */
+    const char *parent;
+} pe_value;
+
+/** Values of a resource's rows, parallel to them. */
+typedef struct pe_values {
+    const pe_param *params;
+    size_t n;
+    pe_value *value; /* n, owned */
+} pe_values;
+
+pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out,
+                         pe_problem *why) PE_MUST_CHECK;
+void pe_values_free(pe_values *values);
+
+/** The value named so; NULL when there is no such row. */
+pe_value *pe_values_find(const pe_values *values, const char *name);
+
+/** Shorthands for rows that exist and are present (asserted). */
+int64_t pe_values_int(const pe_values *values, const char *name);
+double pe_values_real(const pe_values *values, const char *name);
+bool pe_values_bool(const pe_values *values, const char *name);
+size_t pe_values_choice(const pe_values *values, const char *name);
+bool pe_values_present(const pe_values *values, const char *name);
+bool pe_values_given(const pe_values *values, const char *name);
+
+/** Set and mark present (not given): derived defaults, as rotary_dim from head_dim. */
+void pe_values_set_int(pe_values *values, const char *name, int64_t integer);
+void pe_values_set_real(pe_values *values, const char *name, double real);
+
+/** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent.
+ */
+pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The canonical form: present values, sorted by name, defaults included, numbers in their shortest
+ * text. Query text "base=10000&d_model=64&positions=0:128" / JSON object
+ * {"base":10000,...,"positions":"0:128"}. Tensors are left out.
+ */
+void pe_values_query(const pe_values *values, pe_buffer *out);
+void pe_values_json(const pe_values *values, pe_buffer *out);
+
+/** Shortest text of a real as the canonical form writes it: integers below 2^53 without exponent.
+ */
+void pe_real_print(double real, pe_buffer *out);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.h - what an answer will hold, decided before a number is computed. */
+#ifndef PE_PLAN_PLAN_H
+#define PE_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "plan/params.h"
+
+struct pe_tables; /* tables/tables.h */
+typedef struct pe_plan pe_plan;
+
+/** A scalar of the answer: a JSON number (float64, shortest), null or text. */
+typedef struct pe_scalar {
+    const char *name;
+    bool null;
+    double value;
+    const char *text; /* a string constant; NULL for a number */
+} pe_scalar;
+
+/**
+ * One tensor of the answer, filled in units of `unit` consecutive elements (row-major): a table's
+ * unit is its row; a tensor whose rows may be huge, or that has one axis, takes unit 1. elements ==
+ * units * unit.
+ */
+typedef struct pe_tensor {
+    const char *name; /* shown where the answer has several tensors: "cos" */
+    pe_dtype dtype;
+    pe_shape shape;
+    size_t elements, units, unit;
+} pe_tensor;
+
+#define PE_MAX_SCALARS  8
+#define PE_MAX_TENSORS  8
+#define PE_MAX_WARNINGS 4
+
+/** Bounds a plan is checked against. */
+typedef struct pe_limits {
+    size_t max_elements;
+} pe_limits;
+
+/**
+ * Made by a resource's `plan`; freed by pe_plan_free. After the plan nothing can fail but memory.
+ * Immutable once made: fill may run in any thread, in several at once, over any rows in any order.
+ */
+struct pe_plan {
+    size_t n_scalars, n_tensors, n_warnings;
+    pe_scalar scalars[PE_MAX_SCALARS];
+    pe_tensor tensors[PE_MAX_TENSORS];
+    char *warnings[PE_MAX_WARNINGS]; /* owned */
+
+    void *state;                     /* the encoding's */
+    void (*free_state)(void *state); /* may be NULL */
+    /**
+     * Write units [first, first + units) of tensor t, packed, in the tensor's dtype, to out
+     * (64-byte aligned). Non-finite elements mean masked (-inf in binary formats, null in JSON).
+     */
+    pe_status (*fill)(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why);
+};
+
+/**
+ * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
+ * Errors  TOO_MANY_ELEMENTS.
+ */
+pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
+                             pe_dtype dtype, const pe_shape *shape, size_t unit,
+                             pe_problem *why) PE_MUST_CHECK;
+void pe_plan_add_scalar(pe_plan *plan, const char *name, double value);
+/** Text is copied. */
+void pe_plan_warn(pe_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Releases what the plan owns and zeroes it. */
+void pe_plan_free(pe_plan *plan);
+
+typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
+
+/**
+ * One numeric resource: a row of encodings/registry.c. Knows no JSON and no HTTP.
+ */
+typedef struct pe_resource {
+    const char *path;     /* "/v1/rope/table" */
+    const char *encoding; /* the answer's "encoding" member: "rope" */
+    const char *name;     /* for the command line: "rope/table" */
+    pe_resource_kind kind;
+    const char *summary, *formula,
+        *source; /* one sentence; ASCII formula; paper or repository@commit */
+    /** Own rows. The common rows (positions, dtype, numerics) are rows of their own here too. */
+    const pe_param *params;
+    size_t n_params;
+    /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */
+    const char *nested;
+    /**
+     * Check what single rows cannot say, derive defaults (pe_values_set_*: they become part of the
+     * canonical form), and plan the answer. May move tensors out of values. *out is zeroed by the
+     * caller.
+     */
+    pe_status (*plan)(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                      pe_plan *out, pe_problem *why);
+} pe_resource;
+
+/* Rows that many resources share, as initialisers: PE_PARAM_POSITIONS, ... */
+extern const char
+    *const pe_dtype_choices[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
+extern const char *const pe_numerics_choices[]; /* exact float32 */
+enum { PE_NUMERICS_EXACT, PE_NUMERICS_FLOAT32 };
+
+#define PE_PARAM_POSITIONS                                                                         \
+    {                                                                                              \
+        .name = "positions", .kind = PE_KIND_POSITIONS, .fallback_text = "0:128",                  \
+        .unit = "tokens", .help = "Positions: a:b, a:b:step, a number, or a list.",                \
+        .example = "0:8"                                                                           \
+    }
+#define PE_PARAM_DTYPE                                                                             \
+    {                                                                                              \
+        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_dtype_choices,                      \
+        .help = "Element type of the numbers.", .example = "float32"                               \
+    }
+#define PE_PARAM_NUMERICS                                                                          \
+    {                                                                                              \
+        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_numerics_choices,                \
+        .help =                                                                                    \
+            "exact: correctly rounded; float32: the arithmetic of the PyTorch reference path.",    \
+        .example = "exact"                                                                         \
+    }
+
+#endif

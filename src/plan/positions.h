@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* positions.h - the positions a request asks for: a range, or a list. */
+#ifndef PE_PLAN_POSITIONS_H
+#define PE_PLAN_POSITIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+
+/**
+ * Position r is first + r*step (list == NULL) or list[r]. Magnitudes are below 2^53, so every
+ * integer position is an exact double. A list whose entries are integers of constant step is
+ * normalised to a range by pe_positions_from_list, so equal positions have one form.
+ */
+typedef struct pe_positions {
+    size_t count;
+    int64_t first, step;
+    double *list;    /* owned; NULL for a range */
+    bool fractional; /* some list entry is not an integer */
+    pe_shape shape;  /* as given: [count], or [batch, n] in bodies; elements == count */
+} pe_positions;
+
+/** Magnitudes must be below this. */
+#define PE_POSITION_LIMIT 9007199254740992.0 /* 2^53 */
+
+/** Position r, exact. */
+double pe_positions_at(const pe_positions *positions, size_t r);
+
+/** first, first+step, ... ; count > 0. */
+pe_positions pe_positions_range(int64_t first, int64_t step, size_t count);
+
+/**
+ * Parse "a:b", "a:b:step", "5", "1,5,9" (a, b, step integers; list entries may be fractional).
+ * Errors  MALFORMED_REQUEST (does not parse), INVALID_PARAMETER (fractional or zero step, empty or
+ *         reversed range, beyond 2^53), TOO_MANY_ELEMENTS (a list or range of more than max_count).
+ */
+pe_status pe_positions_parse(const char *text, size_t bytes, const char *name, size_t max_count,
+                             pe_positions *out, pe_problem *why) PE_MUST_CHECK;
+
+/** Take a 1-D or 2-D float64 array (ownership moves); normalises constant integer steps of 1-D
+ * lists. */
+pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions *out,
+                                 pe_problem *why) PE_MUST_CHECK;
+
+/** Canonical text: a:b[:step] with b = last +- 1, or a comma-separated list. 2-D: nested brackets
+   are not canonical text; only transforms have them and they have no URL. */
+void pe_positions_print(const pe_positions *positions, pe_buffer *out);
+
+void pe_positions_free(pe_positions *positions);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.h - frequency sets and rows of sines and cosines that requests share. */
+#ifndef PE_TABLES_TABLES_H
+#define PE_TABLES_TABLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "cache/cache.h"
+#include "exact/wave.h"
+
+/** Rows of a block; blocks are aligned to absolute multiples of this. */
+#define PE_BLOCK_ROWS 64
+
+typedef struct pe_tables pe_tables;
+
+pe_status pe_tables_make(size_t bytes_max, pe_tables **out, pe_problem *why) PE_MUST_CHECK;
+void pe_tables_free(pe_tables *tables);
+void pe_tables_stats(pe_tables *tables, pe_cache_stats *out);
+
+/** A shared frequency set; made by one thread from spec when absent. The key is the whole spec
+ * (callbacks and formula). */
+typedef struct pe_shared_wave {
+    pe_entry *entry;
+    const pe_wave *wave;
+    uint64_t id; /* names the set in the keys of its row blocks; never reused */
+} pe_shared_wave;
+
+pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
+                         pe_problem *why) PE_MUST_CHECK;
+void pe_shared_wave_ref(pe_shared_wave *shared);
+void pe_shared_wave_unref(pe_shared_wave *shared);
+
+/**
+ * cos and sin, float64, amplitude included, correctly rounded: cos[r*n + i] for positions block*64
+ * + r. Absolute, so 0:512, 0:2048 and any rotation find the same rows.
+ */
+typedef struct pe_block {
+    pe_entry *entry;
+    const double *cos, *sin; /* [PE_BLOCK_ROWS, n] */
+} pe_block;
+
+/** block may be negative; positions outside +-2^53 are not asked for. */
+pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t block,
+                          pe_block *out, pe_problem *why) PE_MUST_CHECK;
+void pe_block_unref(pe_block *block);
+
+#endif
