@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - one JSON object per line on stderr. */
+#include "base/log.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+static atomic_int level_max = PE_LOG_INFO;
+
+void pe_log_set_level(pe_log_level level)
+{
+    atomic_store(&level_max, (int)level);
+}
+
+/* Now, UTC, as RFC 3339 with milliseconds. */
+static void add_time(pe_buffer *line)
+{
+    struct timespec now;
+    struct tm utc;
+    char text[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+    pe_buffer_format(line, "{\"time\":\"%s.%03ldZ\"", text, now.tv_nsec / 1000000);
+}
+
+static void add_member(pe_buffer *line, const pe_log_member *member)
+{
+    pe_buffer_str(line, ",");
+    pe_buffer_json_string(line, member->name);
+    pe_buffer_str(line, ":");
+    if (member->kind == PE_LOG_TEXT)
+        pe_buffer_json_string(line, member->text != NULL ? member->text : "");
+    else if (member->kind == PE_LOG_NUMBER)
+        pe_buffer_format(line, "%lld", (long long)member->number);
+    else
+        pe_buffer_format(line, "%.6g", isfinite(member->real) ? member->real : 0.0);
+}
+
+void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
+{
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+    if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
+        return;
+    pe_buffer line = {0};
+    add_time(&line);
+    pe_buffer_format(&line, ",\"level\":\"%s\",\"event\":", names[level]);
+    pe_buffer_json_string(&line, event);
+    for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
+        add_member(&line, m);
+    pe_buffer_str(&line, "}\n");
+    /* A line that cannot be written (stderr closed, no memory) is dropped: there is nowhere to say
+     * so. */
+    if (!line.failed) {
+        const ssize_t written = write(STDERR_FILENO, line.data, line.bytes);
+        (void)written;
+    }
+    pe_buffer_free(&line);
+}

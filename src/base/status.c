@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* status.c - the failures as rows, and how a problem is filled. */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct status_row {
+    int http;
+    const char *code, *title, *about;
+} rows[] = {
+#define ROW(name, http, code, title, about) [PE_##name] = {http, code, title, about},
+    PE_STATUS_MAP(ROW)
+#undef ROW
+};
+
+pe_status pe_fail(pe_problem *why, pe_status status, const char *where, const char *format, ...)
+{
+    *why = (pe_problem){.status = status};
+    snprintf(why->where, sizeof why->where, "%s", where);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why->detail, sizeof why->detail, format, list);
+    va_end(list);
+    return status;
+}
+
+pe_status pe_fail_memory(pe_problem *why)
+{
+    return pe_fail(why, PE_INTERNAL, "", "the server ran out of memory");
+}
+
+int pe_status_http(pe_status status)
+{
+    return rows[status].http;
+}
+
+const char *pe_status_code_text(pe_status status)
+{
+    return rows[status].code;
+}
+
+const char *pe_status_title(pe_status status)
+{
+    return rows[status].title;
+}
+
+const char *pe_status_about(pe_status status)
+{
+    return rows[status].about;
+}
+
+pe_status pe_status_by_code(const char *code)
+{
+    for (size_t s = 0; s < sizeof rows / sizeof rows[0]; s++)
+        if (strcmp(rows[s].code, code) == 0)
+            return (pe_status)s;
+    return PE_OK;
+}

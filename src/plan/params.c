@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* params.c - the values of a request's parameters, their defaults and their canonical form. */
+#include "plan/params.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/number.h"
+
+pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out, pe_problem *why)
+{
+    pe_value *value = calloc(n == 0 ? 1 : n, sizeof *value);
+    if (value == NULL)
+        return pe_fail_memory(why);
+    *out = (pe_values){params, n, value};
+    return PE_OK;
+}
+
+void pe_values_free(pe_values *values)
+{
+    if (values == NULL)
+        return;
+    for (size_t i = 0; i < values->n && values->value != NULL; i++) {
+        free(values->value[i].list);
+        pe_positions_free(&values->value[i].positions);
+        pe_array_free(&values->value[i].tensor);
+    }
+    free(values->value);
+    *values = (pe_values){0};
+}
+
+pe_value *pe_values_find(const pe_values *values, const char *name)
+{
+    for (size_t i = 0; i < values->n; i++)
+        if (strcmp(values->params[i].name, name) == 0)
+            return &values->value[i];
+    return NULL;
+}
+
+static pe_value *present(const pe_values *values, const char *name)
+{
+    pe_value *value = pe_values_find(values, name);
+    assert(value != NULL && value->present);
+    return value;
+}
+
+int64_t pe_values_int(const pe_values *values, const char *name)
+{
+    return present(values, name)->integer;
+}
+
+double pe_values_real(const pe_values *values, const char *name)
+{
+    return present(values, name)->real;
+}
+
+bool pe_values_bool(const pe_values *values, const char *name)
+{
+    return present(values, name)->truth;
+}
+
+size_t pe_values_choice(const pe_values *values, const char *name)
+{
+    return present(values, name)->choice;
+}
+
+bool pe_values_present(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->present;
+}
+
+bool pe_values_given(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->given;
+}
+
+void pe_values_set_int(pe_values *values, const char *name, int64_t integer)
+{
+    pe_value *value = pe_values_find(values, name);
+    assert(value != NULL);
+    value->integer = integer;
+    value->present = true;
+}
+
+void pe_values_set_real(pe_values *values, const char *name, double real)
+{
+    pe_value *value = pe_values_find(values, name);
+    assert(value != NULL);
+    value->real = real;
+    value->present = true;
+}
+
+/* ---- defaults -----------------------------------------------------------------------------------
+ */
+
+static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem *why)
+{
+    value->present = true;
+    switch (param->kind) {
+    case PE_KIND_INT:
+        value->integer = (int64_t)param->fallback;
+        return PE_OK;
+    case PE_KIND_REAL:
+        value->real = param->fallback;
+        return PE_OK;
+    case PE_KIND_BOOL:
+        value->truth = param->fallback != 0;
+        return PE_OK;
+    case PE_KIND_CHOICE:
+        value->choice = (size_t)param->fallback;
+        return PE_OK;
+    case PE_KIND_POSITIONS:
+        return pe_positions_parse(param->fallback_text, strlen(param->fallback_text), param->name,
+                                  SIZE_MAX, &value->positions, why);
+    case PE_KIND_REAL_LIST:
+    case PE_KIND_TENSOR:
+        value->present = false; /* lists and tensors have no default */
+        return PE_OK;
+    }
+    return PE_OK;
+}
+
+pe_status pe_values_defaults(pe_values *values, pe_problem *why)
+{
+    for (size_t i = 0; i < values->n; i++) {
+        const pe_param *param = &values->params[i];
+        if (values->value[i].present)
+            continue;
+        if (param->required)
+            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required: %s",
+                           param->name, param->help);
+        if (param->optional)
+            continue;
+        const pe_status status = fill_default(param, &values->value[i], why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+/* ---- the canonical form -------------------------------------------------------------------------
+ */
+
+void pe_real_print(double real, pe_buffer *out)
+{
+    char *at = pe_buffer_reserve(out, PE_NUMBER_TEXT_MAX);
+    if (at != NULL)
+        out->bytes += pe_number_print(PE_FLOAT64, real + 0.0, at);
+}
+
+static void print_list(const double *list, size_t n, pe_buffer *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i != 0)
+            pe_buffer_str(out, ",");
+        pe_real_print(list[i], out);
+    }
+}
+
+/* The value as query text. */
+static void print_plain(const pe_param *param, const pe_value *value, pe_buffer *out)
+{
+    switch (param->kind) {
+    case PE_KIND_INT:
+        pe_buffer_format(out, "%lld", (long long)value->integer);
+        break;
+    case PE_KIND_REAL:
+        pe_real_print(value->real, out);
+        break;
+    case PE_KIND_BOOL:
+        pe_buffer_str(out, value->truth ? "true" : "false");
+        break;
+    case PE_KIND_CHOICE:
+        pe_buffer_str(out, param->choices[value->choice]);
+        break;
+    case PE_KIND_REAL_LIST:
+        print_list(value->list, value->list_length, out);
+        break;
+    case PE_KIND_POSITIONS:
+        pe_positions_print(&value->positions, out);
+        break;
+    case PE_KIND_TENSOR:
+        break;
+    }
+}
+
+/* Positions [batch, n] have no query text; in JSON they are nested arrays. */
+static void print_batches(const pe_positions *positions, pe_buffer *out)
+{
+    const size_t n = positions->shape.dim[1];
+    pe_buffer_str(out, "[");
+    for (size_t b = 0; b < positions->shape.dim[0]; b++) {
+        pe_buffer_str(out, b == 0 ? "[" : ",[");
+        print_list(positions->list + b * n, n, out);
+        pe_buffer_str(out, "]");
+    }
+    pe_buffer_str(out, "]");
+}
+
+static void print_json(const pe_param *param, const pe_value *value, pe_buffer *out)
+{
+    const char *open = "", *close = "";
+    if (param->kind == PE_KIND_POSITIONS && value->positions.shape.ndim == 2) {
+        print_batches(&value->positions, out);
+        return;
+    }
+    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS)
+        open = close = "\"";
+    else if (param->kind == PE_KIND_REAL_LIST) {
+        open = "[";
+        close = "]";
+    }
+    pe_buffer_str(out, open);
+    print_plain(param, value, out);
+    pe_buffer_str(out, close);
+}
+
+/* The next name after `after` in order among the present rows that have a canonical form; n when
+ * none. */
+static size_t next_by_name(const pe_values *values, const char *after)
+{
+    size_t best = values->n;
+    for (size_t i = 0; i < values->n; i++) {
+        const char *name = values->params[i].name;
+        if (!values->value[i].present || values->params[i].kind == PE_KIND_TENSOR)
+            continue;
+        if (after != NULL && strcmp(name, after) <= 0)
+            continue;
+        if (best == values->n || strcmp(name, values->params[best].name) < 0)
+            best = i;
+    }
+    return best;
+}
+
+void pe_values_query(const pe_values *values, pe_buffer *out)
+{
+    const char *after = NULL;
+    for (size_t i; (i = next_by_name(values, after)) < values->n; after = values->params[i].name) {
+        pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->params[i].name);
+        print_plain(&values->params[i], &values->value[i], out);
+    }
+}
+
+void pe_values_json(const pe_values *values, pe_buffer *out)
+{
+    const char *after = NULL;
+    pe_buffer_str(out, "{");
+    for (size_t i; (i = next_by_name(values, after)) < values->n; after = values->params[i].name) {
+        pe_buffer_format(out, "%s\"%s\":", after == NULL ? "" : ",", values->params[i].name);
+        print_json(&values->params[i], &values->value[i], out);
+    }
+    pe_buffer_str(out, "}");
+}

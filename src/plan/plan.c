@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* plan.c - what an answer will hold. */
+#include "plan/plan.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const pe_dtype_choices[] = {[PE_FLOAT32] = "float32",
+                                        [PE_FLOAT64] = "float64",
+                                        [PE_FLOAT16] = "float16",
+                                        [PE_BFLOAT16] = "bfloat16",
+                                        NULL};
+const char *const pe_numerics_choices[] = {
+    [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
+
+/* requested: SIZE_MAX when the count itself overflows. */
+static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
+{
+    pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
+            "the answer would hold %s%zu elements, at most %zu are allowed",
+            requested == SIZE_MAX ? "at least " : "", requested, limits->max_elements);
+    why->max_elements = limits->max_elements;
+    why->requested_elements = requested;
+    return why->status;
+}
+
+pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
+                             pe_dtype dtype, const pe_shape *shape, size_t unit, pe_problem *why)
+{
+    assert(plan->n_tensors < PE_MAX_TENSORS);
+    size_t elements, total;
+    if (!pe_shape_elements(shape, &elements))
+        return too_many(limits, SIZE_MAX, why);
+    total = elements;
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        if (!pe_size_add(total, plan->tensors[t].elements, &total))
+            return too_many(limits, SIZE_MAX, why);
+    if (total > limits->max_elements)
+        return too_many(limits, total, why);
+    assert(unit > 0 && elements % unit == 0);
+    plan->tensors[plan->n_tensors++] = (pe_tensor){.name = name,
+                                                   .dtype = dtype,
+                                                   .shape = *shape,
+                                                   .elements = elements,
+                                                   .units = elements / unit,
+                                                   .unit = unit};
+    return PE_OK;
+}
+
+void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)
+{
+    assert(plan->n_scalars < PE_MAX_SCALARS);
+    plan->scalars[plan->n_scalars++] = (pe_scalar){.name = name, .value = value};
+}
+
+void pe_plan_warn(pe_plan *plan, const char *format, ...)
+{
+    char *text;
+    va_list list;
+    assert(plan->n_warnings < PE_MAX_WARNINGS);
+    va_start(list, format);
+    const int length = vasprintf(&text, format, list);
+    va_end(list);
+    if (length >= 0) /* without memory the answer goes out without its warning */
+        plan->warnings[plan->n_warnings++] = text;
+}
+
+void pe_plan_free(pe_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    if (plan->free_state != NULL)
+        plan->free_state(plan->state);
+    for (size_t w = 0; w < plan->n_warnings; w++)
+        free(plan->warnings[w]);
+    *plan = (pe_plan){0};
+}
