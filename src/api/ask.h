@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "base/nearest.h" /* pe_nearest_name */
 #include "formats/format.h"
 #include "plan/plan.h"
 
@@ -68,9 +69,5 @@ void pe_ask_free(pe_ask *ask);
  * list. What Content-Location says.
  */
 void pe_ask_canonical_query(const pe_ask *ask, const pe_format *format, pe_buffer *out);
-
-/** The nearest of the names to `name` by edit distance, NULL when none is near (at most 1/2 of its
- * length, 3 at most). */
-const char *pe_nearest_name(const char *name, const char *const *names, size_t n);
 
 #endif
