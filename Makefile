@@ -1,16 +1,25 @@
 # posenc - positional encodings as a service.  `make help` lists the targets.
+VERSION := 0.1.0
+REVISION ?= $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),unknown)
+
 BUILD ?= release
 B := build/$(BUILD)
-
-CC ?= gcc
+PREFIX ?= /usr/local
+DESTDIR ?=
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 CFLAGS ?=
 LDFLAGS ?=
+# What installs missing packages; DEPS=true leaves the machine as it is.
+DEPS ?= .ci/deps
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wundef -Wvla -Wformat=2 -Wswitch-enum
 ifdef WERROR
 WARN += -Werror
 endif
+# Results must not depend on the compiler, so nothing is contracted and nothing is "fast".
 FP := -ffp-contract=off -fno-math-errno -fno-trapping-math
 
 MODE_release := -O3 -DNDEBUG -g
@@ -18,66 +27,165 @@ MODE_debug := -O0 -g3
 MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread
 MODE_coverage := -O0 -g --coverage
+ifndef MODE_$(BUILD)
+$(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage)
+endif
 
-ALL_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) $(MODE_$(BUILD)) -pthread $(CFLAGS)
+BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
+ALL_CFLAGS := $(BASE_CFLAGS) $(MODE_$(BUILD)) $(CFLAGS)
 ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
-LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lm
+LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lzstd -lz -lm
 TEST_LIBS := -lcmocka -lcurl
 
 # src/kernels/level/*.c are compiled once per instruction-set level, with -DPE_LEVEL=name
-ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 LEVELS := baseline v3 v4
+LEVEL_FLAGS_baseline := -march=x86-64
+LEVEL_FLAGS_v3 := -march=x86-64-v3
+LEVEL_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 else
 LEVELS := baseline
 endif
-LEVEL_FLAGS_baseline :=
-ifeq ($(ARCH),x86_64)
-LEVEL_FLAGS_baseline := -march=x86-64
-endif
-LEVEL_FLAGS_v3 := -march=x86-64-v3
-LEVEL_FLAGS_v4 := -march=x86-64-v4 -mprefer-vector-width=512
 
 SRC := $(filter-out src/main.c,$(wildcard src/*/*.c))
 LEVEL_SRC := $(wildcard src/kernels/level/*.c)
-OBJ := $(SRC:src/%.c=$(B)/%.o) \
+OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o \
 	$(foreach l,$(LEVELS),$(LEVEL_SRC:src/kernels/level/%.c=$(B)/kernels/$(l)/%.o))
-TEST_SRC := $(wildcard tests/unit/*.c tests/kernels/*.c tests/properties/*.c tests/golden/*.c tests/http/*.c)
+GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,unit kernels properties golden http)))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
+TEST_SCRIPT := $(wildcard tests/*/*.test)
+BENCH_BIN := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
 SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all test clean
+.SUFFIXES:
+.DEFAULT_GOAL := all
+.PHONY: help all run test bench lint format install uninstall deps clean openapi-lint schemathesis \
+	run-tests FORCE
 
-all: $(B)/posenc
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
+		printf '  %-14s %s\n' "$$target" "$$text"; done
+	@echo '  BUILD=release|debug|asan|tsan|coverage chooses the flavour; each has its own build/$$BUILD'
+
+all: $(B)/posenc ## build the program, build/release/posenc
+
+run: ## build and serve; ARGS="--port 9000" are its flags
+	@$(DEPS) build
+	@$(MAKE) --no-print-directory all
+	$(B)/posenc serve $(ARGS)
+
+test: ## build and run all tests, in parallel
+	@$(DEPS) build test
+	@$(MAKE) --no-print-directory run-tests
+
+bench: ## run the benchmarks, one after the other
+	@$(DEPS) build test
+	@$(MAKE) --no-print-directory $(B)/posenc $(BENCH_BIN)
+	@set -e; for bench in $(BENCH_BIN); do echo "== $$bench"; POSENC_BINARY=$(abspath $(B)/posenc) $$bench; done
+
+deps: ## install what building, running and testing need (Debian packages)
+	@$(DEPS) build test
+
+# --- objects and programs ---
 
 $(B)/libposenc.a: $(OBJ)
 	@rm -f $@
-	ar rcs $@ $(OBJ)
+	$(AR) rcs $@ $(OBJ)
 
 $(B)/posenc: $(B)/main.o $(B)/libposenc.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/%.o: src/%.c
+$(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 define LEVEL_RULE
-$(B)/kernels/$(1)/%.o: src/kernels/level/%.c
+$(B)/kernels/$(1)/%.o: src/kernels/level/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $$(@D)
 	$$(CC) $$(ALL_CFLAGS) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
 
-$(B)/tests/%.o: tests/%.c
+# .incbin names files that -MMD does not see.
+$(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ -Wa,-I$(B)/gen $<
+
+$(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
-clean:
+# --- generated files: rewritten only when they change, so that nothing is rebuilt in vain ---
+
+define WRITE_IF_CHANGED
+@mkdir -p $(@D)
+@printf '%s\n' $(1) > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+endef
+
+$(B)/gen/flags: FORCE
+	$(call WRITE_IF_CHANGED,'$(CC) $(ALL_CFLAGS)')
+
+$(B)/gen/version.h: FORCE
+	$(call WRITE_IF_CHANGED,'#define PE_VERSION "$(VERSION)"' '#define PE_REVISION "$(REVISION)"')
+
+$(B)/gen/openapi.yaml: openapi.yaml
+	@mkdir -p $(@D)
+	cp $< $@
+
+# The first Python that has PyYAML: one in the PATH may shadow Debian's.
+$(B)/gen/openapi.json: openapi.yaml
+	@mkdir -p $(@D)
+	for python in python3 /usr/bin/python3; do $$python -c 'import yaml' 2>/dev/null && break; done; \
+	$$python -c 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, ensure_ascii=False)' \
+		< $< > $@
+
+# --- tests ---
+
+SAN := detect_leaks=1:halt_on_error=1:abort_on_error=0:detect_stack_use_after_return=1:strict_string_checks=1
+# The sanitizer, not cmocka, shall explain a crash.
+SAN_SIGNALS := handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:handle_abort=1
+TEST_ENV_asan := ASAN_OPTIONS=$(SAN):$(SAN_SIGNALS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+TEST_ENV_tsan := TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:$(SAN_SIGNALS)
+
+run-tests: $(B)/posenc $(TEST_BIN)
+	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(B)/posenc) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \
+		tests/run $(B)/tests $(TEST_BIN) $(TEST_SCRIPT)
+
+openapi-lint: ## lint openapi.yaml with Redocly and Spectral
+	@$(DEPS) openapi
+	@tests/openapi/lint
+
+schemathesis: ## test the running server against openapi.yaml
+	@$(DEPS) build openapi
+	@$(MAKE) --no-print-directory all
+	@tests/openapi/schemathesis $(B)/posenc
+
+# --- lint ---
+
+format: ## rewrite the sources with clang-format
+	@$(DEPS) lint
+	clang-format -i $(C_FILES)
+
+include .ci/lint.mk
+
+# --- installation ---
+
+install: all ## install the program and its settings file under $(DESTDIR)$(PREFIX)
+	install -D -m 755 $(B)/posenc $(DESTDIR)$(PREFIX)/bin/posenc
+	install -D -m 644 config/posenc.json $(DESTDIR)$(PREFIX)/share/doc/posenc/posenc.json
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/posenc $(DESTDIR)$(PREFIX)/share/doc/posenc/posenc.json
+	-rmdir $(DESTDIR)$(PREFIX)/share/doc/posenc 2>/dev/null
+
+clean: ## remove everything built
 	rm -rf build
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
