@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* test_params.c - defaults, the canonical form and plans' element counts. */
+#include "support/check.h"
+
+#include <string.h>
+
+#include "plan/plan.h"
+
+static const char *const layouts[] = {"interleaved", "sin_cos", NULL};
+static const pe_param rows[] = {
+    {.name = "d_model",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1,
+     .max = 64,
+     .help = "width"},
+    {.name = "base", .kind = PE_KIND_REAL, .fallback = 10000, .min = 1, .max = 1e12},
+    {.name = "layout", .kind = PE_KIND_CHOICE, .choices = layouts},
+    {.name = "flag", .kind = PE_KIND_BOOL, .fallback = 1},
+    {.name = "short_factor", .kind = PE_KIND_REAL_LIST, .optional = true},
+    {.name = "rotary_dim", .kind = PE_KIND_INT, .optional = true},
+    PE_PARAM_POSITIONS,
+};
+
+static void defaults_fill_what_is_absent_and_name_what_is_missing(void **state)
+{
+    (void)state;
+    pe_values values;
+    pe_problem why;
+    assert_int_equal(pe_values_make(rows, PE_LEN(rows), &values, &why), PE_OK);
+    assert_int_equal(pe_values_defaults(&values, &why), PE_MISSING_PARAMETER);
+    assert_string_equal(why.where, "d_model");
+    pe_values_set_int(&values, "d_model", 4);
+    assert_int_equal(pe_values_defaults(&values, &why), PE_OK);
+    assert_true(pe_values_real(&values, "base") == 10000);
+    assert_true(pe_values_bool(&values, "flag"));
+    assert_int_equal(pe_values_choice(&values, "layout"), 0);
+    assert_int_equal(pe_values_find(&values, "positions")->positions.count, 128);
+    assert_false(pe_values_present(&values, "rotary_dim"));
+    assert_false(pe_values_given(&values, "base"));
+    assert_null(pe_values_find(&values, "d_modle"));
+    pe_values_free(&values);
+}
+
+static void the_canonical_form_is_sorted_with_shortest_numbers(void **state)
+{
+    (void)state;
+    static double list[] = {1, 1.5, -0.0};
+    pe_values values;
+    pe_problem why;
+    pe_buffer query = {0}, json = {0};
+    assert_int_equal(pe_values_make(rows, PE_LEN(rows), &values, &why), PE_OK);
+    pe_values_set_int(&values, "d_model", 4);
+    assert_int_equal(pe_values_defaults(&values, &why), PE_OK);
+    pe_values_set_real(&values, "base", 1e12);
+    pe_value *short_factor = pe_values_find(&values, "short_factor");
+    short_factor->list = list;
+    short_factor->list_length = PE_LEN(list);
+    short_factor->present = true;
+    pe_values_query(&values, &query);
+    pe_values_json(&values, &json);
+    assert_string_equal(pe_buffer_text(&query),
+                        "base=1000000000000&d_model=4&flag=true&layout=interleaved"
+                        "&positions=0:128&short_factor=1,1.5,0");
+    assert_string_equal(pe_buffer_text(&json),
+                        "{\"base\":1000000000000,\"d_model\":4,\"flag\":true,"
+                        "\"layout\":\"interleaved\",\"positions\":\"0:128\","
+                        "\"short_factor\":[1,1.5,0]}");
+    short_factor->list = NULL;
+    pe_buffer_free(&query);
+    pe_buffer_free(&json);
+    pe_values_free(&values);
+}
+
+static void plans_count_elements_over_all_tensors(void **state)
+{
+    (void)state;
+    const pe_limits limits = {.max_elements = 100};
+    pe_plan plan = {0};
+    pe_problem why;
+    assert_int_equal(
+        pe_plan_add_tensor(&plan, &limits, "cos", PE_FLOAT32, &(pe_shape){2, {10, 6}}, 6, &why),
+        PE_OK);
+    assert_int_equal(plan.tensors[0].units, 10);
+    assert_int_equal(
+        pe_plan_add_tensor(&plan, &limits, "sin", PE_FLOAT32, &(pe_shape){2, {10, 6}}, 6, &why),
+        PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(why.max_elements, 100);
+    assert_int_equal(why.requested_elements, 120);
+    const pe_shape endless = {3, {1UL << 30, 1UL << 30, 1UL << 30}};
+    assert_int_equal(pe_plan_add_tensor(&plan, &limits, "sin", PE_FLOAT32, &endless, 1, &why),
+                     PE_TOO_MANY_ELEMENTS);
+    pe_plan_warn(&plan, "upstream differs by %d", 3);
+    assert_string_equal(plan.warnings[0], "upstream differs by 3");
+    pe_plan_free(&plan);
+    assert_int_equal(plan.n_tensors, 0);
+}
+
+static void every_problem_code_has_a_row(void **state)
+{
+    (void)state;
+    assert_int_equal(pe_status_by_code("not-acceptable"), PE_NOT_ACCEPTABLE);
+    assert_int_equal(pe_status_by_code("nonsense"), PE_OK);
+    for (int s = PE_OK; s <= PE_INTERNAL; s++) {
+        assert_int_equal(pe_status_by_code(pe_status_code_text((pe_status)s)), s);
+        assert_true(strlen(pe_status_about((pe_status)s)) > 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_fill_what_is_absent_and_name_what_is_missing),
+        cmocka_unit_test(the_canonical_form_is_sorted_with_shortest_numbers),
+        cmocka_unit_test(plans_count_elements_over_all_tensors),
+        cmocka_unit_test(every_problem_code_has_a_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

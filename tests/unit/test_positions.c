@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* test_positions.c - ranges and lists of positions, and their one canonical text. */
+#include "support/check.h"
+
+#include <string.h>
+
+#include "plan/positions.h"
+
+static const struct good {
+    const char *text, *canonical;
+    size_t count;
+    double first, last;
+} good[] = {
+    {"0:128", "0:128", 128, 0, 127},
+    {"5", "5:6", 1, 5, 5},
+    {"5.0", "5:6", 1, 5, 5},
+    {"-0", "0:1", 1, 0, 0},
+    {"0:10:3", "0:10:3", 4, 0, 9},
+    {"0:12:3", "0:10:3", 4, 0, 9},
+    {"5:2:-1", "5:2:-1", 3, 5, 3},
+    {"3:-4:-3", "3:-4:-3", 3, 3, -3},
+    {"-3:2", "-3:2", 5, -3, 1},
+    {"1,2,3", "1:4", 3, 1, 3},
+    {"9,7,5", "9:4:-2", 3, 9, 5},
+    {"1,5,11", "1,5,11", 3, 1, 11},
+    {"4,4", "4,4", 2, 4, 4},
+    {"0.5", "0.5", 1, 0.5, 0.5},
+    {"0.5,1.5", "0.5,1.5", 2, 0.5, 1.5},
+    {"1e3", "1000:1001", 1, 1000, 1000},
+    {"9007199254740991", "9007199254740991:9007199254740992", 1, 9007199254740991.0,
+     9007199254740991.0},
+    {"9007199254740990:9007199254740992", "9007199254740990:9007199254740992", 2,
+     9007199254740990.0, 9007199254740991.0},
+    {"-9007199254740991,0", "-9007199254740991:1:9007199254740991", 2, -9007199254740991.0, 0},
+};
+
+static void texts_read_and_print_in_canonical_form(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PE_LEN(good); i++) {
+        pe_positions positions;
+        pe_problem why;
+        const char *text = good[i].text;
+        if (pe_positions_parse(text, strlen(text), "positions", 1000, &positions, &why) != PE_OK)
+            fail_msg("%s: refused: %s", text, why.detail);
+        pe_buffer printed = {0};
+        pe_positions_print(&positions, &printed);
+        if (strcmp(pe_buffer_text(&printed), good[i].canonical) != 0)
+            fail_msg("%s: got %s, wanted %s", text, pe_buffer_text(&printed), good[i].canonical);
+        assert_int_equal(positions.count, good[i].count);
+        assert_true(pe_positions_at(&positions, 0) == good[i].first);
+        assert_true(pe_positions_at(&positions, good[i].count - 1) == good[i].last);
+        pe_buffer_free(&printed);
+        pe_positions_free(&positions);
+    }
+}
+
+static const struct bad {
+    const char *text;
+    pe_status status;
+} bad[] = {
+    {"", PE_MALFORMED_REQUEST},
+    {"x", PE_MALFORMED_REQUEST},
+    {"nan", PE_MALFORMED_REQUEST},
+    {"1e999", PE_MALFORMED_REQUEST},
+    {"1,,2", PE_MALFORMED_REQUEST},
+    {"1,", PE_MALFORMED_REQUEST},
+    {"0:", PE_MALFORMED_REQUEST},
+    {":4", PE_MALFORMED_REQUEST},
+    {"0:4:1:1", PE_MALFORMED_REQUEST},
+    {"0:4,5", PE_MALFORMED_REQUEST},
+    {"0.5:4", PE_INVALID_PARAMETER},
+    {"0:4:0.5", PE_INVALID_PARAMETER},
+    {"0:4:0", PE_INVALID_PARAMETER},
+    {"4:4", PE_INVALID_PARAMETER},
+    {"5:2", PE_INVALID_PARAMETER},
+    {"2:5:-1", PE_INVALID_PARAMETER},
+    {"9007199254740992", PE_INVALID_PARAMETER},
+    {"-9007199254740992:0", PE_INVALID_PARAMETER},
+    {"0:-9007199254740993:-1", PE_INVALID_PARAMETER},
+    {"0:1e300", PE_INVALID_PARAMETER},
+    {"0:1001", PE_TOO_MANY_ELEMENTS},
+};
+
+static void texts_that_cannot_be_are_refused_with_the_right_status(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PE_LEN(bad); i++) {
+        pe_positions positions;
+        pe_problem why;
+        const pe_status got = pe_positions_parse(bad[i].text, strlen(bad[i].text), "positions",
+                                                 1000, &positions, &why);
+        if (got != bad[i].status)
+            fail_msg("\"%s\": got %s, wanted %s", bad[i].text, pe_status_code_text(got),
+                     pe_status_code_text(bad[i].status));
+        assert_string_equal(why.where, "positions");
+        assert_non_null(strstr(why.detail, "positions"));
+    }
+}
+
+static void too_many_tells_both_numbers(void **state)
+{
+    (void)state;
+    pe_positions positions;
+    pe_problem why;
+    assert_int_equal(pe_positions_parse("0:5000:2", 8, "positions", 1000, &positions, &why),
+                     PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(why.max_elements, 1000);
+    assert_int_equal(why.requested_elements, 2500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_read_and_print_in_canonical_form),
+        cmocka_unit_test(texts_that_cannot_be_are_refused_with_the_right_status),
+        cmocka_unit_test(too_many_tells_both_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
