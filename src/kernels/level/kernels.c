@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* kernels.c - this level's functions, as one variant. */
+#include "kernels/level/level.h"
+
+const pe_kernels PE_LEVEL_NAME(pe_kernels) = {
+    .name = PE_LEVEL_TEXT(PE_LEVEL),
+    .waves = PE_LEVEL_NAME(pe_waves),
+    .widen = PE_LEVEL_NAME(pe_widen),
+    .narrow = PE_LEVEL_NAME(pe_narrow),
+    .rotate = PE_LEVEL_NAME(pe_rotate),
+    .add = PE_LEVEL_NAME(pe_add),
+    .ramp = PE_LEVEL_NAME(pe_ramp),
+};
