@@ -63,7 +63,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test bench lint format install uninstall deps clean openapi-lint schemathesis \
+.PHONY: help all run test bench format install uninstall deps clean openapi-lint schemathesis \
 	run-tests FORCE
 
 help: ## list the targets

@@ -1,3 +1,64 @@
-lint:
-	@true
-C_FILES := $(wildcard src/main.c src/*/*.[ch] src/kernels/level/*.[ch] tests/*/*.[ch])
+# lint.mk - what `make lint` checks. Each file's stamp under $(B)/lint keeps what is clean from being checked again.
+L := $(B)/lint
+C_FILES = $(wildcard src/*.[ch] src/*/*.[ch] src/kernels/level/*.[ch] tests/*/*.[ch])
+LINT_SRC := $(filter-out src/kernels/level/%,$(filter src/%.c,$(C_FILES)))
+LINT_TESTS := $(filter tests/%.c,$(C_FILES))
+LINT_SCRIPTS = $(shell grep -rlIE --exclude-dir=build --exclude-dir=.git -m 1 '^#!/bin/(ba)?sh' .)
+BANNED := strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atof|gets
+LINT_FLAGS := $(BASE_CFLAGS) -Itests -O2 -Werror -MMD -MP
+
+LINT_STAMPS := $(LINT_SRC:%.c=$(L)/analyzer/%.o) $(LINT_TESTS:%.c=$(L)/gcc/%.o) \
+	$(patsubst %.c,$(L)/tidy/%.ok,$(LINT_SRC) $(LINT_TESTS)) \
+	$(foreach l,$(LEVELS),$(LEVEL_SRC:%.c=$(L)/analyzer/%.$(l).o) $(LEVEL_SRC:%.c=$(L)/clang/%.$(l).o)) \
+	$(LEVEL_SRC:%.c=$(L)/tidy/%.baseline.ok)
+
+.PHONY: lint lint-all lint-format lint-includes lint-banned lint-shell lint-cppcheck
+lint: ## formatting, warnings of gcc and clang, static analysis, include directions, scripts
+	@$(DEPS) build test lint
+	@$(MAKE) --no-print-directory --keep-going --output-sync=target -j $(shell nproc) lint-all
+	@echo 'lint: clean'
+
+lint-all: lint-format lint-includes lint-banned lint-shell lint-cppcheck $(LINT_STAMPS)
+
+lint-format:
+	@echo clang-format; clang-format --dry-run -Werror $(C_FILES)
+
+lint-includes:
+	@echo include directions; .ci/check-includes
+
+lint-banned:
+	@echo banned calls; ! grep -nE '\<($(BANNED)) ?\(' $(C_FILES)
+
+lint-shell:
+	@echo shellcheck; shellcheck $(LINT_SCRIPTS)
+
+lint-cppcheck: | $(GEN)
+	@mkdir -p $(L)/cppcheck
+	@echo cppcheck; cppcheck --quiet --error-exitcode=1 --enable=warning,style,performance,portability \
+		--std=c11 --library=posix --library=gnu --inline-suppr --suppressions-list=.ci/cppcheck.txt \
+		--cppcheck-build-dir=$(L)/cppcheck -j $(shell nproc) -D_GNU_SOURCE -DPE_LEVEL=baseline \
+		-Isrc -Itests -I$(B)/gen $(filter %.c,$(C_FILES))
+
+# The rules of one level's variant; $(1) is its suffix, $(2) its flags.
+define LINT_RULES
+$(L)/gcc/%$(1).o: %.c $(B)/gen/flags | $(GEN)
+	@mkdir -p $$(@D); echo gcc $$<$(1)
+	@gcc $(LINT_FLAGS) $(2) -c -o $$@ $$<
+
+$(L)/analyzer/%$(1).o: %.c $(B)/gen/flags | $(GEN)
+	@mkdir -p $$(@D); echo gcc -fanalyzer $$<$(1)
+	@gcc $(LINT_FLAGS) -fanalyzer $(2) -c -o $$@ $$<
+
+$(L)/clang/%$(1).o: %.c $(B)/gen/flags | $(GEN)
+	@mkdir -p $$(@D); echo clang $$<$(1)
+	@clang $(LINT_FLAGS) $(2) -c -o $$@ $$<
+
+# The object of clang stands for the headers.
+$(L)/tidy/%$(1).ok: $(L)/clang/%$(1).o .clang-tidy
+	@mkdir -p $$(@D); echo clang-tidy $$*.c$(1)
+	@clang-tidy --quiet --warnings-as-errors='*' $$*.c -- $(BASE_CFLAGS) -Itests $(2) > $$@.log 2>&1 \
+		|| { cat $$@.log; exit 1; }
+	@touch $$@
+endef
+$(eval $(call LINT_RULES,,))
+$(foreach l,$(LEVELS),$(eval $(call LINT_RULES,.$(l),$(LEVEL_FLAGS_$(l)) -DPE_LEVEL=$(l) -DPE_LEVEL_$(l)=1)))
