@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* client.h - requests to a test server through libcurl. */
+#ifndef PE_TESTS_SUPPORT_CLIENT_H
+#define PE_TESTS_SUPPORT_CLIENT_H
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "support/server.h"
+
+typedef struct reply {
+    long status;   /* 0 when there was no answer */
+    char *headers; /* the final header block, as received, NUL-terminated */
+    char *body;    /* NUL-terminated; may hold NULs */
+    size_t bytes;
+} reply;
+
+/**
+ * One request on a connection of its own. `target` is sent as it is (path and query). headers:
+ * NULL-terminated list of "Name: value" lines, or NULL. body NULL: none.   Threads  any.
+ */
+reply fetch(const test_server *server, const char *method, const char *target,
+            const char *const *headers, const void *body, size_t bytes);
+void reply_free(reply *answer);
+
+/** GET target. */
+reply get(const test_server *server, const char *target);
+/** POST text as application/json. */
+reply post_json(const test_server *server, const char *target, const char *text);
+
+/** The value of a header (any case), copied to out; NULL when absent. */
+const char *reply_header(const reply *answer, const char *name, char *out, size_t bytes);
+
+/** The body as JSON; fails the test, showing the body, when it is none. Release with json_decref.
+ */
+json_t *reply_json(const reply *answer);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - a real posenc server on a port of its own, for tests. */
+#include "support/check.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/client.h"
+#include "support/server.h"
+
+#define ARGUMENTS_MAX 64
+
+/* Reads the child's stderr to its end; the main thread waits here for the listening line. */
+struct drain {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t grown;
+    int fd;
+    char *text; /* NUL-terminated */
+    size_t bytes;
+    bool ended;
+};
+
+static void *drain_main(void *argument)
+{
+    struct drain *drain = argument;
+    char block[4096];
+    ssize_t got;
+    while ((got = read(drain->fd, block, sizeof block)) > 0) {
+        pthread_mutex_lock(&drain->lock);
+        char *text = realloc(drain->text, drain->bytes + (size_t)got + 1);
+        if (text != NULL) {
+            memcpy(text + drain->bytes, block, (size_t)got);
+            drain->bytes += (size_t)got;
+            text[drain->bytes] = '\0';
+            drain->text = text;
+        }
+        pthread_cond_broadcast(&drain->grown);
+        pthread_mutex_unlock(&drain->lock);
+    }
+    pthread_mutex_lock(&drain->lock);
+    drain->ended = true;
+    pthread_cond_broadcast(&drain->grown);
+    pthread_mutex_unlock(&drain->lock);
+    return NULL;
+}
+
+/* The port of the "listening" line, or 0 when the child ended without one. */
+static int wait_for_port(struct drain *drain)
+{
+    int port = 0;
+    pthread_mutex_lock(&drain->lock);
+    for (;;) {
+        const char *event =
+            drain->text != NULL ? strstr(drain->text, "\"event\":\"listening\"") : NULL;
+        const char *end = event != NULL ? strchr(event, '\n') : NULL;
+        const char *number = event != NULL ? strstr(event, "\"port\":") : NULL;
+        if (end != NULL && number != NULL) {
+            port = (int)strtol(number + strlen("\"port\":"), NULL, 10);
+            break;
+        }
+        if (drain->ended)
+            break;
+        pthread_cond_wait(&drain->grown, &drain->lock);
+    }
+    pthread_mutex_unlock(&drain->lock);
+    return port;
+}
+
+static pid_t spawn(const char *const *extra, int log_fd)
+{
+    const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port", "0"};
+    size_t n = 4;
+    assert_non_null(arguments[0]); /* `make test` sets POSENC_BINARY */
+    for (; extra != NULL && *extra != NULL && n < ARGUMENTS_MAX - 1; extra++)
+        arguments[n++] = *extra;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that dies takes its server with it */
+        dup2(log_fd, STDERR_FILENO);
+        execv(arguments[0], (char *const *)(uintptr_t)arguments);
+        _exit(127);
+    }
+    return pid;
+}
+
+static void wait_until_ready(const test_server *server)
+{
+    for (int attempt = 0; attempt < 2000; attempt++) {
+        reply answer = fetch(server, "GET", "/readyz", NULL, NULL, 0);
+        const long status = answer.status;
+        reply_free(&answer);
+        if (status == 200)
+            return;
+        usleep(5000); /* the warm-up goes on; there is nothing to wait on but the answer */
+    }
+    fail_msg("the server did not become ready");
+}
+
+void server_start(test_server *server, const char *const *extra)
+{
+    int ends[2];
+    struct drain *drain = calloc(1, sizeof *drain);
+    assert_non_null(drain);
+    assert_int_equal(pipe2(ends, 02000000 /* O_CLOEXEC */), 0);
+    pthread_mutex_init(&drain->lock, NULL);
+    pthread_cond_init(&drain->grown, NULL);
+    drain->fd = ends[0];
+    *server = (test_server){.pid = spawn(extra, ends[1]), .log_fd = ends[0], .drain = drain};
+    close(ends[1]);
+    assert_int_equal(pthread_create(&drain->thread, NULL, drain_main, drain), 0);
+    server->port = wait_for_port(drain);
+    if (server->port == 0)
+        fail_msg("no listening line; stderr was:\n%s", drain->text != NULL ? drain->text : "");
+    wait_until_ready(server);
+}
+
+int server_stop(test_server *server)
+{
+    struct drain *drain = server->drain;
+    int status;
+    kill(server->pid, SIGTERM);
+    waitpid(server->pid, &status, 0);
+    pthread_join(drain->thread, NULL);
+    close(drain->fd);
+    server->log = drain->text != NULL ? drain->text : strdup("");
+    pthread_mutex_destroy(&drain->lock);
+    pthread_cond_destroy(&drain->grown);
+    free(drain);
+    server->drain = NULL;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void server_free(test_server *server)
+{
+    free(server->log);
+    *server = (test_server){0};
+}

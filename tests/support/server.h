@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* server.h - a real posenc server on a port of its own, for tests. */
+#ifndef PE_TESTS_SUPPORT_SERVER_H
+#define PE_TESTS_SUPPORT_SERVER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/** A child process of the binary that POSENC_BINARY names, listening on a free port of 127.0.0.1.
+ */
+typedef struct test_server {
+    pid_t pid;
+    int port;
+    int log_fd; /* its stderr; drained by a thread so that the child never blocks */
+    char *log;  /* what it has logged, NUL-terminated; valid after server_stop */
+    void *drain;
+} test_server;
+
+/**
+ * Start `posenc serve --port 0 EXTRA...` (NULL-terminated, may be NULL) and wait for its
+ * "listening" line and for /readyz to say 200. Fails the test when it does not come up.
+ */
+void server_start(test_server *server, const char *const *extra);
+
+/** SIGTERM, wait; returns the exit status (128 + signal when killed). The log stays until
+ * server_free. */
+int server_stop(test_server *server);
+void server_free(test_server *server);
+
+#endif
