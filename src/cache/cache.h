@@ -23,16 +23,22 @@
 typedef struct pe_cache pe_cache;
 typedef struct pe_entry pe_entry; /* a reference to a READY entry */
 
+/** Every pe_cache_get counts as one of hits, misses and waits (that began to wait for another's
+ * fill). */
 typedef struct pe_cache_stats {
     uint64_t hits, misses, waits, evictions, rejected; /* rejected: larger than the cache admits */
-    size_t bytes, bytes_max, entries;
+    size_t bytes; /* what is kept: values, keys, entries and the map; at most bytes_max */
+    size_t bytes_max, entries;
 } pe_cache_stats;
 
-/** Make the value: *value and *bytes (all of its memory, without the key, which the cache counts
- * itself). */
+/**
+ * Make the value: *value and *bytes (all of its memory, without the key, which the cache counts
+ * itself). Runs without a lock; may use other keys and other caches, but not wait for its own key.
+ */
 typedef pe_status (*pe_cache_fill)(void *context, void **value, size_t *bytes, pe_problem *why);
 typedef void (*pe_cache_free_value)(void *value);
 
+/** bytes_max 0 keeps nothing; concurrent callers of one key still share one fill. */
 pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cache **out,
                         pe_problem *why) PE_MUST_CHECK;
 /** All entries must have been released. Accepts NULL. */

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* cache.c - a byte-bounded, scan-resistant map of shared immutable values, filled once. */
+#include "cache/cache.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "cache/hash.h"
+
+/* One bucket for this much of the budget, about what a small entry weighs with all it holds. */
+#define BYTES_PER_BUCKET 1024
+#define BUCKETS_MAX      ((size_t)1 << 24)
+
+/*
+ * A thread that waits for another's fill. It lives on the waiter's stack: who fills sets `status`,
+ * `entry` or `*why`, and `done`, under the lock, and never looks at it again.
+ */
+struct waiter {
+    struct waiter *next;
+    pthread_cond_t wake;
+    bool done;
+    pe_status status;
+    pe_entry *entry; /* with a reference, when status is OK */
+    pe_problem *why;
+};
+
+/*
+ * Life of an entry
+ *
+ *   FILLING  made by the thread that missed, which alone holds a reference. In the map, so that
+ *            others find it and wait, but not in the list; weighs nothing yet.
+ *   READY    published by that thread under the lock. `value` never changes again. In the map and
+ *            the list, in which the cache holds a reference, and counted in cache->bytes.
+ *   OUT      evicted, or never kept (too large, or its fill failed). In neither; freed by whoever
+ *            drops the last reference.
+ *
+ * The lock guards chain, newer, older, waiters, visited and ready. cache, hash and the key never
+ * change; value and bytes are written before `ready` and only read after it. refs is atomic: a
+ * holder may add a reference without the lock, a finder only under it, since only the list's own
+ * reference keeps what it found alive.
+ */
+struct pe_entry {
+    pe_cache *cache;
+    pe_entry *chain;         /* next in the bucket; once evicted, next of the victims */
+    pe_entry *newer, *older; /* neighbours in the list */
+    struct waiter *waiters;  /* FILLING */
+    void *value;
+    size_t bytes; /* all it weighs: this struct, the key, the value */
+    atomic_size_t refs;
+    bool ready, visited;
+    uint64_t hash;
+    size_t key_bytes;
+    unsigned char key[];
+};
+
+/*
+ * The lock guards all but the counters and what never changes after pe_cache_make. It is a leaf: no
+ * other lock is taken under it, and nothing is filled or freed under it.
+ */
+struct pe_cache {
+    pthread_mutex_t lock;
+    pe_cache_free_value free_value;
+    pe_hash_seed seed;
+    atomic_uint_least64_t hits, misses, waits, evictions, rejected;
+    size_t bytes_max;
+    size_t bytes; /* of the entries in the list and of the map; <= bytes_max at all times */
+    size_t entries;
+    pe_entry *newest, *oldest; /* the list, by age */
+    pe_entry *hand;            /* next candidate of the eviction; NULL: the oldest */
+    size_t buckets;            /* a power of two */
+    pe_entry *bucket[];
+};
+
+static void count(atomic_uint_least64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/* ---- the map ---- */
+
+static size_t buckets_for(size_t bytes_max)
+{
+    size_t n = 1;
+    while (n < BUCKETS_MAX && n <= bytes_max / BYTES_PER_BUCKET / 2)
+        n *= 2;
+    return n;
+}
+
+static pe_entry **bucket_of(pe_cache *cache, uint64_t hash)
+{
+    return &cache->bucket[hash & (cache->buckets - 1)];
+}
+
+static pe_entry *map_find(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
+{
+    pe_entry *entry = *bucket_of(cache, hash);
+    while (entry != NULL && (entry->hash != hash || entry->key_bytes != key_bytes ||
+                             memcmp(entry->key, key, key_bytes) != 0))
+        entry = entry->chain;
+    return entry;
+}
+
+static void map_add(pe_cache *cache, pe_entry *entry)
+{
+    pe_entry **bucket = bucket_of(cache, entry->hash);
+    entry->chain = *bucket;
+    *bucket = entry;
+}
+
+static void map_remove(pe_cache *cache, pe_entry *entry)
+{
+    pe_entry **at = bucket_of(cache, entry->hash);
+    while (*at != entry)
+        at = &(*at)->chain;
+    *at = entry->chain;
+    entry->chain = NULL;
+}
+
+/* ---- the list and its hand ---- */
+
+static void list_add_newest(pe_cache *cache, pe_entry *entry)
+{
+    entry->newer = NULL;
+    entry->older = cache->newest;
+    if (cache->newest != NULL)
+        cache->newest->newer = entry;
+    else
+        cache->oldest = entry;
+    cache->newest = entry;
+    cache->bytes += entry->bytes;
+    cache->entries++;
+}
+
+static void list_remove(pe_cache *cache, pe_entry *entry)
+{
+    *(entry->newer != NULL ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older != NULL ? &entry->older->newer : &cache->oldest) = entry->newer;
+    entry->newer = entry->older = NULL;
+    cache->bytes -= entry->bytes;
+    cache->entries--;
+}
+
+/*
+ * The hand moves from old to new, forgives each visited entry once and takes the first that was not
+ * visited since it last came by. New entries join behind its back, at the new end, and nothing ever
+ * moves: entries that a scan brought in are what it meets next.
+ *
+ * Source    Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024, algorithm 1.
+ */
+static pe_entry *evict_one(pe_cache *cache)
+{
+    pe_entry *entry = cache->hand != NULL ? cache->hand : cache->oldest;
+    while (entry->visited) {
+        entry->visited = false;
+        entry = entry->newer != NULL ? entry->newer : cache->oldest;
+    }
+    cache->hand = entry->newer;
+    list_remove(cache, entry);
+    map_remove(cache, entry);
+    count(&cache->evictions);
+    return entry;
+}
+
+/* Evict until `bytes` more fit. Returns the victims, each with the list's reference, to be released
+ * once the lock is. */
+static pe_entry *make_room(pe_cache *cache, size_t bytes)
+{
+    pe_entry *victims = NULL;
+    while (cache->bytes_max - cache->bytes < bytes) {
+        pe_entry *entry = evict_one(cache);
+        entry->chain = victims;
+        victims = entry;
+    }
+    return victims;
+}
+
+static void release_victims(pe_entry *victims)
+{
+    while (victims != NULL) {
+        pe_entry *next = victims->chain;
+        pe_entry_unref(victims);
+        victims = next;
+    }
+}
+
+/* ---- entries ---- */
+
+static pe_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
+{
+    size_t bytes;
+    if (!pe_size_add(sizeof(pe_entry), key_bytes, &bytes))
+        return NULL;
+    pe_entry *entry = calloc(1, bytes);
+    if (entry == NULL)
+        return NULL;
+    entry->cache = cache;
+    entry->hash = hash;
+    entry->bytes = bytes;
+    entry->key_bytes = key_bytes;
+    memcpy(entry->key, key, key_bytes);
+    atomic_init(&entry->refs, 1);
+    return entry;
+}
+
+void *pe_entry_value(const pe_entry *entry)
+{
+    return entry->value;
+}
+
+pe_entry *pe_entry_ref(pe_entry *entry)
+{
+    atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
+    return entry;
+}
+
+void pe_entry_unref(pe_entry *entry)
+{
+    /* Acquire, so that the last holder sees all that others did before they let go. */
+    if (entry == NULL || atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    if (entry->ready)
+        entry->cache->free_value(entry->value);
+    free(entry);
+}
+
+/* ---- one fills, others wait ---- */
+
+/* Called with the lock held, returns without it. */
+static pe_status wait_for(pe_cache *cache, pe_entry *filling, pe_entry **out, pe_problem *why)
+{
+    struct waiter self = {.next = filling->waiters, .wake = PTHREAD_COND_INITIALIZER, .why = why};
+    filling->waiters = &self;
+    count(&cache->waits);
+    while (!self.done)
+        pthread_cond_wait(&self.wake, &cache->lock);
+    pthread_mutex_unlock(&cache->lock);
+    pthread_cond_destroy(&self.wake);
+    if (self.status == PE_OK)
+        *out = self.entry;
+    return self.status;
+}
+
+/* With the lock held. A waiter may return and its record vanish as soon as the lock is released. */
+static void wake_all(struct waiter *waiter, pe_status status, pe_entry *entry,
+                     const pe_problem *why)
+{
+    while (waiter != NULL) {
+        struct waiter *next = waiter->next;
+        waiter->status = status;
+        if (status == PE_OK)
+            waiter->entry = pe_entry_ref(entry);
+        else
+            *waiter->why = *why;
+        waiter->done = true;
+        pthread_cond_signal(&waiter->wake);
+        waiter = next;
+    }
+}
+
+/* FILLING to READY, or to OUT when it is too large. With the lock held; returns the victims. */
+static pe_entry *publish(pe_cache *cache, pe_entry *entry, void *value, size_t bytes)
+{
+    entry->value = value;
+    entry->ready = true;
+    entry->visited = entry->waiters != NULL; /* who waited came second */
+    if (!pe_size_add(entry->bytes, bytes, &entry->bytes) || entry->bytes > cache->bytes_max / 4) {
+        map_remove(cache, entry);
+        count(&cache->rejected);
+        return NULL;
+    }
+    pe_entry *victims = make_room(cache, entry->bytes);
+    list_add_newest(cache, pe_entry_ref(entry));
+    return victims;
+}
+
+static pe_status fill_entry(pe_cache *cache, pe_entry *entry, pe_cache_fill fill, void *context,
+                            pe_entry **out, pe_problem *why)
+{
+    void *value = NULL;
+    size_t bytes = 0;
+    pe_entry *victims = NULL;
+    const pe_status status = fill(context, &value, &bytes, why);
+
+    pthread_mutex_lock(&cache->lock);
+    if (status == PE_OK)
+        victims = publish(cache, entry, value, bytes);
+    else
+        map_remove(cache, entry);
+    wake_all(entry->waiters, status, entry, why);
+    entry->waiters = NULL;
+    pthread_mutex_unlock(&cache->lock);
+
+    release_victims(victims);
+    if (status == PE_OK)
+        *out = entry;
+    else
+        pe_entry_unref(entry);
+    return status;
+}
+
+/* The lock is held. What a hit does to an entry. */
+static pe_entry *visit(pe_entry *entry)
+{
+    entry->visited = true;
+    return pe_entry_ref(entry);
+}
+
+/* ---- the interface ---- */
+
+pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
+{
+    const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
+    pthread_mutex_lock(&cache->lock);
+    pe_entry *entry = map_find(cache, hash, key, key_bytes);
+    entry = entry != NULL && entry->ready ? visit(entry) : NULL;
+    pthread_mutex_unlock(&cache->lock);
+    if (entry != NULL)
+        count(&cache->hits);
+    return entry;
+}
+
+pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
+                       void *context, pe_entry **out, int *hit, pe_problem *why)
+{
+    const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
+    pthread_mutex_lock(&cache->lock);
+    pe_entry *entry = map_find(cache, hash, key, key_bytes);
+    if (hit != NULL)
+        *hit = entry != NULL;
+    if (entry != NULL && !entry->ready)
+        return wait_for(cache, entry, out, why);
+    if (entry != NULL) {
+        *out = visit(entry);
+        pthread_mutex_unlock(&cache->lock);
+        count(&cache->hits);
+        return PE_OK;
+    }
+    entry = entry_make(cache, hash, key, key_bytes);
+    if (entry != NULL)
+        map_add(cache, entry);
+    pthread_mutex_unlock(&cache->lock);
+    count(&cache->misses);
+    if (entry == NULL)
+        return pe_fail_memory(why);
+    return fill_entry(cache, entry, fill, context, out, why);
+}
+
+void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out)
+{
+    *out = (pe_cache_stats){
+        .hits = atomic_load_explicit(&cache->hits, memory_order_relaxed),
+        .misses = atomic_load_explicit(&cache->misses, memory_order_relaxed),
+        .waits = atomic_load_explicit(&cache->waits, memory_order_relaxed),
+        .evictions = atomic_load_explicit(&cache->evictions, memory_order_relaxed),
+        .rejected = atomic_load_explicit(&cache->rejected, memory_order_relaxed),
+        .bytes_max = cache->bytes_max,
+    };
+    pthread_mutex_lock(&cache->lock);
+    out->bytes = cache->bytes;
+    out->entries = cache->entries;
+    pthread_mutex_unlock(&cache->lock);
+}
+
+pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cache **out,
+                        pe_problem *why)
+{
+    const size_t buckets = buckets_for(bytes_max);
+    pe_cache *cache = calloc(1, sizeof *cache + buckets * sizeof cache->bucket[0]);
+    if (cache == NULL)
+        return pe_fail_memory(why);
+    pthread_mutex_init(&cache->lock, NULL);
+    cache->free_value = free_value;
+    cache->seed = pe_hash_seed_make();
+    cache->bytes_max = bytes_max;
+    cache->buckets = buckets;
+    /* The map weighs under 1/128 of the budget. Its first bucket goes with the struct: a cache
+     * without a budget still needs one to let others find what is being filled. */
+    cache->bytes = (buckets - 1) * sizeof cache->bucket[0];
+    *out = cache;
+    return PE_OK;
+}
+
+void pe_cache_free(pe_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    while (cache->oldest != NULL) {
+        pe_entry *entry = cache->oldest;
+        assert(atomic_load(&entry->refs) == 1);
+        list_remove(cache, entry);
+        pe_entry_unref(entry);
+    }
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
+}
