@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* element.h - single elements as doubles, written so that loops over them vectorise. */
+#ifndef PE_KERNELS_LEVEL_ELEMENT_H
+#define PE_KERNELS_LEVEL_ELEMENT_H
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernels/level/level.h"
+
+/* Elements in the caller's bytes: any alignment, any declared type. */
+typedef double pe_f64_at __attribute__((aligned(1), may_alias));
+typedef float pe_f32_at __attribute__((aligned(1), may_alias));
+typedef uint16_t pe_u16_at __attribute__((aligned(1), may_alias));
+
+/* For bodies that are written once and specialised by a constant dtype. */
+#define PE_INLINE static inline __attribute__((always_inline))
+
+/* No iteration reads what another writes: in place is element by element. */
+#if defined(__clang__)
+#define PE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define PE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+PE_INLINE uint64_t pe_bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+PE_INLINE double pe_double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+PE_INLINE uint32_t pe_bits_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+PE_INLINE float pe_float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Any NaN becomes the one quiet NaN, positive and without payload, whatever made it. */
+PE_INLINE double pe_canonical(double value)
+{
+    return value == value ? value : __builtin_nan("");
+}
+
+PE_INLINE double pe_abs(double value)
+{
+    return __builtin_fabs(value);
+}
+
+/*
+ * To 8 significant bits in the double itself, so that what follows is exact. Normal: add just under
+ * half of the 45 bits dropped, and the last bit kept (ties to even). Below 2^-126 the last place
+ * stays at 2^-133: adding 3/2 * 2^(52 - 133) rounds to it. Infinities pass through the first
+ * unchanged, for the bits dropped are zero.
+ */
+PE_INLINE double pe_round_to_bfloat16(double value)
+{
+    const uint64_t bits = pe_bits_of(value);
+    const double normal =
+        pe_double_of((bits + ((1ULL << 44) - 1) + (bits >> 45 & 1)) & ~((1ULL << 45) - 1));
+    const double magic = __builtin_copysign(0x1.8p-81, value);
+    const double subnormal = __builtin_copysign((value + magic) - magic, value);
+    return pe_abs(value) < 0x1p-126 ? subnormal : normal;
+}
+
+PE_INLINE uint16_t pe_bfloat16_of(double value)
+{
+    return (uint16_t)(pe_bits_of_float((float)pe_round_to_bfloat16(pe_canonical(value))) >> 16);
+}
+
+/* float32 and float64 only: the 16-bit types are converted by the block (convert.c, half*.c). */
+PE_INLINE double pe_load(pe_dtype dtype, const void *from, size_t i)
+{
+    return dtype == PE_FLOAT32 ? (double)((const pe_f32_at *)from)[i]
+                               : ((const pe_f64_at *)from)[i];
+}
+
+PE_INLINE void pe_store(pe_dtype dtype, double value, void *to, size_t i)
+{
+    if (dtype == PE_FLOAT32)
+        ((pe_f32_at *)to)[i] = (float)pe_canonical(value);
+    else
+        ((pe_f64_at *)to)[i] = pe_canonical(value);
+}
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* half.h - float16 blocks; half.c in plain C, half_f16c.c where the CPU converts. */
+#ifndef PE_KERNELS_LEVEL_HALF_H
+#define PE_KERNELS_LEVEL_HALF_H
+
+#include "kernels/level/element.h"
+
+/** out[j] = in[j] exactly.   Shapes  in: [n] float16, any alignment; out: [n]. */
+void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out);
+/** out[j] = in[j] rounded once, ties to even.   Shapes  in: [n]; out: [n] float16. */
+void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* ramp.c - multiples of one number at equally spaced integers, correctly rounded. */
+#include "kernels/level/half.h"
+
+#define BLOCK 128
+
+/* Numbers up to this round to zero: half of the smallest subnormal, where the tie goes to even. */
+static const double rounds_to_zero[PE_DTYPES] = {
+    [PE_FLOAT32] = 0x1p-150, [PE_FLOAT64] = 0, [PE_FLOAT16] = 0x1p-25, [PE_BFLOAT16] = 0x1p-134};
+
+/* hi*k - p for p = hi*k rounded: exactly, by either way, for 2^-900 < |hi| < 2^900. */
+PE_INLINE double product_rest(double hi, double k, double p)
+{
+#if PE_LEVEL_FMA
+    return __builtin_fma(hi, k, -p);
+#else
+    /* Dekker 1971: halves of 26 bits, whose products are exact. */
+    const double h = hi * 0x1.0000002p27, l = k * 0x1.0000002p27;
+    const double h1 = h - (h - hi), h2 = hi - h1;
+    const double k1 = l - (l - k), k2 = k - k1;
+    return h2 * k2 - (((p - h1 * k1) - h2 * k1) - h1 * k2);
+#endif
+}
+
+/* s + rest, cut to a double whose last bit says whether anything was cut off: rounding it further
+ * gives what rounding the sum would. |rest| < ulp(s). */
+PE_INLINE double round_to_odd(double s, double rest)
+{
+    const uint64_t bits = pe_bits_of(s);
+    const uint64_t outwards = (rest > 0) == (s > 0) ? 1 : UINT64_MAX;
+    const bool even = (bits & 1) == 0;
+    return pe_double_of(rest != 0 && even ? bits + outwards : bits);
+}
+
+/* The zero that a result may round to has no sign. */
+PE_INLINE double unsigned_zero(double v, double bound)
+{
+    return pe_abs(v) <= bound ? 0 : v;
+}
+
+/* Doubles v[j] that round to dtype as hi*k does, k = base + j*step; hi is the whole of m. */
+PE_INLINE void exact_block(bool wide, double bound, double hi, double base, double step, size_t n,
+                           double *v)
+{
+    for (size_t j = 0; j < n; j++) {
+        const double k = base + (double)(int32_t)j * step;
+        const double p = hi * k;
+        v[j] = unsigned_zero(wide ? p : round_to_odd(p, product_rest(hi, k, p)), bound);
+    }
+}
+
+/*
+ * The same for m = hi + lo; doubt[j] tells where that is not proven. p + t is m*k within err:
+ * 2^-106 |p| from the bits of m beyond lo, 2^-106 and 2^-105 from the roundings of lo*k and t.
+ */
+PE_INLINE void pair_block(bool wide, double bound, double hi, double lo, double base, double step,
+                          size_t n, double *v, uint64_t *doubt)
+{
+    for (size_t j = 0; j < n; j++) {
+        const double k = base + (double)(int32_t)j * step;
+        const double p = hi * k;
+        const double t = product_rest(hi, k, p) + lo * k;
+        const double s = p + t;
+        const double rest = t - (s - p);
+        const double err = pe_abs(p) * 0x1p-100;
+        /* Rounded to double, the sum must be s whatever the error; rounded to less, only the side
+         * of s it lies on matters. */
+        const bool open =
+            wide ? (s + (rest + err) != s || s + (rest - err) != s) : pe_abs(rest) < err;
+        doubt[j] = open;
+        v[j] = unsigned_zero(wide ? s : round_to_odd(s, rest), bound);
+    }
+}
+
+static size_t list_doubts(const uint64_t *doubt, size_t first, size_t n, uint32_t *out)
+{
+    uint64_t any = 0;
+    for (size_t j = 0; j < n; j++)
+        any |= doubt[j];
+    size_t listed = 0;
+    for (size_t j = 0; any && j < n; j++)
+        if (doubt[j])
+            out[listed++] = (uint32_t)(first + j);
+    return listed;
+}
+
+size_t PE_LEVEL_NAME(pe_ramp)(pe_dtype dtype, double hi, double lo, int64_t first, int64_t step,
+                              size_t n, void *out, uint32_t *doubtful)
+{
+    assert(n <= UINT32_MAX && (hi == 0 || (pe_abs(hi) > 0x1p-900 && pe_abs(hi) < 0x1p900)));
+    /* Within a block j*step must be an exact double. */
+    const size_t block = step > -(1LL << 46) && step < 1LL << 46 ? BLOCK : 1;
+    const double bound = rounds_to_zero[dtype];
+    const bool wide = dtype == PE_FLOAT64;
+    double v[BLOCK];
+    uint64_t doubt[BLOCK];
+    size_t listed = 0;
+    for (size_t j = 0; j < n; j += block) {
+        const size_t some = n - j < block ? n - j : block;
+        const double base = (double)(first + (int64_t)j * step);
+        if (lo != 0) {
+            pair_block(wide, bound, hi, lo, base, (double)step, some, v, doubt);
+            listed += list_doubts(doubt, j, some, doubtful + listed);
+        } else {
+            exact_block(wide, bound, hi, base, (double)step, some, v);
+        }
+        PE_LEVEL_NAME(pe_narrow)(dtype, v, some, (char *)out + j * pe_dtype_bytes(dtype));
+    }
+    return listed;
+}
