@@ -16,7 +16,7 @@ static const struct status_row {
 #undef ROW
 };
 
-pe_status pe_fail(pe_problem *why, pe_status status, const char *where, const char *format, ...)
+pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const char *format, ...)
 {
     *why = (pe_problem){.status = status};
     snprintf(why->where, sizeof why->where, "%s", where);
@@ -27,7 +27,7 @@ pe_status pe_fail(pe_problem *why, pe_status status, const char *where, const ch
     return status;
 }
 
-pe_status pe_fail_memory(pe_problem *why)
+pe_status(pe_fail_memory)(pe_problem *why)
 {
     return pe_fail(why, PE_INTERNAL, "", "the server ran out of memory");
 }

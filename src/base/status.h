@@ -93,6 +93,15 @@ pe_status pe_fail(pe_problem *why, pe_status status, const char *where, const ch
 /** pe_fail for an allocation that failed. */
 pe_status pe_fail_memory(pe_problem *why);
 
+/* Shows compilers and analysers, which cannot look into another file, that neither gives PE_OK. */
+static inline pe_status pe_status_known(pe_status given, pe_status known)
+{
+    (void)given;
+    return known;
+}
+#define pe_fail(why, status, ...) pe_status_known(pe_fail(why, status, __VA_ARGS__), status)
+#define pe_fail_memory(why)       pe_status_known(pe_fail_memory(why), PE_INTERNAL)
+
 int pe_status_http(pe_status status);
 const char *pe_status_code_text(pe_status status); /* "invalid-parameter" */
 const char *pe_status_title(pe_status status);
