@@ -48,14 +48,15 @@ typedef struct pe_kernels {
      * Rows of sines and cosines, rounded to dtype (not INT32).
      *
      * Shapes    out: rows as layout says, dtype.
-     *           doubtful: room for run->rows * run->n; receives r*n + i of every element whose
-     * rounding the wide result does not prove (either of its sine and cosine). Accuracy  elements
-     * not listed are correctly rounded values of amplitude * sin(2 pi phase), of the phase as given
-     * (128 bits). Phases within 2^-100 turns of the truth change no listed decision. Returns   how
-     * many were listed.
+     *           doubtful: a bit map of run->rows * run->n bits, zeroed by the caller; bit r*n + i
+     *           (of word (r*n + i) / 64) is set for every element whose rounding the wide result
+     *           does not prove (either of its sine and cosine).
+     * Accuracy  elements not marked are correctly rounded values of amplitude * sin(2 pi phase), of
+     *           the phase as given (128 bits). Phases within 2^-100 turns of the truth change no
+     *           unmarked element.
      */
-    size_t (*waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype, void *out,
-                    uint32_t *doubtful);
+    void (*waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+                  uint64_t *doubtful);
 
     /** out[j] = in[j] exactly, as doubles.   Shapes  in: [n] dtype; out: [n]. */
     void (*widen)(pe_dtype dtype, const void *in, size_t n, double *out);
