@@ -50,7 +50,8 @@ static double widen(uint32_t bits, int exponent_bits, int fraction_bits)
     const uint64_t sign = (uint64_t)(bits >> (exponent_bits + fraction_bits) & 1) << 63;
     uint64_t wide;
     if (exponent == (1U << exponent_bits) - 1)
-        wide = 0x7ffULL << 52 | fraction << (52 - fraction_bits);
+        wide = 0x7ffULL << 52 | fraction << (52 - fraction_bits) |
+               (fraction ? 1ULL << 51 : 0); /* a NaN is quiet, as conversion instructions make it */
     else if (exponent != 0)
         wide = (uint64_t)((int)exponent - bias + 1023) << 52 | fraction << (52 - fraction_bits);
     else /* subnormal: fraction * 2^(1 - bias - fraction_bits), a product of exact doubles */
