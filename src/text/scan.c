@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* scan.c - JSON numbers, and nested arrays of them, straight from their text. */
+#include "text/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "text/decimal.h"
+
+pe_scan pe_number_scan(const char *text, size_t bytes, double *out, size_t *used)
+{
+    pe_decimal decimal;
+    if (!pe_decimal_read(text, text + bytes, &decimal))
+        return PE_SCAN_NOT_A_NUMBER;
+    *used = decimal.bytes;
+    double value = pe_decimal_to_double(&decimal);
+    if (isinf(value))
+        return PE_SCAN_OVERFLOW;
+    *out = value;
+    return PE_SCAN_OK;
+}
+
+#define UNKNOWN SIZE_MAX
+
+/*
+ * One pass over the text. extent[d] is what the first array that ended at depth d held, and every
+ * other must hold; ndim is told by the first innermost array. index[d] is the element being read.
+ */
+typedef struct scanner {
+    const char *at, *end, *name;
+    pe_dtype dtype;
+    size_t ndim, extent[PE_MAX_DIMS], index[PE_MAX_DIMS];
+    size_t elements, capacity, max_elements;
+    char *data;
+    pe_problem *why;
+} scanner;
+
+/* "vectors/3/2": the element of the array at depth - 1 that is being read. */
+static const char *place(const scanner *scan, size_t depth, char *out, size_t bytes)
+{
+    size_t at = (size_t)snprintf(out, bytes, "%s", scan->name);
+    for (size_t d = 0; d < depth && at < bytes; d++)
+        at += (size_t)snprintf(out + at, bytes - at, "/%zu", scan->index[d]);
+    return out;
+}
+
+#define PLACE_BYTES 128 /* of pe_problem.where */
+
+static pe_status fail(scanner *scan, pe_status status, size_t depth, const char *what)
+{
+    char where[PLACE_BYTES];
+    place(scan, depth, where, sizeof where);
+    return pe_fail(scan->why, status, where, "%s %s", where, what);
+}
+
+/* What stands where something else was expected, for messages. */
+static const char *kind_here(const scanner *scan)
+{
+    static const struct kind {
+        const char *first, *name;
+    } kinds[] = {
+        {"\"", "a string"},      {"[", "an array"},
+        {"{", "an object"},      {"n", "null"},
+        {"tf", "true or false"}, {"NI", "NaN or Infinity"},
+        {",]}", "nothing"},      {"-+.0123456789", "a malformed number"},
+    };
+    if (scan->at == scan->end)
+        return "the end of the text";
+    for (size_t i = 0; i < PE_LEN(kinds); i++)
+        if (*scan->at != '\0' && strchr(kinds[i].first, *scan->at) != NULL)
+            return kinds[i].name;
+    return "something that is not JSON";
+}
+
+static pe_status fail_here(scanner *scan, size_t depth, const char *wanted)
+{
+    char what[96];
+    snprintf(what, sizeof what, "must be %s, got %s", wanted, kind_here(scan));
+    return fail(scan, PE_MALFORMED_REQUEST, depth, what);
+}
+
+static inline void skip_space(scanner *scan)
+{
+    const char *p = scan->at;
+    while (p < scan->end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+        p++;
+    scan->at = p;
+}
+
+/* A rectangular array has one number more than commas up to its closing bracket. */
+static size_t count_rest(const scanner *scan, size_t depth)
+{
+    size_t commas = 0;
+    for (const char *p = scan->at; p < scan->end && depth > 0; p++) {
+        commas += *p == ',';
+        depth += *p == '[';
+        depth -= *p == ']';
+    }
+    return commas;
+}
+
+static pe_status fail_too_many(scanner *scan, size_t depth)
+{
+    size_t elements = scan->elements + count_rest(scan, depth) + 1;
+    pe_status status = pe_fail(scan->why, PE_TOO_MANY_ELEMENTS, scan->name,
+                               "%s may hold at most %zu numbers, got %zu", scan->name,
+                               scan->max_elements, elements);
+    scan->why->max_elements = scan->max_elements;
+    scan->why->requested_elements = elements;
+    return status;
+}
+
+/* Room for one more number: twice as much as before, but never more than may come. */
+static pe_status grow(scanner *scan, size_t depth)
+{
+    size_t most = scan->max_elements, capacity = scan->capacity, bytes;
+    if (scan->elements == most)
+        return fail_too_many(scan, depth);
+    capacity = capacity == 0 ? 64 : capacity > most / 2 ? most : 2 * capacity;
+    if (!pe_size_mul(capacity, pe_dtype_bytes(scan->dtype), &bytes))
+        return pe_fail_memory(scan->why);
+    char *data = realloc(scan->data, bytes);
+    if (data == NULL)
+        return pe_fail_memory(scan->why);
+    scan->data = data;
+    scan->capacity = capacity;
+    return PE_OK;
+}
+
+static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *decimal)
+{
+    char what[96];
+    size_t bytes = decimal->bytes;
+    snprintf(what, sizeof what, "overflows %s: %.*s%s", pe_dtype_name(scan->dtype),
+             (int)(bytes < 40 ? bytes : 40), decimal->text, bytes < 40 ? "" : "...");
+    return fail(scan, PE_INVALID_PARAMETER, depth, what);
+}
+
+static inline void store(pe_dtype dtype, double value, char *at)
+{
+    float single = (float)value;
+    if (dtype == PE_FLOAT64)
+        memcpy(at, &value, sizeof value);
+    else if (dtype == PE_FLOAT32)
+        memcpy(at, &single, sizeof single);
+    else
+        pe_dtype_store(dtype, value, at);
+}
+
+static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
+{
+    pe_decimal decimal;
+    if (!pe_decimal_read(scan->at, scan->end, &decimal))
+        return fail_here(scan, depth, "a number");
+    double value = scan->dtype == PE_INT32 ? pe_decimal_to_double(&decimal)
+                                           : pe_decimal_round(&decimal, scan->dtype);
+    if (fabs(value) > pe_dtype_max(scan->dtype))
+        return fail_overflow(scan, depth, &decimal);
+    if (scan->dtype == PE_INT32 && value != rint(value))
+        return fail(scan, PE_INVALID_PARAMETER, depth, "must be an integer");
+    if (scan->elements == scan->capacity) {
+        pe_status status = grow(scan, depth);
+        if (status != PE_OK)
+            return status;
+    }
+    store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
+    scan->at += decimal.bytes;
+    return PE_OK;
+}
+
+/* Take the extent of the first array at this depth, or compare with it. */
+static pe_status close_array(scanner *scan, size_t depth, size_t count)
+{
+    if (scan->extent[depth] == UNKNOWN)
+        scan->extent[depth] = count;
+    if (scan->extent[depth] == count)
+        return PE_OK;
+    char what[96];
+    snprintf(what, sizeof what, "must have %zu elements as those before it, got %zu",
+             scan->extent[depth], count);
+    return fail(scan, PE_MALFORMED_REQUEST, depth, what);
+}
+
+static pe_status read_array(scanner *scan, size_t depth);
+
+/* One element of the array at `depth`, of the kind that the first of its depth was. */
+static pe_status read_element(scanner *scan, size_t depth, size_t element_bytes)
+{
+    bool nested = scan->at < scan->end && *scan->at == '[';
+    if (scan->ndim == UNKNOWN && !nested)
+        scan->ndim = depth + 1;
+    if (scan->ndim != UNKNOWN && nested != (depth + 1 < scan->ndim))
+        return fail_here(scan, depth + 1, nested ? "a number" : "an array");
+    return nested ? read_array(scan, depth + 1) : read_number(scan, depth + 1, element_bytes);
+}
+
+/* scan->at is at '['. */
+static pe_status read_array(scanner *scan, size_t depth)
+{
+    size_t count = 0, element_bytes = pe_dtype_bytes(scan->dtype);
+    if (depth == PE_MAX_DIMS)
+        return fail(scan, PE_MALFORMED_REQUEST, depth, "is nested too deeply");
+    scan->at++;
+    skip_space(scan);
+    if (scan->at < scan->end && *scan->at == ']') {
+        scan->at++;
+        scan->ndim = scan->ndim == UNKNOWN ? depth + 1 : scan->ndim;
+        return close_array(scan, depth, 0);
+    }
+    for (;;) {
+        scan->index[depth] = count++;
+        pe_status status = read_element(scan, depth, element_bytes);
+        if (status != PE_OK)
+            return status;
+        skip_space(scan);
+        char next = '\0';
+        if (scan->at < scan->end)
+            next = *scan->at;
+        if (next != ',' && next != ']')
+            return fail_here(scan, depth + 1, "followed by a comma or a closing bracket");
+        scan->at++;
+        if (next == ']')
+            return close_array(scan, depth, count);
+        skip_space(scan);
+    }
+}
+
+pe_status pe_numbers_scan(const char *text, size_t bytes, pe_dtype dtype, const char *name,
+                          size_t max_elements, pe_array *out, size_t *used, pe_problem *why)
+{
+    scanner scan = {.at = text,
+                    .end = text + bytes,
+                    .name = name,
+                    .dtype = dtype,
+                    .ndim = UNKNOWN,
+                    .max_elements = max_elements,
+                    .why = why};
+    for (size_t d = 0; d < PE_MAX_DIMS; d++)
+        scan.extent[d] = UNKNOWN;
+    pe_status status = bytes == 0 || *text != '[' ? fail_here(&scan, 0, "an array") : PE_OK;
+    if (status == PE_OK)
+        status = read_array(&scan, 0);
+    if (status == PE_OK && scan.data == NULL && (scan.data = malloc(1)) == NULL)
+        status = pe_fail_memory(why);
+    if (status != PE_OK) {
+        free(scan.data);
+        return status;
+    }
+    *out = (pe_array){.dtype = dtype, .elements = scan.elements, .data = scan.data};
+    out->shape.ndim = scan.ndim;
+    memcpy(out->shape.dim, scan.extent, scan.ndim * sizeof scan.extent[0]);
+    *used = (size_t)(scan.at - text);
+    return PE_OK;
+}
