@@ -14,11 +14,17 @@
  * X(member, kind, default, min, max, unit, sentence)
  *
  * Flag --max-body-bytes, variable POSENC_MAX_BODY_BYTES and file key "max_body_bytes" come from the
- * member's name. Kinds: INT (int64_t), BOOL, TEXT (char[256]; min/max bound its length), LIST
- * (strings; for warm).
+ * member's name. Kinds:
+ *
+ *     INT      int64_t, from min to max
+ *     BOOL     bool
+ *     TEXT     char[256] of min to max bytes
+ *     ADDRESS  char[256], an IPv4 or IPv6 address
+ *     CHOICE   char[256], one of the words in the unit's column
+ *     LIST     at most max strings: repeated flags, words in the variable, an array in the file
  */
 #define PE_SETTINGS_MAP(X)                                                                         \
-    X(host, TEXT, "127.0.0.1", 1, 255, "", "Address to listen on; an IPv4 or IPv6 address.")       \
+    X(host, ADDRESS, "127.0.0.1", 0, 0, "", "Address to listen on; an IPv4 or IPv6 address.")      \
     X(port, INT, 8080, 0, 65535, "", "Port to listen on; 0 takes any free one.")                   \
     X(threads, INT, 0, 0, 1024, "threads", "Threads that do the I/O; 0 means one per core.")       \
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
@@ -52,8 +58,9 @@
       "Request targets computed before the server is ready, for example "                          \
       "/v1/rope/table?head_dim=128&positions=0:4096.")                                             \
     X(cors_origin, TEXT, "*", 0, 255, "", "Access-Control-Allow-Origin; empty sends none.")        \
-    X(kernels, TEXT, "auto", 1, 16, "", "Kernel variant: auto, baseline, v3 or v4.")               \
-    X(log_level, TEXT, "info", 1, 8, "", "error, warn, info or debug.")                            \
+    X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
+      "Kernel variant; auto is the best that the CPU can run. The bytes are the same.")            \
+    X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \
     X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")
 
 #define PE_SETTING_TEXT_MAX 256
@@ -68,28 +75,44 @@ typedef struct pe_settings {
 #define PE_SETTING_MEMBER_INT(name)                                   int64_t name;
 #define PE_SETTING_MEMBER_BOOL(name)                                  bool name;
 #define PE_SETTING_MEMBER_TEXT(name)                                  char name[PE_SETTING_TEXT_MAX];
+#define PE_SETTING_MEMBER_ADDRESS(name)                               char name[PE_SETTING_TEXT_MAX];
+#define PE_SETTING_MEMBER_CHOICE(name)                                char name[PE_SETTING_TEXT_MAX];
 #define PE_SETTING_MEMBER_LIST(name)                                  pe_setting_list name;
 #define PE_SETTING_MEMBER(name, kind, fallback, min, max, unit, help) PE_SETTING_MEMBER_##kind(name)
     PE_SETTINGS_MAP(PE_SETTING_MEMBER)
 #undef PE_SETTING_MEMBER
 } pe_settings;
 
-/** Where a value came from, for print-config: "default", the file's path, "POSENC_PORT", "--port".
- * Opaque beside the values. */
+/** The settings, and where each came from: "default", the file's path, "POSENC_PORT", "--port". */
 typedef struct pe_config pe_config;
 
 /**
- * Read everything: defaults; the file of --config or POSENC_CONFIG (absent: config/posenc.json
- * beside the working directory or /etc/posenc/posenc.json when they exist); POSENC_*; flags in
- * args. Unknown flag or key, or a bad value: an INVALID_PARAMETER problem that names it (and the
- * nearest known). An unknown POSENC_* variable is logged as a warning; POSENC_PORT=tcp://... is
- * ignored with a warning.
+ * Read everything, each level over the one before: defaults; the file; POSENC_* of environment (may
+ * be NULL); flags. arguments: the n_arguments after the subcommand's name.
+ *
+ * The file is that of --config or POSENC_CONFIG (empty: none); else config/posenc.json in the
+ * working directory or /etc/posenc/posenc.json when there is one. Its members are plain values, or
+ * objects with a "value" beside whatever explains it, as pe_config_print writes.
+ *
+ * A variable POSENC_* that names no setting, and one that holds a Kubernetes service link
+ * (POSENC_PORT=tcp://...), is ignored and logged as a warning.
+ *
+ * Errors  INVALID_PARAMETER: an unknown key or flag (names the nearest known), a value that does
+ *         not fit (names its bounds), a file that cannot be read.
  */
-pe_status pe_config_read(int argc, char **argv, char **environment, pe_config **out,
+pe_status pe_config_read(int n_arguments, char **arguments, char **environment, pe_config **out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_config_free(pe_config *config);
 const pe_settings *pe_config_settings(const pe_config *config);
-/** JSON: {"port": {"value": 8080, "source": "default", "unit": ..., "help": ...}, ...}. */
+
+/**
+ * How many of the arguments the setting's flag at arguments[0] takes: 1 ("--port=80",
+ * "--access-log") or 2 ("--port 80"); 0 when it is no setting's flag.
+ */
+int pe_config_flag_width(int n_arguments, char **arguments);
+
+/** JSON: {"port": {"value": 8080, "source": "default", "min": 0, ..., "help": ...}, ...}, which is
+ * a valid file, too. */
 void pe_config_print(const pe_config *config, pe_buffer *out);
 /** One line per flag for `posenc help`. */
 void pe_config_help(pe_buffer *out);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* print.c - the settings as JSON, and as lines of help. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "config/rows.h"
+
+static void print_list(const pe_setting_list *list, pe_buffer *out)
+{
+    pe_buffer_str(out, "[");
+    for (size_t k = 0; k < list->n; k++) {
+        pe_buffer_str(out, k == 0 ? "" : ", ");
+        pe_buffer_json_string(out, list->item[k]);
+    }
+    pe_buffer_str(out, "]");
+}
+
+static void print_value(const pe_settings *settings, const pe_setting_row *row, pe_buffer *out)
+{
+    const void *member = pe_setting_member(settings, row);
+    switch (row->kind) {
+    case PE_SETTING_INT:
+        pe_buffer_format(out, "%" PRId64, *(const int64_t *)member);
+        break;
+    case PE_SETTING_BOOL:
+        pe_buffer_str(out, *(const bool *)member ? "true" : "false");
+        break;
+    case PE_SETTING_TEXT:
+    case PE_SETTING_ADDRESS:
+    case PE_SETTING_CHOICE:
+        pe_buffer_json_string(out, member);
+        break;
+    case PE_SETTING_LIST:
+        print_list(member, out);
+        break;
+    }
+}
+
+static void print_source(const pe_config *config, const pe_setting_row *row, pe_buffer *out)
+{
+    const pe_setting_level level = config->level[row - pe_setting_rows];
+    pe_buffer source = {0};
+    if (level == PE_LEVEL_DEFAULT)
+        pe_buffer_str(&source, "default");
+    else if (level == PE_LEVEL_FILE)
+        pe_buffer_str(&source, config->file);
+    else
+        pe_setting_spell(row, level, &source);
+    pe_buffer_json_string(out, pe_buffer_text(&source));
+    pe_buffer_free(&source);
+}
+
+/* What explains the value: its unit, and its bounds or choices. */
+static void print_bounds(const pe_setting_row *row, pe_buffer *out)
+{
+    const char *word;
+    if (row->kind == PE_SETTING_CHOICE) {
+        pe_buffer_str(out, ", \"choices\": [");
+        for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++)
+            pe_buffer_format(out, "%s\"%.*s\"", k == 0 ? "" : ", ", (int)n, word);
+        pe_buffer_str(out, "]");
+        return;
+    }
+    if (row->unit[0] != '\0')
+        pe_buffer_format(out, ", \"unit\": \"%s\"", row->unit);
+    if (row->kind == PE_SETTING_INT)
+        pe_buffer_format(out, ", \"min\": %" PRId64 ", \"max\": %" PRId64, row->min, row->max);
+}
+
+void pe_config_print(const pe_config *config, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        pe_buffer_format(out, "%s\n  \"%s\": {\"value\": ", row == pe_setting_rows ? "" : ",",
+                         row->name);
+        print_value(&config->settings, row, out);
+        pe_buffer_str(out, ", \"source\": ");
+        print_source(config, row, out);
+        print_bounds(row, out);
+        pe_buffer_str(out, ", \"help\": ");
+        pe_buffer_json_string(out, row->help);
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "\n}\n");
+}
+
+/* What stands for the value of a flag: "INT", a choice of words, ... */
+static void print_metavariable(const pe_setting_row *row, pe_buffer *out)
+{
+    static const char *const words[] = {
+        [PE_SETTING_INT] = " N",       [PE_SETTING_BOOL] = "",
+        [PE_SETTING_TEXT] = " TEXT",   [PE_SETTING_ADDRESS] = " ADDRESS",
+        [PE_SETTING_CHOICE] = " WORD", [PE_SETTING_LIST] = " TARGET",
+    };
+    pe_buffer_str(out, words[row->kind]);
+}
+
+static void print_default(const pe_setting_row *row, pe_buffer *out)
+{
+    switch (row->kind) {
+    case PE_SETTING_INT:
+        pe_buffer_format(out, " [%" PRId64 "%s%s]", row->number, row->unit[0] == '\0' ? "" : " ",
+                         row->unit);
+        break;
+    case PE_SETTING_BOOL:
+        pe_buffer_str(out, row->number != 0 ? " [true]" : " [false]");
+        break;
+    case PE_SETTING_CHOICE:
+        pe_buffer_format(out, " %s [%s]", row->unit, row->text);
+        break;
+    case PE_SETTING_TEXT:
+    case PE_SETTING_ADDRESS:
+        pe_buffer_format(out, " [%s]", row->text);
+        break;
+    case PE_SETTING_LIST:
+        pe_buffer_str(out, " Repeatable.");
+        break;
+    }
+}
+
+void pe_config_help(pe_buffer *out)
+{
+    pe_buffer_format(out, "  %-34s %s\n", "--config FILE",
+                     "Settings as JSON, see print-config [config/posenc.json]");
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        pe_buffer flag = {0};
+        pe_setting_spell(row, PE_LEVEL_FLAG, &flag);
+        print_metavariable(row, &flag);
+        pe_buffer_format(out, "  %-34s %s", pe_buffer_text(&flag), row->help);
+        print_default(row, out);
+        pe_buffer_str(out, "\n");
+        pe_buffer_free(&flag);
+    }
+}
