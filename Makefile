@@ -13,6 +13,8 @@ CFLAGS ?=
 LDFLAGS ?=
 # What installs missing packages; DEPS=true leaves the machine as it is.
 DEPS ?= .ci/deps
+# For what follows once the packages are there: the compiler is asked again, and all cores work unless -j says else.
+AGAIN = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(shell nproc))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wundef -Wvla -Wformat=2 -Wswitch-enum
@@ -75,16 +77,16 @@ all: $(B)/posenc ## build the program, build/release/posenc
 
 run: ## build and serve; ARGS="--port 9000" are its flags
 	@$(DEPS) build
-	@$(MAKE) --no-print-directory all
+	@$(AGAIN) all
 	$(B)/posenc serve $(ARGS)
 
 test: ## build and run all tests, in parallel
 	@$(DEPS) build test
-	@$(MAKE) --no-print-directory run-tests
+	@$(AGAIN) run-tests
 
 bench: ## run the benchmarks, one after the other
 	@$(DEPS) build test
-	@$(MAKE) --no-print-directory $(B)/posenc $(BENCH_BIN)
+	@$(AGAIN) $(B)/posenc $(BENCH_BIN)
 	@set -e; for bench in $(BENCH_BIN); do echo "== $$bench"; POSENC_BINARY=$(abspath $(B)/posenc) $$bench; done
 
 deps: ## install what building, running and testing need (Debian packages)
@@ -160,12 +162,12 @@ run-tests: $(B)/posenc $(TEST_BIN)
 
 openapi-lint: ## lint openapi.yaml with Redocly and Spectral
 	@$(DEPS) openapi
-	@tests/openapi/lint
+	@tests/openapi/lint build/openapi
 
 schemathesis: ## test the running server against openapi.yaml
 	@$(DEPS) build openapi
-	@$(MAKE) --no-print-directory all
-	@tests/openapi/schemathesis $(B)/posenc
+	@$(AGAIN) all
+	@tests/openapi/schemathesis build/openapi $(B)/posenc
 
 # --- lint ---
 
