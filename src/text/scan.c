@@ -61,13 +61,14 @@ static const char *kind_here(const scanner *scan)
     static const struct kind {
         const char *first, *name;
     } kinds[] = {
-        {"\"", "a string"},      {"[", "an array"},
-        {"{", "an object"},      {"n", "null"},
-        {"tf", "true or false"}, {"NI", "NaN or Infinity"},
-        {",]}", "nothing"},      {"-+.0123456789", "a malformed number"},
+        {"\"", "a string"},      {"[", "an array"},         {"{", "an object"}, {"n", "null"},
+        {"tf", "true or false"}, {"NI", "NaN or Infinity"}, {",]}", "nothing"},
     };
+    pe_decimal number;
     if (scan->at == scan->end)
         return "the end of the text";
+    if (strchr("-+.0123456789", *scan->at) != NULL && *scan->at != '\0')
+        return pe_decimal_read(scan->at, scan->end, &number) ? "a number" : "a malformed number";
     for (size_t i = 0; i < PE_LEN(kinds); i++)
         if (*scan->at != '\0' && strchr(kinds[i].first, *scan->at) != NULL)
             return kinds[i].name;
@@ -118,7 +119,8 @@ static pe_status grow(scanner *scan, size_t depth)
     size_t most = scan->max_elements, capacity = scan->capacity, bytes;
     if (scan->elements == most)
         return fail_too_many(scan, depth);
-    capacity = capacity == 0 ? 64 : capacity > most / 2 ? most : 2 * capacity;
+    capacity = capacity == 0 ? 64 : capacity;
+    capacity = capacity > most / 2 ? most : 2 * capacity;
     if (!pe_size_mul(capacity, pe_dtype_bytes(scan->dtype), &bytes))
         return pe_fail_memory(scan->why);
     char *data = realloc(scan->data, bytes);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/* test_number_array.c - nested JSON arrays to typed arrays, each number rounded once. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+
+#include <mpfr.h>
+
+#include "text/number.h"
+
+/* Reads `bytes` of text from memory that ends there, so that a sanitizer sees a read too far. */
+static pe_status scan_bytes(const char *text, size_t bytes, pe_dtype dtype, size_t most,
+                            pe_array *out, size_t *used, pe_problem *why)
+{
+    char *copy = malloc(bytes + (bytes == 0));
+    assert_non_null(copy);
+    memcpy(copy, text, bytes);
+    pe_status status = pe_numbers_scan(copy, bytes, dtype, "vectors", most, out, used, why);
+    free(copy);
+    return status;
+}
+
+static pe_array scan(const char *text, pe_dtype dtype)
+{
+    pe_array array;
+    pe_problem why;
+    size_t used = 0;
+    if (scan_bytes(text, strlen(text), dtype, 1000, &array, &used, &why) != PE_OK)
+        fail_msg("%s: %s", text, why.detail);
+    assert_int_equal(used, strlen(text));
+    return array;
+}
+
+static void shapes(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text;
+        pe_shape shape;
+    } cases[] = {
+        {"[]", {1, {0}}},
+        {"[ \t\r\n ]", {1, {0}}},
+        {"[1]", {1, {1}}},
+        {"[1,2.5,-3e2]", {1, {3}}},
+        {"[ 1 ,\n2 ]", {1, {2}}},
+        {"[[1,2,3],[4,5,6]]", {2, {2, 3}}},
+        {"[ [ 1 , 2 ] , [ 3 , 4 ] , [5,6] ]", {2, {3, 2}}},
+        {"[[],[]]", {2, {2, 0}}},
+        {"[[[]]]", {3, {1, 1, 0}}},
+        {"[[[1,2]],[[3,4]]]", {3, {2, 1, 2}}},
+        {"[[[[[[[[7]]]]]]]]", {8, {1, 1, 1, 1, 1, 1, 1, 1}}},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        pe_array array = scan(cases[i].text, PE_FLOAT64);
+        size_t elements;
+        assert_int_equal(array.shape.ndim, cases[i].shape.ndim);
+        for (size_t d = 0; d < array.shape.ndim; d++)
+            assert_int_equal(array.shape.dim[d], cases[i].shape.dim[d]);
+        assert_true(pe_shape_elements(&array.shape, &elements));
+        assert_int_equal(array.elements, elements);
+        assert_int_equal(array.dtype, PE_FLOAT64);
+        pe_array_free(&array);
+    }
+}
+
+static void values_in_order(void **unused)
+{
+    (void)unused;
+    for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++) {
+        pe_array array = scan("[[1,-2],[3,4e0],[50E-1,-0]]", dtype);
+        static const double wanted[] = {1, -2, 3, 4, 5, 0};
+        for (size_t i = 0; i < 6; i++) {
+            const char *at = (const char *)array.data + i * pe_dtype_bytes(dtype);
+            assert_true(pe_dtype_load(dtype, at) == wanted[i]);
+        }
+        pe_array_free(&array);
+    }
+}
+
+static void rest_is_left_alone(void **unused)
+{
+    (void)unused;
+    pe_array array;
+    pe_problem why;
+    size_t used = 0;
+    assert_int_equal(scan_bytes("[1,2],\"b\":3}", 12, PE_FLOAT32, 9, &array, &used, &why), PE_OK);
+    assert_int_equal(used, 5);
+    assert_int_equal(array.elements, 2);
+    pe_array_free(&array);
+}
+
+static void mistakes(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text;
+        pe_dtype dtype;
+        pe_status status;
+        const char *where, *detail;
+    } cases[] = {
+        {"", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors",
+         "vectors must be an array, got the end of the text"},
+        {"3", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors",
+         "vectors must be an array, got a number"},
+        {"[[1,2,3],[4,5,\"6\"]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1/2",
+         "vectors/1/2 must be a number, got a string"},
+        {"[1,null]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must be a number, got null"},
+        {"[true]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be a number, got true or false"},
+        {"[{}]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be a number, got an object"},
+        {"[1,NaN]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must be a number, got NaN or Infinity"},
+        {"[1,]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must be a number, got nothing"},
+        {"[,1]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be a number, got nothing"},
+        {"[01]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be a number, got a malformed number"},
+        {"[+1]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be a number, got a malformed number"},
+        {"[1 2]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be followed by a comma or a closing bracket, got a number"},
+        {"[1;2]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0",
+         "vectors/0 must be followed by a comma or a closing bracket, got something that is not "
+         "JSON"},
+        {"[[1,2],3]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must be an array, got a number"},
+        {"[[1,2],[3,[4]]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1/1",
+         "vectors/1/1 must be a number, got an array"},
+        {"[1,[2]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must be a number, got an array"},
+        {"[[1,2],[3]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must have 2 elements as those before it, got 1"},
+        {"[[1,2],[3,4,5]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must have 2 elements as those before it, got 3"},
+        {"[[[1],[2]],[[3]]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must have 2 elements as those before it, got 1"},
+        {"[[1],[]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must have 1 elements as those before it, got 0"},
+        {"[[[[[[[[[1]]]]]]]]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0/0/0/0/0/0/0/0",
+         "vectors/0/0/0/0/0/0/0/0 is nested too deeply"},
+        {"[1,1e39]", PE_FLOAT32, PE_INVALID_PARAMETER, "vectors/1",
+         "vectors/1 overflows float32: 1e39"},
+        {"[3.4028235677973367e38]", PE_FLOAT32, PE_INVALID_PARAMETER, "vectors/0",
+         "vectors/0 overflows float32: 3.4028235677973367e38"},
+        {"[1e999]", PE_FLOAT64, PE_INVALID_PARAMETER, "vectors/0",
+         "vectors/0 overflows float64: 1e999"},
+        {"[-65520]", PE_FLOAT16, PE_INVALID_PARAMETER, "vectors/0",
+         "vectors/0 overflows float16: -65520"},
+        {"[1.5]", PE_INT32, PE_INVALID_PARAMETER, "vectors/0", "vectors/0 must be an integer"},
+        {"[2147483648]", PE_INT32, PE_INVALID_PARAMETER, "vectors/0",
+         "vectors/0 overflows int32: 2147483648"},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        pe_array array = {0};
+        pe_problem why = {0};
+        size_t used;
+        pe_status got = scan_bytes(cases[i].text, strlen(cases[i].text), cases[i].dtype, 1000,
+                                   &array, &used, &why);
+        if (got != cases[i].status || strcmp(why.where, cases[i].where) != 0 ||
+            strcmp(why.detail, cases[i].detail) != 0)
+            fail_msg("%s: got %d \"%s\" \"%s\", wanted %d \"%s\" \"%s\"", cases[i].text, got,
+                     why.where, why.detail, cases[i].status, cases[i].where, cases[i].detail);
+        assert_null(array.data);
+    }
+}
+
+static void cut_short(void **unused)
+{
+    (void)unused;
+    static const char text[] = "[ [1, -2.5e+3], [0.25 ,4] ]";
+    for (size_t bytes = 0; bytes < sizeof text - 1; bytes++) {
+        pe_array array = {0};
+        pe_problem why = {0};
+        size_t used;
+        assert_int_equal(scan_bytes(text, bytes, PE_FLOAT32, 9, &array, &used, &why),
+                         PE_MALFORMED_REQUEST);
+    }
+}
+
+static void too_many(void **unused)
+{
+    (void)unused;
+    pe_array array = {0};
+    pe_problem why = {0};
+    size_t used;
+    static const char text[] = "[[1,2,3],[4,5,6]],[7,8]";
+    assert_int_equal(scan_bytes(text, sizeof text - 1, PE_FLOAT32, 5, &array, &used, &why),
+                     PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(why.max_elements, 5);
+    assert_int_equal(why.requested_elements, 6);
+    assert_string_equal(why.where, "vectors");
+    assert_string_equal(why.detail, "vectors may hold at most 5 numbers, got 6");
+    assert_int_equal(scan_bytes(text, sizeof text - 1, PE_FLOAT32, 6, &array, &used, &why), PE_OK);
+    assert_int_equal(used, 17);
+    pe_array_free(&array);
+}
+
+/* --- rounding, against MPFR --- */
+
+static const struct type {
+    int bits, lowest; /* significand bits, exponent of the last place of subnormals */
+} types[] = {
+    [PE_FLOAT32] = {24, -149},
+    [PE_FLOAT64] = {53, -1074},
+    [PE_FLOAT16] = {11, -24},
+    [PE_BFLOAT16] = {8, -133},
+};
+
+static double rounded(pe_dtype dtype, const char *text)
+{
+    mpfr_t x;
+    mpfr_init2(x, types[dtype].bits);
+    mpfr_set_emin(types[dtype].lowest + 1);
+    int side = mpfr_strtofr(x, text, NULL, 10, MPFR_RNDN);
+    mpfr_subnormalize(x, side, MPFR_RNDN);
+    double value = mpfr_get_d(x, MPFR_RNDN);
+    mpfr_clear(x);
+    mpfr_set_emin(mpfr_get_emin_min());
+    return value;
+}
+
+static void check_rounding(pe_dtype dtype, const char *number)
+{
+    static char text[1200];
+    double wanted = rounded(dtype, number), got = NAN;
+    pe_array array = {0};
+    pe_problem why;
+    size_t used;
+    int bytes = snprintf(text, sizeof text, "[%s]", number);
+    pe_status status = scan_bytes(text, (size_t)bytes, dtype, 1, &array, &used, &why);
+    if (status == PE_OK)
+        got = pe_dtype_load(dtype, array.data);
+    else if (fabs(wanted) > pe_dtype_max(dtype) && status == PE_INVALID_PARAMETER)
+        got = wanted;
+    if (memcmp(&got, &wanted, sizeof got) != 0)
+        fail_msg("%s to %s: got %a, wanted %a", number, pe_dtype_name(dtype), got, wanted);
+    pe_array_free(&array);
+}
+
+static uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* The midpoint above each value: alone, and with a last digit that lifts or lowers it a trifle. */
+static void check_midpoint(pe_dtype dtype, double v)
+{
+    int place = v == 0 ? types[dtype].lowest : ilogb(v) - types[dtype].bits + 1;
+    if (place < types[dtype].lowest)
+        place = types[dtype].lowest;
+    double midpoint = v + ldexp(1, place - 1);
+    char text[1100], tail[16];
+    int n = snprintf(text, sizeof text, "%.900f", midpoint);
+    check_rounding(dtype, text);
+    text[n - 1] = '1';
+    check_rounding(dtype, text);
+    snprintf(text, sizeof text, "%.160e", midpoint); /* exact: all 16-bit and float32 midpoints */
+    char *e = strchr(text, 'e');
+    snprintf(tail, sizeof tail, "%s", e);
+    check_rounding(dtype, text);
+    char *last = e - 1;
+    while (*last == '0')
+        last--;
+    if (*last == '.')
+        return;
+    (*last)--;
+    memset(last + 1, '9', (size_t)(e - last - 1));
+    check_rounding(dtype, text);
+    snprintf(text, sizeof text, "%.17g", midpoint);
+    check_rounding(dtype, text);
+    snprintf(text, sizeof text, "-%.9e", midpoint);
+    check_rounding(dtype, text);
+}
+
+static void midpoints_of_16_bit_types(void **unused)
+{
+    (void)unused;
+    for (pe_dtype dtype = PE_FLOAT16; dtype <= PE_BFLOAT16; dtype++)
+        for (uint32_t bits = 0; bits < 0x8000; bits += 1 + bits % 3) {
+            uint16_t element = (uint16_t)bits;
+            double v = pe_dtype_load(dtype, &element);
+            if (isfinite(v))
+                check_midpoint(dtype, v);
+        }
+}
+
+static void midpoints_of_float32(void **unused)
+{
+    (void)unused;
+    uint64_t seed = 5;
+    for (int i = 0; i < 20000; i++) {
+        uint32_t bits = (uint32_t)(random_bits(&seed) >> (i % 4 == 0 ? 48 : 33));
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        if (isfinite(v))
+            check_midpoint(PE_FLOAT32, (double)v);
+    }
+}
+
+static void random_decimals(void **unused)
+{
+    (void)unused;
+    uint64_t seed = 3;
+    for (int i = 0; i < 50000; i++)
+        for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
+            char text[64];
+            uint64_t digits = random_bits(&seed), shape = random_bits(&seed);
+            snprintf(text, sizeof text, "%llu.%llue%d",
+                     (unsigned long long)(digits >> (shape % 64)),
+                     (unsigned long long)(random_bits(&seed) >> (shape / 64 % 64)),
+                     (int)(shape >> 40 & 63) - (dtype == PE_FLOAT16 ? 40 : 50));
+            check_rounding(dtype, text);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"nesting gives the shape", shapes, NULL, NULL, NULL},
+        {"values come in row-major order in every dtype", values_in_order, NULL, NULL, NULL},
+        {"what follows the array is left alone", rest_is_left_alone, NULL, NULL, NULL},
+        {"mistakes are named with their place", mistakes, NULL, NULL, NULL},
+        {"an array cut short anywhere is malformed", cut_short, NULL, NULL, NULL},
+        {"more numbers than allowed are counted and refused", too_many, NULL, NULL, NULL},
+        {"16-bit midpoints round once", midpoints_of_16_bit_types, NULL, NULL, NULL},
+        {"float32 midpoints round once", midpoints_of_float32, NULL, NULL, NULL},
+        {"random decimals round once", random_decimals, NULL, NULL, NULL},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
