@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rotate.c - the rotation kernel: its promised accuracy, its pairings, its edges. */
+#include "support/check.h"
+
+#include <math.h>
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "support/guard.h"
+#include "support/random.h"
+
+#define PAIRS_MAX 300
+
+static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
+static const pe_pairing pairings[] = {PE_PAIRING_INTERLEAVED, PE_PAIRING_HALF};
+
+static size_t channel(pe_pairing pairing, size_t pairs, size_t i, bool second)
+{
+    return pairing == PE_PAIRING_INTERLEAVED ? 2 * i + second : i + second * pairs;
+}
+
+/* The kernel's definition, one channel at a time. */
+static void rotate_plainly(pe_dtype dtype, pe_pairing pairing, size_t pairs, const double *cos,
+                           const double *sin, const unsigned char *x, unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t i = 0; i < pairs; i++) {
+        const size_t first = channel(pairing, pairs, i, false) * bytes;
+        const size_t second = channel(pairing, pairs, i, true) * bytes;
+        const double a = pe_dtype_load(dtype, x + first), b = pe_dtype_load(dtype, x + second);
+        pe_dtype_store(dtype, a * cos[i] - b * sin[i], out + first);
+        pe_dtype_store(dtype, b * cos[i] + a * sin[i], out + second);
+    }
+}
+
+static void random_angles(random_source *random, size_t pairs, double *cosine, double *sine)
+{
+    for (size_t i = 0; i < pairs; i++) {
+        const double angle = i ? random_real(random, -3.2, 3.2) : 0;
+        cosine[i] = cos(angle);
+        sine[i] = sin(angle);
+    }
+}
+
+static void fill_random(random_source *random, unsigned char *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = (unsigned char)random_bits(random);
+}
+
+/* One shape, out of place and in place; infinities, NaN and subnormals are among random bits. */
+static void check_shape(const pe_kernels *kernels, random_source *random, pe_dtype dtype,
+                        pe_pairing pairing, size_t pairs, size_t gap)
+{
+    const size_t bytes = 2 * pairs * pe_dtype_bytes(dtype);
+    double cosine[PAIRS_MAX], sine[PAIRS_MAX];
+    unsigned char want[PAIRS_MAX * 16];
+    guarded x = guard_make(bytes, gap), out = guard_make(bytes, gap);
+    random_angles(random, pairs, cosine, sine);
+    fill_random(random, x.data, bytes);
+    rotate_plainly(dtype, pairing, pairs, cosine, sine, x.data, want);
+    kernels->rotate(dtype, pairing, pairs, cosine, sine, 1, 2 * pairs, x.data, out.data);
+    kernels->rotate(dtype, pairing, pairs, cosine, sine, 1, 2 * pairs, x.data, x.data);
+    guard_check(&x, kernels->name);
+    guard_check(&out, kernels->name);
+    if (memcmp(out.data, want, bytes) != 0 || memcmp(x.data, want, bytes) != 0)
+        fail_msg("%s %s pairing %d, %zu pairs, seed %llu: not what the definition gives",
+                 kernels->name, pe_dtype_name(dtype), pairing, pairs,
+                 (unsigned long long)random->seed);
+    guard_free(&x);
+    guard_free(&out);
+}
+
+static void every_shape_follows_the_definition(void **state)
+{
+    (void)state;
+    random_source random = random_make("rotate");
+    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
+        for (size_t d = 0; d < PE_LEN(floats); d++)
+            for (size_t p = 0; p < PE_LEN(pairings); p++) {
+                for (size_t pairs = 0; pairs <= 131; pairs++)
+                    check_shape(*k, &random, floats[d], pairings[p], pairs, pairs % 16);
+                check_shape(*k, &random, floats[d], pairings[p], PAIRS_MAX, 1);
+            }
+}
+
+static void strided_vectors_leave_the_rest_alone(void **state)
+{
+    (void)state;
+    enum { PAIRS = 5, STRIDE = 13, COUNT = 7 };
+    random_source random = random_make("rotate strided");
+    double cosine[PAIRS], sine[PAIRS];
+    unsigned char x[COUNT * STRIDE * 8], out[sizeof x], want[sizeof x];
+    random_angles(&random, PAIRS, cosine, sine);
+    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
+        for (size_t d = 0; d < PE_LEN(floats); d++) {
+            const size_t row = STRIDE * pe_dtype_bytes(floats[d]);
+            fill_random(&random, x, sizeof x);
+            memset(out, 7, sizeof out);
+            memset(want, 7, sizeof want);
+            for (size_t r = 0; r < COUNT; r++)
+                rotate_plainly(floats[d], PE_PAIRING_HALF, PAIRS, cosine, sine, x + r * row,
+                               want + r * row);
+            (*k)->rotate(floats[d], PE_PAIRING_HALF, PAIRS, cosine, sine, COUNT, STRIDE, x, out);
+            assert_memory_equal(out, want, sizeof out);
+        }
+}
+
+/* |got - (a*c - b*s)| <= 1/2 ulp + 2^-52 (|a| + |b|), for cosines and sines of exact angles. */
+static void check_bound(pe_dtype dtype, double a, double b, double angle, double got)
+{
+    mpfr_t c, s, x;
+    mpfr_inits2(300, c, s, x, (mpfr_ptr)NULL);
+    mpfr_set_d(x, angle, MPFR_RNDN);
+    mpfr_sin_cos(s, c, x, MPFR_RNDN);
+    mpfr_mul_d(c, c, a, MPFR_RNDN);
+    mpfr_mul_d(s, s, b, MPFR_RNDN);
+    mpfr_sub(x, c, s, MPFR_RNDN);
+    mpfr_sub_d(x, x, got, MPFR_RNDN);
+    const double error = fabs(mpfr_get_d(x, MPFR_RNDN));
+    unsigned char up[8];
+    pe_dtype_store(dtype, got, up);
+    up[0] ^= 1; /* a neighbour of the same exponent: one ulp away */
+    const double ulp = fabs(pe_dtype_load(dtype, up) - got);
+    mpfr_clears(c, s, x, (mpfr_ptr)NULL);
+    if (error > ulp / 2 + 0x1p-52 * (fabs(a) + fabs(b)))
+        fail_msg("%s a %a, b %a, angle %a: got %a, off by %a, ulp %a", pe_dtype_name(dtype), a, b,
+                 angle, got, error, ulp);
+}
+
+static double cosine_of(double angle, bool sine)
+{
+    mpfr_t x;
+    mpfr_init2(x, 53);
+    mpfr_set_d(x, angle, MPFR_RNDN);
+    sine ? mpfr_sin(x, x, MPFR_RNDN) : mpfr_cos(x, x, MPFR_RNDN);
+    const double value = mpfr_get_d(x, MPFR_RNDN);
+    mpfr_clear(x);
+    return value;
+}
+
+static void error_stays_within_its_bound(void **state)
+{
+    (void)state;
+    random_source random = random_make("rotate bound");
+    for (size_t d = 0; d < PE_LEN(floats); d++)
+        for (int round = 0; round < 3000; round++) {
+            const double angle = random_real(&random, -7, 7);
+            const double c = cosine_of(angle, false), s = cosine_of(angle, true);
+            unsigned char x[16], out[16];
+            const size_t bytes = pe_dtype_bytes(floats[d]);
+            pe_dtype_store(floats[d], random_real(&random, -2, 2), x);
+            pe_dtype_store(floats[d], ldexp(random_real(&random, -2, 2), -round % 40), x + bytes);
+            pe_kernels_get()->rotate(floats[d], PE_PAIRING_INTERLEAVED, 1, &c, &s, 1, 2, x, out);
+            check_bound(floats[d], pe_dtype_load(floats[d], x), pe_dtype_load(floats[d], x + bytes),
+                        angle, pe_dtype_load(floats[d], out));
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shape_follows_the_definition),
+        cmocka_unit_test(strided_vectors_leave_the_rest_alone),
+        cmocka_unit_test(error_stays_within_its_bound),
+    };
+    return cmocka_run_group_tests_name("kernels: rotate", tests, NULL, NULL);
+}
