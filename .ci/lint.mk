@@ -12,19 +12,23 @@ LINT_STAMPS := $(LINT_SRC:%.c=$(L)/analyzer/%.o) $(LINT_TESTS:%.c=$(L)/gcc/%.o) 
 	$(foreach l,$(LEVELS),$(LEVEL_SRC:%.c=$(L)/analyzer/%.$(l).o) $(LEVEL_SRC:%.c=$(L)/clang/%.$(l).o)) \
 	$(LEVEL_SRC:%.c=$(L)/tidy/%.baseline.ok)
 
-.PHONY: lint lint-all lint-format lint-includes lint-banned lint-shell lint-cppcheck
+.PHONY: lint lint-all lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck
 lint: ## formatting, warnings of gcc and clang, static analysis, include directions, scripts
 	@$(DEPS) build test lint
 	@$(MAKE) --no-print-directory --keep-going --output-sync=target -j $(shell nproc) lint-all
 	@echo 'lint: clean'
 
-lint-all: lint-format lint-includes lint-banned lint-shell lint-cppcheck $(LINT_STAMPS)
+lint-all: lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck $(LINT_STAMPS)
 
 lint-format:
 	@echo clang-format; clang-format --dry-run -Werror $(C_FILES)
 
 lint-includes:
 	@echo include directions; .ci/check-includes
+
+# The version is written in the Makefile; two files have to repeat it.
+lint-version:
+	@echo version; grep -qxF '  version: $(VERSION)' openapi.yaml && grep -qF 'image.version="$(VERSION)"' docker/Dockerfile
 
 lint-banned:
 	@echo banned calls; ! grep -nE '\<($(BANNED)) ?\(' $(C_FILES)
