@@ -11,6 +11,8 @@ CC := gcc
 endif
 CFLAGS ?=
 LDFLAGS ?=
+# V=1 shows the commands in full.
+say = $(if $(V),,@echo $(1) &&)
 # What installs missing packages; DEPS=true leaves the machine as it is.
 DEPS ?= .ci/deps
 # For what follows once the packages are there: the compiler is asked again, and all cores work unless -j says else.
@@ -96,33 +98,33 @@ deps: ## install what building, running and testing need (Debian packages)
 
 $(B)/libposenc.a: $(OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $(OBJ)
+	$(call say,AR $@) $(AR) rcs $@ $(OBJ)
 
 $(B)/posenc: $(B)/main.o $(B)/libposenc.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 define LEVEL_RULE
 $(B)/kernels/$(1)/%.o: src/kernels/level/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_CFLAGS) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
+	$$(call say,CC $$< for $(1)) $$(CC) $$(ALL_CFLAGS) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
 
 # .incbin names files that -MMD does not see.
 $(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
 	@mkdir -p $(@D)
-	$(CC) -c -o $@ -Wa,-I$(B)/gen $<
+	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
 $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
+	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 # --- generated files: rewritten only when they change, so that nothing is rebuilt in vain ---
 
@@ -139,12 +141,12 @@ $(B)/gen/version.h: FORCE
 
 $(B)/gen/openapi.yaml: openapi.yaml
 	@mkdir -p $(@D)
-	cp $< $@
+	@cp $< $@
 
 # The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml
 	@mkdir -p $(@D)
-	for python in python3 /usr/bin/python3; do $$python -c 'import yaml' 2>/dev/null && break; done; \
+	@for python in python3 /usr/bin/python3; do $$python -c 'import yaml' 2>/dev/null && break; done; \
 	$$python -c 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, ensure_ascii=False)' \
 		< $< > $@
 
