@@ -106,7 +106,7 @@ static void print_default(const pe_setting_row *row, pe_buffer *out)
         pe_buffer_str(out, row->number != 0 ? " [true]" : " [false]");
         break;
     case PE_SETTING_CHOICE:
-        pe_buffer_format(out, " %s [%s]", row->unit, row->text);
+        pe_buffer_format(out, " One of: %s. [%s]", row->unit, row->text);
         break;
     case PE_SETTING_TEXT:
     case PE_SETTING_ADDRESS:
