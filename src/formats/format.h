@@ -63,6 +63,10 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
 /** Continue at byte `offset` (known_length formats only): only what follows is computed. */
 pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why) PE_MUST_CHECK;
 
+/** Stop at byte `end` (known_length formats only): reads end there and what only the bytes behind
+ * it need is not computed. */
+void pe_stream_limit(pe_stream *stream, uint64_t end);
+
 /** Seconds spent in fill and in encoding so far, for Server-Timing. */
 void pe_stream_times(const pe_stream *stream, double *compute, double *encode);
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* base64.c - numbers as base64 text, in blocks of any size. */
+#include "formats/segments.h"
+
+#include <string.h>
+
+/* Source  RFC 4648 section 4. */
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+static uint64_t length(const pe_tensor *tensor)
+{
+    return (pe_tensor_bytes(tensor) + 2) / 3 * 4;
+}
+
+static size_t block_max(const pe_tensor *tensor, size_t n)
+{
+    /* Two bytes may have been left by the block before. */
+    return (n * pe_dtype_bytes(tensor->dtype) + 2 + 2) / 3 * 4;
+}
+
+static uint64_t raw_of(uint64_t at)
+{
+    return at / 4 * 3;
+}
+
+/* The first group that begins at or after this byte: one that begins before cannot be made. */
+static uint64_t text_of(uint64_t raw)
+{
+    return (raw + 2) / 3 * 4;
+}
+
+static char *put_group(const unsigned char *from, char *to)
+{
+    unsigned bits = (unsigned)from[0] << 16 | (unsigned)from[1] << 8 | from[2];
+    to[0] = digits[bits >> 18];
+    to[1] = digits[bits >> 12 & 63];
+    to[2] = digits[bits >> 6 & 63];
+    to[3] = digits[bits & 63];
+    return to + 4;
+}
+
+/* The last one or two bytes, filled up with zeros and '='. */
+static char *put_rest(const pe_carry *carry, char *to)
+{
+    unsigned char group[3] = {0};
+    memcpy(group, carry->byte, carry->n);
+    put_group(group, to);
+    for (size_t i = carry->n + 1; i < 4; i++)
+        to[i] = '=';
+    return to + 4;
+}
+
+/*
+ * A block that begins inside a group whose first bytes were never seen (after a seek) leaves the
+ * rest of that group out.
+ */
+static size_t bytes_before_group(uint64_t raw, const pe_carry *carry)
+{
+    size_t phase = (size_t)(raw % 3);
+    return carry->n == phase ? 0 : 3 - phase;
+}
+
+static size_t encode(const pe_tensor *tensor, size_t first, const void *data, size_t n,
+                     pe_carry *carry, char *out)
+{
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    size_t lost = bytes_before_group((uint64_t)first * size, carry);
+    const unsigned char *from = data, *end = from + n * size;
+    char *to = out;
+
+    from += lost < n * size ? lost : n * size;
+    while (carry->n > 0 && carry->n < 3 && from < end)
+        carry->byte[carry->n++] = *from++;
+    if (carry->n == 3) {
+        to = put_group(carry->byte, to);
+        carry->n = 0;
+    }
+    for (; end - from >= 3; from += 3)
+        to = put_group(from, to);
+    while (from < end)
+        carry->byte[carry->n++] = *from++;
+    if (first + n == tensor->elements && carry->n > 0) {
+        to = put_rest(carry, to);
+        carry->n = 0;
+    }
+    return (size_t)(to - out);
+}
+
+const pe_encoder pe_encode_base64 = {
+    .length = length,
+    .length_max = length,
+    .block_max = block_max,
+    .encode = encode,
+    .raw_of = raw_of,
+    .text_of = text_of,
+};

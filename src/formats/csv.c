@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* csv.c - text/csv: one tensor of one or two axes, a header row of column indices. */
+#include "formats/segments.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "text/number.h"
+
+static size_t columns_of(const pe_tensor *tensor)
+{
+    return tensor->shape.dim[tensor->shape.ndim - 1];
+}
+
+/* A separator or a line end (two bytes) after each number. */
+static size_t block_max(const pe_tensor *tensor, size_t n)
+{
+    (void)tensor;
+    return n * (PE_NUMBER_TEXT_MAX + 2) + 1;
+}
+
+static uint64_t length_max(const pe_tensor *tensor)
+{
+    return (uint64_t)tensor->elements * (PE_NUMBER_TEXT_MAX + 2);
+}
+
+/* CSV has a form for what JSON has not: the spellings that NumPy and pandas read. */
+static size_t print_one(pe_dtype dtype, const void *at, char *out)
+{
+    double value = pe_dtype_load(dtype, at);
+    if (isfinite(value))
+        return pe_number_print(dtype, value, out);
+    const char *text = isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+    size_t bytes = strlen(text);
+    memcpy(out, text, bytes);
+    return bytes;
+}
+
+static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
+{
+    size_t bytes = pe_numbers_print(dtype, data, n, ',', out);
+    if (memchr(out, 'n', bytes) == NULL) /* no "null": all are finite */
+        return bytes;
+    char *to = out;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            *to++ = ',';
+        to += print_one(dtype, data + i * pe_dtype_bytes(dtype), to);
+    }
+    return (size_t)(to - out);
+}
+
+static size_t encode(const pe_tensor *tensor, size_t first, const void *data, size_t n,
+                     pe_carry *carry, char *out)
+{
+    const size_t columns = columns_of(tensor), size = pe_dtype_bytes(tensor->dtype);
+    const char *from = data;
+    char *to = out;
+    (void)carry;
+    for (size_t e = first, end = first + n, run; e < end; e += run, from += run * size) {
+        size_t column = e % columns;
+        run = columns - column < end - e ? columns - column : end - e;
+        if (column > 0)
+            *to++ = ',';
+        to += print_run(tensor->dtype, from, run, to);
+        if (column + run == columns) {
+            memcpy(to, "\r\n", 2);
+            to += 2;
+        }
+    }
+    return (size_t)(to - out);
+}
+
+const pe_encoder pe_encode_csv = {
+    .length_max = length_max,
+    .block_max = block_max,
+    .encode = encode,
+};
+
+static pe_status check(const pe_tensor *tensor, pe_problem *why)
+{
+    if (tensor->shape.ndim < 1 || tensor->shape.ndim > 2)
+        return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
+                       "csv holds a tensor of one or two axes, this one has %zu; json, npy, raw "
+                       "and safetensors hold it",
+                       tensor->shape.ndim);
+    return PE_OK;
+}
+
+/* A tensor of one axis is one row. The header is made as the rows are: it may be as long. */
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
+                     pe_segments *out)
+{
+    const size_t columns = columns_of(&plan->tensors[index]);
+    (void)rendering;
+    out->columns = (pe_tensor){.dtype = PE_INT32,
+                               .shape = {.ndim = 1, .dim = {columns}},
+                               .elements = columns,
+                               .units = columns,
+                               .unit = 1};
+    pe_segments_numbers(out, PE_COLUMNS, &pe_encode_csv);
+    pe_segments_numbers(out, index, &pe_encode_csv);
+}
+
+const struct pe_format_ops pe_csv_ops = {.check = check, .describe = describe};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* json.c - application/json: tensors as nested arrays, or as base64. */
+#include "formats/segments.h"
+
+#include "text/number.h"
+
+/* The longest text of each type, with its separator and some slack: "-1.2345678901234567e-300,". */
+static const unsigned char text_max[PE_DTYPES] = {
+    [PE_FLOAT32] = 24, [PE_FLOAT64] = 28, [PE_FLOAT16] = 16, [PE_BFLOAT16] = 24, [PE_INT32] = 12};
+
+static size_t inner_axis(const pe_tensor *tensor)
+{
+    return tensor->shape.ndim == 0 ? 1 : tensor->shape.dim[tensor->shape.ndim - 1];
+}
+
+/* Each run of numbers (a row, or what a block holds of one) may open and close every axis. */
+static size_t brackets_max(const pe_tensor *tensor, size_t n)
+{
+    return (n / inner_axis(tensor) + 2) * (2 * tensor->shape.ndim + 1);
+}
+
+static size_t block_max(const pe_tensor *tensor, size_t n)
+{
+    return n * PE_NUMBER_TEXT_MAX + brackets_max(tensor, n);
+}
+
+static uint64_t length_max(const pe_tensor *tensor)
+{
+    return (uint64_t)tensor->elements * text_max[tensor->dtype] +
+           brackets_max(tensor, tensor->elements);
+}
+
+/* One bracket for every axis that begins (or ends) at element e. */
+static char *put_brackets(const pe_tensor *tensor, size_t e, char bracket, char *to)
+{
+    size_t span = 1;
+    for (size_t axis = tensor->shape.ndim; axis-- > 0;) {
+        span *= tensor->shape.dim[axis];
+        if (e % span != 0)
+            break;
+        *to++ = bracket;
+    }
+    return to;
+}
+
+static size_t encode(const pe_tensor *tensor, size_t first, const void *data, size_t n,
+                     pe_carry *carry, char *out)
+{
+    const size_t inner = inner_axis(tensor), size = pe_dtype_bytes(tensor->dtype);
+    const char *from = data;
+    char *to = out;
+    (void)carry;
+    for (size_t e = first, end = first + n, run; e < end; e += run, from += run * size) {
+        size_t left = inner - e % inner;
+        run = left < end - e ? left : end - e;
+        if (e > 0)
+            *to++ = ',';
+        to = put_brackets(tensor, e, '[', to);
+        to += pe_numbers_print(tensor->dtype, from, run, ',', to);
+        to = put_brackets(tensor, e + run, ']', to);
+    }
+    return (size_t)(to - out);
+}
+
+const pe_encoder pe_encode_json = {
+    .length_max = length_max,
+    .block_max = block_max,
+    .encode = encode,
+};
+
+static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
+{
+    char text[PE_NUMBER_TEXT_MAX];
+    pe_buffer_str(out, ",");
+    pe_buffer_json_string(out, scalar->name);
+    pe_buffer_str(out, ":");
+    if (scalar->null)
+        pe_buffer_str(out, "null");
+    else if (scalar->text != NULL)
+        pe_buffer_json_string(out, scalar->text);
+    else
+        pe_buffer_add(out, text, pe_number_print(PE_FLOAT64, scalar->value, text));
+}
+
+/* "dtype":...,"shape":[...],"data":... and byte_order: the inside of a tensor's object. */
+static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segments *out)
+{
+    const pe_tensor *tensor = &plan->tensors[index];
+    pe_buffer_format(&out->text, "\"dtype\":\"%s\",\"shape\":[", pe_dtype_name(tensor->dtype));
+    for (size_t i = 0; i < tensor->shape.ndim; i++)
+        pe_buffer_format(&out->text, i == 0 ? "%zu" : ",%zu", tensor->shape.dim[i]);
+    pe_buffer_str(&out->text, base64 ? "],\"data\":\"" : "],\"data\":");
+    if (tensor->elements == 0 && !base64)
+        pe_buffer_str(&out->text, "[]");
+    pe_segments_text(out);
+    if (tensor->elements > 0)
+        pe_segments_numbers(out, index, base64 ? &pe_encode_base64 : &pe_encode_json);
+    if (base64)
+        pe_buffer_str(&out->text, "\",\"byte_order\":\"little\"");
+}
+
+static void put_warnings(const pe_plan *plan, pe_buffer *out)
+{
+    for (size_t i = 0; i < plan->n_warnings; i++) {
+        pe_buffer_str(out, i == 0 ? ",\"warnings\":[" : ",");
+        pe_buffer_json_string(out, plan->warnings[i]);
+    }
+    if (plan->n_warnings > 0)
+        pe_buffer_str(out, "]");
+}
+
+/* A lone tensor without scalars is spread into the answer's object; else each has a member. */
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                     pe_segments *out)
+{
+    bool spread = plan->n_tensors == 1 && plan->n_scalars == 0;
+    (void)tensor;
+    pe_buffer_str(&out->text, "{\"encoding\":");
+    pe_buffer_json_string(&out->text, rendering->encoding);
+    pe_buffer_str(&out->text, ",\"parameters\":");
+    pe_buffer_str(&out->text, rendering->parameters);
+    for (size_t i = 0; i < plan->n_scalars; i++)
+        put_scalar(&plan->scalars[i], &out->text);
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        pe_buffer_str(&out->text, ",");
+        if (!spread) {
+            pe_buffer_json_string(&out->text, pe_tensor_name(plan, t));
+            pe_buffer_str(&out->text, ":{");
+        }
+        put_tensor(plan, t, rendering->base64, out);
+        if (!spread)
+            pe_buffer_str(&out->text, "}");
+    }
+    put_warnings(plan, &out->text);
+    pe_buffer_str(&out->text, "}");
+    pe_segments_text(out);
+}
+
+const struct pe_format_ops pe_json_ops = {.describe = describe};

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* negotiate.c - which format a request gets: format=, else Accept. */
+#include "formats/negotiate.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Names that the contract knows and that have no row in the registry yet. */
+static const char *const unbuilt[] = {"png", "svg"};
+
+#define FORMATS_MAX 16
+
+static bool is_unbuilt(const char *name)
+{
+    for (size_t i = 0; i < PE_LEN(unbuilt); i++)
+        if (strcmp(unbuilt[i], name) == 0)
+            return true;
+    return false;
+}
+
+pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *why)
+{
+    const pe_format *format = pe_format_by_name(name);
+    if (format != NULL) {
+        *out = format;
+        return PE_OK;
+    }
+    pe_buffer names = {0};
+    for (size_t i = 0; pe_formats[i] != NULL; i++)
+        pe_buffer_format(&names, i == 0 ? "%s" : ", %s", pe_formats[i]->name);
+    pe_status status =
+        is_unbuilt(name)
+            ? pe_fail(why, PE_NOT_ACCEPTABLE, "format", "format %s is not available; %s are", name,
+                      pe_buffer_text(&names))
+            : pe_fail(why, PE_INVALID_PARAMETER, "format",
+                      "format must be one of %s, got \"%.40s\"", pe_buffer_text(&names), name);
+    pe_buffer_free(&names);
+    return status;
+}
+
+/* ---- Accept -------------------------------------------------------------------------------------
+ */
+
+/* A stretch of the header. */
+typedef struct span {
+    const char *at;
+    size_t bytes;
+} span;
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static span trim(span s)
+{
+    while (s.bytes > 0 && is_space(s.at[0])) {
+        s.at++;
+        s.bytes--;
+    }
+    while (s.bytes > 0 && is_space(s.at[s.bytes - 1]))
+        s.bytes--;
+    return s;
+}
+
+/* Cut off what stands before the separator, which may stand inside a quoted string too. */
+static span cut(span *rest, char separator)
+{
+    bool quoted = false;
+    size_t i = 0;
+    for (; i < rest->bytes && (quoted || rest->at[i] != separator); i++) {
+        if (quoted && rest->at[i] == '\\' && i + 1 < rest->bytes)
+            i++;
+        else if (rest->at[i] == '"')
+            quoted = !quoted;
+    }
+    span head = {rest->at, i};
+    size_t taken = i < rest->bytes ? i + 1 : i;
+    rest->at += taken;
+    rest->bytes -= taken;
+    return trim(head);
+}
+
+static bool span_is(span s, const char *text)
+{
+    return strlen(text) == s.bytes && strncasecmp(s.at, text, s.bytes) == 0;
+}
+
+/* qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] ), in thousandths; -1: none. */
+static int qvalue(span s)
+{
+    int q = 0, scale = 100;
+    if (s.bytes < 1 || s.bytes > 5 || (s.at[0] != '0' && s.at[0] != '1') ||
+        (s.bytes > 1 && s.at[1] != '.'))
+        return -1;
+    q = (s.at[0] - '0') * 1000;
+    for (size_t i = 2; i < s.bytes; i++, scale /= 10) {
+        if (s.at[i] < '0' || s.at[i] > '9')
+            return -1;
+        q += (s.at[i] - '0') * scale;
+    }
+    return q <= 1000 ? q : -1;
+}
+
+static bool is_token(span s)
+{
+    for (size_t i = 0; i < s.bytes; i++) {
+        char c = s.at[i];
+        bool letter = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+        if (!letter && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
+            return false;
+    }
+    return s.bytes > 0;
+}
+
+/* One range of the header. */
+typedef struct media_range {
+    span type, subtype;
+    int q; /* thousandths */
+} media_range;
+
+/* False when the member is malformed, and then ignored. */
+static bool parse_range(span member, media_range *out)
+{
+    span rest = member;
+    span type_and_subtype = cut(&rest, ';');
+    const char *slash = memchr(type_and_subtype.at, '/', type_and_subtype.bytes);
+    if (slash == NULL)
+        return false;
+    size_t before = (size_t)(slash - type_and_subtype.at);
+    *out = (media_range){.type = {type_and_subtype.at, before},
+                         .subtype = {slash + 1, type_and_subtype.bytes - before - 1},
+                         .q = 1000};
+    while (rest.bytes > 0) {
+        span value = cut(&rest, ';');
+        span name = cut(&value, '=');
+        if (span_is(name, "q"))
+            out->q = qvalue(trim(value));
+    }
+    bool any_type = span_is(out->type, "*"), any_subtype = span_is(out->subtype, "*");
+    return is_token(out->type) && is_token(out->subtype) && out->q >= 0 &&
+           (!any_type || any_subtype);
+}
+
+/* 0 no match, 1 for any type, 2 for type/any, 3 for type/subtype. */
+static int match(const media_range *range, const char *media_type)
+{
+    const char *slash = strchr(media_type, '/');
+    size_t type_bytes = (size_t)(slash - media_type);
+    if (span_is(range->type, "*"))
+        return 1;
+    if (range->type.bytes != type_bytes || strncasecmp(range->type.at, media_type, type_bytes) != 0)
+        return 0;
+    return span_is(range->subtype, "*") ? 2 : span_is(range->subtype, slash + 1) ? 3 : 0;
+}
+
+/* What Accept says of one format. */
+typedef struct preference {
+    int q, specificity;
+    size_t order; /* of the range in the header */
+} preference;
+
+static bool better(const preference *a, const preference *b)
+{
+    if (a->q != b->q)
+        return a->q > b->q;
+    if (a->specificity != b->specificity)
+        return a->specificity > b->specificity;
+    return a->order < b->order;
+}
+
+/* Weigh every format; returns how many members could be read. */
+static size_t weigh(const char *accept, preference *of)
+{
+    span rest = {accept, strlen(accept)};
+    size_t members = 0;
+    while (rest.bytes > 0) {
+        media_range range;
+        if (!parse_range(cut(&rest, ','), &range))
+            continue;
+        for (size_t i = 0; pe_formats[i] != NULL && i < FORMATS_MAX; i++) {
+            int specificity = match(&range, pe_formats[i]->media_type);
+            if (specificity > of[i].specificity)
+                of[i] = (preference){range.q, specificity, members};
+        }
+        members++;
+    }
+    return members;
+}
+
+/* The best that is left, taken out; NULL when none is. */
+static const pe_format *take_best(preference *of)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; pe_formats[i] != NULL && i < FORMATS_MAX; i++)
+        if (of[i].q > 0 && (best == SIZE_MAX || better(&of[i], &of[best])))
+            best = i;
+    if (best == SIZE_MAX)
+        return NULL;
+    of[best].q = 0;
+    return pe_formats[best];
+}
+
+static pe_status fail_listing(pe_problem *why)
+{
+    pe_buffer types = {0};
+    for (size_t i = 0; pe_formats[i] != NULL; i++)
+        pe_buffer_format(&types, i == 0 ? "%s" : ", %s", pe_formats[i]->media_type);
+    pe_status status = pe_fail(why, PE_NOT_ACCEPTABLE, "", "Accept names none of what there is: %s",
+                               pe_buffer_text(&types));
+    pe_buffer_free(&types);
+    return status;
+}
+
+pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const char *tensor,
+                              const pe_format **out, pe_problem *why)
+{
+    preference of[FORMATS_MAX] = {0};
+    pe_problem refusal = {0};
+    size_t chosen = 0;
+
+    if (accept == NULL || weigh(accept, of) == 0)
+        (void)weigh("*/*", of);
+    for (const pe_format *format; (format = take_best(of)) != NULL;) {
+        pe_rendering rendering = {.format = format, .tensor = tensor};
+        pe_problem reason = {0};
+        if (plan == NULL || pe_format_check(plan, &rendering, &chosen, &reason) == PE_OK) {
+            *out = format;
+            return PE_OK;
+        }
+        if (refusal.status == PE_OK)
+            refusal = reason;
+    }
+    if (refusal.status == PE_OK)
+        return fail_listing(why);
+    *why = refusal;
+    return refusal.status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* npy.c - application/x-npy: one tensor in NumPy's format 1.0. */
+#include "formats/segments.h"
+
+static const char *const descr[PE_DTYPES] = {
+    [PE_FLOAT32] = "<f4", [PE_FLOAT64] = "<f8", [PE_FLOAT16] = "<f2", [PE_INT32] = "<i4"};
+
+static pe_status check(const pe_tensor *tensor, pe_problem *why)
+{
+    if (descr[tensor->dtype] == NULL)
+        return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
+                       "NumPy has no %s; ask for dtype=float32, or for format raw or safetensors",
+                       pe_dtype_name(tensor->dtype));
+    return PE_OK;
+}
+
+/*
+ * Magic, version, a two-byte header length, the header: so padded with spaces that the numbers
+ * begin at a multiple of 64.
+ *
+ * Source  numpy/numpy: numpy/lib/format.py (NEP 1).
+ */
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
+                     pe_segments *out)
+{
+    enum { PREAMBLE = 10 };
+    const pe_tensor *tensor = &plan->tensors[index];
+    pe_buffer header = {0};
+    (void)rendering;
+
+    pe_buffer_format(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (",
+                     descr[tensor->dtype]);
+    for (size_t i = 0; i < tensor->shape.ndim; i++)
+        pe_buffer_format(&header, i == 0 ? "%zu," : " %zu,", tensor->shape.dim[i]);
+    if (tensor->shape.ndim > 1 && header.bytes > 0)
+        header.bytes--; /* a comma after the last dimension is for one-tuples only */
+    pe_buffer_str(&header, "), }");
+    while ((PREAMBLE + header.bytes + 1) % 64 != 0 && !header.failed)
+        pe_buffer_str(&header, " ");
+    pe_buffer_str(&header, "\n");
+
+    const unsigned char preamble[PREAMBLE] = {0x93,
+                                              'N',
+                                              'U',
+                                              'M',
+                                              'P',
+                                              'Y',
+                                              1,
+                                              0,
+                                              (unsigned char)(header.bytes & 255),
+                                              (unsigned char)(header.bytes >> 8)};
+    pe_buffer_add(&out->text, preamble, sizeof preamble);
+    pe_buffer_add(&out->text, header.data, header.bytes);
+    out->text.failed |= header.failed;
+    pe_buffer_free(&header);
+    pe_segments_text(out);
+    pe_segments_numbers(out, index, &pe_encode_raw);
+}
+
+const struct pe_format_ops pe_npy_ops = {.check = check, .describe = describe};

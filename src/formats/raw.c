@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* raw.c - application/octet-stream: the numbers of one tensor, little-endian, row-major. */
+#include "formats/segments.h"
+
+static uint64_t same(uint64_t at)
+{
+    return at;
+}
+
+static size_t block_max(const pe_tensor *tensor, size_t n)
+{
+    return n * pe_dtype_bytes(tensor->dtype);
+}
+
+/* Shared with npy and safetensors, whose headers stand before such numbers. */
+const pe_encoder pe_encode_raw = {
+    .length = pe_tensor_bytes,
+    .length_max = pe_tensor_bytes,
+    .block_max = block_max,
+    .raw_of = same,
+    .text_of = same,
+};
+
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                     pe_segments *out)
+{
+    (void)plan;
+    (void)rendering;
+    pe_segments_numbers(out, tensor, &pe_encode_raw);
+}
+
+const struct pe_format_ops pe_raw_ops = {.describe = describe};

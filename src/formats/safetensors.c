@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* safetensors.c - application/vnd.safetensors: all tensors by name, any dtype. */
+#include "formats/segments.h"
+
+#include "text/number.h"
+
+static const char *const names[PE_DTYPES] = {[PE_FLOAT32] = "F32",
+                                             [PE_FLOAT64] = "F64",
+                                             [PE_FLOAT16] = "F16",
+                                             [PE_BFLOAT16] = "BF16",
+                                             [PE_INT32] = "I32"};
+
+/* Metadata holds text only, so a number goes in as its text. */
+static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
+{
+    char text[PE_NUMBER_TEXT_MAX + 1] = "null";
+    if (!scalar->null && scalar->text == NULL)
+        text[pe_number_print(PE_FLOAT64, scalar->value, text)] = '\0';
+    pe_buffer_str(out, ",");
+    pe_buffer_json_string(out, scalar->name);
+    pe_buffer_str(out, ":");
+    pe_buffer_json_string(out, scalar->text != NULL && !scalar->null ? scalar->text : text);
+}
+
+static void put_warnings(const pe_plan *plan, pe_buffer *out)
+{
+    pe_buffer joined = {0};
+    for (size_t i = 0; i < plan->n_warnings; i++) {
+        pe_buffer_str(&joined, i == 0 ? "" : "; ");
+        pe_buffer_str(&joined, plan->warnings[i]);
+    }
+    if (plan->n_warnings > 0) {
+        pe_buffer_str(out, ",\"warnings\":");
+        pe_buffer_json_string(out, pe_buffer_text(&joined));
+    }
+    out->failed |= joined.failed;
+    pe_buffer_free(&joined);
+}
+
+static void put_metadata(const pe_plan *plan, const pe_rendering *rendering, pe_buffer *out)
+{
+    pe_buffer_str(out, "\"__metadata__\":{\"encoding\":");
+    pe_buffer_json_string(out, rendering->encoding);
+    pe_buffer_str(out, ",\"parameters\":");
+    pe_buffer_json_string(out, rendering->parameters);
+    for (size_t i = 0; i < plan->n_scalars; i++)
+        put_scalar(&plan->scalars[i], out);
+    put_warnings(plan, out);
+    pe_buffer_str(out, "}");
+}
+
+static uint64_t put_tensor(const pe_plan *plan, size_t index, uint64_t begin, pe_buffer *out)
+{
+    const pe_tensor *tensor = &plan->tensors[index];
+    const uint64_t end = begin + pe_tensor_bytes(tensor);
+    pe_buffer_str(out, ",");
+    pe_buffer_json_string(out, pe_tensor_name(plan, index));
+    pe_buffer_format(out, ":{\"dtype\":\"%s\",\"shape\":[", names[tensor->dtype]);
+    for (size_t i = 0; i < tensor->shape.ndim; i++)
+        pe_buffer_format(out, i == 0 ? "%zu" : ",%zu", tensor->shape.dim[i]);
+    pe_buffer_format(out, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)begin,
+                     (unsigned long long)end);
+    return end;
+}
+
+/*
+ * Eight bytes of header length, the header as JSON padded with spaces to eight bytes, the numbers.
+ *
+ * Source  huggingface/safetensors: README.md ("Format").
+ */
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                     pe_segments *out)
+{
+    pe_buffer header = {0};
+    uint64_t at = 0;
+    (void)tensor;
+    pe_buffer_str(&header, "{");
+    put_metadata(plan, rendering, &header);
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        at = put_tensor(plan, t, at, &header);
+    pe_buffer_str(&header, "}");
+    while (header.bytes % 8 != 0 && !header.failed)
+        pe_buffer_str(&header, " ");
+
+    unsigned char length[8];
+    for (unsigned i = 0; i < 8; i++)
+        length[i] = (unsigned char)((uint64_t)header.bytes >> (8 * i));
+    pe_buffer_add(&out->text, length, sizeof length);
+    pe_buffer_add(&out->text, header.data, header.bytes);
+    out->text.failed |= header.failed;
+    pe_buffer_free(&header);
+    pe_segments_text(out);
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        pe_segments_numbers(out, t, &pe_encode_raw);
+}
+
+const struct pe_format_ops pe_safetensors_ops = {.describe = describe};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* segments.h - a representation as a list of segments: literal text, or the numbers of a tensor. */
+#ifndef PE_FORMATS_SEGMENTS_H
+#define PE_FORMATS_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "formats/format.h"
+#include "plan/plan.h"
+
+/** Bytes that one block left over for the next: base64 works in groups of three. */
+typedef struct pe_carry {
+    unsigned char byte[3];
+    size_t n;
+} pe_carry;
+
+/**
+ * How the numbers of a tensor become bytes. Knows the tensor's shape (brackets, line ends) and is
+ * handed its elements in consecutive blocks.
+ *
+ * Threads  any; the state between blocks is the caller's carry.
+ */
+typedef struct pe_encoder {
+    /** Bytes of the whole tensor; NULL when that is not known beforehand. */
+    uint64_t (*length)(const pe_tensor *tensor);
+    /** An upper bound of it, always known. */
+    uint64_t (*length_max)(const pe_tensor *tensor);
+    /** Bytes that a block of n elements may take. */
+    size_t (*block_max)(const pe_tensor *tensor, size_t n);
+    /** Encode elements [first, first + n); returns the bytes written. NULL: the packed numbers are
+     * the representation. */
+    size_t (*encode)(const pe_tensor *tensor, size_t first, const void *data, size_t n,
+                     pe_carry *carry, char *out);
+    /** With length only. The first number byte that byte `at` of the encoding is made of; and the
+     * byte of the encoding where one begins that starts with number byte `raw`. */
+    uint64_t (*raw_of)(uint64_t at);
+    uint64_t (*text_of)(uint64_t raw);
+} pe_encoder;
+
+extern const pe_encoder pe_encode_raw, pe_encode_base64, pe_encode_json, pe_encode_csv;
+
+/** Instead of a tensor's index: the column numbers 0, 1, ... of segments->columns. */
+#define PE_COLUMNS SIZE_MAX
+
+typedef struct pe_segment {
+    const pe_encoder *encoder; /* NULL: literal text */
+    size_t text, bytes;        /* literal: a slice of segments->text */
+    size_t tensor;             /* else: which tensor of the plan, or PE_COLUMNS */
+} pe_segment;
+
+#define PE_MAX_SEGMENTS (2 * PE_MAX_TENSORS + 2)
+
+typedef struct pe_segments {
+    size_t n;
+    pe_segment segment[PE_MAX_SEGMENTS];
+    pe_buffer text;    /* of all literal segments; append here, then pe_segments_text */
+    size_t text_taken; /* bytes of it that segments own already */
+    pe_tensor columns; /* for PE_COLUMNS */
+} pe_segments;
+
+/** Close what was appended to segments->text since the last call into a literal segment. */
+void pe_segments_text(pe_segments *segments);
+void pe_segments_numbers(pe_segments *segments, size_t tensor, const pe_encoder *encoder);
+/** The tensor that a segment of numbers takes them from. */
+const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *plan, size_t i);
+
+/** What sets a format apart. */
+struct pe_format_ops {
+    /** Can it hold this tensor? NULL: any. */
+    pe_status (*check)(const pe_tensor *tensor, pe_problem *why);
+    /** Describe the whole; `tensor` is the one chosen where the format holds one. Running out of
+     * memory shows in out->text.failed. */
+    void (*describe)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                     pe_segments *out);
+};
+
+extern const struct pe_format_ops pe_json_ops, pe_npy_ops, pe_raw_ops, pe_csv_ops,
+    pe_safetensors_ops;
+
+/** The name a tensor goes by in an answer: "data" for a lone tensor without scalars, else its own.
+ */
+const char *pe_tensor_name(const pe_plan *plan, size_t tensor);
+
+/** Bytes of the tensor's numbers, packed. */
+uint64_t pe_tensor_bytes(const pe_tensor *tensor);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.c - the pull engine: from segments to bytes, one block of numbers at a time. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "formats/segments.h"
+
+/* Numbers per block: what is sent as it is, in blocks that keep up with the wire (4 KiB cost four
+ * times as much); what becomes text, in blocks whose text stays in the second-level cache. */
+#define BLOCK_BYTES      ((size_t)256 << 10)
+#define TEXT_BLOCK_BYTES ((size_t)64 << 10)
+#define BLOCK_ALIGN      ((size_t)64)
+
+/*
+ * Life: segments are read in order. `pending` is text made and not yet read, of the literal or
+ * block before (segment, next_unit), which come next.
+ */
+struct pe_stream {
+    const pe_plan *plan;
+    pe_segments segments;
+    size_t segment, next_unit;
+    const char *pending;
+    size_t pending_bytes;
+    uint64_t skip;    /* of the coming text, after a seek */
+    uint64_t at, end; /* byte to be read next; where to stop */
+    pe_carry carry;
+    void *block;
+    char *text;
+    double compute, encode;
+};
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t unit_bytes(const pe_tensor *tensor)
+{
+    return tensor->unit * pe_dtype_bytes(tensor->dtype);
+}
+
+/* Units in one block: as many as fit, at least one, no more than there are. */
+static size_t block_units(const pe_tensor *tensor, const pe_encoder *encoder)
+{
+    size_t bytes = encoder->encode == NULL ? BLOCK_BYTES : TEXT_BLOCK_BYTES;
+    size_t units = bytes / unit_bytes(tensor);
+    return smaller(units == 0 ? 1 : units, tensor->units);
+}
+
+/* One block and one text serve every segment, so they are as large as the largest needs. */
+static pe_status make_blocks(pe_stream *stream, pe_problem *why)
+{
+    size_t block = 0, text = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_encoder *encoder = stream->segments.segment[i].encoder;
+        if (encoder == NULL)
+            continue;
+        const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
+        size_t units = tensor->elements == 0 ? 0 : block_units(tensor, encoder);
+        size_t bytes = units * unit_bytes(tensor);
+        block = bytes > block ? bytes : block;
+        size_t most =
+            encoder->encode == NULL ? 0 : encoder->block_max(tensor, units * tensor->unit);
+        text = most > text ? most : text;
+    }
+    if (block > 0) {
+        stream->block = aligned_alloc(BLOCK_ALIGN, (block + BLOCK_ALIGN - 1) & ~(BLOCK_ALIGN - 1));
+        if (stream->block == NULL)
+            return pe_fail_memory(why);
+    }
+    if (text > 0 && (stream->text = malloc(text)) == NULL)
+        return pe_fail_memory(why);
+    return PE_OK;
+}
+
+pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_stream **out,
+                         pe_problem *why)
+{
+    size_t tensor = 0;
+    pe_status status = pe_format_check(plan, rendering, &tensor, why);
+    if (status != PE_OK)
+        return status;
+    pe_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        return pe_fail_memory(why);
+    stream->plan = plan;
+    stream->end = UINT64_MAX;
+    rendering->format->ops->describe(plan, rendering, tensor, &stream->segments);
+    status = stream->segments.text.failed ? pe_fail_memory(why) : make_blocks(stream, why);
+    if (status != PE_OK) {
+        pe_stream_free(stream);
+        return status;
+    }
+    *out = stream;
+    return PE_OK;
+}
+
+void pe_stream_free(pe_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    pe_buffer_free(&stream->segments.text);
+    free(stream->block);
+    free(stream->text);
+    free(stream);
+}
+
+static bool segment_length(const pe_stream *stream, size_t i, uint64_t *out)
+{
+    const pe_segment *segment = &stream->segments.segment[i];
+    if (segment->encoder != NULL && segment->encoder->length == NULL)
+        return false;
+    *out = segment->encoder == NULL
+               ? segment->bytes
+               : segment->encoder->length(pe_segments_tensor(&stream->segments, stream->plan, i));
+    return true;
+}
+
+bool pe_stream_length(const pe_stream *stream, uint64_t *out)
+{
+    uint64_t sum = 0, length = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        if (!segment_length(stream, i, &length))
+            return false;
+        sum += length;
+    }
+    *out = sum;
+    return true;
+}
+
+uint64_t pe_stream_length_max(const pe_stream *stream)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_segment *segment = &stream->segments.segment[i];
+        const pe_encoder *encoder = segment->encoder;
+        sum += encoder == NULL
+                   ? segment->bytes
+                   : encoder->length_max(pe_segments_tensor(&stream->segments, stream->plan, i));
+    }
+    return sum;
+}
+
+/* The pseudo tensor of a CSV header: element i is i. */
+static void fill_columns(size_t first, size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)(first + i);
+}
+
+/* The units worth making now: a block of them, or fewer when the reader stops before. Numbers are
+ * never longer than their encoding, where `end` is known, so the bytes to come bound them. */
+static size_t units_wanted(const pe_stream *stream, const pe_tensor *tensor,
+                           const pe_encoder *encoder)
+{
+    size_t units = smaller(block_units(tensor, encoder), tensor->units - stream->next_unit);
+    uint64_t bytes = stream->end - stream->at;
+    if (stream->end == UINT64_MAX || encoder->length == NULL ||
+        bytes > (uint64_t)units * unit_bytes(tensor))
+        return units;
+    bytes += stream->skip + sizeof stream->carry.byte;
+    return smaller(units, (size_t)(bytes / unit_bytes(tensor)) + 1);
+}
+
+static pe_status fill(const pe_stream *stream, size_t index, size_t units, pe_problem *why)
+{
+    if (index == PE_COLUMNS) {
+        fill_columns(stream->next_unit, units, stream->block);
+        return PE_OK;
+    }
+    return stream->plan->fill(stream->plan, index, stream->next_unit, units, stream->block, why);
+}
+
+/* Make the next block of numbers, and its text. */
+static pe_status make_numbers(pe_stream *stream, const pe_segment *segment, pe_problem *why)
+{
+    const pe_encoder *encoder = segment->encoder;
+    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
+    const size_t units = units_wanted(stream, tensor, encoder);
+
+    double start = now();
+    pe_status status = fill(stream, segment->tensor, units, why);
+    double filled = now();
+    stream->compute += filled - start;
+    if (status != PE_OK)
+        return status;
+    if (encoder->encode == NULL) {
+        stream->pending = stream->block;
+        stream->pending_bytes = units * unit_bytes(tensor);
+    } else {
+        stream->pending = stream->text;
+        stream->pending_bytes =
+            encoder->encode(tensor, stream->next_unit * tensor->unit, stream->block,
+                            units * tensor->unit, &stream->carry, stream->text);
+        stream->encode += now() - filled;
+    }
+    stream->next_unit += units;
+    return PE_OK;
+}
+
+/* Put the next literal or block into pending; a finished tensor is stepped over. */
+static pe_status make_pending(pe_stream *stream, pe_problem *why)
+{
+    const pe_segment *segment = &stream->segments.segment[stream->segment];
+    if (segment->encoder == NULL) {
+        stream->pending = stream->segments.text.data + segment->text;
+        stream->pending_bytes = segment->bytes;
+        stream->segment++;
+        return PE_OK;
+    }
+    if (stream->next_unit <
+        pe_segments_tensor(&stream->segments, stream->plan, stream->segment)->units)
+        return make_numbers(stream, segment, why);
+    stream->segment++;
+    stream->next_unit = 0;
+    stream->carry.n = 0;
+    return PE_OK;
+}
+
+static void drop_skipped(pe_stream *stream)
+{
+    size_t drop =
+        stream->skip < stream->pending_bytes ? (size_t)stream->skip : stream->pending_bytes;
+    stream->pending += drop;
+    stream->pending_bytes -= drop;
+    stream->skip -= drop;
+}
+
+pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got, pe_problem *why)
+{
+    char *to = out;
+    if (stream->end - stream->at < bytes)
+        bytes = (size_t)(stream->end - stream->at);
+    while (bytes > 0) {
+        if (stream->pending_bytes == 0) {
+            if (stream->segment == stream->segments.n)
+                break;
+            pe_status status = make_pending(stream, why);
+            if (status != PE_OK)
+                return status;
+            drop_skipped(stream);
+            continue;
+        }
+        size_t n = smaller(bytes, stream->pending_bytes);
+        memcpy(to, stream->pending, n);
+        stream->pending += n;
+        stream->pending_bytes -= n;
+        stream->at += n;
+        to += n;
+        bytes -= n;
+    }
+    *got = (size_t)(to - (char *)out);
+    return PE_OK;
+}
+
+/* Stand before the block that holds byte `offset` of the segment. */
+static void enter_segment(pe_stream *stream, size_t i, uint64_t offset)
+{
+    const pe_encoder *encoder = stream->segments.segment[i].encoder;
+    stream->segment = i;
+    stream->next_unit = 0;
+    stream->carry.n = 0;
+    stream->skip = offset;
+    if (encoder == NULL)
+        return;
+    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
+    if (tensor->units == 0)
+        return;
+    uint64_t unit = encoder->raw_of(offset) / unit_bytes(tensor);
+    stream->next_unit = unit < tensor->units ? (size_t)unit : tensor->units;
+    stream->skip = offset - encoder->text_of((uint64_t)stream->next_unit * unit_bytes(tensor));
+}
+
+pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
+{
+    uint64_t total = 0, length = 0, left = offset;
+    if (!pe_stream_length(stream, &total))
+        return pe_fail(why, PE_INTERNAL, "", "a representation of unknown length has no offsets");
+    if (offset > total)
+        return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "offset %llu is past the end, %llu",
+                       (unsigned long long)offset, (unsigned long long)total);
+    stream->pending_bytes = 0;
+    stream->at = offset;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        if (!segment_length(stream, i, &length))
+            break;
+        if (left < length) {
+            enter_segment(stream, i, left);
+            return PE_OK;
+        }
+        left -= length;
+    }
+    stream->segment = stream->segments.n;
+    stream->skip = 0;
+    return PE_OK;
+}
+
+void pe_stream_limit(pe_stream *stream, uint64_t end)
+{
+    stream->end = end > stream->at ? end : stream->at;
+}
+
+void pe_stream_times(const pe_stream *stream, double *compute, double *encode)
+{
+    *compute = stream->compute;
+    *encode = stream->encode;
+}
