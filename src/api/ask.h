@@ -48,15 +48,23 @@ pe_status pe_ask_from_json(const pe_resource *resource, const char *body, size_t
                            const pe_read_limits *limits, pe_ask *out,
                            pe_problem *why) PE_MUST_CHECK;
 
-/** A tensor in a binary body, parameters in the query (transforms). */
+/** Tensors in a binary body, parameters in the query (transforms). */
 typedef struct pe_binary_body {
-    const char *media_type;    /* application/x-npy or application/octet-stream */
+    const char *media_type;    /* application/x-npy, application/octet-stream or
+                                  application/vnd.safetensors, without parameters */
     const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
     const void *data;
     size_t bytes;
 } pe_binary_body;
 
-/** The tensor becomes the resource's first TENSOR row; dtype defaults to the body's. */
+/**
+ * The tensor becomes the resource's first TENSOR row; those of safetensors go to the rows of their
+ * names ("data": the first). dtype defaults to the body's. Numbers that need no conversion are
+ * borrowed from the body, which must outlive the ask and its plan.
+ * Errors  MALFORMED_REQUEST (truncated, trailing bytes, sizes that disagree, X-Tensor-* missing or
+ *         unreadable), INVALID_PARAMETER (an element type that is not read, a number that is not
+ *         finite or overflows dtype), UNSUPPORTED_MEDIA_TYPE, and those of a query.
+ */
 pe_status pe_ask_from_binary(const pe_resource *resource, const char *query, size_t query_bytes,
                              const pe_binary_body *body, const pe_read_limits *limits, pe_ask *out,
                              pe_problem *why) PE_MUST_CHECK;
@@ -64,9 +72,15 @@ pe_status pe_ask_from_binary(const pe_resource *resource, const char *query, siz
 void pe_ask_free(pe_ask *ask);
 
 /**
- * Canonical query of the representation too: the values' canonical query, then encoding_format,
- * format (when it is not json) and tensor as far as they matter for `format`, all sorted in one
- * list. What Content-Location says.
+ * A plan's problem names a parameter; put the object before it that the client gave it in
+ * ("factor" becomes "rope_parameters/factor").
+ */
+void pe_ask_locate(const pe_ask *ask, pe_problem *why);
+
+/**
+ * Canonical query of the representation too: the values' canonical query, then encoding_format
+ * (when it is base64), format (when it is not json) and tensor as far as they matter for `format`,
+ * all sorted in one list. What Content-Location says.
  */
 void pe_ask_canonical_query(const pe_ask *ask, const pe_format *format, pe_buffer *out);
 

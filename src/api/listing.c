@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* listing.c - GET /v1: the resources, their parameters, the formats and the bounds. */
+#include <math.h>
+
+#include "api/documents.h"
+#include "api/reading.h"
+#include "api/writer.h"
+#include "encodings/registry.h"
+
+static const char *const types[] = {
+    [PE_KIND_INT] = "integer",   [PE_KIND_REAL] = "number",       [PE_KIND_BOOL] = "boolean",
+    [PE_KIND_CHOICE] = "string", [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
+    [PE_KIND_TENSOR] = "tensor",
+};
+
+static void put_names(pe_buffer *out, const char *name, const char *const *names)
+{
+    pe_write_name(out, name);
+    pe_buffer_str(out, "[");
+    for (; *names != NULL; names++) {
+        pe_write_item(out);
+        pe_buffer_json_string(out, *names);
+    }
+    pe_buffer_str(out, "]");
+}
+
+/* A number, a truth, or the text that stands for a default that others decide. */
+static void put_default(const pe_param *param, pe_buffer *out)
+{
+    if (param->required)
+        return;
+    if (param->fallback_text != NULL) {
+        pe_write_text(out, "default", param->fallback_text);
+        return;
+    }
+    if (param->optional)
+        return;
+    if (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL) {
+        pe_write_number(out, "default", param->fallback);
+    } else if (param->kind == PE_KIND_BOOL) {
+        pe_write_name(out, "default");
+        pe_buffer_str(out, param->fallback != 0 ? "true" : "false");
+    } else if (param->kind == PE_KIND_CHOICE) {
+        pe_write_text(out, "default", param->choices[(size_t)param->fallback]);
+    }
+}
+
+/* Rows that leave both bounds at 0 have none. */
+static void put_bounds(const pe_param *param, pe_buffer *out)
+{
+    const bool number = param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL ||
+                        param->kind == PE_KIND_REAL_LIST;
+    if (!number || (param->min == 0 && param->max == 0))
+        return;
+    if (isfinite(param->min))
+        pe_write_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
+    if (isfinite(param->max))
+        pe_write_number(out, "maximum", param->max);
+}
+
+static void put_param(const pe_param *param, pe_buffer *out)
+{
+    pe_write_item(out);
+    pe_buffer_str(out, "{");
+    pe_write_text(out, "name", param->name);
+    pe_write_text(out, "type", types[param->kind]);
+    pe_write_name(out, "required");
+    pe_buffer_str(out, param->required ? "true" : "false");
+    put_default(param, out);
+    put_bounds(param, out);
+    if (param->kind == PE_KIND_REAL_LIST && param->list_max != 0)
+        pe_write_number(out, "max_items", (double)param->list_max);
+    if (param->kind == PE_KIND_CHOICE)
+        put_names(out, "choices", param->choices);
+    pe_write_text(out, "unit", param->unit);
+    pe_write_text(out, "description", param->help);
+    pe_write_text(out, "example", param->example);
+    pe_buffer_str(out, "}");
+}
+
+static void put_resource(const pe_resource *resource, pe_buffer *out)
+{
+    static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
+    static const char *const transform[] = {"POST", "OPTIONS", NULL};
+    pe_write_item(out);
+    pe_buffer_str(out, "{");
+    pe_write_text(out, "path", resource->path);
+    put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
+    pe_write_text(out, "encoding", resource->encoding);
+    pe_write_text(out, "summary", resource->summary);
+    pe_write_text(out, "formula", resource->formula);
+    pe_write_text(out, "source", resource->source);
+    pe_write_text(out, "nested", resource->nested);
+    pe_write_name(out, "parameters");
+    pe_buffer_str(out, "[");
+    for (size_t i = 0; i < resource->n_params; i++)
+        put_param(&resource->params[i], out);
+    pe_buffer_str(out, "]}");
+}
+
+/* The parameters that every resource takes besides its own. */
+static void put_representation(pe_buffer *out)
+{
+    const char *formats[16] = {0};
+    for (size_t i = 0; pe_formats[i] != NULL && i + 1 < PE_LEN(formats); i++)
+        formats[i] = pe_formats[i]->name;
+    const pe_param rows[] = {
+        {.name = "format",
+         .kind = PE_KIND_CHOICE,
+         .optional = true,
+         .fallback_text = "by Accept",
+         .choices = formats,
+         .help = "Output format; overrides Accept.",
+         .example = "npy"},
+        {.name = "encoding_format",
+         .kind = PE_KIND_CHOICE,
+         .choices = pe_encoding_formats,
+         .help = "In JSON: nested arrays, or little-endian bytes in base64.",
+         .example = "base64"},
+    };
+    pe_write_name(out, "representation");
+    pe_buffer_str(out, "[");
+    for (size_t i = 0; i < PE_LEN(rows); i++)
+        put_param(&rows[i], out);
+    pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
+                       "\"description\":\"Which tensor, where the answer has several and the "
+                       "format holds one.\",\"example\":\"cos\"}]");
+}
+
+static void put_formats(pe_buffer *out)
+{
+    pe_write_name(out, "formats");
+    pe_buffer_str(out, "[");
+    for (size_t i = 0; pe_formats[i] != NULL; i++) {
+        pe_write_item(out);
+        pe_buffer_str(out, "{");
+        pe_write_text(out, "name", pe_formats[i]->name);
+        pe_write_text(out, "media_type", pe_formats[i]->media_type);
+        pe_write_text(out, "extension", pe_formats[i]->extension);
+        pe_write_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "]");
+}
+
+static void put_limits(const pe_bound *bounds, size_t n, pe_buffer *out)
+{
+    pe_write_name(out, "bounds");
+    pe_buffer_str(out, "{");
+    for (size_t i = 0; i < n; i++) {
+        pe_write_name(out, bounds[i].name);
+        pe_buffer_str(out, "{");
+        pe_write_number(out, "value", bounds[i].value);
+        pe_write_text(out, "unit", bounds[i].unit);
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "}");
+}
+
+void pe_listing_json(const pe_bound *bounds, size_t n_bounds, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    pe_write_name(out, "resources");
+    pe_buffer_str(out, "[");
+    for (size_t i = 0; pe_resources[i] != NULL; i++)
+        put_resource(pe_resources[i], out);
+    pe_buffer_str(out, "]");
+    put_representation(out);
+    put_formats(out);
+    put_limits(bounds, n_bounds, out);
+    pe_buffer_str(out, "}");
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* problem.c - application/problem+json, and the page that explains a code. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/documents.h"
+#include "api/writer.h"
+
+/* "/problems/invalid-parameter" */
+static void put_type(pe_status status, pe_buffer *out)
+{
+    char type[64];
+    snprintf(type, sizeof type, "/problems/%s", pe_status_code_text(status));
+    pe_write_text(out, "type", type);
+}
+
+/* A fragment may hold the characters of a path and '?'; others, and bytes past ASCII, are percent
+ * encoded (RFC 3986 section 3.5). */
+static void put_pointer(const char *where, pe_buffer *out)
+{
+    pe_buffer fragment = {0};
+    pe_buffer_str(&fragment, "#/");
+    for (const unsigned char *c = (const unsigned char *)where; *c != '\0'; c++) {
+        const bool letter = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z');
+        if (letter || strchr("-._~!$&'()*+,;=:@/?", *c) != NULL)
+            pe_buffer_add(&fragment, c, 1);
+        else
+            pe_buffer_format(&fragment, "%%%02X", (unsigned)*c);
+    }
+    pe_write_text(out, "pointer", pe_buffer_text(&fragment));
+    out->failed |= fragment.failed;
+    pe_buffer_free(&fragment);
+}
+
+/* The detail of one parameter need not begin with its name, which stands beside it. */
+static const char *without_name(const pe_problem *problem)
+{
+    const char *slash = strrchr(problem->where, '/');
+    const char *name = slash != NULL ? slash + 1 : problem->where;
+    const size_t bytes = strlen(name);
+    if (bytes == 0 || strncmp(problem->detail, name, bytes) != 0 || problem->detail[bytes] != ' ')
+        return problem->detail;
+    return problem->detail + bytes + 1;
+}
+
+static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out)
+{
+    if (problem->where[0] == '\0')
+        return;
+    pe_write_name(out, "errors");
+    pe_buffer_str(out, "[{");
+    if (from_json)
+        put_pointer(problem->where, out);
+    else
+        pe_write_text(out, "parameter", problem->where);
+    pe_write_text(out, "detail", without_name(problem));
+    pe_buffer_str(out, "}]");
+}
+
+void pe_problem_json(const pe_problem *problem, const char *instance, const char *request_id,
+                     bool from_json, pe_buffer *out)
+{
+    const pe_status status = problem->status;
+    pe_buffer_str(out, "{");
+    put_type(status, out);
+    pe_write_text(out, "title", pe_status_title(status));
+    pe_write_number(out, "status", pe_status_http(status));
+    pe_write_text(out, "code", pe_status_code_text(status));
+    pe_write_text(out, "detail", problem->detail);
+    pe_write_text(out, "instance", instance);
+    pe_write_text(out, "request_id", request_id);
+    put_errors(problem, from_json, out);
+    if (status == PE_TOO_MANY_ELEMENTS) {
+        pe_write_number(out, "max_elements", (double)problem->max_elements);
+        pe_write_number(out, "requested_elements", (double)problem->requested_elements);
+    }
+    pe_buffer_str(out, "}");
+}
+
+void pe_problem_page(pe_status status, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    put_type(status, out);
+    pe_write_text(out, "title", pe_status_title(status));
+    pe_write_number(out, "status", pe_status_http(status));
+    pe_write_text(out, "code", pe_status_code_text(status));
+    pe_write_text(out, "explanation", pe_status_about(status));
+    pe_buffer_str(out, "}");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* reading.h - the parts of reading a request that queries, JSON and binary bodies share. */
+#ifndef PE_API_READING_H
+#define PE_API_READING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "api/ask.h"
+
+/** A stretch of the request, not NUL-terminated. */
+typedef struct pe_slice {
+    const char *text;
+    size_t bytes;
+} pe_slice;
+
+/* ---- one value (value_text.c, value_json.c) ----------------------------------------------------
+ */
+
+/** Where a value belongs. */
+typedef struct pe_reading {
+    const pe_param *param;
+    pe_value *value;
+    const char *place; /* for problems: "base", "rope_parameters/factor" */
+    const pe_read_limits *limits;
+    pe_dtype dtype; /* of tensors */
+} pe_reading;
+
+/** How much of a client's text a problem repeats. */
+#define PE_SHOWN_MAX 40
+#define PE_SHOWN(slice)                                                                            \
+    (int)((slice).bytes < PE_SHOWN_MAX ? (slice).bytes : PE_SHOWN_MAX), (slice).text
+
+/** Sets the value from query text and marks it given. Errors as pe_ask_from_query. */
+pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
+/** The same from the JSON text of one value. */
+pe_status pe_value_from_json(const pe_reading *to, pe_slice json, pe_problem *why) PE_MUST_CHECK;
+/** An INT or REAL from the text of one number. */
+pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
+/** The value's list or positions, just read, against their row. */
+pe_status pe_value_check_list(const pe_reading *to, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why) PE_MUST_CHECK;
+/** The value's tensor, just read, against its row. */
+pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why) PE_MUST_CHECK;
+
+/** The text of a JSON string with its quotes, decoded. *out is malloc'ed. */
+pe_status pe_json_string_decode(pe_slice json, const char *place, char **out,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/* ---- a whole request (ask.c, ask_query.c) ------------------------------------------------------
+ */
+
+/** The parameters of every resource that are no rows of it. */
+enum { PE_REPRESENTATION_FORMAT, PE_REPRESENTATION_ENCODING, PE_REPRESENTATION_TENSOR };
+#define PE_REPRESENTATION_N 3
+extern const char *const pe_representation_names[PE_REPRESENTATION_N];
+extern const char *const pe_encoding_formats[]; /* float base64 */
+
+/** The index of a representation parameter, PE_REPRESENTATION_N when the name is none. */
+size_t pe_representation_find(const char *name);
+pe_status pe_representation_set(pe_ask *ask, size_t which, const char *text,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/** Errors that name a parameter. `where` is its place. */
+pe_status pe_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
+                          const char *name, pe_problem *why);
+pe_status pe_fail_repeated(const char *where, const char *name, pe_problem *why);
+
+pe_status pe_ask_begin(const pe_resource *resource, pe_ask *out, pe_problem *why) PE_MUST_CHECK;
+/** The element type that tensors are read as: dtype's, else its default; float64 without such a
+ * row. */
+pe_dtype pe_ask_dtype(const pe_ask *ask);
+/** Read a query into a begun ask; defaults are not yet filled in. */
+pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
+                        pe_problem *why) PE_MUST_CHECK;
+
+/* ---- JSON objects (members.c) ------------------------------------------------------------------
+ */
+
+/** Called for every member; key is decoded, value its JSON text without white space around. */
+typedef pe_status (*pe_member)(void *state, const char *key, pe_slice value, pe_problem *why);
+
+/**
+ * Walk the members of a text that is one JSON object and nothing else. Values are delimited, not
+ * checked: whoever takes one parses it. Depth counts the object itself.
+ * Errors  MALFORMED_REQUEST; the member function's.
+ */
+pe_status pe_members_walk(pe_slice object, size_t max_depth, pe_member member, void *state,
+                          pe_problem *why) PE_MUST_CHECK;
+
+#endif

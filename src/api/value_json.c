@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* value_json.c - the value of one parameter from its JSON text. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/reading.h"
+#include "text/number.h"
+
+/* Values of the wrong type are told from broken JSON up to this size. */
+#define CHECKED_MAX 65536
+
+static pe_status fail_json(const char *place, const json_error_t *error, pe_problem *why)
+{
+    if (json_error_code(error) == json_error_out_of_memory)
+        return pe_fail_memory(why);
+    return pe_fail(why, PE_MALFORMED_REQUEST, place, "the body is not valid JSON: %s", error->text);
+}
+
+pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe_problem *why)
+{
+    json_error_t error;
+    json_t *string = json_loadb(json.text, json.bytes, JSON_DECODE_ANY, &error);
+    if (string == NULL)
+        return fail_json(place, &error, why);
+    char *copy = strdup(json_string_value(string));
+    json_decref(string);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    *out = copy;
+    return PE_OK;
+}
+
+static const char *const wanted[] = {
+    [PE_KIND_INT] = "an integer",
+    [PE_KIND_REAL] = "a number",
+    [PE_KIND_BOOL] = "true or false",
+    [PE_KIND_CHOICE] = "a string",
+    [PE_KIND_REAL_LIST] = "an array of numbers",
+    [PE_KIND_POSITIONS] = "an array of numbers, a string as in a query, or a number",
+    [PE_KIND_TENSOR] = "an array of numbers",
+};
+
+static const char *type_of(pe_slice json)
+{
+    switch (json.text[0]) {
+    case '"':
+        return "a string";
+    case '[':
+        return "an array";
+    case '{':
+        return "an object";
+    case 't':
+    case 'f':
+        return "a boolean";
+    case 'n':
+        return "null";
+    default:
+        return "a number";
+    }
+}
+
+/* Valid JSON of a type that the row does not take; or no JSON at all. */
+static pe_status fail_type(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    if (json.bytes <= CHECKED_MAX) {
+        json_error_t error;
+        json_t *value =
+            json_loadb(json.text, json.bytes,
+                       JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
+        if (value == NULL)
+            return fail_json(to->place, &error, why);
+        json_decref(value);
+    }
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
+                   wanted[to->param->kind], type_of(json),
+                   json.text[0] == 'n' ? "; leave it out for its default" : "");
+}
+
+static pe_status read_string(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    char *text = NULL;
+    pe_status status = pe_json_string_decode(json, to->place, &text, why);
+    if (status == PE_OK)
+        status = pe_value_from_text(to, (pe_slice){text, strlen(text)}, why);
+    free(text);
+    return status;
+}
+
+static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype, size_t max,
+                            pe_array *out, pe_problem *why)
+{
+    size_t used = 0;
+    pe_status status =
+        pe_numbers_scan(json.text, json.bytes, dtype, to->place, max, out, &used, why);
+    if (status == PE_OK && used != json.bytes) {
+        pe_array_free(out);
+        status = pe_fail(why, PE_MALFORMED_REQUEST, to->place,
+                         "%s is not a JSON array: its brackets do not match", to->param->name);
+    }
+    return status;
+}
+
+static pe_status fail_axes(const pe_reading *to, size_t axes, pe_problem *why)
+{
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %s, got %zu",
+                   to->param->name, to->param->two_axes ? "one axis or two" : "one axis", axes);
+}
+
+static pe_status take_list(const pe_reading *to, pe_array *array, pe_problem *why)
+{
+    if (array->shape.ndim != 1)
+        return fail_axes(to, array->shape.ndim, why);
+    if (array->elements == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
+                       to->param->name);
+    to->value->list = array->data;
+    to->value->list_length = array->elements;
+    *array = (pe_array){0}; /* the value's now */
+    return pe_value_check_list(to, why);
+}
+
+static pe_status take_positions(const pe_reading *to, pe_array *array, pe_problem *why)
+{
+    if (array->shape.ndim != 1 && !(to->param->two_axes && array->shape.ndim == 2))
+        return fail_axes(to, array->shape.ndim, why);
+    pe_status status = pe_positions_from_list(array, to->place, &to->value->positions, why);
+    return status == PE_OK ? pe_value_check_positions(to, why) : status;
+}
+
+static pe_status take_tensor(const pe_reading *to, pe_array *array, pe_problem *why)
+{
+    to->value->tensor = *array;
+    *array = (pe_array){0};
+    return pe_value_check_tensor(to, why);
+}
+
+static pe_status read_array(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    const bool tensor = to->param->kind == PE_KIND_TENSOR;
+    const pe_dtype dtype = tensor && !to->param->as_float64 ? to->dtype : PE_FLOAT64;
+    const size_t max =
+        to->param->kind == PE_KIND_POSITIONS ? to->limits->max_positions : to->limits->max_elements;
+    pe_array array = {0};
+    pe_status status = scan_array(to, json, dtype, max, &array, why);
+    if (status != PE_OK)
+        return status;
+    if (tensor)
+        status = take_tensor(to, &array, why);
+    else if (to->param->kind == PE_KIND_POSITIONS)
+        status = take_positions(to, &array, why);
+    else
+        status = take_list(to, &array, why);
+    pe_array_free(&array);
+    return status;
+}
+
+/* A number where positions or a tensor without axes may stand is an array of one. The scanner takes
+ * arrays and rounds once, so it gets one. */
+static pe_status read_lone_number(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    const bool tensor = to->param->kind == PE_KIND_TENSOR;
+    pe_buffer text = {0};
+    pe_array array = {0};
+    pe_status status = PE_OK;
+    pe_buffer_str(&text, "[");
+    pe_buffer_add(&text, json.text, json.bytes);
+    pe_buffer_str(&text, "]");
+    if (text.failed)
+        status = pe_fail_memory(why);
+    else
+        status =
+            scan_array(to, (pe_slice){text.data, text.bytes},
+                       tensor && !to->param->as_float64 ? to->dtype : PE_FLOAT64, 1, &array, why);
+    if (status == PE_OK && tensor) {
+        array.shape.ndim = 0;
+        status = take_tensor(to, &array, why);
+    } else if (status == PE_OK) {
+        status = take_positions(to, &array, why);
+    }
+    pe_array_free(&array);
+    pe_buffer_free(&text);
+    return status;
+}
+
+static bool is_literal(pe_slice json, const char *literal)
+{
+    return json.bytes == strlen(literal) && memcmp(json.text, literal, json.bytes) == 0;
+}
+
+static bool takes_arrays(const pe_param *param)
+{
+    return param->kind == PE_KIND_REAL_LIST || param->kind == PE_KIND_POSITIONS ||
+           param->kind == PE_KIND_TENSOR;
+}
+
+static bool takes_strings(const pe_param *param)
+{
+    return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
+           param->kind == PE_KIND_POSITIONS;
+}
+
+static bool takes_lone_number(const pe_param *param)
+{
+    return param->kind == PE_KIND_POSITIONS ||
+           (param->kind == PE_KIND_TENSOR && param->min_dims == 0);
+}
+
+static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    const pe_param *param = to->param;
+    const char first = json.text[0];
+    const bool number = first == '-' || (first >= '0' && first <= '9');
+    if (first == '"' && takes_strings(param))
+        return read_string(to, json, why);
+    if (first == '[' && takes_arrays(param))
+        return read_array(to, json, why);
+    if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))
+        return pe_value_from_number(to, json, why);
+    if (number && takes_lone_number(param))
+        return read_lone_number(to, json, why);
+    if (param->kind == PE_KIND_BOOL && (is_literal(json, "true") || is_literal(json, "false"))) {
+        to->value->truth = first == 't';
+        return PE_OK;
+    }
+    return fail_type(to, json, why);
+}
+
+pe_status pe_value_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    pe_status status = read_value(to, json, why);
+    if (status == PE_OK)
+        to->value->present = to->value->given = true;
+    return status;
+}

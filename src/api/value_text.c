@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* value_text.c - the value of one parameter from query text, and the checks of its row. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/reading.h"
+#include "text/number.h"
+
+/* A number as text with its NUL. */
+typedef struct number_text {
+    char text[PE_NUMBER_TEXT_MAX + 1];
+} number_text;
+
+static number_text show(double number)
+{
+    number_text out;
+    out.text[pe_number_print(PE_FLOAT64, number, out.text)] = '\0';
+    return out;
+}
+
+/* Rows that leave both bounds at 0 have none. */
+static bool within(const pe_param *param, double number)
+{
+    if (param->min == 0 && param->max == 0)
+        return param->kind != PE_KIND_INT || fabs(number) <= PE_POSITION_LIMIT;
+    return (param->above_min ? number > param->min : number >= param->min) && number <= param->max;
+}
+
+static pe_status fail_range(const pe_param *param, const char *where, pe_slice got, pe_problem *why)
+{
+    const bool bounded = param->min != 0 || param->max != 0;
+    const double min = bounded ? param->min : -PE_POSITION_LIMIT;
+    const double max = bounded ? param->max : PE_POSITION_LIMIT;
+    const char *noun = param->kind == PE_KIND_REAL_LIST ? "each number of " : "";
+    if (isinf(max))
+        return pe_fail(why, PE_INVALID_PARAMETER, where, "%s%s must be %s %s, got %.*s", noun,
+                       param->name, param->above_min ? "above" : "at least", show(min).text,
+                       PE_SHOWN(got));
+    if (isinf(min))
+        return pe_fail(why, PE_INVALID_PARAMETER, where, "%s%s must be at most %s, got %.*s", noun,
+                       param->name, show(max).text, PE_SHOWN(got));
+    return pe_fail(why, PE_INVALID_PARAMETER, where,
+                   param->above_min ? "%s%s must be above %s and at most %s, got %.*s"
+                                    : "%s%s must be between %s and %s, got %.*s",
+                   noun, param->name, show(min).text, show(max).text, PE_SHOWN(got));
+}
+
+/* One number that takes up all of the text. */
+static pe_status scan(const pe_reading *to, pe_slice text, double *out, pe_problem *why)
+{
+    size_t used = 0;
+    const char *name = to->param->name;
+    if (text.bytes == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty, a number belongs there",
+                       name);
+    pe_scan found = pe_number_scan(text.text, text.bytes, out, &used);
+    if (found == PE_SCAN_OVERFLOW && used == text.bytes)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is too large to be read: %.*s",
+                       name, PE_SHOWN(text));
+    if (found != PE_SCAN_OK || used != text.bytes)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"",
+                       name, PE_SHOWN(text));
+    *out += 0.0; /* -0 is 0: equal requests have one form */
+    return PE_OK;
+}
+
+pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    double number = 0;
+    pe_status status = scan(to, text, &number, why);
+    if (status != PE_OK)
+        return status;
+    if (to->param->kind == PE_KIND_INT && number != trunc(number))
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be an integer, got %.*s",
+                       to->param->name, PE_SHOWN(text));
+    if (!within(to->param, number))
+        return fail_range(to->param, to->place, text, why);
+    if (to->param->kind == PE_KIND_INT)
+        to->value->integer = (int64_t)number;
+    else
+        to->value->real = number;
+    return PE_OK;
+}
+
+static pe_status read_bool(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    if (text.bytes == 4 && memcmp(text.text, "true", 4) == 0)
+        to->value->truth = true;
+    else if (text.bytes == 5 && memcmp(text.text, "false", 5) == 0)
+        to->value->truth = false;
+    else
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
+                       "%s must be true or false, got \"%.*s\"", to->param->name, PE_SHOWN(text));
+    return PE_OK;
+}
+
+static pe_status read_choice(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    const char *const *choices = to->param->choices;
+    if (text.bytes == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
+    pe_buffer list = {0};
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        if (strlen(choices[i]) == text.bytes && memcmp(choices[i], text.text, text.bytes) == 0) {
+            to->value->choice = i;
+            pe_buffer_free(&list);
+            return PE_OK;
+        }
+        pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
+    }
+    pe_status status =
+        pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be one of %s; got \"%.*s\"",
+                to->param->name, pe_buffer_text(&list), PE_SHOWN(text));
+    pe_buffer_free(&list);
+    return status;
+}
+
+pe_status pe_value_check_list(const pe_reading *to, pe_problem *why)
+{
+    const size_t n = to->value->list_length;
+    if (to->param->list_max != 0 && n > to->param->list_max)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s takes at most %zu numbers, got %zu", to->param->name,
+                       to->param->list_max, n);
+    for (size_t i = 0; i < n; i++) {
+        to->value->list[i] += 0.0;
+        if (within(to->param, to->value->list[i]))
+            continue;
+        number_text got = show(to->value->list[i]);
+        return fail_range(to->param, to->place, (pe_slice){got.text, strlen(got.text)}, why);
+    }
+    return PE_OK;
+}
+
+static size_t count_items(pe_slice text)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < text.bytes; i++)
+        n += text.text[i] == ',';
+    return n;
+}
+
+static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    const size_t n = count_items(text);
+    double *list = calloc(n, sizeof *list);
+    if (list == NULL)
+        return pe_fail_memory(why);
+    to->value->list = list;
+    to->value->list_length = n;
+    const char *at = text.text, *end = text.text + text.bytes;
+    for (size_t i = 0; i < n; i++) {
+        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        pe_slice item = {at, (size_t)((comma != NULL ? comma : end) - at)};
+        pe_status status = scan(to, item, &list[i], why);
+        if (status != PE_OK)
+            return status;
+        at = comma != NULL ? comma + 1 : end;
+    }
+    return pe_value_check_list(to, why);
+}
+
+pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why)
+{
+    if (to->param->integers_only && to->value->positions.fractional)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers",
+                       to->param->name);
+    return PE_OK;
+}
+
+static pe_status read_positions(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    if (text.bytes == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
+    pe_status status = pe_positions_parse(text.text, text.bytes, to->place,
+                                          to->limits->max_positions, &to->value->positions, why);
+    return status == PE_OK ? pe_value_check_positions(to, why) : status;
+}
+
+static bool all_integers(const pe_array *array)
+{
+    const size_t size = pe_dtype_bytes(array->dtype);
+    for (size_t i = 0; i < array->elements; i++) {
+        double number = pe_dtype_load(array->dtype, (const char *)array->data + i * size);
+        if (number != trunc(number))
+            return false;
+    }
+    return true;
+}
+
+pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why)
+{
+    const pe_param *param = to->param;
+    const pe_array *array = &to->value->tensor;
+    const size_t axes = array->shape.ndim;
+    if (array->elements == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", param->name);
+    if (axes < param->min_dims || (param->max_dims != 0 && axes > param->max_dims))
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s must have %zu to %zu axes, got %zu", param->name, param->min_dims,
+                       param->max_dims != 0 ? param->max_dims : (size_t)PE_MAX_DIMS, axes);
+    if (param->integers_only && !all_integers(array))
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers", param->name);
+    return PE_OK;
+}
+
+pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    switch (to->param->kind) {
+    case PE_KIND_INT:
+    case PE_KIND_REAL:
+        status = pe_value_from_number(to, text, why);
+        break;
+    case PE_KIND_BOOL:
+        status = read_bool(to, text, why);
+        break;
+    case PE_KIND_CHOICE:
+        status = read_choice(to, text, why);
+        break;
+    case PE_KIND_REAL_LIST:
+        status = read_list(to, text, why);
+        break;
+    case PE_KIND_POSITIONS:
+        status = read_positions(to, text, why);
+        break;
+    case PE_KIND_TENSOR:
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s is read from the body, not from the query", to->param->name);
+    }
+    if (status == PE_OK)
+        to->value->present = to->value->given = true;
+    return status;
+}
