@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* tables.c - frequency sets and row blocks, kept in one byte-bounded cache. */
+#include "tables/tables.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Identities start at 1 and never come back, so a block of an evicted set is never found again. */
+struct pe_tables {
+    pe_cache *cache;
+    _Atomic uint64_t last_id;
+};
+
+/* What the cache holds: a frequency set (wave), or the rows of one block (wave NULL). */
+typedef struct item {
+    pe_wave *wave;
+    uint64_t id;
+    double rows[]; /* block: cos [PE_BLOCK_ROWS, n], then sin */
+} item;
+
+static void free_item(void *value)
+{
+    item *it = value;
+    if (it == NULL)
+        return;
+    if (it->wave != NULL)
+        pe_wave_free(it->wave);
+    free(it);
+}
+
+pe_status pe_tables_make(size_t bytes_max, pe_tables **out, pe_problem *why)
+{
+    pe_tables *tables = calloc(1, sizeof *tables);
+    if (tables == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = pe_cache_make(bytes_max, free_item, &tables->cache, why);
+    if (status != PE_OK) {
+        free(tables);
+        return status;
+    }
+    *out = tables;
+    return PE_OK;
+}
+
+void pe_tables_free(pe_tables *tables)
+{
+    if (tables == NULL)
+        return;
+    pe_cache_free(tables->cache);
+    free(tables);
+}
+
+void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)
+{
+    pe_cache_stats_get(tables->cache, out);
+}
+
+/* ---- frequency sets -----------------------------------------------------------------------------
+ */
+
+/* The spec as bytes without padding; the formula's bytes follow. */
+typedef struct wave_key {
+    uint64_t kind; /* 'W': no block key has this length and first word */
+    uint64_t n, float32, formula_bytes;
+    double num, den, position_scale;
+    void (*base)(const void *, mpfr_ptr);
+    void (*scale)(const void *, size_t, mpfr_ptr);
+    void (*amplitude)(const void *, mpfr_ptr);
+    float (*scale32)(const void *, size_t, float);
+} wave_key;
+
+_Static_assert(sizeof(wave_key) == 7 * 8 + 4 * sizeof(void (*)(void)), "keys hold no padding");
+
+typedef struct wave_fill {
+    pe_tables *tables;
+    const pe_wave_spec *spec;
+} wave_fill;
+
+static pe_status fill_wave(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const wave_fill *fill = context;
+    item *it = calloc(1, sizeof *it);
+    if (it == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = pe_wave_make(fill->spec, &it->wave, why);
+    if (status != PE_OK) {
+        free(it);
+        return status;
+    }
+    it->id = atomic_fetch_add(&fill->tables->last_id, 1) + 1;
+    *bytes = sizeof *it + pe_wave_bytes(it->wave);
+    *value = it;
+    return PE_OK;
+}
+
+static unsigned char *key_of_spec(const pe_wave_spec *spec, size_t *bytes)
+{
+    const wave_key head = {.kind = 'W',
+                           .n = spec->n,
+                           .float32 = spec->float32,
+                           .formula_bytes = spec->formula_bytes,
+                           .num = spec->num,
+                           .den = spec->den,
+                           .position_scale = spec->position_scale,
+                           .base = spec->base,
+                           .scale = spec->scale,
+                           .amplitude = spec->amplitude,
+                           .scale32 = spec->scale32};
+    if (!pe_size_add(sizeof head, spec->formula_bytes, bytes))
+        return NULL;
+    unsigned char *key = malloc(*bytes);
+    if (key == NULL)
+        return NULL;
+    memcpy(key, &head, sizeof head);
+    if (spec->formula_bytes != 0)
+        memcpy(key + sizeof head, spec->formula, spec->formula_bytes);
+    return key;
+}
+
+pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
+                         pe_problem *why)
+{
+    size_t bytes;
+    pe_entry *entry;
+    unsigned char *key = key_of_spec(spec, &bytes);
+    if (key == NULL)
+        return pe_fail_memory(why);
+    wave_fill fill = {tables, spec};
+    const pe_status status =
+        pe_cache_get(tables->cache, key, bytes, fill_wave, &fill, &entry, NULL, why);
+    free(key);
+    if (status != PE_OK)
+        return status;
+    const item *it = pe_entry_value(entry);
+    *out = (pe_shared_wave){entry, it->wave, it->id};
+    return PE_OK;
+}
+
+void pe_shared_wave_ref(pe_shared_wave *shared)
+{
+    shared->entry = pe_entry_ref(shared->entry);
+}
+
+void pe_shared_wave_unref(pe_shared_wave *shared)
+{
+    pe_entry_unref(shared->entry);
+    *shared = (pe_shared_wave){0};
+}
+
+/* ---- row blocks ---------------------------------------------------------------------------------
+ */
+
+typedef struct block_key {
+    uint64_t kind; /* 'B' */
+    uint64_t id;
+    int64_t block;
+} block_key;
+
+typedef struct block_fill {
+    const pe_wave *wave;
+    int64_t block;
+} block_fill;
+
+static pe_status fill_block(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const block_fill *fill = context;
+    const size_t n = pe_wave_count(fill->wave);
+    size_t elements;
+    if (!pe_size_mul(n, 2 * PE_BLOCK_ROWS, &elements) ||
+        !pe_size_mul(elements, sizeof(double), bytes) || !pe_size_add(*bytes, sizeof(item), bytes))
+        return pe_fail_memory(why);
+    item *it = malloc(*bytes);
+    if (it == NULL)
+        return pe_fail_memory(why);
+    *it = (item){0};
+    /* the sines lie a whole plane behind the cosines */
+    const pe_wave_layout layout = {
+        .stride = 1, .cos_at = 0, .sin_at = (ptrdiff_t)(n * PE_BLOCK_ROWS), .row = n};
+    const pe_positions positions =
+        pe_positions_range(fill->block * PE_BLOCK_ROWS, 1, PE_BLOCK_ROWS);
+    const pe_status status =
+        pe_wave_table(fill->wave, &positions, 0, PE_BLOCK_ROWS, &layout, PE_FLOAT64, it->rows, why);
+    if (status != PE_OK) {
+        free(it);
+        return status;
+    }
+    *value = it;
+    return PE_OK;
+}
+
+pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t block,
+                          pe_block *out, pe_problem *why)
+{
+    pe_entry *entry;
+    const block_key key = {'B', wave->id, block};
+    block_fill fill = {wave->wave, block};
+    const pe_status status =
+        pe_cache_get(tables->cache, &key, sizeof key, fill_block, &fill, &entry, NULL, why);
+    if (status != PE_OK)
+        return status;
+    const item *it = pe_entry_value(entry);
+    *out = (pe_block){entry, it->rows, it->rows + pe_wave_count(wave->wave) * PE_BLOCK_ROWS};
+    return PE_OK;
+}
+
+void pe_block_unref(pe_block *block)
+{
+    pe_entry_unref(block->entry);
+    *block = (pe_block){0};
+}
