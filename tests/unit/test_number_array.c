@@ -228,7 +228,7 @@ static double rounded(pe_dtype dtype, const char *text)
 static void check_rounding(pe_dtype dtype, const char *number)
 {
     static char text[1200];
-    double wanted = rounded(dtype, number), got = NAN;
+    double wanted = rounded(dtype, number), got = __builtin_nan("");
     pe_array array = {0};
     pe_problem why;
     size_t used;

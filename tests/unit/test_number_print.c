@@ -195,7 +195,7 @@ static void known_texts(void **unused)
         {PE_BFLOAT16, 0x1p-133, "9e-41"},
         {PE_FLOAT64, HUGE_VAL, "null"},
         {PE_FLOAT32, -HUGE_VAL, "null"},
-        {PE_FLOAT16, NAN, "null"},
+        {PE_FLOAT16, __builtin_nan(""), "null"},
         {PE_INT32, -2147483648.0, "-2147483648"},
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
