@@ -15,6 +15,8 @@ const char *const pe_dtype_choices[] = {[PE_FLOAT32] = "float32",
 const char *const pe_numerics_choices[] = {
     [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
 
+const char *const pe_numerics_exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
+
 /* requested: SIZE_MAX when the count itself overflows. */
 static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
 {

@@ -106,6 +106,7 @@ extern const char
     *const pe_dtype_choices[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
 extern const char *const pe_numerics_choices[]; /* exact float32 */
 enum { PE_NUMERICS_EXACT, PE_NUMERICS_FLOAT32 };
+extern const char *const pe_numerics_exact_only[]; /* where no reference path is offered */
 
 #define PE_PARAM_POSITIONS                                                                         \
     {                                                                                              \
@@ -124,6 +125,12 @@ enum { PE_NUMERICS_EXACT, PE_NUMERICS_FLOAT32 };
         .help =                                                                                    \
             "exact: correctly rounded; float32: the arithmetic of the PyTorch reference path.",    \
         .example = "exact"                                                                         \
+    }
+
+#define PE_PARAM_NUMERICS_EXACT                                                                    \
+    {                                                                                              \
+        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_numerics_exact_only,             \
+        .help = "exact: correctly rounded; nothing else is offered here.", .example = "exact"      \
     }
 
 #endif

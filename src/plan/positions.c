@@ -24,6 +24,21 @@ pe_positions pe_positions_range(int64_t first, int64_t step, size_t count)
         .count = count, .first = first, .step = count == 1 ? 1 : step, .shape = {1, {count}}};
 }
 
+pe_status pe_positions_copy(const pe_positions *from, pe_positions *out, pe_problem *why)
+{
+    double *list = NULL;
+    if (from->list != NULL) {
+        const size_t bytes = from->count * sizeof *list;
+        list = malloc(bytes);
+        if (list == NULL)
+            return pe_fail_memory(why);
+        memcpy(list, from->list, bytes);
+    }
+    *out = *from;
+    out->list = list;
+    return PE_OK;
+}
+
 void pe_positions_free(pe_positions *positions)
 {
     if (positions == NULL)

@@ -49,6 +49,9 @@ pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions 
    are not canonical text; only transforms have them and they have no URL. */
 void pe_positions_print(const pe_positions *positions, pe_buffer *out);
 
+/** A copy of its own, for what outlives the request's values. */
+pe_status pe_positions_copy(const pe_positions *from, pe_positions *out,
+                            pe_problem *why) PE_MUST_CHECK;
 void pe_positions_free(pe_positions *positions);
 
 #endif
