@@ -41,7 +41,7 @@ ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
 LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lzstd -lz -lm
 TEST_LIBS := -lcmocka -lcurl
 
-# src/kernels/level/*.c are compiled once per instruction-set level, with -DPE_LEVEL=name
+# src/kernels/level/*.c and src/text/level/*.c are compiled once per instruction-set level, with -DPE_LEVEL=name
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 LEVELS := baseline v3 v4
@@ -53,9 +53,9 @@ LEVELS := baseline
 endif
 
 SRC := $(filter-out src/main.c,$(wildcard src/*/*.c))
-LEVEL_SRC := $(wildcard src/kernels/level/*.c)
+LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o \
-	$(foreach l,$(LEVELS),$(LEVEL_SRC:src/kernels/level/%.c=$(B)/kernels/$(l)/%.o))
+	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json
 TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,unit kernels properties golden http)))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
@@ -108,11 +108,11 @@ $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
 	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 define LEVEL_RULE
-$(B)/kernels/$(1)/%.o: src/kernels/level/%.c $(B)/gen/flags | $(GEN)
+$(B)/$(2)/$(1)/%.o: src/$(2)/level/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $$(@D)
 	$$(call say,CC $$< for $(1)) $$(CC) $$(ALL_CFLAGS) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
 endef
-$(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
+$(foreach d,kernels text,$(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),$(d)))))
 
 # .incbin names files that -MMD does not see.
 $(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
