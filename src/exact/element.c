@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* element.c - frequencies and single elements straight from the formula, at any precision. */
+#include "exact/set.h"
+
+#include <math.h>
+
+/* base^(-i num / den). The exponent's rounding and the base's error cost less than 16 bits. */
+static void eval_power(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
+{
+    if (i == 0 || spec->num == 0) {
+        mpfr_set_ui(out, 1, MPFR_RNDN);
+        return;
+    }
+    mpfr_t exponent;
+    mpfr_init2(exponent, mpfr_get_prec(out) + 128);
+    mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
+    mpfr_mul_ui(exponent, exponent, i, MPFR_RNDN);
+    mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
+    spec->base(spec->formula, out);
+    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out)
+{
+    const pe_wave_spec *spec = &wave->spec;
+    if (spec->float32) {
+        mpfr_set_flt(out, wave->inv[i], MPFR_RNDN);
+        return;
+    }
+    mpfr_t theta;
+    mpfr_init2(theta, mpfr_get_prec(out) + 32);
+    eval_power(spec, i, theta);
+    if (spec->scale != NULL)
+        spec->scale(spec->formula, i, theta);
+    mpfr_set(out, theta, MPFR_RNDN);
+    mpfr_clear(theta);
+}
+
+float pe_wave_angle32(const pe_wave *wave, double position, size_t i)
+{
+    const float scaled = (float)position * (float)wave->spec.position_scale;
+    return scaled * wave->inv[i];
+}
+
+/* position * position_scale * theta_i at out's precision; exact for a float32 set. */
+static void eval_angle(const pe_element *element, mpfr_ptr out)
+{
+    const pe_wave *wave = element->wave;
+    if (wave->spec.float32) {
+        mpfr_set_flt(out, pe_wave_angle32(wave, element->position, element->i), MPFR_RNDN);
+        return;
+    }
+    pe_wave_theta(wave, element->i, out);
+    mpfr_mul_d(out, out, wave->spec.position_scale, MPFR_RNDN);
+    mpfr_mul_d(out, out, element->position, MPFR_RNDN);
+}
+
+/* sin or cos of the angle, computed with `bits`, at out's precision. Returns how many bits would
+ * have been enough: an absolute error of the angle counts relative to a small result. */
+static mpfr_prec_t eval_at(const pe_element *element, mpfr_prec_t bits, mpfr_ptr out)
+{
+    mpfr_t angle;
+    mpfr_init2(angle, bits);
+    eval_angle(element, angle);
+    if (element->cosine)
+        mpfr_cos(out, angle, MPFR_RNDN);
+    else
+        mpfr_sin(out, angle, MPFR_RNDN);
+    mpfr_prec_t enough = 0;
+    if (mpfr_regular_p(angle) && mpfr_regular_p(out))
+        enough = mpfr_get_prec(out) + mpfr_get_exp(angle) - mpfr_get_exp(out) + 12;
+    mpfr_clear(angle);
+    return enough;
+}
+
+void pe_element_eval(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)index;
+    const pe_element *element = context;
+    const pe_wave_spec *spec = &element->wave->spec;
+    mpfr_t x;
+    mpfr_init2(x, mpfr_get_prec(out) + 16);
+    mpfr_prec_t bits = mpfr_get_prec(out) + 64, enough;
+    while ((enough = eval_at(element, bits, x)) > bits)
+        bits = enough + 32;
+    if (spec->amplitude != NULL && !element->bare) {
+        mpfr_t amplitude;
+        mpfr_init2(amplitude, mpfr_get_prec(x));
+        spec->amplitude(spec->formula, amplitude);
+        mpfr_mul(x, x, amplitude, MPFR_RNDN);
+        mpfr_clear(amplitude);
+    }
+    mpfr_set(out, x, MPFR_RNDN);
+    mpfr_clear(x);
+}

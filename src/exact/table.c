@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* table.c - rows of correctly rounded sines and cosines: the kernel, then what it left open. */
+#include "exact/set.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements of a chunk of rows: a bit map of 8 KiB, and rows enough to pay for the start phases. */
+#define CHUNK PE_WAVE_MAX
+
+/* What the steps below share. */
+typedef struct table_job {
+    const pe_wave *wave;
+    const pe_positions *positions;
+    const pe_wave_layout *layout;
+    pe_dtype dtype;
+    size_t item; /* bytes of an element */
+    bool bare;   /* without the amplitude */
+    uint64_t counts[PE_PATHS];
+} table_job;
+
+static void put(const table_job *job, char *row, size_t i, double sine, double cosine)
+{
+    const pe_wave_layout *at = job->layout;
+    char *first = row + (ptrdiff_t)i * at->stride * (ptrdiff_t)job->item;
+    if (at->sin_at >= 0)
+        pe_dtype_store(job->dtype, sine, first + at->sin_at * (ptrdiff_t)job->item);
+    if (at->cos_at >= 0)
+        pe_dtype_store(job->dtype, cosine, first + at->cos_at * (ptrdiff_t)job->item);
+}
+
+static double by_mpfr(const table_job *job, double position, size_t i, bool cosine)
+{
+    const pe_element element = {job->wave, position, i, cosine, job->bare};
+    return pe_exact_round(job->dtype, pe_element_eval, &element, 0);
+}
+
+static bool is_zero(const pe_turns *turns)
+{
+    return (turns->word[0] | turns->word[1] | turns->word[2] | turns->word[3]) == 0;
+}
+
+/* Sine and cosine in 128-bit arithmetic, and which of them are proven. */
+static void by_wide(const table_job *job, double position, size_t i, double value[2], bool known[2])
+{
+    const pe_wave *wave = job->wave;
+    uint64_t phase[PE_PHASE_WORDS];
+    pe_wide wide[2];
+    const int err = pe_phase_at(&wave->turns[i], position, phase);
+    pe_wide_sincos(phase, err, &wide[0], &wide[1]);
+    for (int k = 0; k < 2; k++) {
+        if (!job->bare && !wave->unit)
+            wide[k] = pe_wide_mul(&wide[k], &wave->amplitude_wide);
+        known[k] = pe_wide_round(&wide[k], job->dtype, &value[k]);
+    }
+}
+
+/* Write element i of the row at `position`, whatever it takes. */
+static void settle(table_job *job, double position, size_t i, char *row)
+{
+    const pe_wave *wave = job->wave;
+    double value[2] = {0, 0};
+    bool known[2] = {false, false};
+    if (!wave->unfit && (position == 0 || is_zero(&wave->turns[i]))) {
+        put(job, row, i, 0, job->bare ? 1 : wave->amplitude[job->dtype]);
+        job->counts[PE_PATH_EXACT]++;
+        return;
+    }
+    if (!wave->unfit)
+        by_wide(job, position, i, value, known);
+    job->counts[known[0] && known[1] ? PE_PATH_WIDE : PE_PATH_MPFR]++;
+    for (int k = 0; k < 2; k++)
+        if (!known[k])
+            value[k] = by_mpfr(job, position, i, k == 1);
+    put(job, row, i, value[0], value[1]);
+}
+
+/* Settle the elements of the bit map. */
+static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first, size_t rows,
+                          char *out)
+{
+    const size_t n = job->wave->spec.n;
+    uint64_t settled = 0;
+    for (size_t w = 0; w < (rows * n + 63) / 64; w++) {
+        for (uint64_t word = doubtful[w]; word != 0; word &= word - 1) {
+            const size_t k = w * 64 + (size_t)__builtin_ctzll(word);
+            if (k >= rows * n)
+                break;
+            const size_t r = k / n;
+            settle(job, pe_positions_at(job->positions, first + r), k % n,
+                   out + r * job->layout->row * job->item);
+            settled++;
+        }
+    }
+    job->counts[PE_PATH_KERNEL] += rows * n - settled;
+}
+
+/* Planes of phases for a chunk of rows. */
+typedef struct planes {
+    uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
+} planes;
+
+static void phases_at(const pe_wave *wave, double position, uint64_t *hi, uint64_t *lo)
+{
+    for (size_t i = 0; i < wave->spec.n; i++) {
+        uint64_t phase[PE_PHASE_WORDS];
+        (void)pe_phase_at(&wave->turns[i], position, phase);
+        hi[i] = phase[2];
+        lo[i] = phase[1];
+    }
+}
+
+/* Rows [first, first + rows), equally spaced as `planes` says. */
+static void chunk(table_job *job, const planes *phases, size_t first, size_t rows, char *out)
+{
+    const pe_wave *wave = job->wave;
+    uint64_t doubtful[CHUNK / 64];
+    memset(doubtful, 0, (rows * wave->spec.n + 63) / 64 * sizeof doubtful[0]);
+    phases_at(wave, pe_positions_at(job->positions, first), phases->start_hi, phases->start_lo);
+    const bool one = job->bare || wave->unit;
+    const pe_run run = {
+        .n = wave->spec.n,
+        .rows = rows,
+        .start_hi = phases->start_hi,
+        .start_lo = phases->start_lo,
+        .step_hi = phases->step_hi,
+        .step_lo = phases->step_lo,
+        .amplitude_hi = one ? 1 : wave->amplitude_hi,
+        .amplitude_lo = one ? 0 : wave->amplitude_lo,
+    };
+    pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful);
+    settle_marked(job, doubtful, first, rows, out);
+}
+
+/* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
+static void rows_unfit(table_job *job, size_t first, size_t rows, char *out)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < job->wave->spec.n; i++)
+            settle(job, pe_positions_at(job->positions, first + r), i,
+                   out + r * job->layout->row * job->item);
+}
+
+/* Rows that one run can hold: the step must be an exact double. */
+static size_t chunk_rows(const table_job *job)
+{
+    const pe_positions *positions = job->positions;
+    const bool equal =
+        positions->list == NULL && positions->step > -(1LL << 53) && positions->step < 1LL << 53;
+    return equal ? CHUNK / job->wave->spec.n : 1;
+}
+
+static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, pe_problem *why)
+{
+    const pe_wave *wave = job->wave;
+    const size_t n = wave->spec.n, most = chunk_rows(job);
+    uint64_t *memory = malloc(4 * n * sizeof *memory);
+    if (memory == NULL)
+        return pe_fail_memory(why);
+    planes phases = {memory, memory + n, memory + 2 * n, memory + 3 * n};
+    if (most > 1 && job->positions->step == 1)
+        phases = (planes){memory, memory + n, wave->step_hi, wave->step_lo};
+    else if (most > 1)
+        phases_at(wave, (double)job->positions->step, phases.step_hi, phases.step_lo);
+    for (size_t r = 0; r < rows; r += most)
+        chunk(job, &phases, first + r, rows - r < most ? rows - r : most,
+              out + r * job->layout->row * job->item);
+    free(memory);
+    return PE_OK;
+}
+
+static void count(table_job *job)
+{
+    pe_wave *wave;
+    memcpy(&wave, &job->wave, sizeof wave); /* the counts are all that changes in a set */
+    for (int k = 0; k < PE_PATHS; k++)
+        if (job->counts[k] != 0)
+            atomic_fetch_add_explicit(&wave->paths[k], job->counts[k], memory_order_relaxed);
+}
+
+static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+{
+    assert(first + rows <= job->positions->count);
+    pe_status status = PE_OK;
+    job->item = pe_dtype_bytes(job->dtype);
+    if (job->wave->spec.n == 0 || rows == 0)
+        return PE_OK;
+    if (job->wave->spec.float32)
+        pe_wave_rows32(job->wave, job->positions, first, rows, job->layout, job->dtype, job->bare,
+                       out);
+    else if (job->wave->unfit)
+        rows_unfit(job, first, rows, out);
+    else
+        status = rows_fit(job, first, rows, out, why);
+    count(job);
+    return status;
+}
+
+pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size_t first,
+                        size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+                        pe_problem *why)
+{
+    table_job job = {.wave = wave, .positions = positions, .layout = layout, .dtype = dtype};
+    return fill(&job, first, rows, out, why);
+}
+
+/* a + b = sum + err exactly (Knuth). */
+static double two_sum(double a, double b, double *err)
+{
+    const double sum = a + b, part = sum - a;
+    *err = (a - (sum - part)) + (b - part);
+    return sum;
+}
+
+/* hi + lo as a double whose last bit is odd unless it is exact, so that one more rounding, to a
+ * narrower type, is the only one. |lo| <= ulp(hi)/2. */
+static double round_to_odd(double hi, double lo)
+{
+    uint64_t bits;
+    memcpy(&bits, &hi, sizeof bits);
+    if (lo != 0 && hi != 0 && (bits & 1) == 0)
+        bits += (lo > 0) == (hi > 0) ? 1 : UINT64_MAX;
+    memcpy(&hi, &bits, sizeof hi);
+    return hi;
+}
+
+/* The mean of x, summed in double-double from first to last. */
+static double mean(const double *x, size_t n, pe_dtype dtype)
+{
+    double hi = 0, lo = 0;
+    for (size_t i = 0; i < n; i++) {
+        double err;
+        hi = two_sum(hi, x[i], &err);
+        lo += err;
+    }
+    double rest;
+    hi = two_sum(hi, lo, &rest);
+    const double count = (double)n, quotient = hi / count;
+    const double tail = (fma(-quotient, count, hi) + rest) / count;
+    hi = two_sum(quotient, tail, &lo);
+    return dtype == PE_FLOAT64 ? hi : round_to_odd(hi, lo);
+}
+
+pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, size_t first,
+                           size_t rows, pe_dtype dtype, void *out, pe_problem *why)
+{
+    const size_t n = wave->spec.n;
+    assert(n != 0);
+    const size_t most = n < CHUNK ? CHUNK / n : 1;
+    const pe_wave_layout layout = {1, -1, 0, n};
+    double *cosines = malloc(most * n * sizeof *cosines);
+    if (cosines == NULL)
+        return pe_fail_memory(why);
+    pe_status status = PE_OK;
+    for (size_t r = 0; status == PE_OK && r < rows; r += most) {
+        const size_t some = rows - r < most ? rows - r : most;
+        table_job job = {.wave = wave,
+                         .positions = positions,
+                         .layout = &layout,
+                         .dtype = PE_FLOAT64,
+                         .bare = true};
+        status = fill(&job, first + r, some, cosines, why);
+        for (size_t k = 0; status == PE_OK && k < some; k++)
+            pe_dtype_store(dtype, mean(cosines + k * n, n, dtype),
+                           (char *)out + (r + k) * pe_dtype_bytes(dtype));
+    }
+    free(cosines);
+    return status;
+}

@@ -1,0 +1,769 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exact.c - frequency sets and correct rounding, against MPFR at 2200 bits. */
+#include "support/check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exact/set.h"
+#include "support/slow.h"
+
+#define TRUTH_BITS 2200
+
+/* ---- random parameters ---------------------------------------------------------------------- */
+
+static uint64_t state;
+
+static uint64_t next(void) /* splitmix64 */
+{
+    uint64_t z = (state += 0x9e3779b97f4a7c15U);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+static uint64_t below(uint64_t n)
+{
+    return next() % n;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+/* From 1 to `most`, evenly by logarithm. */
+static double magnitude(double most)
+{
+    return pow(most, unit());
+}
+
+/* POSENC_SEED repeats a failing run. */
+static int seed(void **unused)
+{
+    (void)unused;
+    const char *given = getenv("POSENC_SEED");
+    state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", state);
+    return 0;
+}
+
+/* ---- a set to try, and its truth ------------------------------------------------------------ */
+
+typedef enum amplitude_kind { ONE, DYADIC, ROOT, LOG } amplitude_kind;
+
+typedef struct formula {
+    double base, factor; /* theta is divided by factor ... */
+    size_t zero_from;    /* ... and zero from this frequency on */
+    amplitude_kind kind;
+    double amplitude;
+} formula;
+
+static void base_of(const void *data, mpfr_ptr out)
+{
+    mpfr_set_d(out, ((const formula *)data)->base, MPFR_RNDN);
+}
+
+static void scale_of(const void *data, size_t i, mpfr_ptr theta)
+{
+    const formula *f = data;
+    if (i >= f->zero_from)
+        mpfr_set_ui(theta, 0, MPFR_RNDN);
+    mpfr_div_d(theta, theta, f->factor, MPFR_RNDN);
+}
+
+/* amplitude, its root, or 1 + log(amplitude)/10 */
+static void amplitude_of(const void *data, mpfr_ptr out)
+{
+    const formula *f = data;
+    mpfr_set_d(out, f->amplitude, MPFR_RNDN);
+    if (f->kind == ROOT)
+        mpfr_sqrt(out, out, MPFR_RNDN);
+    if (f->kind == LOG) {
+        mpfr_log(out, out, MPFR_RNDN);
+        mpfr_div_ui(out, out, 10, MPFR_RNDN);
+        mpfr_add_ui(out, out, 1, MPFR_RNDN);
+    }
+}
+
+static pe_wave_spec spec_of(const formula *f, size_t n, double den, double position_scale)
+{
+    return (pe_wave_spec){
+        .n = n,
+        .num = 2,
+        .den = den,
+        .position_scale = position_scale,
+        .base = base_of,
+        .scale = f->factor != 1 || f->zero_from < n ? scale_of : NULL,
+        .amplitude = f->kind == ONE ? NULL : amplitude_of,
+        .formula = f,
+        .formula_bytes = sizeof *f,
+    };
+}
+
+static pe_wave *make(const pe_wave_spec *spec)
+{
+    pe_wave *wave = NULL;
+    pe_problem why;
+    assert_int_equal(pe_wave_make(spec, &wave, &why), PE_OK);
+    return wave;
+}
+
+/* theta_i from the formula. */
+static void truth_theta(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
+{
+    const formula *f = spec->formula;
+    mpfr_t exponent;
+    mpfr_init2(exponent, TRUTH_BITS);
+    mpfr_set_d(exponent, spec->num, MPFR_RNDN);
+    mpfr_mul_si(exponent, exponent, -(long)i, MPFR_RNDN);
+    mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
+    mpfr_set_d(out, f->base, MPFR_RNDN);
+    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    if (i >= f->zero_from)
+        mpfr_set_ui(out, 0, MPFR_RNDN);
+    mpfr_div_d(out, out, f->factor, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+static void truth_sincos(const pe_wave_spec *spec, mpfr_srcptr theta, double position,
+                         mpfr_ptr sine, mpfr_ptr cosine)
+{
+    mpfr_t angle, amplitude;
+    mpfr_inits2(TRUTH_BITS, angle, amplitude, (mpfr_ptr)NULL);
+    mpfr_mul_d(angle, theta, position, MPFR_RNDN);
+    mpfr_mul_d(angle, angle, spec->position_scale, MPFR_RNDN);
+    mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
+    if (spec->amplitude != NULL) {
+        amplitude_of(spec->formula, amplitude);
+        mpfr_mul(sine, sine, amplitude, MPFR_RNDN);
+        mpfr_mul(cosine, cosine, amplitude, MPFR_RNDN);
+    }
+    mpfr_clears(angle, amplitude, (mpfr_ptr)NULL);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static size_t compared, misrounded;
+
+static void compare(const pe_wave_spec *spec, pe_dtype dtype, double position, size_t i,
+                    const char *what, double got, double want)
+{
+    compared++;
+    if (bits_of(got) == bits_of(want))
+        return;
+    misrounded++;
+    const formula *f = spec->formula;
+    if (misrounded <= 10)
+        printf("%s %s base %.17g den %.17g scale %.17g factor %.17g amplitude kind %d of %.17g: "
+               "position %.17g, i %zu: got %a, wanted %a\n",
+               pe_dtype_name(dtype), what, f->base, spec->den, spec->position_scale, f->factor,
+               (int)f->kind, f->amplitude, position, i, got, want);
+}
+
+typedef struct table {
+    pe_dtype dtype;
+    pe_wave_layout layout;
+    char *data;
+} table;
+
+static double at(const table *t, size_t r, size_t i, ptrdiff_t which)
+{
+    const size_t k = r * t->layout.row + i * (size_t)t->layout.stride + (size_t)which;
+    return pe_dtype_load(t->dtype, t->data + k * pe_dtype_bytes(t->dtype));
+}
+
+static table fill(const pe_wave *wave, const pe_positions *positions, size_t first, size_t rows,
+                  pe_wave_layout layout, pe_dtype dtype)
+{
+    table t = {dtype, layout, malloc(rows * layout.row * pe_dtype_bytes(dtype))};
+    pe_problem why;
+    assert_non_null(t.data);
+    assert_int_equal(pe_wave_table(wave, positions, first, rows, &layout, dtype, t.data, &why),
+                     PE_OK);
+    return t;
+}
+
+static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
+
+/* Element (position r, frequency i) of a table of each dtype against the truth. */
+static void check_element(const pe_wave_spec *spec, const table *tables, double position, size_t r,
+                          size_t i, mpfr_srcptr theta)
+{
+    mpfr_t sine, cosine;
+    mpfr_inits2(TRUTH_BITS, sine, cosine, (mpfr_ptr)NULL);
+    truth_sincos(spec, theta, position, sine, cosine);
+    for (size_t k = 0; k < PE_LEN(dtypes); k++) {
+        const table *t = &tables[k];
+        compare(spec, dtypes[k], position, i, "sin", at(t, r, i, t->layout.sin_at),
+                slow_round(dtypes[k], sine));
+        compare(spec, dtypes[k], position, i, "cos", at(t, r, i, t->layout.cos_at),
+                slow_round(dtypes[k], cosine));
+    }
+    mpfr_clears(sine, cosine, (mpfr_ptr)NULL);
+}
+
+/* Rows of all dtypes in a layout by turns; `samples` frequencies of each row are checked. */
+static void check_rows(const pe_wave_spec *spec, const pe_wave *wave, const pe_positions *positions,
+                       size_t samples)
+{
+    const size_t n = spec->n;
+    const pe_wave_layout layouts[] = {
+        {2, 0, 1, 2 * n}, {1, 0, (ptrdiff_t)n, 2 * n}, {2, 1, 0, 2 * n + 3}, {3, 2, 0, 3 * n}};
+    table tables[PE_LEN(dtypes)];
+    for (size_t k = 0; k < PE_LEN(dtypes); k++)
+        tables[k] =
+            fill(wave, positions, 0, positions->count, layouts[below(PE_LEN(layouts))], dtypes[k]);
+    mpfr_t theta;
+    mpfr_init2(theta, TRUTH_BITS);
+    for (size_t s = 0; s < samples; s++) {
+        const size_t i = s == 0 ? 0 : s == 1 ? n - 1 : below(n);
+        truth_theta(spec, i, theta);
+        for (size_t r = 0; r < positions->count; r++)
+            check_element(spec, tables, pe_positions_at(positions, r), r, i, theta);
+    }
+    mpfr_clear(theta);
+    for (size_t k = 0; k < PE_LEN(dtypes); k++)
+        free(tables[k].data);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------ */
+
+static pe_positions random_range(size_t count)
+{
+    const int64_t first = (int64_t)(below(4) == 0 ? unit() * 0x1p52 : magnitude(0x1p52));
+    const int64_t steps[] = {1, 1, -1, 7, -1000, (int64_t)below(1U << 30) + 1};
+    return pe_positions_range(next() & 1 ? -first : first, steps[below(PE_LEN(steps))], count);
+}
+
+/* Entries of every size from 2^-30 on, half of them whole. */
+static pe_positions random_list(size_t count, double *entries)
+{
+    for (size_t r = 0; r < count; r++) {
+        const double x = magnitude(0x1p52) * (below(4) == 0 ? 0x1p-30 : 1);
+        entries[r] = (next() & 1 ? trunc(x) : x) * (next() & 1 ? -1 : 1);
+    }
+    return (pe_positions){
+        .count = count, .list = entries, .fractional = true, .shape = {1, {count}}};
+}
+
+static formula random_formula(size_t n)
+{
+    static const double bases[] = {1, 2, 100, 10000, 500000, 1e6, 1e12};
+    static const double dyadic[] = {0.875, 1.5, 0.5, 1.25, 3, 1 + 0x1p-11, 1 - 0x1p-9};
+    formula f = {.base = next() & 1 ? bases[below(PE_LEN(bases))] : magnitude(1e12),
+                 .factor = below(3) ? 1 : magnitude(64),
+                 .zero_from = below(3) ? n : below(n + 1),
+                 .kind = (amplitude_kind)below(4)};
+    f.amplitude = f.kind == DYADIC ? dyadic[below(PE_LEN(dyadic))] : magnitude(40);
+    return f;
+}
+
+static void try_random_set(void)
+{
+    const size_t d = below(3) ? 2 + below(300) : 2 + below(4095);
+    const size_t n = (d + 1) / 2;
+    const formula f = random_formula(n);
+    const double position_scale = below(3) ? 1 : magnitude(1e9) * (next() & 1 ? 1 : 1e-9);
+    const pe_wave_spec spec = spec_of(&f, n, (double)d, position_scale);
+    pe_wave *wave = make(&spec);
+    double entries[8];
+    const pe_positions range = random_range(below(40) + 1), list = random_list(8, entries);
+    check_rows(&spec, wave, &range, 6);
+    check_rows(&spec, wave, &list, 6);
+    pe_wave_free(wave);
+}
+
+static void test_sweep(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    while (compared < 120000)
+        try_random_set();
+    printf("%zu values compared, %zu misrounded\n", compared, misrounded);
+    assert_int_equal(misrounded, 0);
+}
+
+static void test_largest_positions(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 64, .kind = ONE};
+    const pe_wave_spec spec = spec_of(&f, 64, 128, 1);
+    pe_wave *wave = make(&spec);
+    const int64_t limit = (int64_t)PE_POSITION_LIMIT;
+    const pe_positions up = pe_positions_range(limit - 40, 1, 40),
+                       down = pe_positions_range(-limit + 1, 1, 40),
+                       across = pe_positions_range(-limit + 1, 2 * limit - 2, 2),
+                       middle = pe_positions_range((1LL << 32) - 20, 1, 40);
+    check_rows(&spec, wave, &up, 10);
+    check_rows(&spec, wave, &down, 10);
+    check_rows(&spec, wave, &across, 10);
+    check_rows(&spec, wave, &middle, 10);
+    pe_wave_free(wave);
+    assert_int_equal(misrounded, 0);
+}
+
+static void test_small_positions(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    const formula f = {.base = 1e12, .factor = 1, .zero_from = 32, .kind = LOG, .amplitude = 4};
+    const pe_wave_spec spec = spec_of(&f, 32, 64, 1);
+    pe_wave *wave = make(&spec);
+    const pe_positions around = pe_positions_range(-20, 1, 41);
+    double tiny[] = {0x1p-60, -0x1p-100, 0x1.8p-200, 1e-300, 0.1, -0.0};
+    const pe_positions list = {.count = PE_LEN(tiny), .list = tiny, .fractional = true};
+    check_rows(&spec, wave, &around, 12);
+    check_rows(&spec, wave, &list, 12);
+    pe_wave_free(wave);
+    assert_int_equal(misrounded, 0);
+}
+
+/* ---- each path ------------------------------------------------------------------------------ */
+
+static void test_zero_is_exact(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    /* 1 + 2^-11 and 1 + 2^-8 are ties of float16 and bfloat16, 1 + 3 * 2^-24 of float32. */
+    static const double amplitudes[] = {0.875,      1 + 0x1p-11,  1 + 0x1.8p-10,
+                                        1 + 0x1p-8, 1 + 0x1.8p-7, 1 + 0x1.8p-23};
+    for (size_t k = 0; k < PE_LEN(amplitudes); k++) {
+        const formula f = {10000, 1, 4, DYADIC, amplitudes[k]};
+        const pe_wave_spec spec = spec_of(&f, 8, 16, 1);
+        pe_wave *wave = make(&spec);
+        const pe_positions positions = pe_positions_range(-2, 1, 5);
+        check_rows(&spec, wave, &positions, 16);
+        assert_true(pe_wave_paths_read(wave).exact > 0);
+        pe_wave_free(wave);
+    }
+    assert_int_equal(misrounded, 0);
+}
+
+static void test_unfit_sets_go_through_mpfr(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    static const double factors[] = {1e-30, 1e60, 1e80};
+    for (size_t k = 0; k < PE_LEN(factors); k++) {
+        const formula f = {10000, factors[k], 3, ROOT, 2};
+        const pe_wave_spec spec = spec_of(&f, 4, 8, 1);
+        pe_wave *wave = make(&spec);
+        const pe_positions positions = pe_positions_range(-1, 1000000007, 4);
+        check_rows(&spec, wave, &positions, 8);
+        const pe_wave_paths paths = pe_wave_paths_read(wave);
+        assert_true(paths.mpfr > 0 && paths.wide == 0);
+        pe_wave_free(wave);
+    }
+    assert_int_equal(misrounded, 0);
+}
+
+/* Positions where a value comes within 2^-20 of its spacing of a midpoint: the kernel's double
+ * cannot tell, so another path must have run, and the value must be right all the same. */
+static void test_near_midpoints_take_the_long_way(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 1, .kind = ONE};
+    const pe_wave_spec spec = spec_of(&f, 1, 2, 1);
+    pe_wave *wave = make(&spec);
+    const pe_wave_layout layout = {2, 0, 1, 2};
+    mpfr_t theta;
+    mpfr_init2(theta, TRUTH_BITS);
+    truth_theta(&spec, 0, theta);
+    size_t found = 0;
+    const uint64_t before = pe_wave_paths_read(wave).wide;
+    for (int64_t position = 1; found < 20 && position < 1LL << 30; position++) {
+        const double s = sin((double)position);
+        int exponent;
+        const double places = ldexp(frexp(fabs(s), &exponent), 24);
+        if (fabs(places - floor(places) - 0.5) > 0x1p-20)
+            continue;
+        found++;
+        const pe_positions one = pe_positions_range(position, 1, 1);
+        table tables[PE_LEN(dtypes)];
+        for (size_t k = 0; k < PE_LEN(dtypes); k++)
+            tables[k] = fill(wave, &one, 0, 1, layout, dtypes[k]);
+        check_element(&spec, tables, (double)position, 0, 0, theta);
+        for (size_t k = 0; k < PE_LEN(dtypes); k++)
+            free(tables[k].data);
+    }
+    mpfr_clear(theta);
+    assert_int_equal(found, 20);
+    printf("%" PRIu64 " elements took the 128-bit path\n", pe_wave_paths_read(wave).wide - before);
+    assert_true(pe_wave_paths_read(wave).wide > before);
+    assert_int_equal(misrounded, 0);
+    pe_wave_free(wave);
+}
+
+/* ---- laws ----------------------------------------------------------------------------------- */
+
+static void test_windows(void **unused)
+{
+    (void)unused;
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 40, .kind = LOG, .amplitude = 8};
+    const pe_wave_spec spec = spec_of(&f, 40, 80, 1);
+    pe_wave *wave = make(&spec);
+    const pe_wave_layout layout = {2, 0, 1, 80};
+    for (size_t k = 0; k < PE_LEN(dtypes); k++) {
+        const pe_positions positions = random_range(3000);
+        table whole = fill(wave, &positions, 0, 3000, layout, dtypes[k]);
+        for (int trial = 0; trial < 20; trial++) {
+            const size_t first = below(3000), rows = 1 + below(3000 - first);
+            table part = fill(wave, &positions, first, rows, layout, dtypes[k]);
+            const size_t bytes = layout.row * pe_dtype_bytes(dtypes[k]);
+            assert_memory_equal(part.data, whole.data + first * bytes, rows * bytes);
+            free(part.data);
+        }
+        free(whole.data);
+    }
+    pe_wave_free(wave);
+}
+
+static void test_layout_leaves_the_rest_alone(void **unused)
+{
+    (void)unused;
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 5, .kind = ONE};
+    const pe_wave_spec spec = spec_of(&f, 5, 10, 1);
+    pe_wave *wave = make(&spec);
+    const pe_positions positions = pe_positions_range(3, 1, 7);
+    const pe_wave_layout layouts[] = {{1, -1, 0, 9}, {1, 0, -1, 9}, {1, 4, -1, 9}, {1, -1, 4, 9}};
+    for (size_t k = 0; k < PE_LEN(layouts); k++) {
+        const pe_wave_layout *at_ = &layouts[k];
+        float out[7 * 9];
+        for (size_t j = 0; j < PE_LEN(out); j++)
+            out[j] = 7;
+        pe_problem why;
+        assert_int_equal(pe_wave_table(wave, &positions, 0, 7, at_, PE_FLOAT32, out, &why), PE_OK);
+        const size_t start = (size_t)(at_->sin_at >= 0 ? at_->sin_at : at_->cos_at);
+        for (size_t j = 0; j < PE_LEN(out); j++) {
+            const bool named = j % 9 >= start && j % 9 < start + 5;
+            assert_int_equal(out[j] == 7.0F, !named);
+        }
+    }
+    pe_wave_free(wave);
+}
+
+static void test_theta(void **unused)
+{
+    (void)unused;
+    const formula f = {.base = 500000, .factor = 3, .zero_from = 50, .kind = ONE};
+    const pe_wave_spec spec = spec_of(&f, 64, 128, 1);
+    pe_wave *wave = make(&spec);
+    mpfr_t got, want;
+    mpfr_inits2(TRUTH_BITS, got, want, (mpfr_ptr)NULL);
+    for (size_t i = 0; i < 64; i++) {
+        mpfr_set_prec(got, 300);
+        pe_wave_theta(wave, i, got);
+        truth_theta(&spec, i, want);
+        mpfr_reldiff(want, want, got, MPFR_RNDN);
+        if (i < 50)
+            assert_true(mpfr_zero_p(want) || mpfr_get_exp(want) < -291);
+        else
+            assert_true(mpfr_zero_p(got));
+    }
+    mpfr_clears(got, want, (mpfr_ptr)NULL);
+    assert_int_equal(pe_wave_count(wave), 64);
+    assert_true(pe_wave_bytes(wave) > 64 * 32);
+    pe_wave_free(wave);
+    pe_wave_free(NULL);
+}
+
+/* The mean of cosines each rounded to double differs from the true mean by less than 2^-53. */
+static void test_mean_cos(void **unused)
+{
+    (void)unused;
+    const formula f = {.base = 10000, .factor = 1, .zero_from = 60, .kind = DYADIC, .amplitude = 2};
+    const pe_wave_spec spec = spec_of(&f, 64, 128, 1);
+    pe_wave *wave = make(&spec);
+    const pe_positions positions = pe_positions_range(-3, 17, 40);
+    double wide[40];
+    uint16_t half[40];
+    pe_problem why;
+    assert_int_equal(pe_wave_mean_cos(wave, &positions, 0, 40, PE_FLOAT64, wide, &why), PE_OK);
+    assert_int_equal(pe_wave_mean_cos(wave, &positions, 0, 40, PE_FLOAT16, half, &why), PE_OK);
+    mpfr_t sum, theta, angle;
+    mpfr_inits2(TRUTH_BITS, sum, theta, angle, (mpfr_ptr)NULL);
+    for (size_t r = 0; r < 40; r++) {
+        mpfr_set_ui(sum, 0, MPFR_RNDN);
+        for (size_t i = 0; i < 64; i++) {
+            truth_theta(&spec, i, theta);
+            mpfr_mul_d(angle, theta, pe_positions_at(&positions, r), MPFR_RNDN);
+            mpfr_cos(angle, angle, MPFR_RNDN);
+            mpfr_add(sum, sum, angle, MPFR_RNDN);
+        }
+        mpfr_div_ui(sum, sum, 64, MPFR_RNDN);
+        assert_true(fabs(wide[r] - mpfr_get_d(sum, MPFR_RNDN)) <= 0x1p-53);
+        assert_true(bits_of(pe_dtype_load(PE_FLOAT16, &half[r])) ==
+                    bits_of(slow_round(PE_FLOAT16, sum)));
+    }
+    double window[5];
+    assert_int_equal(pe_wave_mean_cos(wave, &positions, 11, 5, PE_FLOAT64, window, &why), PE_OK);
+    assert_memory_equal(window, wide + 11, sizeof window);
+    mpfr_clears(sum, theta, angle, (mpfr_ptr)NULL);
+    pe_wave_free(wave);
+}
+
+/* ---- numerics=float32 ----------------------------------------------------------------------- */
+
+static float halved(const void *data, size_t i, float inv)
+{
+    (void)data;
+    return i % 2 ? inv * 0.5F : inv;
+}
+
+/* Each step in MPFR at 24 bits, which rounds to float32 (no subnormals occur). */
+static float truth_inverse(const pe_wave_spec *spec, size_t i)
+{
+    const formula *f = spec->formula;
+    mpfr_t e, p;
+    mpfr_inits2(24, e, p, (mpfr_ptr)NULL);
+    mpfr_set_ui(e, (unsigned long)(i * 2), MPFR_RNDN);
+    mpfr_div_d(e, e, spec->den, MPFR_RNDN);
+    mpfr_set_d(p, f->base, MPFR_RNDN);
+    mpfr_pow(p, p, e, MPFR_RNDN);
+    mpfr_ui_div(p, 1, p, MPFR_RNDN);
+    const float inv = mpfr_get_flt(p, MPFR_RNDN);
+    mpfr_clears(e, p, (mpfr_ptr)NULL);
+    return spec->scale32 ? spec->scale32(f, i, inv) : inv;
+}
+
+static float truth_wave32(const pe_wave_spec *spec, size_t i, double position, bool cosine)
+{
+    const float scaled = (float)position * (float)spec->position_scale;
+    const float angle = scaled * truth_inverse(spec, i);
+    mpfr_t x;
+    mpfr_init2(x, 24);
+    mpfr_set_flt(x, angle, MPFR_RNDN);
+    if (cosine)
+        mpfr_cos(x, x, MPFR_RNDN);
+    else
+        mpfr_sin(x, x, MPFR_RNDN);
+    float value = mpfr_get_flt(x, MPFR_RNDN);
+    if (spec->amplitude != NULL) {
+        mpfr_t amplitude;
+        mpfr_init2(amplitude, 200);
+        amplitude_of(spec->formula, amplitude);
+        value *= (float)slow_round(PE_FLOAT32, amplitude);
+        mpfr_clear(amplitude);
+    }
+    mpfr_clear(x);
+    return value + 0.0F;
+}
+
+static void check_wave32(const pe_wave_spec *spec, const pe_positions *positions)
+{
+    pe_wave *wave = make(spec);
+    const pe_wave_layout layout = {2, 0, 1, 2 * spec->n};
+    for (size_t k = 0; k < PE_LEN(dtypes); k++) {
+        table t = fill(wave, positions, 0, positions->count, layout, dtypes[k]);
+        for (size_t j = 0; j < positions->count * spec->n; j++) {
+            const size_t r = j / spec->n, i = j % spec->n;
+            const double position = pe_positions_at(positions, r);
+            for (int cosine = 0; cosine < 2; cosine++) {
+                char want[8];
+                const float value = truth_wave32(spec, i, position, cosine);
+                pe_dtype_store(dtypes[k], (double)value, want);
+                compare(spec, dtypes[k], position, i, cosine ? "cos32" : "sin32",
+                        at(&t, r, i, cosine), pe_dtype_load(dtypes[k], want) + 0.0);
+            }
+        }
+        free(t.data);
+    }
+    pe_wave_free(wave);
+}
+
+static void test_float32_steps(void **unused)
+{
+    (void)unused;
+    compared = misrounded = 0;
+    static const double bases[] = {10000, 500000, 1e6, 12345.678, 1};
+    double entries[6];
+    for (size_t k = 0; k < PE_LEN(bases); k++) {
+        const formula f = {bases[k], 1, 64, k % 2 ? LOG : ONE, 4};
+        pe_wave_spec spec = spec_of(&f, 64, 128, k == 3 ? 1000 : 1);
+        spec.float32 = true;
+        spec.scale32 = k == 2 ? halved : NULL;
+        const pe_positions start = pe_positions_range(-2, 1, 8), range = random_range(6),
+                           list = random_list(6, entries);
+        check_wave32(&spec, &start);
+        check_wave32(&spec, &range);
+        check_wave32(&spec, &list);
+    }
+    printf("%zu values compared, %zu different\n", compared, misrounded);
+    assert_int_equal(misrounded, 0);
+}
+
+/* ---- rounding ------------------------------------------------------------------------------- */
+
+typedef struct fixed_case {
+    const char *value; /* MPFR text: exact, given enough bits */
+    pe_dtype dtype;
+    double want;
+} fixed_case;
+
+static void eval_text(const void *context, size_t index, mpfr_ptr out)
+{
+    mpfr_set_str(out, ((const fixed_case *)context)[index].value, 0, MPFR_RNDN);
+}
+
+static const fixed_case fixed[] = {
+    {"0", PE_FLOAT32, 0},
+    {"0x1.8p0", PE_FLOAT16, 1.5},
+    {"0x1.002p0", PE_FLOAT16, 1},         /* tie, to even */
+    {"0x1.006p0", PE_FLOAT16, 0x1.008p0}, /* tie, to even */
+    {"0x1.00200000000000000000000000000001p0", PE_FLOAT16, 0x1.004p0},
+    {"0x1.001fffffffffffffffffffffffffffffp0", PE_FLOAT16, 1},
+    {"0x1.01p0", PE_BFLOAT16, 1},
+    {"0x1.010000000001p0", PE_BFLOAT16, 0x1.02p0}, /* float32 would have made it a tie */
+    {"65519", PE_FLOAT16, 65504},
+    {"65520", PE_FLOAT16, (double)INFINITY},
+    {"-65520", PE_FLOAT16, -(double)INFINITY},
+    {"0x1p-24", PE_FLOAT16, 0x1p-24},
+    {"0x1p-25", PE_FLOAT16, 0}, /* tie, to even */
+    {"0x1.0000000001p-25", PE_FLOAT16, 0x1p-24},
+    {"-0x1.0000000001p-25", PE_FLOAT16, -0x1p-24},
+    {"-0x1.8p-26", PE_FLOAT16, 0},
+    {"0x1.8p-24", PE_FLOAT16, 0x1p-23}, /* tie, to even */
+    {"0x1.8p-133", PE_BFLOAT16, 0x1p-132},
+    {"0x1.000001p0", PE_FLOAT32, 1},
+    {"0x1.000003p0", PE_FLOAT32, 0x1.000004p0},
+    {"0x1.8p-149", PE_FLOAT32, 0x1p-148},
+    {"0x1.00000000000008p0", PE_FLOAT64, 1},
+    {"0x1.8p-1074", PE_FLOAT64, 0x1p-1073},
+    {"0x1p-1075", PE_FLOAT64, 0},
+};
+
+static void test_round(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < PE_LEN(fixed); k++) {
+        const double got = pe_exact_round(fixed[k].dtype, eval_text, fixed, k);
+        if (bits_of(got) != bits_of(fixed[k].want))
+            fail_msg("%s as %s: got %a, wanted %a", fixed[k].value, pe_dtype_name(fixed[k].dtype),
+                     got, fixed[k].want);
+    }
+}
+
+static void eval_root(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)context;
+    mpfr_sqrt_ui(out, (unsigned long)index, MPFR_RNDN);
+}
+
+static void test_pair(void **unused)
+{
+    (void)unused;
+    mpfr_t root, rest;
+    mpfr_inits2(400, root, rest, (mpfr_ptr)NULL);
+    for (size_t k = 0; k < 50; k++) {
+        double hi, lo;
+        pe_exact_pair(eval_root, NULL, k, &hi, &lo);
+        mpfr_sqrt_ui(root, (unsigned long)k, MPFR_RNDN);
+        assert_true(hi == mpfr_get_d(root, MPFR_RNDN));
+        mpfr_sub_d(rest, root, hi, MPFR_RNDN);
+        assert_true(lo == mpfr_get_d(rest, MPFR_RNDN));
+    }
+    mpfr_clears(root, rest, (mpfr_ptr)NULL);
+}
+
+static void test_powf(void **unused)
+{
+    (void)unused;
+    mpfr_t x, y;
+    mpfr_inits2(24, x, y, (mpfr_ptr)NULL);
+    for (int k = 0; k < 500; k++) {
+        const float base = (float)magnitude(1e12), exponent = (float)unit();
+        mpfr_set_flt(x, base, MPFR_RNDN);
+        mpfr_set_flt(y, exponent, MPFR_RNDN);
+        mpfr_pow(x, x, y, MPFR_RNDN);
+        assert_true(pe_exact_powf(base, exponent) == mpfr_get_flt(x, MPFR_RNDN));
+    }
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+    assert_true(pe_exact_powf(10000, 0.5F) == 100.0F);
+    assert_true(pe_exact_powf(7, 0) == 1.0F);
+}
+
+/* ---- 128-bit arithmetic --------------------------------------------------------------------- */
+
+/* The relative error of wide, in units of its last place, against want. */
+static double units_off(const pe_wide *wide, mpfr_srcptr want)
+{
+    mpfr_t x;
+    mpfr_init2(x, 400);
+    mpfr_set_ui(x, (unsigned long)(wide->m >> 64), MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
+    mpfr_add_ui(x, x, (unsigned long)(uint64_t)wide->m, MPFR_RNDN);
+    mpfr_mul_2si(x, x, wide->exponent - 128, MPFR_RNDN);
+    if (wide->negative)
+        mpfr_neg(x, x, MPFR_RNDN);
+    mpfr_sub(x, x, want, MPFR_RNDN);
+    mpfr_mul_2si(x, x, 128 - wide->exponent, MPFR_RNDN);
+    const double off = fabs(mpfr_get_d(x, MPFR_RNDN));
+    mpfr_clear(x);
+    return off;
+}
+
+static void test_wide_error_bound(void **unused)
+{
+    (void)unused;
+    double worst = 0;
+    mpfr_t angle, sine, cosine;
+    mpfr_inits2(400, angle, sine, cosine, (mpfr_ptr)NULL);
+    for (int k = 0; k < 20000; k++) {
+        uint64_t phase[3] = {next(), next(), next()};
+        if (k % 4 == 0) /* close to a quarter turn */
+            phase[2] = (uint64_t)below(4) << 62 | next() >> (2 + below(62));
+        pe_wide s, c;
+        pe_wide_sincos(phase, 0, &s, &c);
+        mpfr_const_pi(angle, MPFR_RNDN);
+        mpfr_set_ui(sine, 0, MPFR_RNDN);
+        for (int w = 2; w >= 0; w--) {
+            mpfr_mul_2ui(sine, sine, 64, MPFR_RNDN);
+            mpfr_add_ui(sine, sine, (unsigned long)phase[w], MPFR_RNDN);
+        }
+        mpfr_mul(angle, angle, sine, MPFR_RNDN);
+        mpfr_mul_2si(angle, angle, -191, MPFR_RNDN);
+        mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
+        const double off_s = units_off(&s, sine), off_c = units_off(&c, cosine);
+        worst = fmax(worst, fmax(off_s, off_c));
+        assert_true(off_s <= ldexp(1, s.err) && off_c <= ldexp(1, c.err));
+    }
+    printf("worst error %.1f units of 2^-128\n", worst);
+    mpfr_clears(angle, sine, cosine, (mpfr_ptr)NULL);
+    assert_true(worst < 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_largest_positions),
+        cmocka_unit_test(test_small_positions),
+        cmocka_unit_test(test_zero_is_exact),
+        cmocka_unit_test(test_unfit_sets_go_through_mpfr),
+        cmocka_unit_test(test_near_midpoints_take_the_long_way),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_layout_leaves_the_rest_alone),
+        cmocka_unit_test(test_theta),
+        cmocka_unit_test(test_mean_cos),
+        cmocka_unit_test(test_float32_steps),
+        cmocka_unit_test(test_round),
+        cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_powf),
+        cmocka_unit_test(test_wide_error_bound),
+    };
+    return cmocka_run_group_tests(tests, seed, NULL);
+}
