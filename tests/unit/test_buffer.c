@@ -31,7 +31,8 @@ static void what_is_appended_piece_by_piece_is_there_in_order(void **state)
     for (int k = 0; k < 300; k++) {
         char piece[16];
         snprintf(piece, sizeof piece, "%d,", k);
-        strcat(wanted, piece);
+        const size_t end = strlen(wanted);
+        snprintf(wanted + end, sizeof wanted - end, "%s", piece);
         if (k % 3 == 0)
             pe_buffer_add(&buffer, piece, strlen(piece));
         else if (k % 3 == 1)

@@ -299,19 +299,22 @@ static void what_does_not_fit_is_refused_by_name_with_its_bounds(void **state)
 static void a_list_that_is_too_long_is_refused(void **state)
 {
     (void)state;
-    char variable[512] = "POSENC_WARM=";
+    pe_buffer variable = {0};
+    pe_buffer_str(&variable, "POSENC_WARM=");
     for (int k = 0; k < PE_SETTING_LIST_MAX; k++)
-        strcat(variable, " /a");
-    struct given given = {.variables = {variable}};
-    pe_config *config = read_or_fail(&given, "as many as there may be");
+        pe_buffer_str(&variable, " /a");
+    const struct given fits = {.variables = {pe_buffer_text(&variable)}};
+    pe_config *config = read_or_fail(&fits, "as many as there may be");
     assert_int_equal(pe_config_settings(config)->warm.n, PE_SETTING_LIST_MAX);
     pe_config_free(config);
 
     pe_problem why = {0};
-    strcat(variable, " /b");
+    pe_buffer_str(&variable, " /b");
+    const struct given too_long = {.variables = {pe_buffer_text(&variable)}};
     config = NULL;
-    assert_int_equal(read_given(&given, &config, NULL, &why), PE_INVALID_PARAMETER);
+    assert_int_equal(read_given(&too_long, &config, NULL, &why), PE_INVALID_PARAMETER);
     assert_string_equal(why.where, "warm");
+    pe_buffer_free(&variable);
 }
 
 static void a_file_that_is_asked_for_must_exist(void **state)
