@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* numeric.h - answers of the numeric resources: ask, plan, format, then bytes. */
+#ifndef PE_HTTP_NUMERIC_H
+#define PE_HTTP_NUMERIC_H
+
+#include "api/ask.h"
+#include "formats/format.h"
+#include "http/response.h"
+
+/** What a numeric request wants, apart from its connection. NULL header fields are absent. */
+typedef struct pe_wanted {
+    const pe_resource *resource;
+    const char *query;
+    size_t query_bytes;
+    pe_buffer *body;        /* NULL: the query alone. Taken. */
+    const char *media_type; /* of the body; NULL: JSON */
+    const char *shape, *dtype;
+    const char *accept;
+} pe_wanted;
+
+/**
+ * A numeric answer, decided: after this nothing can fail but memory. Immutable except for
+ * the times.
+ */
+typedef struct pe_numeric {
+    pe_service *service;
+    pe_ask ask;
+    pe_plan plan;
+    pe_rendering rendering;
+    size_t elements;      /* that will be rendered */
+    pe_buffer body;       /* binary bodies: tensors may borrow from it */
+    pe_buffer parameters; /* canonical, as JSON; the rendering borrows it */
+    pe_buffer key;        /* canonical request and media type: what the bytes depend on */
+    pe_facts facts;
+    double compute, encode; /* seconds, once rendered */
+} pe_numeric;
+
+/** Errors  all that asking, planning and choosing a format have. */
+pe_status pe_numeric_decide(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
+                            pe_problem *why) PE_MUST_CHECK;
+/** Accepts NULL. */
+void pe_numeric_free(pe_numeric *numeric);
+
+/** Worth keeping: a table whose answer is surely no larger than the cache takes. */
+bool pe_numeric_cacheable(const pe_numeric *numeric, uint64_t length_max);
+
+/** The answer through the cache: rendered by one thread when absent. */
+pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit,
+                           pe_problem *why) PE_MUST_CHECK;
+
+/** Render all of it into memory. *data is the caller's, to free. */
+pe_status pe_numeric_render(pe_numeric *numeric, char **data, size_t *bytes,
+                            pe_problem *why) PE_MUST_CHECK;
+
+/** Compute a target of the settings' warm list into the cache. */
+pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why) PE_MUST_CHECK;
+
+#endif

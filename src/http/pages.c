@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* pages.c - the documents that stay the same: index, listing, problems, openapi. */
+#include "http/pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/documents.h"
+#include "http/openapi_data.h"
+#include "http/response.h"
+
+typedef struct document {
+    const char *media_type;
+    const char *data;
+    size_t bytes;
+    char etag[PE_ETAG_BYTES];
+} document;
+
+struct pe_pages {
+    document index, listing, openapi_yaml, openapi_json;
+    pe_buffer listing_text;
+};
+
+static const char index_text[] =
+    "{\"name\":\"posenc\",\"description\":\"exact positional encodings\","
+    "\"resources\":\"/v1\",\"openapi\":\"/openapi.json\",\"version\":\"/version\","
+    "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
+
+static void set(document *page, const char *media_type, const char *data, size_t bytes)
+{
+    *page = (document){.media_type = media_type, .data = data, .bytes = bytes};
+    pe_etag_make(data, bytes, page->etag);
+}
+
+pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem *why)
+{
+    const pe_bound bounds[] = {
+        {"max_elements", (double)settings->max_elements, "elements"},
+        {"max_positions", (double)settings->max_positions, "positions"},
+        {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
+        {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
+        {"max_json_depth", (double)settings->max_json_depth, "levels"},
+    };
+    pe_pages *pages = calloc(1, sizeof *pages);
+    if (pages == NULL)
+        return pe_fail_memory(why);
+    pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
+    if (pages->listing_text.failed) {
+        pe_pages_free(pages);
+        return pe_fail_memory(why);
+    }
+    set(&pages->index, "application/json", index_text, sizeof index_text - 1);
+    set(&pages->listing, "application/json", pages->listing_text.data, pages->listing_text.bytes);
+    set(&pages->openapi_yaml, "application/yaml", pe_openapi_yaml, pe_openapi_yaml_bytes);
+    set(&pages->openapi_json, "application/json", pe_openapi_json, pe_openapi_json_bytes);
+    *out = pages;
+    return PE_OK;
+}
+
+void pe_pages_free(pe_pages *pages)
+{
+    if (pages == NULL)
+        return;
+    pe_buffer_free(&pages->listing_text);
+    free(pages);
+}
+
+/* no-cache: kept, but asked about each time, since a new release may change it. */
+static void answer_page(pe_request *request, const document *page)
+{
+    const pe_field fields[] = {
+        {"Content-Type", page->media_type},
+        {"ETag", page->etag},
+        {"Cache-Control", "no-cache"},
+        {0},
+    };
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    if (tags != NULL && pe_etag_matches(tags, page->etag))
+        pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 1);
+    else
+        pe_reply_constant(request, page->data, page->bytes, fields);
+}
+
+void pe_page_index(pe_request *request)
+{
+    answer_page(request, &request->service->pages->index);
+}
+
+void pe_page_listing(pe_request *request)
+{
+    answer_page(request, &request->service->pages->listing);
+}
+
+void pe_page_openapi_yaml(pe_request *request)
+{
+    answer_page(request, &request->service->pages->openapi_yaml);
+}
+
+void pe_page_openapi_json(pe_request *request)
+{
+    answer_page(request, &request->service->pages->openapi_json);
+}
+
+void pe_page_problem(pe_request *request)
+{
+    const char *code = request->path + strlen("/problems/");
+    pe_status status = pe_status_by_code(code);
+    if (status == PE_OK) {
+        pe_problem why;
+        pe_fail(&why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
+        pe_reply_problem(request, &why);
+        return;
+    }
+    pe_buffer content = {0};
+    pe_problem_page(status, &content);
+    const pe_field fields[] = {
+        {"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}, {0}};
+    pe_reply_content(request, MHD_HTTP_OK, &content, fields);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* pool.h - threads that compute, and the bounded queue before them. */
+#ifndef PE_HTTP_POOL_H
+#define PE_HTTP_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+/** A piece of work, held by whoever submits it until run has been called. */
+typedef struct pe_job {
+    void (*run)(void *context);
+    void *context;
+    struct pe_job *next;
+} pe_job;
+
+typedef struct pe_pool pe_pool;
+
+pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out,
+                       pe_problem *why) PE_MUST_CHECK;
+
+/** False when queue_max jobs wait already, or the pool is ending.   Threads  any. */
+bool pe_pool_submit(pe_pool *pool, pe_job *job) PE_MUST_CHECK;
+
+/** Jobs that wait now. */
+size_t pe_pool_waiting(pe_pool *pool);
+
+/** Runs what is queued, then ends the threads. Accepts NULL. */
+void pe_pool_free(pe_pool *pool);
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* request.c - one request while it arrives, is worked on and answered. */
+#include "http/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "http/answer.h"
+#include "http/framing.h"
+#include "http/numeric.h"
+#include "http/response.h"
+#include "http/routes.h"
+
+/* Targets up to this long keep their memory from one request to the next. */
+#define TARGET_KEPT 1024
+
+static pe_connection *connection_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static pe_watch *watch_of(pe_request *request)
+{
+    return &connection_of(request->connection)->watch;
+}
+
+static void enter(pe_request *request, pe_phase phase)
+{
+    pe_watchdog_enter(request->service->watchdog, watch_of(request), phase, pe_clock());
+}
+
+/* ---- beginning and end ---- */
+
+static void release_body(pe_request *request)
+{
+    pe_buffer_free(&request->body);
+    if (request->body_reserved > 0)
+        atomic_fetch_sub(&request->service->body_bytes, request->body_reserved);
+    request->body_reserved = 0;
+}
+
+/* Release everything but the memory of a short target, and zero the rest. */
+static void clear(pe_request *request)
+{
+    release_body(request);
+    for (size_t i = 0; i < PE_HEADERS; i++)
+        free(request->joined[i]);
+    pe_numeric_free(request->numeric);
+    if (request->reply.response != NULL && request->reply.shared)
+        pe_entry_unref(request->reply.entry);
+    else if (request->reply.response != NULL)
+        MHD_destroy_response(request->reply.response);
+    char *target = request->target;
+    size_t capacity = request->target_capacity;
+    if (capacity > TARGET_KEPT) {
+        free(target);
+        target = NULL;
+        capacity = 0;
+    }
+    *request = (pe_request){.target = target, .target_capacity = capacity};
+}
+
+void pe_request_on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
+                              enum MHD_ConnectionNotificationCode code)
+{
+    pe_service *service = context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        pe_connection *connection = *socket_context;
+        if (connection == NULL)
+            return;
+        pe_watchdog_remove(service->watchdog, &connection->watch);
+        clear(&connection->request);
+        free(connection->request.target);
+        free(connection);
+        *socket_context = NULL;
+        return;
+    }
+    pe_connection *connection = calloc(1, sizeof *connection);
+    *socket_context = connection;
+    if (connection == NULL)
+        return; /* pe_request_on_target closes it */
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    pe_watchdog_add(service->watchdog, &connection->watch, info->connect_fd);
+    atomic_fetch_add_explicit(&service->counters.connections, 1, memory_order_relaxed);
+}
+
+static bool keep_target(pe_request *request, const char *target)
+{
+    size_t bytes = strlen(target);
+    if (bytes + 1 > request->target_capacity) {
+        char *larger = realloc(request->target, bytes + 1);
+        if (larger == NULL)
+            return false;
+        request->target = larger;
+        request->target_capacity = bytes + 1;
+    }
+    memcpy(request->target, target, bytes + 1);
+    request->target_bytes = bytes;
+    request->target_end = target + bytes;
+    return true;
+}
+
+void *pe_request_on_target(void *context, const char *target, struct MHD_Connection *mhd)
+{
+    pe_connection *connection = connection_of(mhd);
+    if (connection == NULL)
+        return NULL;
+    pe_request *request = &connection->request;
+    clear(request);
+    request->service = context;
+    request->connection = mhd;
+    request->started = pe_clock();
+    atomic_fetch_add_explicit(&request->service->counters.requests, 1, memory_order_relaxed);
+    pe_watchdog_enter(request->service->watchdog, &connection->watch, PE_PHASE_RECEIVING,
+                      request->started);
+    return keep_target(request, target) ? request : NULL;
+}
+
+static void log_access(const pe_request *request, unsigned status)
+{
+    double ms = (double)(pe_clock() - request->started) / 1e6;
+    pe_log(PE_LOG_INFO, "access",
+           (pe_log_member[]){{PE_LOG_TEXT, "method", .text = request->method_text},
+                             {PE_LOG_TEXT, "target", .text = request->target},
+                             {PE_LOG_NUMBER, "status", .number = status},
+                             {PE_LOG_NUMBER, "bytes", .number = (int64_t)request->answer_bytes},
+                             {PE_LOG_REAL, "ms", .real = ms},
+                             {PE_LOG_TEXT, "request_id", .text = request->id},
+                             {0}});
+}
+
+void pe_request_on_completed(void *context, struct MHD_Connection *mhd, void **request_context,
+                             enum MHD_RequestTerminationCode code)
+{
+    (void)mhd;
+    (void)code;
+    pe_service *service = context;
+    pe_request *request = *request_context;
+    if (request == NULL)
+        return;
+    if (service->settings->access_log)
+        log_access(request, request->reply.http_status);
+    enter(request, PE_PHASE_IDLE);
+    clear(request);
+    *request_context = NULL;
+}
+
+/* ---- the target ---- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 32);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool is_unreserved(int c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+/* The path with its unreserved characters decoded (RFC 3986, 6.2.2.2), cut to what fits. */
+static void read_path(const char *from, size_t bytes, char *out, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < bytes && used + 1 < room; i++) {
+        int high = i + 2 < bytes && from[i] == '%' ? hex_digit(from[i + 1]) : -1;
+        int low = high >= 0 ? hex_digit(from[i + 2]) : -1;
+        bool decode = low >= 0 && is_unreserved(high * 16 + low);
+        out[used++] = decode ? (char)(high * 16 + low) : from[i];
+        i += decode ? 2 : 0;
+    }
+    out[used] = '\0';
+}
+
+/* Split the target in path and query; of an absolute one, drop scheme and authority. */
+static void split_target(pe_request *request)
+{
+    const char *path = request->target;
+    if (strncmp(path, "http://", 7) == 0) {
+        path += 7 + strcspn(path + 7, "/?");
+        if (*path != '/')
+            path = "/"; /* RFC 9112, 3.2.1: an empty path is "/" */
+    }
+    size_t bytes = strcspn(path, "?");
+    read_path(path, bytes, request->path, sizeof request->path);
+    request->has_query = path[bytes] == '?';
+    request->query = path + bytes + (request->has_query ? 1 : 0);
+    request->query_bytes = strlen(request->query);
+}
+
+static void read_method(pe_request *request, const char *method)
+{
+    static const struct {
+        const char *name;
+        pe_method method;
+    } known[] = {
+        {"GET", PE_METHOD_GET},
+        {"HEAD", PE_METHOD_HEAD},
+        {"POST", PE_METHOD_POST},
+        {"OPTIONS", PE_METHOD_OPTIONS},
+    };
+    size_t bytes = strnlen(method, sizeof request->method_text - 1);
+    memcpy(request->method_text, method, bytes);
+    request->method_text[bytes] = '\0';
+    for (size_t i = 0; i < PE_LEN(known); i++)
+        if (strcmp(method, known[i].name) == 0)
+            request->method = known[i].method;
+}
+
+const char *pe_request_id(pe_request *request)
+{
+    if (request->id == NULL) {
+        pe_id_make(request->id_made);
+        request->id = request->id_made;
+    }
+    return request->id;
+}
+
+/* ---- the library's handler ---- */
+
+static enum MHD_Result send_reply(pe_request *request)
+{
+    request->stage = PE_STAGE_ANSWERED;
+    enter(request, PE_PHASE_SENDING);
+    return pe_reply_send(request);
+}
+
+static enum MHD_Result refuse(pe_request *request, const pe_problem *why)
+{
+    atomic_fetch_add_explicit(&request->service->counters.refused, 1, memory_order_relaxed);
+    pe_reply_problem(request, why);
+    return send_reply(request);
+}
+
+static pe_status too_large(const pe_request *request, pe_problem *why)
+{
+    return pe_fail(why, PE_BODY_TOO_LARGE, "", "the body must be at most %lld bytes long",
+                   (long long)request->service->settings->max_body_bytes);
+}
+
+static bool declares_too_much(const pe_request *request)
+{
+    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
+    return length != NULL && strtoull(length, NULL, 10) > /* saturates */
+                                 (unsigned long long)request->service->settings->max_body_bytes;
+}
+
+/* The header has arrived. Answering now would end the connection, so only refusals do. */
+static enum MHD_Result begin(pe_request *request, const char *url, const char *method,
+                             const char *version)
+{
+    pe_problem why;
+    request->stage = PE_STAGE_BODY;
+    read_method(request, method);
+    split_target(request);
+    pe_status status = pe_framing_read(request, url, method, version, &why);
+    const char *id = request->header[PE_HEADER_X_REQUEST_ID];
+    if (id != NULL && pe_id_valid(id)) {
+        request->id = id;
+        request->id_sent = true;
+    }
+    if (status == PE_OK && declares_too_much(request))
+        status = too_large(request, &why);
+    if (status != PE_OK)
+        return refuse(request, &why);
+    request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
+                        request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
+    if (request->has_body)
+        request->keeps_body = pe_route_find(request);
+    return MHD_YES;
+}
+
+/* Count bytes among those that all requests hold; false when there would be too many. */
+static bool reserve(pe_request *request, size_t bytes)
+{
+    pe_service *service = request->service;
+    request->body_reserved += bytes;
+    return atomic_fetch_add(&service->body_bytes, bytes) + bytes <= service->body_bytes_max;
+}
+
+/* Stop keeping the body; what still comes is drained. */
+static void drop_body(pe_request *request, pe_status reason)
+{
+    request->keeps_body = false;
+    request->body_refused = reason;
+    release_body(request);
+}
+
+/*
+ * A part of the body. One that grows too large is drained, so that it can be answered; one that
+ * does not end even then is cut off.
+ */
+static enum MHD_Result receive(pe_request *request, const char *upload, size_t *upload_bytes)
+{
+    uint64_t most = (uint64_t)request->service->settings->max_body_bytes;
+    size_t bytes = *upload_bytes;
+    *upload_bytes = 0;
+    request->body_arrived += bytes;
+    if (request->body_arrived > 2 * most) {
+        pe_problem why;
+        too_large(request, &why);
+        pe_reply_farewell(request->service, watch_of(request)->socket, &why, request->path);
+        return MHD_NO;
+    }
+    if (!request->keeps_body)
+        return MHD_YES;
+    if (request->body_arrived > most)
+        drop_body(request, PE_BODY_TOO_LARGE);
+    else if (!reserve(request, bytes))
+        drop_body(request, PE_OVERLOADED);
+    else
+        pe_buffer_add(&request->body, upload, bytes);
+    return MHD_YES;
+}
+
+/* Why the body that has arrived cannot be used. */
+static pe_status check_body(const pe_request *request, pe_problem *why)
+{
+    if (request->body_refused == PE_BODY_TOO_LARGE)
+        return too_large(request, why);
+    if (request->body_refused == PE_OVERLOADED)
+        return pe_fail(why, PE_OVERLOADED, "", "too many bodies are arriving at once");
+    return request->body.failed ? pe_fail_memory(why) : PE_OK;
+}
+
+/* All has arrived. */
+static enum MHD_Result finish(pe_request *request)
+{
+    pe_problem why;
+    if (request->header[PE_HEADER_TRANSFER_ENCODING] == NULL && pe_answer_warm(request))
+        return send_reply(request);
+    if (!request->has_body)
+        (void)pe_route_find(request);
+    if (check_body(request, &why) != PE_OK)
+        pe_reply_problem(request, &why);
+    else
+        pe_route_answer(request);
+    if (request->stage == PE_STAGE_WORKING)
+        return MHD_YES;
+    return send_reply(request);
+}
+
+enum MHD_Result pe_request_on_access(void *service, struct MHD_Connection *connection,
+                                     const char *url, const char *method, const char *version,
+                                     const char *upload, size_t *upload_bytes, void **context)
+{
+    (void)service;
+    (void)connection;
+    pe_request *request = *context;
+    if (request == NULL)
+        return MHD_NO;
+    switch (request->stage) {
+    case PE_STAGE_NEW:
+        return begin(request, url, method, version);
+    case PE_STAGE_BODY:
+        return *upload_bytes > 0 ? receive(request, upload, upload_bytes) : finish(request);
+    case PE_STAGE_WORKING:
+        return send_reply(request);
+    case PE_STAGE_ANSWERED:
+        *upload_bytes = 0;
+        return MHD_YES;
+    }
+    return MHD_NO;
+}
+
+/* ---- workers ---- */
+
+static void run_job(void *context)
+{
+    pe_request *request = context;
+    request->deferred(request);
+    MHD_resume_connection(request->connection);
+}
+
+void pe_request_defer(pe_request *request, void (*run)(pe_request *request))
+{
+    request->stage = PE_STAGE_WORKING;
+    request->deferred = run;
+    request->job = (pe_job){.run = run_job, .context = request};
+    enter(request, PE_PHASE_WORKING);
+    MHD_suspend_connection(request->connection);
+    if (pe_pool_submit(request->service->pool, &request->job))
+        return;
+    pe_problem why;
+    pe_fail(&why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
+    pe_reply_problem(request, &why);
+    MHD_resume_connection(request->connection);
+}

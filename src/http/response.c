@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* response.c - builds and queues every answer, with the header fields that all have in common. */
+#include "http/response.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "api/documents.h"
+
+/* One block of a stream: large enough that the calls cost nothing, small enough for the cache. */
+#define STREAM_BLOCK_BYTES 262144
+
+#define RETRY_AFTER_SECONDS "1"
+
+static const char exposed[] = "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, "
+                              "Content-Location, Retry-After, Allow, Accept-Post";
+
+static void add(struct MHD_Response *response, const char *name, const char *value)
+{
+    if (value != NULL && *value != '\0')
+        MHD_add_response_header(response, name, value);
+}
+
+static void add_all(struct MHD_Response *response, const pe_field *fields)
+{
+    for (; fields != NULL && fields->name != NULL; fields++)
+        add(response, fields->name, fields->value);
+}
+
+static void add_cors(const pe_service *service, struct MHD_Response *response)
+{
+    const char *origin = service->settings->cors_origin;
+    if (*origin == '\0')
+        return;
+    add(response, "Access-Control-Allow-Origin", origin);
+    add(response, "Access-Control-Expose-Headers", exposed);
+}
+
+static void add_facts(struct MHD_Response *response, const pe_facts *facts)
+{
+    const pe_field fields[] = {
+        {"Content-Type", facts->media_type},
+        {"ETag", facts->etag},
+        {"Content-Location", facts->location},
+        {"Vary", "Accept, Accept-Encoding"},
+        {"X-Tensor-Shape", facts->shape},
+        {"X-Tensor-Dtype", *facts->shape != '\0' ? facts->dtype : NULL},
+        {0},
+    };
+    add_all(response, fields);
+}
+
+static const char *cache_control(pe_method method, const pe_facts *facts)
+{
+    if (*facts->etag == '\0')
+        return "no-store";
+    return method == PE_METHOD_POST ? NULL : "public, max-age=31536000, immutable";
+}
+
+/* ---- answers ---- */
+
+static void free_data(void *data)
+{
+    free(data);
+}
+
+pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts *facts,
+                         pe_answer **out, pe_problem *why)
+{
+    pe_answer *answer = calloc(1, sizeof *answer);
+    struct MHD_Response *shared =
+        MHD_create_response_from_buffer_with_free_callback_cls(bytes, data, free_data, data);
+    if (shared == NULL)
+        free(data);
+    if (answer == NULL || shared == NULL) {
+        if (shared != NULL)
+            MHD_destroy_response(shared);
+        free(answer);
+        return pe_fail_memory(why);
+    }
+    add_cors(service, shared);
+    add_facts(shared, facts);
+    add(shared, "Cache-Control", cache_control(PE_METHOD_GET, facts));
+    add(shared, "Server-Timing", "cache;desc=hit");
+    *answer = (pe_answer){.data = data, .bytes = bytes, .facts = *facts, .shared = shared};
+    facts->location = NULL;
+    *out = answer;
+    return PE_OK;
+}
+
+void pe_answer_free(void *value)
+{
+    pe_answer *answer = value;
+    MHD_destroy_response(answer->shared); /* frees data when the last connection has sent it */
+    free(answer->facts.location);
+    free(answer);
+}
+
+/* ---- replies ---- */
+
+/* The last step of every reply that is built for one request. response may be NULL: no memory. */
+static void decide(pe_request *request, unsigned http_status, struct MHD_Response *response)
+{
+    if (response == NULL)
+        return;
+    add_cors(request->service, response);
+    add(response, "X-Request-Id", pe_request_id(request));
+    if (atomic_load(&request->service->draining))
+        add(response, "Connection", "close");
+    if (request->reply.response != NULL && !request->reply.shared)
+        MHD_destroy_response(request->reply.response);
+    request->reply = (pe_reply){.http_status = http_status, .response = response};
+}
+
+static struct MHD_Response *of_buffer(pe_buffer *content)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        content->bytes, content->data, free_data, content->data);
+    if (response == NULL)
+        pe_buffer_free(content);
+    *content = (pe_buffer){0};
+    return response;
+}
+
+void pe_reply_problem(pe_request *request, const pe_problem *problem)
+{
+    pe_buffer content = {0};
+    pe_problem_json(problem, request->path, pe_request_id(request), request->json_body, &content);
+    if (content.failed) {
+        pe_buffer_free(&content);
+        return;
+    }
+    request->answer_bytes = content.bytes;
+    const pe_field fields[] = {
+        {"Content-Type", "application/problem+json"},
+        {"Cache-Control", "no-store"},
+        {"Allow", problem->status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
+        {"Accept-Post", problem->status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
+        {"Retry-After", problem->status == PE_OVERLOADED ? RETRY_AFTER_SECONDS : NULL},
+        {0},
+    };
+    struct MHD_Response *response = of_buffer(&content);
+    if (response != NULL)
+        add_all(response, fields);
+    decide(request, (unsigned)pe_status_http(problem->status), response);
+}
+
+static void reply_no_memory(pe_request *request)
+{
+    pe_problem why;
+    pe_fail_memory(&why);
+    pe_reply_problem(request, &why);
+}
+
+void pe_reply_content(pe_request *request, unsigned http_status, pe_buffer *content,
+                      const pe_field *fields)
+{
+    if (content->failed) {
+        pe_buffer_free(content);
+        reply_no_memory(request);
+        return;
+    }
+    request->answer_bytes = content->bytes;
+    struct MHD_Response *response = of_buffer(content);
+    if (response != NULL)
+        add_all(response, fields);
+    decide(request, http_status, response);
+}
+
+void pe_reply_constant(pe_request *request, const void *data, size_t bytes, const pe_field *fields)
+{
+    /* The library's argument lacks a const that its documentation promises. */
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(bytes, (void *)(uintptr_t)data, MHD_RESPMEM_PERSISTENT);
+    request->answer_bytes = bytes;
+    if (response != NULL)
+        add_all(response, fields);
+    decide(request, MHD_HTTP_OK, response);
+}
+
+void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+    request->answer_bytes = 0;
+    if (response != NULL)
+        add_all(response, fields);
+    decide(request, http_status, response);
+}
+
+static void decide_facts(pe_request *request, struct MHD_Response *response, const pe_facts *facts,
+                         const char *timing)
+{
+    if (response != NULL) {
+        add_facts(response, facts);
+        add(response, "Cache-Control", cache_control(request->method, facts));
+        add(response, "Server-Timing", timing);
+    }
+    decide(request, MHD_HTTP_OK, response);
+}
+
+static void release_entry(void *entry)
+{
+    pe_entry_unref(entry);
+}
+
+void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
+{
+    pe_answer *answer = pe_entry_value(entry);
+    request->answer_bytes = answer->bytes;
+    bool anybody = timing == NULL && !request->id_sent && request->method != PE_METHOD_POST &&
+                   !atomic_load(&request->service->draining);
+    if (anybody) {
+        request->reply = (pe_reply){.http_status = MHD_HTTP_OK, .shared = true};
+        request->reply.response = answer->shared;
+        request->reply.entry = entry;
+        return;
+    }
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        answer->bytes, answer->data, release_entry, entry);
+    decide_facts(request, response, &answer->facts, timing != NULL ? timing : "cache;desc=hit");
+    if (response == NULL)
+        pe_entry_unref(entry);
+}
+
+void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_facts *facts,
+                       const char *timing)
+{
+    request->answer_bytes = bytes;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback_cls(bytes, data, free_data, data);
+    if (response == NULL)
+        free(data);
+    decide_facts(request, response, facts, timing);
+}
+
+/*
+ * HEAD of a length that is not known goes out without one, on a connection that ends: told to send
+ * chunks, the library would send the last one, which a HEAD answer does not have.
+ */
+void pe_reply_stream(pe_request *request, uint64_t bytes, MHD_ContentReaderCallback read,
+                     void (*free_context)(void *context), void *context, const pe_facts *facts,
+                     const char *timing)
+{
+    bool known = bytes != UINT64_MAX;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        known ? bytes : MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, context, free_context);
+    request->answer_bytes = known ? bytes : 0;
+    if (response == NULL)
+        free_context(context);
+    else if (request->method == PE_METHOD_HEAD && !known)
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    decide_facts(request, response, facts, timing);
+}
+
+void pe_reply_not_modified(pe_request *request, const pe_facts *facts)
+{
+    const pe_field fields[] = {
+        {"ETag", facts->etag},
+        {"Content-Location", facts->location},
+        {"Vary", "Accept, Accept-Encoding"},
+        {"Cache-Control", cache_control(request->method, facts)},
+        {0},
+    };
+    pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields);
+}
+
+enum MHD_Result pe_reply_send(pe_request *request)
+{
+    pe_reply *reply = &request->reply;
+    if (reply->response == NULL)
+        return MHD_NO;
+    pe_counters *counters = &request->service->counters;
+    atomic_fetch_add_explicit(&counters->by_class[reply->http_status / 100 % 6], 1,
+                              memory_order_relaxed);
+    enum MHD_Result queued =
+        MHD_queue_response(request->connection, reply->http_status, reply->response);
+    if (reply->shared)
+        pe_entry_unref(reply->entry); /* the library holds the response now */
+    else
+        MHD_destroy_response(reply->response);
+    reply->response = NULL;
+    return queued;
+}
+
+/* ---- past the library ---- */
+
+void pe_reply_farewell(pe_service *service, int socket, const pe_problem *problem,
+                       const char *instance)
+{
+    pe_buffer content = {0}, message = {0};
+    char id[PE_ID_BYTES];
+    pe_id_make(id);
+    pe_problem_json(problem, instance, id, false, &content);
+    pe_buffer_format(&message,
+                     "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"
+                     "Content-Length: %zu\r\nConnection: close\r\nCache-Control: no-store\r\n"
+                     "X-Request-Id: %s\r\n",
+                     pe_status_http(problem->status), pe_status_title(problem->status),
+                     content.bytes, id);
+    if (*service->settings->cors_origin != '\0')
+        pe_buffer_format(&message,
+                         "Access-Control-Allow-Origin: %s\r\n"
+                         "Access-Control-Expose-Headers: %s\r\n",
+                         service->settings->cors_origin, exposed);
+    pe_buffer_str(&message, "\r\n");
+    pe_buffer_add(&message, content.data, content.bytes);
+    if (!content.failed && !message.failed)
+        /* Whether it arrives is the network's affair; the connection ends either way. */
+        (void)!send(socket, message.data, message.bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    pe_buffer_free(&content);
+    pe_buffer_free(&message);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* response.h - builds and queues every answer, with the header fields that all have in common. */
+#ifndef PE_HTTP_RESPONSE_H
+#define PE_HTTP_RESPONSE_H
+
+#include "cache/cache.h"
+#include "http/request.h"
+
+/** A header field. Lists of them end with {0}; fields whose value is NULL are left out. */
+typedef struct pe_field {
+    const char *name, *value;
+} pe_field;
+
+/** "512,512": eight dimensions of twenty digits, seven commas, NUL. */
+#define PE_SHAPE_TEXT_BYTES 168
+
+/** What the header tells of a numeric representation. */
+typedef struct pe_facts {
+    const char *media_type;          /* constant */
+    char etag[PE_ETAG_BYTES];        /* "" for transforms: no tag, not to be stored */
+    char *location;                  /* canonical URL; owned; NULL when there is none or too long */
+    char shape[PE_SHAPE_TEXT_BYTES]; /* X-Tensor-Shape, "" except for raw */
+    const char *dtype;               /* X-Tensor-Dtype */
+} pe_facts;
+
+/** A rendered representation: the value of a cache entry. Immutable. */
+typedef struct pe_answer {
+    char *data; /* freed by `shared`, whose content it is */
+    size_t bytes;
+    pe_facts facts;
+    struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
+} pe_answer;
+
+/**
+ * Make the answer of rendered bytes. Takes data and, on success, the location of *facts (set to
+ * NULL there).
+ */
+pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts *facts,
+                         pe_answer **out, pe_problem *why) PE_MUST_CHECK;
+void pe_answer_free(void *answer);
+
+/* ---- each of these decides request->reply; when memory runs out there is none and
+ *      pe_reply_send closes the connection ---- */
+
+/** The problem as application/problem+json. */
+void pe_reply_problem(pe_request *request, const pe_problem *problem);
+
+/** A document; takes content's bytes. A failed buffer becomes a problem. */
+void pe_reply_content(pe_request *request, unsigned http_status, pe_buffer *content,
+                      const pe_field *fields);
+/** A document that outlives the server's connections. */
+void pe_reply_constant(pe_request *request, const void *data, size_t bytes, const pe_field *fields);
+/** No content: 204, 304. */
+void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields);
+
+/** A cached answer. Takes the reference. timing: Server-Timing of a miss, or NULL for a hit. */
+void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing);
+/** A rendered answer that is not kept; takes data. */
+void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_facts *facts,
+                       const char *timing);
+/** An answer pulled from read(context) as the client takes it; takes context, even on failure.
+ * bytes: UINT64_MAX when not known. HEAD does not read. */
+void pe_reply_stream(pe_request *request, uint64_t bytes, MHD_ContentReaderCallback read,
+                     void (*free_context)(void *context), void *context, const pe_facts *facts,
+                     const char *timing);
+/** 304 for a representation. */
+void pe_reply_not_modified(pe_request *request, const pe_facts *facts);
+
+/** Queue the reply. The only caller of MHD_queue_response. */
+enum MHD_Result pe_reply_send(pe_request *request);
+
+/**
+ * Write a problem to the socket past the library, where it cannot answer any more: in the middle
+ * of a body, or of a header. The connection is to be closed.   Threads  any; does not wait.
+ */
+void pe_reply_farewell(pe_service *service, int socket, const pe_problem *problem,
+                       const char *instance);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* routes.c - which handler answers which path. */
+#include "http/routes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "encodings/registry.h"
+#include "http/answer.h"
+#include "http/response.h"
+
+#define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
+
+#define PREFLIGHT_SECONDS "86400"
+
+static const pe_route routes[] = {
+    {"/", .methods = GET_HEAD, .answer = pe_page_index},
+    {"/v1", .methods = GET_HEAD, .answer = pe_page_listing},
+    {"/problems/", .prefix = true, .methods = GET_HEAD, .answer = pe_page_problem},
+    {"/openapi.yaml", .methods = GET_HEAD, .answer = pe_page_openapi_yaml},
+    {"/openapi.json", .methods = GET_HEAD, .answer = pe_page_openapi_json},
+    {"/livez", .methods = GET_HEAD, .answer = pe_page_livez},
+    {"/readyz", .methods = GET_HEAD, .answer = pe_page_readyz},
+    {"/healthz", .methods = GET_HEAD, .answer = pe_page_healthz},
+    {"/version", .methods = GET_HEAD, .answer = pe_page_version},
+    {"/metrics", .methods = GET_HEAD, .answer = pe_page_metrics},
+    {"*", .methods = 0}, /* OPTIONS * */
+};
+
+/* What the rows of the registry have in common. */
+static const pe_route numeric[] = {
+    [PE_TABLE] = {.methods = GET_HEAD | PE_METHOD_POST, .answer = pe_answer_numeric},
+    [PE_TRANSFORM] = {.methods = PE_METHOD_POST, .answer = pe_answer_numeric},
+};
+
+static const struct {
+    pe_method method;
+    const char *name;
+} methods[] = {
+    {PE_METHOD_GET, "GET"},
+    {PE_METHOD_HEAD, "HEAD"},
+    {PE_METHOD_POST, "POST"},
+    {PE_METHOD_OPTIONS, "OPTIONS"},
+};
+
+const pe_route *pe_routes(size_t *n)
+{
+    *n = PE_LEN(routes);
+    return routes;
+}
+
+static bool matches(const pe_route *route, const char *path)
+{
+    return route->prefix ? strncmp(route->path, path, strlen(route->path)) == 0
+                         : strcmp(route->path, path) == 0;
+}
+
+bool pe_route_find(pe_request *request)
+{
+    if (request->path[0] == '/')
+        request->resource = pe_resource_find(request->path);
+    if (request->resource != NULL)
+        request->route = &numeric[request->resource->kind];
+    for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
+        if (matches(&routes[i], request->path))
+            request->route = &routes[i];
+    return request->route != NULL && (request->route->methods & request->method & PE_METHOD_POST);
+}
+
+static void allow_text(const pe_route *route, char *out, size_t room)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < PE_LEN(methods); i++)
+        if ((route->methods | PE_METHOD_OPTIONS) & methods[i].method)
+            used += (size_t)snprintf(out + used, room - used, "%s%s", used > 0 ? ", " : "",
+                                     methods[i].name);
+}
+
+static void answer_options(pe_request *request)
+{
+    char allow[64];
+    allow_text(request->route, allow, sizeof allow);
+    bool cors = *request->service->settings->cors_origin != '\0';
+    const pe_field fields[] = {
+        {"Allow", allow},
+        {"Access-Control-Allow-Methods", cors ? allow : NULL},
+        {"Access-Control-Allow-Headers",
+         cors ? "Content-Type, If-None-Match, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype" : NULL},
+        {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
+        {0},
+    };
+    pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
+}
+
+/* The path that was probably meant, or NULL. */
+static const char *nearest_path(const char *path)
+{
+    const char *known[PE_LEN(routes) + 128];
+    size_t n = 0;
+    for (size_t i = 0; i < PE_LEN(routes); i++)
+        if (!routes[i].prefix)
+            known[n++] = routes[i].path;
+    for (size_t i = 0; pe_resources[i] != NULL && n < PE_LEN(known); i++)
+        known[n++] = pe_resources[i]->path;
+    return pe_nearest_name(path, known, n);
+}
+
+static void answer_not_found(pe_request *request)
+{
+    pe_problem why;
+    const char *meant = nearest_path(request->path);
+    if (meant != NULL)
+        pe_fail(&why, PE_NOT_FOUND, "", "nothing lives at %.200s; did you mean %s?", request->path,
+                meant);
+    else
+        pe_fail(&why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET /v1 lists what there is",
+                request->path);
+    pe_reply_problem(request, &why);
+}
+
+static void answer_not_allowed(pe_request *request)
+{
+    pe_problem why;
+    char allow[64];
+    allow_text(request->route, allow, sizeof allow);
+    pe_fail(&why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s", request->path, allow,
+            request->method_text);
+    snprintf(why.allow, sizeof why.allow, "%s", allow);
+    pe_reply_problem(request, &why);
+}
+
+void pe_route_answer(pe_request *request)
+{
+    const pe_route *route = request->route;
+    if (route == NULL)
+        answer_not_found(request);
+    else if (request->method == PE_METHOD_OPTIONS)
+        answer_options(request);
+    else if ((route->methods & request->method) == 0)
+        answer_not_allowed(request);
+    else
+        route->answer(request);
+}

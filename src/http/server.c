@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - the HTTP server: start, serve, drain, stop. */
+#include "http/server.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "http/numeric.h"
+#include "http/request.h"
+#include "http/service.h"
+
+#define NANOSECONDS_PER_MS 1000000
+
+/* Request bodies held at once, all together, in largest bodies. */
+#define BODIES_HELD 8
+
+struct pe_server {
+    pe_service service;
+    struct MHD_Daemon *daemon;
+    int port;
+    pthread_t warmer;
+    bool has_warmer;
+};
+
+static size_t threads_or_cores(int64_t threads)
+{
+    if (threads > 0)
+        return (size_t)threads;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (size_t)cores : 1;
+}
+
+/* ---- the socket ---- */
+
+static int open_socket(const struct addrinfo *address)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    int yes = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+        return fd;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+static int port_of(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    char port[NI_MAXSERV];
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 ||
+        getnameinfo((struct sockaddr *)&address, length, NULL, 0, port, sizeof port,
+                    NI_NUMERICSERV) != 0)
+        return -1;
+    return (int)strtol(port, NULL, 10);
+}
+
+static pe_status listen_at(const pe_settings *settings, int *out, pe_problem *why)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                   .ai_socktype = SOCK_STREAM};
+    struct addrinfo *address;
+    char port[8];
+    snprintf(port, sizeof port, "%d", (int)settings->port);
+    int wrong = getaddrinfo(settings->host, port, &hints, &address);
+    if (wrong != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "host",
+                       "host must be an IPv4 or IPv6 address, got %s (%s)", settings->host,
+                       gai_strerror(wrong));
+    *out = open_socket(address);
+    freeaddrinfo(address);
+    if (*out < 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "port", "could not listen on %s port %s: %s",
+                       settings->host, port, strerror(errno));
+    return PE_OK;
+}
+
+/* ---- the daemon ---- */
+
+/* What the library has to say is about single clients' mistakes. */
+static void log_library(void *context, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static void log_library(void *context, const char *format, va_list arguments)
+{
+    (void)context;
+    char text[256];
+    vsnprintf(text, sizeof text, format, arguments);
+    text[strcspn(text, "\n")] = '\0';
+    pe_log(PE_LOG_DEBUG, "library", (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = text}, {0}});
+}
+
+/* The raw target is read by us; the library's own decoding would cut it at %00. */
+static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
+{
+    (void)context;
+    (void)connection;
+    return strlen(text);
+}
+
+static struct MHD_Daemon *start_daemon(pe_service *service, int fd)
+{
+    const pe_settings *settings = service->settings;
+    unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
+    unsigned threads = (unsigned)threads_or_cores(settings->threads);
+    unsigned connections = (unsigned)settings->connections_max;
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME |
+            MHD_USE_ERROR_LOG,
+        0, NULL, NULL, pe_request_on_access, service,  /* */
+        MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, /* first: it may talk */
+        MHD_OPTION_LISTEN_SOCKET, fd,                  /* */
+        MHD_OPTION_THREAD_POOL_SIZE, threads,          /* */
+        MHD_OPTION_CONNECTION_LIMIT, connections > threads ? connections : threads,    /* */
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
+        MHD_OPTION_CONNECTION_TIMEOUT, idle,                                           /* */
+        MHD_OPTION_URI_LOG_CALLBACK, pe_request_on_target, service,                    /* */
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
+        MHD_OPTION_NOTIFY_CONNECTION, pe_request_on_connection, service,               /* */
+        MHD_OPTION_NOTIFY_COMPLETED, pe_request_on_completed, service,                 /* */
+        MHD_OPTION_END);
+}
+
+/* ---- warm-up ---- */
+
+static void *warm_up(void *context)
+{
+    pe_service *service = context;
+    const pe_setting_list *list = &service->settings->warm;
+    for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
+        pe_problem why;
+        if (pe_numeric_warm(service, list->item[i], &why) != PE_OK)
+            pe_log(PE_LOG_WARN, "warm",
+                   (pe_log_member[]){{PE_LOG_TEXT, "target", .text = list->item[i]},
+                                     {PE_LOG_TEXT, "detail", .text = why.detail},
+                                     {0}});
+    }
+    atomic_store(&service->warming, false);
+    pe_log(PE_LOG_INFO, "ready", (pe_log_member[]){{0}});
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void on_expired(void *context, int socket)
+{
+    pe_service *service = context;
+    pe_problem why;
+    atomic_fetch_add_explicit(&service->counters.timeouts, 1, memory_order_relaxed);
+    pe_fail(&why, PE_TIMEOUT, "", "the request did not arrive within %lld ms",
+            (long long)service->settings->request_deadline_ms);
+    pe_reply_farewell(service, socket, &why, "");
+}
+
+static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const pe_deadlines deadlines = {
+        .receive = settings->request_deadline_ms * NANOSECONDS_PER_MS,
+        .send = settings->response_deadline_ms * NANOSECONDS_PER_MS,
+        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * NANOSECONDS_PER_MS,
+    };
+    service->settings = settings;
+    service->limits.max_elements = (size_t)settings->max_elements;
+    service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
+                                            .max_positions = (size_t)settings->max_positions,
+                                            .max_depth = (size_t)settings->max_json_depth};
+    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
+        service->body_bytes_max = SIZE_MAX;
+    atomic_store(&service->warming, true);
+    pe_status status = pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why);
+    if (status == PE_OK)
+        status = pe_warm_make((size_t)settings->response_cache_bytes, &service->warm, why);
+    if (status == PE_OK)
+        status = pe_pages_make(settings, &service->pages, why);
+    if (status == PE_OK)
+        status = pe_pool_make(threads_or_cores(settings->workers), (size_t)settings->queue_max,
+                              &service->pool, why);
+    if (status == PE_OK)
+        status = pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
+    return status;
+}
+
+static void free_service(pe_service *service)
+{
+    pe_watchdog_free(service->watchdog);
+    pe_pool_free(service->pool);
+    pe_pages_free(service->pages);
+    pe_warm_free(service->warm);
+    pe_tables_free(service->tables);
+}
+
+static void log_listening(const pe_server *server)
+{
+    pe_log(PE_LOG_INFO, "listening",
+           (pe_log_member[]){{PE_LOG_TEXT, "host", .text = server->service.settings->host},
+                             {PE_LOG_NUMBER, "port", .number = server->port},
+                             {0}});
+}
+
+pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_problem *why)
+{
+    int fd = -1;
+    pe_server *server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return pe_fail_memory(why);
+    pe_status status = make_service(&server->service, settings, why);
+    if (status == PE_OK)
+        status = listen_at(settings, &fd, why);
+    if (status == PE_OK) {
+        server->port = port_of(fd);
+        server->daemon = start_daemon(&server->service, fd);
+        if (server->daemon == NULL) {
+            close(fd);
+            status = pe_fail(why, PE_INTERNAL, "", "could not start serving");
+        }
+    }
+    if (status != PE_OK) {
+        free_service(&server->service);
+        free(server);
+        return status;
+    }
+    log_listening(server);
+    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, &server->service) == 0;
+    if (!server->has_warmer)
+        warm_up(&server->service);
+    *out = server;
+    return PE_OK;
+}
+
+int pe_server_port(const pe_server *server)
+{
+    return server->port;
+}
+
+/* The order matters: no new connections, then no answers under way, then no work under way (each
+ * suspended connection is resumed by its worker), and only then may the library stop. */
+void pe_server_stop(pe_server *server)
+{
+    pe_service *service = &server->service;
+    atomic_store(&service->draining, true);
+    int fd = MHD_quiesce_daemon(server->daemon);
+    if (fd >= 0)
+        close(fd);
+    pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
+    if (server->has_warmer)
+        pthread_join(server->warmer, NULL);
+    pe_pool_free(service->pool);
+    service->pool = NULL;
+    MHD_stop_daemon(server->daemon);
+    free_service(service);
+    free(server);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* watchdog.c - absolute deadlines of connections, and their end when the server drains. */
+#include "http/watchdog.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "http/service.h"
+
+#define NANOSECONDS 1000000000
+#define TICK_MIN    10000000  /* ns */
+#define TICK_MAX    250000000 /* ns */
+
+/*
+ * The lock guards the list, the count and draining, and keeps sockets open while they are shut
+ * down: a connection is removed before the library closes its socket. No other lock is taken with
+ * it, and expired() does not wait (its send is non-blocking).
+ */
+struct pe_watchdog {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pe_watch *first;
+    size_t count;
+    atomic_bool draining;
+    bool ending;
+    pe_deadlines deadlines;
+    int64_t tick;
+    void (*expired)(void *context, int socket);
+    void *context;
+    pthread_t thread;
+};
+
+int64_t pe_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NANOSECONDS + now.tv_nsec;
+}
+
+static void shut(pe_watch *watch)
+{
+    watch->expired = true;
+    shutdown(watch->socket, SHUT_RDWR);
+}
+
+static void check(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
+{
+    pe_phase phase = (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
+    if (watch->expired || phase == PE_PHASE_WORKING ||
+        now < atomic_load_explicit(&watch->deadline, memory_order_relaxed))
+        return;
+    if (phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING)
+        watchdog->expired(watchdog->context, watch->socket);
+    shut(watch);
+}
+
+/* Wait for a change or `nanoseconds`. Called with the lock held. */
+static void wait(pe_watchdog *watchdog, int64_t nanoseconds)
+{
+    int64_t until = pe_clock() + nanoseconds;
+    struct timespec at = {.tv_sec = until / NANOSECONDS, .tv_nsec = until % NANOSECONDS};
+    pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &at);
+}
+
+static void *watch_all(void *context)
+{
+    pe_watchdog *watchdog = context;
+    pthread_mutex_lock(&watchdog->lock);
+    while (!watchdog->ending) {
+        int64_t now = pe_clock();
+        for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+            check(watchdog, watch, now);
+        wait(watchdog, watchdog->tick);
+    }
+    pthread_mutex_unlock(&watchdog->lock);
+    return NULL;
+}
+
+/* Fine enough that the shortest deadline is kept to a tenth. */
+static int64_t tick_of(const pe_deadlines *deadlines)
+{
+    int64_t least = deadlines->receive < deadlines->send ? deadlines->receive : deadlines->send;
+    int64_t tick = least / 10;
+    return tick < TICK_MIN ? TICK_MIN : tick > TICK_MAX ? TICK_MAX : tick;
+}
+
+pe_status pe_watchdog_make(const pe_deadlines *deadlines,
+                           void (*expired)(void *context, int socket), void *context,
+                           pe_watchdog **out, pe_problem *why)
+{
+    pe_watchdog *watchdog = calloc(1, sizeof *watchdog);
+    if (watchdog == NULL)
+        return pe_fail_memory(why);
+    watchdog->deadlines = *deadlines;
+    watchdog->tick = tick_of(deadlines);
+    watchdog->expired = expired;
+    watchdog->context = context;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&watchdog->lock, NULL);
+    pthread_cond_init(&watchdog->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&watchdog->thread, NULL, watch_all, watchdog) != 0) {
+        pthread_cond_destroy(&watchdog->changed);
+        pthread_mutex_destroy(&watchdog->lock);
+        free(watchdog);
+        return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+    }
+    *out = watchdog;
+    return PE_OK;
+}
+
+void pe_watchdog_free(pe_watchdog *watchdog)
+{
+    if (watchdog == NULL)
+        return;
+    pthread_mutex_lock(&watchdog->lock);
+    watchdog->ending = true;
+    pthread_cond_broadcast(&watchdog->changed);
+    pthread_mutex_unlock(&watchdog->lock);
+    pthread_join(watchdog->thread, NULL);
+    pthread_cond_destroy(&watchdog->changed);
+    pthread_mutex_destroy(&watchdog->lock);
+    free(watchdog);
+}
+
+void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
+{
+    watch->socket = socket;
+    watch->expired = false;
+    pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
+    pthread_mutex_lock(&watchdog->lock);
+    watch->previous = NULL;
+    watch->next = watchdog->first;
+    if (watch->next != NULL)
+        watch->next->previous = watch;
+    watchdog->first = watch;
+    watchdog->count++;
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    if (watch->previous != NULL)
+        watch->previous->next = watch->next;
+    else
+        watchdog->first = watch->next;
+    if (watch->next != NULL)
+        watch->next->previous = watch->previous;
+    watchdog->count--;
+    if (watchdog->count == 0)
+        pthread_cond_broadcast(&watchdog->changed);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t now)
+{
+    const int64_t allowed[] = {
+        [PE_PHASE_FRESH] = watchdog->deadlines.receive,
+        [PE_PHASE_RECEIVING] = watchdog->deadlines.receive,
+        [PE_PHASE_SENDING] = watchdog->deadlines.send,
+        [PE_PHASE_IDLE] = watchdog->deadlines.idle,
+    };
+    if (phase != PE_PHASE_WORKING)
+        atomic_store_explicit(&watch->deadline, now + allowed[phase], memory_order_relaxed);
+    /* Sequentially consistent with `draining`: either the drain sees the idle connection or the
+     * connection sees the drain. */
+    atomic_store(&watch->phase, (int)phase);
+    if (phase == PE_PHASE_IDLE && atomic_load(&watchdog->draining))
+        shutdown(watch->socket, SHUT_RDWR);
+}
+
+void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
+{
+    int64_t until = pe_clock() + timeout_ms * 1000000;
+    pthread_mutex_lock(&watchdog->lock);
+    atomic_store(&watchdog->draining, true);
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
+        int phase = atomic_load(&watch->phase);
+        if (phase == PE_PHASE_FRESH || phase == PE_PHASE_IDLE)
+            shut(watch);
+    }
+    for (int64_t left; watchdog->count > 0 && (left = until - pe_clock()) > 0;)
+        wait(watchdog, left);
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        shut(watch);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+size_t pe_watchdog_count(pe_watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    size_t count = watchdog->count;
+    pthread_mutex_unlock(&watchdog->lock);
+    return count;
+}
