@@ -38,7 +38,7 @@ endif
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
 ALL_CFLAGS := $(BASE_CFLAGS) $(MODE_$(BUILD)) $(CFLAGS)
 ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
-LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lzstd -lz -lm
+LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lm
 TEST_LIBS := -lcmocka -lcurl
 
 # src/kernels/level/*.c and src/text/level/*.c are compiled once per instruction-set level, with -DPE_LEVEL=name
