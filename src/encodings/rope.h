@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* rope.h - what the rope resources share: their parameters, the types of scaling, frequency sets.
+ */
+#ifndef PE_ENCODINGS_ROPE_H
+#define PE_ENCODINGS_ROPE_H
+
+#include <mpfr.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+#include "plan/plan.h"
+#include "tables/tables.h"
+
+/** Numbers that only some types read, under their Hugging Face names. */
+typedef enum pe_rope_key {
+    PE_ROPE_FACTOR,
+    PE_ROPE_MAX_POSITIONS, /* max_position_embeddings: accepted with every type */
+    PE_ROPE_SEQ_LEN,       /* defaults to max_position_embeddings */
+    PE_ROPE_KEYS
+} pe_rope_key;
+
+/**
+ * Everything the frequencies depend on, as plain bytes: it is copied into frequency sets and is
+ * part of their key, so what a type does not read stays zero.
+ */
+typedef struct pe_rope_formula {
+    const struct pe_rope_type *type;
+    double theta; /* rope_theta */
+    double dim;   /* d of the exponent 2i/d */
+    double key[PE_ROPE_KEYS];
+    uint64_t given; /* keys that hold a value, as bits */
+} pe_rope_formula;
+
+/**
+ * A row of the table of rope types. Callbacks take a pe_rope_formula; those in MPFR write at out's
+ * precision p with relative error below 2^(8-p).
+ */
+typedef struct pe_rope_type {
+    const char *name;       /* "linear" */
+    unsigned reads, needs;  /* keys, as bits 1 << pe_rope_key */
+    unsigned min_dim;       /* least rotary_dim the formula has a value for; 0: any */
+    const char *min_dim_is; /* why, for the client */
+    /** theta_i = scale(i, base^(-2i/d)); NULL: rope_theta; no scaling. */
+    void (*base)(const void *formula, mpfr_ptr out);
+    void (*scale)(const void *formula, size_t i, mpfr_ptr theta);
+    /** The same scaling as the float32 reference does it, of inv = r(1 / r(base^e)). */
+    float (*scale32)(const void *formula, size_t i, float inv);
+    /** Multiplies cosines and sines: the attention factor. NULL: 1. */
+    void (*amplitude)(const void *formula, mpfr_ptr out);
+    /** Scalars of rope/frequencies that only this type has; NULL: none. */
+    void (*facts)(const pe_rope_formula *formula, pe_plan *plan);
+} pe_rope_type;
+
+extern const pe_rope_type *const pe_rope_types[]; /* NULL-terminated, default first */
+extern const char *const pe_rope_type_names[];    /* the same order: choices of rope_type */
+extern const pe_rope_type pe_rope_default, pe_rope_linear, pe_rope_ntk, pe_rope_dynamic;
+
+/** A request's rotation, checked. */
+typedef struct pe_rope {
+    size_t head_dim, rotary_dim, pairs; /* rotary_dim == 2 * pairs <= head_dim */
+    pe_pairing pairing;
+    bool float32;
+    pe_rope_formula *formula; /* owned */
+    size_t formula_bytes;
+} pe_rope;
+
+/**
+ * Check the shared parameters against each other, fill in what they imply (rotary_dim,
+ * partial_rotary_factor, seq_len: part of the canonical form) and read them. head_dim is present.
+ * Errors  INVALID_PARAMETER, MISSING_PARAMETER (a key the type needs).
+ */
+pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
+void pe_rope_free(pe_rope *rope);
+
+/** A formula of `type` with no keys yet; NULL when memory ran out. */
+pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
+                                      size_t *bytes);
+
+/** pe_fail about a value, whose place is "rope_parameters/factor" when the client put it there. */
+pe_status pe_rope_fail(const pe_values *values, pe_status status, const char *name, pe_problem *why,
+                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/** What multiplies sines and cosines. */
+typedef enum pe_rope_amplitude {
+    PE_ROPE_PLAIN,    /* 1 */
+    PE_ROPE_ATTENDED, /* the attention factor A */
+    PE_ROPE_SQUARED,  /* A^2: both sides of a score */
+    PE_ROPE_UNDONE    /* 1/A */
+} pe_rope_amplitude;
+
+/** The frequency set of a rotation, and that of its unscaled frequencies (type default). */
+pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
+                       pe_shared_wave *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_unscaled_wave(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/** A, correctly rounded to float64. */
+double pe_rope_attention_factor(const pe_rope *rope);
+
+/** Choices of pairing, in the order of pe_pairing. */
+extern const char *const pe_rope_pairings[];
+
+/* ---- the rows of the shared parameters ----------------------------------------------------------
+ */
+
+/** Most a sequence length may be: keeps every base a double. */
+#define PE_ROPE_LENGTH_MAX 1e12
+#define PE_ROPE_FACTOR_MAX 1e6
+
+#define PE_ROPE_PARAM_HEAD_DIM                                                                     \
+    .name = "head_dim", .kind = PE_KIND_INT, .min = 2, .max = 65536, .unit = "channels",           \
+    .help = "Channels of a head.", .example = "128"
+
+#define PE_ROPE_PARAM_THETA                                                                        \
+    {                                                                                              \
+        .name = "rope_theta", .kind = PE_KIND_REAL, .min = 1, .max = 1e12, .fallback = 10000,      \
+        .help = "Base of the frequencies.", .example = "10000"                                     \
+    }
+#define PE_ROPE_PARAM_FACTOR                                                                       \
+    .name = "factor", .kind = PE_KIND_REAL, .min = 1, .max = PE_ROPE_FACTOR_MAX,                   \
+    .help = "How many times the context is stretched.", .example = "4"
+#define PE_ROPE_PARAM_MAX_POSITIONS                                                                \
+    {                                                                                              \
+        .name = "max_position_embeddings", .kind = PE_KIND_INT, .optional = true, .min = 1,        \
+        .max = PE_ROPE_LENGTH_MAX, .unit = "tokens", .help = "Context length of the model.",       \
+        .example = "4096"                                                                          \
+    }
+#define PE_ROPE_PARAM_SEQ_LEN                                                                      \
+    {                                                                                              \
+        .name = "seq_len", .kind = PE_KIND_INT, .optional = true, .min = 1,                        \
+        .max = PE_ROPE_LENGTH_MAX, .fallback_text = "max_position_embeddings", .unit = "tokens",   \
+        .help = "Length of the sequence, for types whose frequencies depend on it.",               \
+        .example = "8192"                                                                          \
+    }
+
+#define PE_ROPE_PARAMS                                                                             \
+    {.name = "rotary_dim",                                                                         \
+     .kind = PE_KIND_INT,                                                                          \
+     .optional = true,                                                                             \
+     .min = 2,                                                                                     \
+     .max = 65536,                                                                                 \
+     .fallback_text = "int(head_dim * partial_rotary_factor)",                                     \
+     .unit = "channels",                                                                           \
+     .help = "Channels that rotate, from the first; even.",                                        \
+     .example = "64"},                                                                             \
+        {.name = "partial_rotary_factor",                                                          \
+         .kind = PE_KIND_REAL,                                                                     \
+         .optional = true,                                                                         \
+         .min = 0,                                                                                 \
+         .above_min = true,                                                                        \
+         .max = 1,                                                                                 \
+         .fallback_text = "1",                                                                     \
+         .help = "Share of the channels that rotate.",                                             \
+         .example = "0.5"},                                                                        \
+        PE_ROPE_PARAM_THETA,                                                                       \
+        {.name = "rope_type",                                                                      \
+         .kind = PE_KIND_CHOICE,                                                                   \
+         .choices = pe_rope_type_names,                                                            \
+         .help = "How the frequencies are scaled for contexts longer than trained.",               \
+         .example = "default"},                                                                    \
+        {PE_ROPE_PARAM_FACTOR, .optional = true}, PE_ROPE_PARAM_MAX_POSITIONS,                     \
+        PE_ROPE_PARAM_SEQ_LEN,                                                                     \
+    {                                                                                              \
+        .name = "pairing", .kind = PE_KIND_CHOICE, .choices = pe_rope_pairings,                    \
+        .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).", \
+        .example = "interleaved"                                                                   \
+    }
+
+#endif

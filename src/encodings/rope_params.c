@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_params.c - the parameters that rope resources share, checked against each other. */
+#include "encodings/rope.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const pe_rope_pairings[] = {
+    [PE_PAIRING_INTERLEAVED] = "interleaved", [PE_PAIRING_HALF] = "half", NULL};
+
+static const char *const key_names[PE_ROPE_KEYS] = {
+    [PE_ROPE_FACTOR] = "factor",
+    [PE_ROPE_MAX_POSITIONS] = "max_position_embeddings",
+    [PE_ROPE_SEQ_LEN] = "seq_len",
+};
+
+pe_status pe_rope_fail(const pe_values *values, pe_status status, const char *name, pe_problem *why,
+                       const char *format, ...)
+{
+    char where[sizeof why->where], detail[sizeof why->detail];
+    const pe_value *value = pe_values_find(values, name);
+    const bool nested = value != NULL && value->parent != NULL;
+    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(detail, sizeof detail, format, list);
+    va_end(list);
+    return pe_fail(why, status, where, "%s", detail);
+}
+
+/* ---- keys of the type ---------------------------------------------------------------------------
+ */
+
+static pe_status check_keys(const pe_values *values, const pe_rope_type *type, pe_problem *why)
+{
+    const unsigned accepted = type->reads | 1U << PE_ROPE_MAX_POSITIONS;
+    for (size_t k = 0; k < PE_ROPE_KEYS; k++) {
+        const char *name = key_names[k];
+        if (pe_values_given(values, name) && !(accepted >> k & 1))
+            return pe_rope_fail(values, PE_INVALID_PARAMETER, name, why,
+                                "%s is not read by rope_type %s", name, type->name);
+        if (!pe_values_present(values, name) && type->needs >> k & 1)
+            return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name,
+                           name);
+    }
+    return PE_OK;
+}
+
+static double number_of(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    const pe_param *param = &values->params[value - values->value];
+    return param->kind == PE_KIND_INT ? (double)value->integer : value->real;
+}
+
+static void read_keys(pe_values *values, pe_rope_formula *formula)
+{
+    const unsigned reads = formula->type->reads;
+    if (reads >> PE_ROPE_SEQ_LEN & 1 && !pe_values_present(values, "seq_len"))
+        pe_values_set_int(values, "seq_len", pe_values_int(values, "max_position_embeddings"));
+    for (size_t k = 0; k < PE_ROPE_KEYS; k++) {
+        if (!(reads >> k & 1) || !pe_values_present(values, key_names[k]))
+            continue;
+        formula->key[k] = number_of(values, key_names[k]);
+        formula->given |= 1U << k;
+    }
+}
+
+/* ---- dimensions ---------------------------------------------------------------------------------
+ */
+
+/* rotary_dim was left out: as Hugging Face derives it, int(head_dim * partial_rotary_factor). */
+static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
+{
+    const double share = pe_values_real(values, "partial_rotary_factor");
+    const int64_t dim = (int64_t)((double)head_dim * share);
+    if (dim >= 2 && dim % 2 == 0) {
+        pe_values_set_int(values, "rotary_dim", dim);
+        return PE_OK;
+    }
+    if (!pe_values_given(values, "partial_rotary_factor"))
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
+                            "head_dim must be even where all of it rotates, got %lld",
+                            (long long)head_dim);
+    return pe_rope_fail(values, PE_INVALID_PARAMETER, "partial_rotary_factor", why,
+                        "int(head_dim * partial_rotary_factor) must be even and at least 2, got "
+                        "%lld",
+                        (long long)dim);
+}
+
+static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
+{
+    const int64_t dim = pe_values_int(values, "rotary_dim");
+    if (dim % 2 != 0)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
+                            "rotary_dim must be even, got %lld", (long long)dim);
+    if (dim > head_dim)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
+                            "rotary_dim must be at most head_dim, %lld, got %lld",
+                            (long long)head_dim, (long long)dim);
+    if (!pe_values_present(values, "partial_rotary_factor")) {
+        pe_values_set_real(values, "partial_rotary_factor", (double)dim / (double)head_dim);
+        return PE_OK;
+    }
+    /* a share that came from rotary_dim / head_dim is fine though its product may fall short */
+    const double share = pe_values_real(values, "partial_rotary_factor");
+    if ((int64_t)((double)head_dim * share) != dim && share != (double)dim / (double)head_dim)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
+                            "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld where "
+                            "both are given, got %lld",
+                            (long long)((double)head_dim * share), (long long)dim);
+    return PE_OK;
+}
+
+static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope *rope,
+                           pe_problem *why)
+{
+    pe_status status;
+    const int64_t head_dim = pe_values_int(values, "head_dim");
+    if (pe_values_present(values, "rotary_dim")) {
+        status = check_rotary_dim(values, head_dim, why);
+    } else {
+        if (!pe_values_present(values, "partial_rotary_factor"))
+            pe_values_set_real(values, "partial_rotary_factor", 1);
+        status = derive_rotary_dim(values, head_dim, why);
+    }
+    if (status != PE_OK)
+        return status;
+    rope->head_dim = (size_t)head_dim;
+    rope->rotary_dim = (size_t)pe_values_int(values, "rotary_dim");
+    rope->pairs = rope->rotary_dim / 2;
+    if (rope->rotary_dim < type->min_dim)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rope_type", why,
+                            "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
+                            type->min_dim, type->min_dim_is);
+    return PE_OK;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------
+ */
+
+/* The float32 path takes powers of the base in float32: it must have one. */
+static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_problem *why)
+{
+    const pe_rope_formula *formula = rope->formula;
+    if (!rope->float32 || formula->type->base == NULL)
+        return PE_OK;
+    mpfr_t base;
+    mpfr_init2(base, 64);
+    formula->type->base(formula, base);
+    const float base32 = mpfr_get_flt(base, MPFR_RNDN);
+    mpfr_clear(base);
+    if (isfinite(base32))
+        return PE_OK;
+    return pe_rope_fail(values, PE_INVALID_PARAMETER, "numerics", why,
+                        "the scaled base overflows float32, so numerics=float32 has no value");
+}
+
+pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why)
+{
+    const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
+    pe_rope rope = {.pairing = (pe_pairing)pe_values_choice(values, "pairing"),
+                    .float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32};
+    pe_status status = check_keys(values, type, why);
+    if (status == PE_OK)
+        status = read_dims(values, type, &rope, why);
+    if (status != PE_OK)
+        return status;
+    rope.formula = pe_rope_formula_make(type, pe_values_real(values, "rope_theta"), rope.rotary_dim,
+                                        &rope.formula_bytes);
+    if (rope.formula == NULL)
+        return pe_fail_memory(why);
+    read_keys(values, rope.formula);
+    status = check_float32(values, &rope, why);
+    if (status != PE_OK) {
+        pe_rope_free(&rope);
+        return status;
+    }
+    *out = rope;
+    return PE_OK;
+}
+
+void pe_rope_free(pe_rope *rope)
+{
+    if (rope == NULL)
+        return;
+    free(rope->formula);
+    *rope = (pe_rope){0};
+}
