@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* configure.c - what all commands begin and end with, and those that are about settings. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "kernels/kernels.h"
+
+static pe_log_level level_named(const char *name)
+{
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+    size_t level = 0;
+    while (level + 1 < PE_LEN(names) && strcmp(names[level], name) != 0)
+        level++;
+    return (pe_log_level)level;
+}
+
+pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
+{
+    pe_config *config = NULL;
+    pe_status status = pe_config_read(n_arguments, arguments, environ, &config, why);
+    if (status != PE_OK)
+        return status;
+    pe_log_set_level(level_named(pe_config_settings(config)->log_level));
+    status = pe_kernels_select(pe_config_settings(config)->kernels, why);
+    if (status != PE_OK) {
+        pe_config_free(config);
+        return status;
+    }
+    *out = config;
+    return PE_OK;
+}
+
+int pe_cli_fail(const char *event, const pe_problem *why)
+{
+    pe_log(PE_LOG_ERROR, event,
+           (pe_log_member[]){{PE_LOG_TEXT, "code", .text = pe_status_code_text(why->status)},
+                             {PE_LOG_TEXT, "parameter", .text = why->where},
+                             {PE_LOG_TEXT, "detail", .text = why->detail},
+                             {0}});
+    return why->status == PE_INTERNAL ? PE_EXIT_FAILED : PE_EXIT_USAGE;
+}
+
+int pe_cli_print(pe_buffer *text)
+{
+    bool written = !text->failed;
+    if (written)
+        written = fwrite(text->data, 1, text->bytes, stdout) == text->bytes && fflush(stdout) == 0;
+    const int error = errno;
+    pe_buffer_free(text);
+    if (written)
+        return PE_EXIT_OK;
+    pe_problem why;
+    (void)pe_fail(&why, PE_INTERNAL, "", "cannot write to standard output: %s", strerror(error));
+    return pe_cli_fail("output_failed", &why);
+}
+
+int pe_cli_check_config(int n_arguments, char **arguments)
+{
+    pe_config *config = NULL;
+    pe_problem why;
+    if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
+        return pe_cli_fail("configuration_invalid", &why);
+    pe_config_free(config);
+    pe_buffer text = {0};
+    pe_buffer_str(&text, "the configuration is valid\n");
+    return pe_cli_print(&text);
+}
+
+int pe_cli_print_config(int n_arguments, char **arguments)
+{
+    pe_config *config = NULL;
+    pe_problem why;
+    if (pe_config_read(n_arguments, arguments, environ, &config, &why) != PE_OK)
+        return pe_cli_fail("configuration_invalid", &why);
+    pe_buffer text = {0};
+    pe_config_print(config, &text);
+    pe_config_free(config);
+    return pe_cli_print(&text);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* healthcheck.c - `posenc healthcheck`: does the server that these settings describe answer? */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define TIMEOUT_MS 2000
+
+struct endpoint {
+    struct sockaddr_storage address;
+    socklen_t bytes;
+};
+
+/* Where to reach a server that listens on host: one that listens everywhere is on the loopback. */
+static bool resolve(const char *host, uint16_t port, struct endpoint *out)
+{
+    *out = (struct endpoint){0};
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
+        if (v4.sin_addr.s_addr == htonl(INADDR_ANY))
+            v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        memcpy(&out->address, &v4, sizeof v4);
+        out->bytes = sizeof v4;
+        return true;
+    }
+    if (inet_pton(AF_INET6, host, &v6.sin6_addr) != 1)
+        return false;
+    if (IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr))
+        v6.sin6_addr = in6addr_loopback;
+    memcpy(&out->address, &v6, sizeof v6);
+    out->bytes = sizeof v6;
+    return true;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Wait until fd is ready for `events` or the deadline passes (ETIMEDOUT). */
+static bool await(int fd, short events, int64_t deadline_ms)
+{
+    struct pollfd poll_fd = {.fd = fd, .events = events};
+    for (;;) {
+        const int64_t left = deadline_ms - now_ms();
+        const int ready = left > 0 ? poll(&poll_fd, 1, (int)left) : 0;
+        if (ready > 0)
+            return true;
+        if (ready == 0) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+        if (errno != EINTR)
+            return false;
+    }
+}
+
+static bool connect_by(int fd, const struct endpoint *to, int64_t deadline_ms)
+{
+    if (connect(fd, (const struct sockaddr *)&to->address, to->bytes) == 0)
+        return true;
+    int error = 0;
+    socklen_t bytes = sizeof error;
+    if (errno != EINPROGRESS || !await(fd, POLLOUT, deadline_ms) ||
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) != 0)
+        return false;
+    errno = error;
+    return error == 0;
+}
+
+/* The request is far below what an empty socket buffer takes at once. */
+static bool send_by(int fd, const char *text, int64_t deadline_ms)
+{
+    return await(fd, POLLOUT, deadline_ms) &&
+           send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
+}
+
+/* Read until the first line is whole, or `bytes` are full. */
+static bool receive_line(int fd, char *line, size_t bytes, int64_t deadline_ms)
+{
+    size_t used = 0;
+    while (used + 1 < bytes && memchr(line, '\n', used) == NULL) {
+        if (!await(fd, POLLIN, deadline_ms))
+            return false;
+        const ssize_t got = recv(fd, line + used, bytes - 1 - used, 0);
+        if (got < 0)
+            return false;
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    line[used] = '\0';
+    line[strcspn(line, "\r\n")] = '\0';
+    return true;
+}
+
+/* GET /healthz; the status line goes to `line`. */
+static bool ask(int fd, const struct endpoint *to, const char *host, char *line, size_t bytes)
+{
+    const int64_t deadline_ms = now_ms() + TIMEOUT_MS;
+    const bool v6 = strchr(host, ':') != NULL;
+    char request[512];
+    snprintf(request, sizeof request,
+             "GET /healthz HTTP/1.1\r\nHost: %s%s%s\r\nUser-Agent: posenc-healthcheck\r\n"
+             "Connection: close\r\n\r\n",
+             v6 ? "[" : "", host, v6 ? "]" : "");
+    return connect_by(fd, to, deadline_ms) && send_by(fd, request, deadline_ms) &&
+           receive_line(fd, line, bytes, deadline_ms);
+}
+
+static pe_status check(const pe_settings *settings, pe_problem *why)
+{
+    struct endpoint to;
+    char line[128] = "";
+    if (settings->port == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "port",
+                       "port 0 does not say where the server listens; give its port");
+    if (!resolve(settings->host, (uint16_t)settings->port, &to))
+        return pe_fail(why, PE_INVALID_PARAMETER, "host", "host must be an address, got %s",
+                       settings->host);
+    const int fd = socket(to.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const bool answered = fd >= 0 && ask(fd, &to, settings->host, line, sizeof line);
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (!answered)
+        return pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s", settings->host,
+                       (int)settings->port, strerror(error));
+    /* "HTTP/1.1 200 OK" */
+    const char *code = strchr(line, ' ');
+    if (strncmp(line, "HTTP/1.", 7) != 0 || code == NULL || strncmp(code, " 200", 4) != 0)
+        return pe_fail(why, PE_INTERNAL, "", "GET /healthz was answered with \"%s\"", line);
+    return PE_OK;
+}
+
+int pe_cli_healthcheck(int n_arguments, char **arguments)
+{
+    pe_config *config = NULL;
+    pe_problem why;
+    pe_status status = pe_cli_configure(n_arguments, arguments, &config, &why);
+    if (status == PE_OK)
+        status = check(pe_config_settings(config), &why);
+    pe_config_free(config);
+    if (status == PE_OK)
+        return PE_EXIT_OK;
+    (void)pe_cli_fail("unhealthy", &why);
+    return PE_EXIT_FAILED; /* the one failure that container engines understand */
+}

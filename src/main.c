@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* main.c - the program: chooses the command. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/nearest.h"
+#include "cli/cli.h"
+#include "version.h"
+
+static int run_version(int n_arguments, char **arguments);
+static int run_help(int n_arguments, char **arguments);
+
+static const pe_command commands[] = {
+    {.name = "serve",
+     .usage = "[--flag value ...]",
+     .summary = "Serve positional encodings over HTTP; what `posenc --flag ...` does, too.",
+     .flags = true,
+     .run = pe_cli_serve},
+    {.name = "table",
+     .usage = "ENCODING [--name value ...] [--format NAME] [--body FILE] [-o FILE]",
+     .summary = "Write what the server would answer to a file, without a server.",
+     .own_help = true,
+     .run = pe_cli_table},
+    {.name = "healthcheck",
+     .usage = "[--flag value ...]",
+     .summary = "Exit with 0 if the server of these settings answers GET /healthz, else with 1.",
+     .run = pe_cli_healthcheck},
+    {.name = "check-config",
+     .usage = "[--flag value ...]",
+     .summary = "Check file, environment and flags without starting.",
+     .flags = true,
+     .run = pe_cli_check_config},
+    {.name = "print-config",
+     .usage = "[--flag value ...]",
+     .summary = "Print every setting with its value, source and bounds, as a file to start from.",
+     .flags = true,
+     .run = pe_cli_print_config},
+    {.name = "version", .usage = "", .summary = "Print the version.", .run = run_version},
+    {.name = "help",
+     .usage = "[COMMAND]",
+     .summary = "Explain the program or a command.",
+     .run = run_help},
+};
+
+static const pe_command *find(const char *name)
+{
+    for (size_t c = 0; c < PE_LEN(commands); c++)
+        if (strcmp(commands[c].name, name) == 0)
+            return &commands[c];
+    return NULL;
+}
+
+static int refuse(const char *name)
+{
+    const char *names[PE_LEN(commands)];
+    pe_problem why;
+    for (size_t c = 0; c < PE_LEN(commands); c++)
+        names[c] = commands[c].name;
+    const char *near = pe_nearest_name(name, names, PE_LEN(commands));
+    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "no command is called %.100s%s%s%s", name,
+                  near == NULL ? "; posenc help lists them" : ", did you mean ",
+                  near == NULL ? "" : near, near == NULL ? "" : "?");
+    return pe_cli_fail("start_failed", &why);
+}
+
+static int run_version(int n_arguments, char **arguments)
+{
+    (void)n_arguments;
+    (void)arguments;
+    pe_buffer text = {0};
+    pe_buffer_str(&text, "posenc " PE_VERSION " (" PE_REVISION ")\n");
+    return pe_cli_print(&text);
+}
+
+static void explain_program(pe_buffer *out)
+{
+    pe_buffer_str(out, "posenc - exact positional encodings, over HTTP or into a file.\n\n");
+    for (size_t c = 0; c < PE_LEN(commands); c++)
+        pe_buffer_format(out, "  posenc %-13s %s\n", commands[c].name, commands[c].summary);
+    pe_buffer_str(out, "\nFlags of settings; each is also a variable POSENC_NAME and a key of the "
+                       "file:\n\n");
+    pe_config_help(out);
+    pe_buffer_str(out, "\nExamples:\n\n"
+                       "  posenc serve --port 8080\n"
+                       "  posenc table sinusoidal --d-model 512 --positions 0:2048 -o pe.npy\n"
+                       "  posenc help table\n");
+}
+
+static void explain_command(const pe_command *command, pe_buffer *out)
+{
+    pe_buffer_format(out, "posenc %s %s\n\n%s\n\n", command->name, command->usage,
+                     command->summary);
+    if (command->flags)
+        pe_config_help(out);
+    if (command->own_help)
+        pe_cli_table_help(out);
+}
+
+static int print_help(const pe_command *command)
+{
+    pe_buffer text = {0};
+    if (command == NULL)
+        explain_program(&text);
+    else
+        explain_command(command, &text);
+    return pe_cli_print(&text);
+}
+
+static int run_help(int n_arguments, char **arguments)
+{
+    const pe_command *command = n_arguments > 0 ? find(arguments[0]) : NULL;
+    return n_arguments > 0 && command == NULL ? refuse(arguments[0]) : print_help(command);
+}
+
+static bool is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+/* `posenc COMMAND ... --help`; a command that has pages of its own opens them itself. */
+static int run_command(const pe_command *command, int n_arguments, char **arguments)
+{
+    for (int a = 0; a < n_arguments && !command->own_help; a++)
+        if (is_help(arguments[a]))
+            return print_help(command);
+    return command->run(n_arguments, arguments);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return pe_cli_serve(0, argv);
+    if (is_help(argv[1]))
+        return run_help(argc - 2, argv + 2);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return run_version(0, NULL);
+    if (argv[1][0] == '-')
+        return run_command(&commands[0], argc - 1, argv + 1);
+    const pe_command *command = find(argv[1]);
+    return command == NULL ? refuse(argv[1]) : run_command(command, argc - 2, argv + 2);
+}
