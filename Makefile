@@ -79,16 +79,16 @@ all: $(B)/posenc ## build the program, build/release/posenc
 
 run: ## build and serve; ARGS="--port 9000" are its flags
 	@$(DEPS) build
-	@$(AGAIN) all
+	+@$(AGAIN) all
 	$(B)/posenc serve $(ARGS)
 
 test: ## build and run all tests, in parallel
 	@$(DEPS) build test
-	@$(AGAIN) run-tests
+	+@$(AGAIN) run-tests
 
 bench: ## run the benchmarks, one after the other
 	@$(DEPS) build test
-	@$(AGAIN) $(B)/posenc $(BENCH_BIN)
+	+@$(AGAIN) $(B)/posenc $(BENCH_BIN)
 	@set -e; for bench in $(BENCH_BIN); do echo "== $$bench"; POSENC_BINARY=$(abspath $(B)/posenc) $$bench; done
 
 deps: ## install what building, running and testing need (Debian packages)
@@ -98,7 +98,7 @@ deps: ## install what building, running and testing need (Debian packages)
 
 $(B)/libposenc.a: $(OBJ)
 	@rm -f $@
-	$(call say,AR $@) $(AR) rcs $@ $(OBJ)
+	$(call say,AR $@) $(AR) qcs $@ $(OBJ)
 
 $(B)/posenc: $(B)/main.o $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
@@ -168,7 +168,7 @@ openapi-lint: ## lint openapi.yaml with Redocly and Spectral
 
 schemathesis: ## test the running server against openapi.yaml
 	@$(DEPS) build openapi
-	@$(AGAIN) all
+	+@$(AGAIN) all
 	@tests/openapi/schemathesis build/openapi $(B)/posenc
 
 # --- lint ---
