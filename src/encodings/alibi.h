@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi.h - what the ALiBi resources share: slopes. */
+#ifndef PE_ENCODINGS_ALIBI_H
+#define PE_ENCODINGS_ALIBI_H
+
+#include <mpfr.h>
+
+#include "plan/plan.h"
+
+#define PE_ALIBI_HEADS_MAX 4096
+
+extern const char *const pe_alibi_variants[]; /* press formula */
+
+#define PE_ALIBI_SOURCE                                                                            \
+    "Press et al. 2022, arXiv:2108.12409, section 3; other head counts: "                          \
+    "ofirpress/attention_with_linear_biases@4b92f28a005ead2567abe2359f633e73e08f3833"
+
+/* Rows of parameters, as initialisers. */
+#define PE_ALIBI_NUM_HEADS                                                                         \
+    {                                                                                              \
+        .name = "num_heads", .kind = PE_KIND_INT, .required = true, .min = 1,                      \
+        .max = PE_ALIBI_HEADS_MAX, .unit = "heads", .help = "Attention heads of the model.",       \
+        .example = "8"                                                                             \
+    }
+/* Slopes of 1 - 2^-36 to 2^-512: what is left of a double's range holds any product. */
+#define PE_ALIBI_BIAS_MAX                                                                          \
+    {                                                                                              \
+        .name = "alibi_bias_max", .kind = PE_KIND_REAL, .min = 1e-6, .max = 512, .fallback = 8,    \
+        .unit = NULL, .help = "The last slope is 2^-alibi_bias_max.", .example = "8"               \
+    }
+#define PE_ALIBI_VARIANT                                                                           \
+    {                                                                                              \
+        .name = "variant", .kind = PE_KIND_CHOICE, .choices = pe_alibi_variants,                   \
+        .help = "Head counts that are no power of two: press takes every other slope of the next " \
+                "power, formula spaces them evenly.",                                              \
+        .example = "press"                                                                         \
+    }
+
+/** The slope 2^(-bias_max * num / den). A plain value. */
+typedef struct pe_alibi_slope {
+    double bias_max, num, den;
+} pe_alibi_slope;
+
+/** Of one head, 0 <= head < num_heads, by the parameters num_heads, alibi_bias_max and variant. */
+pe_alibi_slope pe_alibi_slope_of(const pe_values *values, size_t head);
+
+/** slope * k at out's precision p, relative error below 2^(8-p); exact where that fits. */
+void pe_alibi_product(const pe_alibi_slope *slope, int64_t k, mpfr_ptr out);
+
+/** slope * k correctly rounded to dtype, as a double. */
+double pe_alibi_round(const pe_alibi_slope *slope, int64_t k, pe_dtype dtype);
+
+/** The slope as hi + lo (106 bits); lo is 0 only for a power of two. */
+void pe_alibi_pair(const pe_alibi_slope *slope, double *hi, double *lo);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi_bias.c - attention's linear biases: slope times distance. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/alibi.h"
+#include "encodings/registry.h"
+#include "kernels/kernels.h"
+
+/* Elements whose doubts are listed at a time. */
+#define BLOCK 1024
+
+#define LENGTH_MAX 1099511627776.0 /* 2^40 */
+
+enum { SYMMETRIC, CAUSAL, KEY };
+
+static const char *const forms[] = {
+    [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
+
+static const pe_param params[] = {
+    PE_ALIBI_NUM_HEADS,
+    {.name = "query_length",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1,
+     .max = LENGTH_MAX,
+     .unit = "tokens",
+     .help = "Queries: the last so many of the key positions.",
+     .example = "16"},
+    {.name = "key_length",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .fallback_text = "query_length",
+     .min = 1,
+     .max = LENGTH_MAX,
+     .unit = "tokens",
+     .help = "Keys; at least as many as queries.",
+     .example = "16"},
+    {.name = "form",
+     .kind = PE_KIND_CHOICE,
+     .choices = forms,
+     .help = "symmetric: -m|i-j|; causal: -m(i-j), keys after the query masked; key: m*j, which "
+             "softmax cannot tell from causal.",
+     .example = "causal"},
+    {.name = "mask_value",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = -1.7976931348623157e308,
+     .max = 1.7976931348623157e308,
+     .help = "What form=causal puts at masked keys instead of minus infinity.",
+     .example = "-10000"},
+    {.name = "heads",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .integers_only = true,
+     .fallback_text = "0:num_heads",
+     .unit = "heads",
+     .help = "The heads wanted, counted from 0: a:b, a:b:step, a number, or a list.",
+     .example = "0:4"},
+    PE_ALIBI_BIAS_MAX,
+    PE_ALIBI_VARIANT,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct head {
+    pe_alibi_slope slope;
+    double hi, lo; /* of the slope; hi 0 for a head that nobody wants */
+} head;
+
+typedef struct bias {
+    size_t form;
+    pe_dtype dtype;
+    size_t rows, keys;       /* rows of a head: the queries, or 1 for form=key */
+    int64_t first_query;     /* position of the first query */
+    unsigned char masked[8]; /* the element of a masked key */
+    pe_positions heads;
+    head head[]; /* num_heads of them */
+} bias;
+
+static void free_bias(void *state)
+{
+    bias *b = state;
+    pe_positions_free(&b->heads);
+    free(b);
+}
+
+/* ---- elements
+ * ------------------------------------------------------------------------------------
+ */
+
+/* out[j] = sign * m * (first + j*step), correctly rounded: what the pair leaves open is done again
+ * with as many bits as it takes. */
+static void ramp(const head *h, pe_dtype dtype, int64_t first, int64_t step, size_t n,
+                 unsigned char *out)
+{
+    uint32_t doubtful[BLOCK];
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < BLOCK ? n - at : BLOCK;
+        const int64_t k = first + (int64_t)at * step;
+        const size_t listed =
+            pe_kernels_get()->ramp(dtype, h->hi, h->lo, k, step, some, out + at * bytes, doubtful);
+        for (size_t i = 0; i < listed; i++)
+            pe_dtype_store(dtype, pe_alibi_round(&h->slope, k + doubtful[i] * step, dtype),
+                           out + (at + doubtful[i]) * bytes);
+    }
+}
+
+static void mask(const bias *b, size_t n, unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(b->dtype);
+    for (size_t j = 0; j < n; j++)
+        memcpy(out + j * bytes, b->masked, bytes);
+}
+
+/* Keys [from, from + n) of one row. */
+static void compute(const bias *b, const head *h, size_t row, size_t from, size_t n,
+                    unsigned char *out)
+{
+    if (b->form == KEY) {
+        ramp(h, b->dtype, (int64_t)from, 1, n, out);
+        return;
+    }
+    const int64_t query = b->first_query + (int64_t)row, behind = query + 1 - (int64_t)from;
+    const size_t before = behind < 0 ? 0 : (size_t)behind < n ? (size_t)behind : n;
+    unsigned char *rest = out + before * pe_dtype_bytes(b->dtype);
+    ramp(h, b->dtype, (int64_t)from - query, 1, before, out);
+    if (b->form == CAUSAL)
+        mask(b, n - before, rest);
+    else
+        ramp(h, b->dtype, query - (int64_t)(from + before), -1, n - before, rest);
+}
+
+/*
+ * The elements [first, first + units), row by row. A row is the one above it, one key to the right,
+ * so that only what has no neighbour above left is computed; the rest is copied.
+ */
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const bias *b = plan->state;
+    const size_t bytes = pe_dtype_bytes(b->dtype);
+    size_t row = first / b->keys % b->rows, from = first % b->keys;
+    size_t head_at = first / b->keys / b->rows;
+    size_t copied_from = b->keys; /* keys of the row above from here on are in out */
+    for (unsigned char *at = out; units > 0; from = 0) {
+        const size_t n = b->keys - from < units ? b->keys - from : units;
+        size_t fresh = copied_from + 1 > from ? copied_from + 1 - from : 0;
+        fresh = fresh < n ? fresh : n;
+        const head *h = &b->head[(size_t)pe_positions_at(&b->heads, head_at)];
+        compute(b, h, row, from, fresh, at);
+        if (fresh < n)
+            memcpy(at + fresh * bytes, at + (fresh - 1) * bytes - b->keys * bytes,
+                   (n - fresh) * bytes);
+        at += n * bytes;
+        units -= n;
+        copied_from = from;
+        if (++row == b->rows) {
+            row = 0;
+            head_at++;
+            copied_from = b->keys;
+        }
+    }
+    return PE_OK;
+}
+
+/* ---- the plan
+ * ------------------------------------------------------------------------------------
+ */
+
+static pe_status check_lengths(pe_values *values, pe_problem *why)
+{
+    const int64_t queries = pe_values_int(values, "query_length");
+    if (!pe_values_present(values, "key_length"))
+        pe_values_set_int(values, "key_length", queries);
+    const int64_t keys = pe_values_int(values, "key_length");
+    if (queries <= keys)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "query_length",
+                   "query_length must be at most key_length, got %lld queries and %lld keys",
+                   (long long)queries, (long long)keys);
+}
+
+static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned char *masked,
+                            pe_problem *why)
+{
+    if (!pe_values_present(values, "mask_value")) {
+        pe_dtype_store(dtype, -HUGE_VAL, masked);
+        return PE_OK;
+    }
+    const double value = pe_values_real(values, "mask_value");
+    if (pe_values_choice(values, "form") != CAUSAL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "mask_value",
+                       "mask_value is read by form=causal only, form is %s",
+                       forms[pe_values_choice(values, "form")]);
+    pe_dtype_store(dtype, value, masked);
+    const double stored = pe_dtype_load(dtype, masked);
+    if (isinf(stored))
+        return pe_fail(why, PE_INVALID_PARAMETER, "mask_value",
+                       "mask_value must fit %s, whose largest number is %.9g, got %.9g",
+                       pe_dtype_name(dtype), pe_dtype_max(dtype), value);
+    pe_dtype_store(dtype, stored + 0.0, masked); /* no -0 */
+    return PE_OK;
+}
+
+static pe_status check_heads(pe_values *values, pe_problem *why)
+{
+    const int64_t num_heads = pe_values_int(values, "num_heads");
+    pe_value *heads = pe_values_find(values, "heads");
+    if (!heads->present) {
+        heads->positions = pe_positions_range(0, 1, (size_t)num_heads);
+        heads->present = true;
+    }
+    for (size_t i = 0; i < heads->positions.count; i++) {
+        const double h = pe_positions_at(&heads->positions, i);
+        if (h < 0 || h >= (double)num_heads)
+            return pe_fail(why, PE_INVALID_PARAMETER, "heads",
+                           "heads must be from 0 to %lld, got %.17g", (long long)num_heads - 1, h);
+    }
+    return PE_OK;
+}
+
+/* The largest magnitude of a head is its slope times the longest distance. */
+static pe_status check_overflow(const bias *b, const head *h, pe_problem *why)
+{
+    unsigned char element[8];
+    ramp(h, b->dtype, (int64_t)b->keys - 1, 1, 1, element);
+    if (!isinf(pe_dtype_load(b->dtype, element)))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "key_length",
+                   "the bias at distance %zu overflows %s, whose largest number is %.9g",
+                   b->keys - 1, pe_dtype_name(b->dtype), pe_dtype_max(b->dtype));
+}
+
+static pe_status prepare_heads(const pe_values *values, bias *b, pe_problem *why)
+{
+    for (size_t i = 0; i < b->heads.count; i++) {
+        const size_t at = (size_t)pe_positions_at(&b->heads, i);
+        head *h = &b->head[at];
+        if (h->hi != 0)
+            continue;
+        h->slope = pe_alibi_slope_of(values, at);
+        pe_alibi_pair(&h->slope, &h->hi, &h->lo);
+        const pe_status status = check_overflow(b, h, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+static pe_status make_bias(const pe_values *values, const unsigned char *masked, bias **out,
+                           pe_problem *why)
+{
+    const size_t num_heads = (size_t)pe_values_int(values, "num_heads");
+    const size_t queries = (size_t)pe_values_int(values, "query_length");
+    bias *b = calloc(1, sizeof *b + num_heads * sizeof b->head[0]);
+    if (b == NULL)
+        return pe_fail_memory(why);
+    b->form = pe_values_choice(values, "form");
+    b->dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    b->rows = b->form == KEY ? 1 : queries;
+    b->keys = (size_t)pe_values_int(values, "key_length");
+    b->first_query = (int64_t)(b->keys - queries);
+    memcpy(b->masked, masked, sizeof b->masked);
+    pe_status status =
+        pe_positions_copy(&pe_values_find(values, "heads")->positions, &b->heads, why);
+    if (status == PE_OK)
+        status = prepare_heads(values, b, why);
+    if (status == PE_OK)
+        *out = b;
+    else
+        free_bias(b);
+    return status;
+}
+
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    unsigned char masked[8] = {0};
+    pe_status status = check_lengths(values, why);
+    if (status == PE_OK)
+        status = check_mask(values, dtype, masked, why);
+    if (status == PE_OK)
+        status = check_heads(values, why);
+    if (status != PE_OK)
+        return status;
+    const bool key = pe_values_choice(values, "form") == KEY;
+    const pe_shape shape = {3,
+                            {pe_values_find(values, "heads")->positions.count,
+                             key ? 1 : (size_t)pe_values_int(values, "query_length"),
+                             (size_t)pe_values_int(values, "key_length")}};
+    status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
+    bias *state = NULL;
+    if (status == PE_OK)
+        status = make_bias(values, masked, &state, why);
+    if (status != PE_OK)
+        return status;
+    out->state = state;
+    out->free_state = free_bias;
+    out->fill = fill;
+    return PE_OK;
+}
+
+const pe_resource pe_alibi_bias = {
+    .path = "/v1/alibi/bias",
+    .encoding = "alibi",
+    .name = "alibi/bias",
+    .kind = PE_TABLE,
+    .summary = "The biases that ALiBi adds to attention scores.",
+    .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "
+               "query i the last query_length of the key_length positions",
+    .source = PE_ALIBI_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_bias,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* registry.c - the numeric resources there are. */
+#include "encodings/registry.h"
+
+#include <string.h>
+
+const pe_resource *const pe_resources[] = {
+    &pe_sinusoidal, &pe_sinusoidal_offset, &pe_sinusoidal_add, &pe_rope_frequencies,
+    &pe_rope_table, &pe_rope_rotate,       &pe_rope_shift,     &pe_rope_scores,
+    &pe_rope_decay, &pe_rope_scaled_base,  &pe_alibi_slopes,   &pe_alibi_bias,
+    NULL,
+};
+
+const pe_resource *pe_resource_find(const char *name_or_path)
+{
+    for (const pe_resource *const *r = pe_resources; *r != NULL; r++)
+        if (strcmp((*r)->name, name_or_path) == 0 || strcmp((*r)->path, name_or_path) == 0)
+            return *r;
+    return NULL;
+}
