@@ -99,6 +99,12 @@ pe_status pe_rope_unscaled_wave(const pe_rope *rope, pe_tables *tables, pe_share
 /** A, correctly rounded to float64. */
 double pe_rope_attention_factor(const pe_rope *rope);
 
+/** Where the rotation and its types of scaling come from. */
+#define PE_ROPE_SOURCE                                                                             \
+    "Su et al. 2021, arXiv:2104.09864, equations 15 and 34; linear: Chen et al. 2023, "            \
+    "arXiv:2306.15595; ntk: bloc97 2023; dynamic: emozilla 2023; as in huggingface/transformers "  \
+    "src/transformers/modeling_rope_utils.py at b4b5244c9c7cdb80d0aaafdb8f35244612788532"
+
 /** Choices of pairing, in the order of pe_pairing. */
 extern const char *const pe_rope_pairings[];
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_spectrum.c - frequencies, wavelengths and stretches as tensors. */
+#include "encodings/rope_spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct spectrum {
+    pe_shared_wave unscaled, scaled;
+    const pe_spectrum_row *rows;
+} spectrum;
+
+typedef struct element {
+    const spectrum *of;
+    const pe_spectrum_row *row;
+} element;
+
+static const pe_wave *wave_of(const spectrum *state, bool scaled)
+{
+    return scaled ? state->scaled.wave : state->unscaled.wave;
+}
+
+/* For pe_exact_round; theta_i is not 0. */
+static void eval(const void *context, size_t i, mpfr_ptr out)
+{
+    const element *e = context;
+    mpfr_t theta, unscaled;
+    mpfr_inits2(mpfr_get_prec(out) + 8, theta, unscaled, (mpfr_ptr)0);
+    pe_wave_theta(wave_of(e->of, e->row->scaled), i, theta);
+    switch (e->row->kind) {
+    case PE_SPECTRUM_FREQUENCY:
+        mpfr_set(out, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_WAVELENGTH:
+        mpfr_const_pi(out, MPFR_RNDN);
+        mpfr_mul_2ui(out, out, 1, MPFR_RNDN);
+        mpfr_div(out, out, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_STRETCH:
+        pe_wave_theta(e->of->unscaled.wave, i, unscaled);
+        mpfr_div(out, unscaled, theta, MPFR_RNDN);
+        break;
+    }
+    mpfr_clears(theta, unscaled, (mpfr_ptr)0);
+}
+
+static bool stands_still(const pe_wave *wave, size_t i)
+{
+    mpfr_t theta;
+    mpfr_init2(theta, 32);
+    pe_wave_theta(wave, i, theta);
+    const bool zero = mpfr_zero_p(theta);
+    mpfr_clear(theta);
+    return zero;
+}
+
+static double value(const spectrum *state, const pe_spectrum_row *row, pe_dtype dtype, size_t i)
+{
+    if (stands_still(wave_of(state, row->scaled), i))
+        return row->kind == PE_SPECTRUM_FREQUENCY ? 0 : (double)INFINITY;
+    return pe_exact_round(dtype, eval, &(element){state, row}, i);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const spectrum *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    unsigned char *to = out;
+    (void)why;
+    for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, value(state, &state->rows[t], dtype, first + u), to);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    spectrum *state = of;
+    pe_shared_wave_unref(&state->unscaled);
+    pe_shared_wave_unref(&state->scaled);
+    free(state);
+}
+
+/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 * 1e18 * 1e6.
+ */
+static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
+{
+    const spectrum *state = plan->state;
+    for (size_t t = 0; t < plan->n_tensors; t++) {
+        const pe_tensor *tensor = &plan->tensors[t];
+        if (tensor->dtype != PE_FLOAT16)
+            continue;
+        for (size_t i = 0; i < tensor->elements; i++)
+            if (isinf(value(state, &state->rows[t], tensor->dtype, i)) &&
+                !stands_still(wave_of(state, state->rows[t].scaled), i))
+                return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                               "%s of pair %zu overflows float16, whose largest value is 65504",
+                               tensor->name, i);
+    }
+    return PE_OK;
+}
+
+pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype dtype,
+                                const pe_spectrum_row *rows, size_t n, const pe_limits *limits,
+                                pe_plan *out, pe_problem *why)
+{
+    const pe_shape shape = {1, {rope->pairs}};
+    spectrum *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    state->rows = rows;
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->scaled, why);
+    if (status == PE_OK)
+        status = pe_rope_unscaled_wave(rope, tables, &state->unscaled, why);
+    for (size_t t = 0; t < n && status == PE_OK; t++)
+        status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
+    return status != PE_OK ? status : check_overflow(out, why);
+}
