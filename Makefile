@@ -158,9 +158,15 @@ SAN_SIGNALS := handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:han
 TEST_ENV_asan := ASAN_OPTIONS=$(SAN):$(SAN_SIGNALS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 TEST_ENV_tsan := TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:$(SAN_SIGNALS)
 
-run-tests: $(B)/posenc $(TEST_BIN)
-	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(B)/posenc) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \
-		tests/run $(B)/tests $(TEST_BIN) $(TEST_SCRIPT)
+# For another CPU: make test CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 (tests/README.md)
+EMULATOR ?=
+PROGRAM := $(B)/posenc$(if $(EMULATOR),-emulated)
+$(B)/posenc-emulated: $(B)/posenc
+	@printf '#!/bin/sh\nexec $(EMULATOR) $(abspath $<) "$$@"\n' > $@ && chmod +x $@
+
+run-tests: $(PROGRAM) $(TEST_BIN)
+	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(PROGRAM)) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \
+		TEST_EMULATOR="$(EMULATOR)" tests/run $(B)/tests $(TEST_BIN) $(TEST_SCRIPT)
 
 openapi-lint: ## lint openapi.yaml with Redocly and Spectral
 	@$(DEPS) openapi
