@@ -234,6 +234,7 @@ void pe_entry_unref(pe_entry *entry)
 static pe_status wait_for(pe_cache *cache, pe_entry *filling, pe_entry **out, pe_problem *why)
 {
     struct waiter self = {.next = filling->waiters, .wake = PTHREAD_COND_INITIALIZER, .why = why};
+    /* cppcheck-suppress autoVariables ; the fill is done with it before this returns */
     filling->waiters = &self;
     count(&cache->waits);
     while (!self.done)
@@ -389,10 +390,9 @@ void pe_cache_free(pe_cache *cache)
 {
     if (cache == NULL)
         return;
-    while (cache->oldest != NULL) {
-        pe_entry *entry = cache->oldest;
+    for (pe_entry *entry = cache->oldest, *newer; entry != NULL; entry = newer) {
+        newer = entry->newer;
         assert(atomic_load(&entry->refs) == 1);
-        list_remove(cache, entry);
         pe_entry_unref(entry);
     }
     pthread_mutex_destroy(&cache->lock);

@@ -21,7 +21,7 @@ static pe_status find_resource(const char *name, pe_order *order, pe_problem *wh
     order->resource = pe_resource_find(name);
     if (order->resource != NULL)
         return PE_OK;
-    for (; pe_resources[n] != NULL && n < NAMES_MAX; n++)
+    for (; n < NAMES_MAX && pe_resources[n] != NULL; n++)
         names[n] = pe_resources[n]->name;
     const char *near = pe_nearest_name(name, names, n);
     return pe_fail(why, PE_NOT_FOUND, "", "no encoding is called %.100s%s%s%s", name,

@@ -23,7 +23,7 @@ static void wait_for_stop(const sigset_t *stop)
 {
     int number = 0;
     while (sigwait(stop, &number) != 0)
-        continue;
+        ;
     pe_log(PE_LOG_INFO, "stopping",
            (pe_log_member[]){
                {PE_LOG_TEXT, "signal", .text = number == SIGINT ? "SIGINT" : "SIGTERM"}, {0}});

@@ -152,6 +152,11 @@ pe_status pe_setting_refuse_text(const pe_config *config, const pe_setting_row *
     return status;
 }
 
+void *pe_setting_place(pe_config *config, const pe_setting_row *row)
+{
+    return (char *)&config->settings + row->at;
+}
+
 const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row)
 {
     return (const char *)settings + row->at;

@@ -38,8 +38,12 @@ typedef enum pe_setting_level {
     PE_LEVEL_FLAG
 } pe_setting_level;
 
-#define PE_SETTING_COUNT_ONE(...) +1
-enum { PE_SETTINGS = 0 PE_SETTINGS_MAP(PE_SETTING_COUNT_ONE) };
+enum {
+#define PE_SETTING_INDEX(name, kind, fallback, min, max, unit, help) PE_SETTING_INDEX_##name,
+    PE_SETTINGS_MAP(PE_SETTING_INDEX)
+#undef PE_SETTING_INDEX
+        PE_SETTINGS /* how many there are */
+};
 
 extern const pe_setting_row pe_setting_rows[PE_SETTINGS];
 
@@ -58,7 +62,8 @@ void pe_setting_spell(const pe_setting_row *row, pe_setting_level level, pe_buff
 /** Choice k of a CHOICE row: its length, 0 past the last. */
 size_t pe_setting_choice(const pe_setting_row *row, size_t k, const char **start);
 
-/** The row's member, to be read as its kind says. */
+/** The row's member, to be written or read as its kind says. */
+void *pe_setting_place(pe_config *config, const pe_setting_row *row);
 const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row);
 
 /** INVALID_PARAMETER: what the row wants, and what came instead. */

@@ -11,11 +11,6 @@
 
 #include "base/array.h"
 
-static void *member(pe_config *config, const pe_setting_row *row)
-{
-    return (char *)&config->settings + row->at;
-}
-
 static pe_setting_level *level_of(pe_config *config, const pe_setting_row *row)
 {
     return &config->level[row - pe_setting_rows];
@@ -31,7 +26,7 @@ pe_status pe_setting_set_int(pe_config *config, const pe_setting_row *row, pe_se
         pe_buffer_free(&got);
         return status;
     }
-    *(int64_t *)member(config, row) = value;
+    *(int64_t *)pe_setting_place(config, row) = value;
     *level_of(config, row) = level;
     return PE_OK;
 }
@@ -39,7 +34,7 @@ pe_status pe_setting_set_int(pe_config *config, const pe_setting_row *row, pe_se
 void pe_setting_set_bool(pe_config *config, const pe_setting_row *row, pe_setting_level level,
                          bool value)
 {
-    *(bool *)member(config, row) = value;
+    *(bool *)pe_setting_place(config, row) = value;
     *level_of(config, row) = level;
 }
 
@@ -82,7 +77,7 @@ pe_status pe_setting_set_text(pe_config *config, const pe_setting_row *row, pe_s
                                                        : fits_text(row, value);
     if (!fits)
         return pe_setting_refuse_text(config, row, level, value, why);
-    memcpy(member(config, row), value, strlen(value) + 1);
+    memcpy(pe_setting_place(config, row), value, strlen(value) + 1);
     *level_of(config, row) = level;
     return PE_OK;
 }
@@ -90,7 +85,7 @@ pe_status pe_setting_set_text(pe_config *config, const pe_setting_row *row, pe_s
 pe_status pe_setting_add_item(pe_config *config, const pe_setting_row *row, pe_setting_level level,
                               const char *item, size_t bytes, pe_problem *why)
 {
-    pe_setting_list *list = member(config, row);
+    pe_setting_list *list = pe_setting_place(config, row);
     if (*level_of(config, row) != level) {
         while (list->n > 0)
             free(list->item[--list->n]);
@@ -98,12 +93,13 @@ pe_status pe_setting_add_item(pe_config *config, const pe_setting_row *row, pe_s
     }
     if (item == NULL || bytes == 0)
         return PE_OK;
+    assert(row->max <= PE_SETTING_LIST_MAX);
     if ((int64_t)list->n == row->max || !printable(item, bytes))
         return pe_setting_refuse_text(config, row, level, item, why);
-    char *copy = strndup(item, bytes);
-    if (copy == NULL)
+    list->item[list->n] = strndup(item, bytes);
+    if (list->item[list->n] == NULL)
         return pe_fail_memory(why);
-    list->item[list->n++] = copy;
+    list->n++;
     return PE_OK;
 }
 

@@ -78,7 +78,8 @@ static void whatever_text_comes_the_line_stays_one_line_of_json(void **state)
 static void numbers_that_json_lacks_do_not_break_a_line(void **state)
 {
     (void)state;
-    static const double reals[] = {NAN, INFINITY, -INFINITY, 1e300, -1e-300, 0.0};
+    static const double reals[] = {(double)NAN, (double)INFINITY, -(double)INFINITY,
+                                   1e300,       -1e-300,          0.0};
     for (size_t c = 0; c < PE_LEN(reals); c++) {
         struct capture errors = capture_start(STDERR_FILENO);
         pe_log(PE_LOG_INFO, "event",
