@@ -152,11 +152,6 @@ static pe_status check_line(header_walk *walk, const char *method, const char *v
     walk->at = request->target_end;
     if (!nothing_between(walk, version))
         return malformed(walk, "the request target holds a NUL byte");
-    if (request->target_bytes > (size_t)request->service->settings->max_url_bytes)
-        return walk->status = pe_fail(walk->why, PE_MALFORMED_REQUEST, "",
-                                      "the request target must be at most %lld bytes long, got %zu",
-                                      (long long)request->service->settings->max_url_bytes,
-                                      request->target_bytes);
     walk->at = version + strlen(version);
     return PE_OK;
 }

@@ -320,9 +320,14 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     return MHD_YES;
 }
 
-/* Why the body that has arrived cannot be used. */
-static pe_status check_body(const pe_request *request, pe_problem *why)
+/* Why what has arrived cannot be used. */
+static pe_status check_size(const pe_request *request, pe_problem *why)
 {
+    long long target_max = (long long)request->service->settings->max_url_bytes;
+    if (request->target_bytes > (size_t)target_max)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the request target must be at most %lld bytes long, got %zu", target_max,
+                       request->target_bytes);
     if (request->body_refused == PE_BODY_TOO_LARGE)
         return too_large(request, why);
     if (request->body_refused == PE_OVERLOADED)
@@ -338,7 +343,7 @@ static enum MHD_Result finish(pe_request *request)
         return send_reply(request);
     if (!request->has_body)
         (void)pe_route_find(request);
-    if (check_body(request, &why) != PE_OK)
+    if (check_size(request, &why) != PE_OK)
         pe_reply_problem(request, &why);
     else
         pe_route_answer(request);
