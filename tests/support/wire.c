@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.c - a connection to a test server, byte by byte: keep-alive, and what libcurl would not
+ * send.
+ */
+#include "support/check.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/wire.h"
+
+/* A server that says nothing for this long will not say anything. */
+#define PATIENCE_MS 120000
+
+wire wire_open(const test_server *server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((in_port_t)server->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    wire made = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    assert_true(made.fd >= 0);
+    assert_int_equal(connect(made.fd, (struct sockaddr *)&address, sizeof address), 0);
+    return made;
+}
+
+void wire_close(wire *wire)
+{
+    close(wire->fd);
+    free(wire->data);
+    wire->data = NULL;
+    wire->bytes = 0;
+}
+
+bool wire_send(wire *wire, const void *data, size_t bytes)
+{
+    const char *at = data;
+    while (bytes > 0) {
+        ssize_t sent = send(wire->fd, at, bytes, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return true;
+}
+
+bool wire_send_text(wire *wire, const char *text)
+{
+    return wire_send(wire, text, strlen(text));
+}
+
+/* Receive more; false at the end of the connection. Fails the test when nothing comes. */
+static bool receive(wire *wire)
+{
+    struct pollfd wait = {.fd = wire->fd, .events = POLLIN};
+    if (poll(&wait, 1, PATIENCE_MS) != 1)
+        fail_msg("the server neither answers nor ends the connection; so far: %.500s",
+                 wire->data != NULL ? wire->data : "");
+    char *larger = realloc(wire->data, wire->bytes + 65537);
+    assert_non_null(larger);
+    wire->data = larger;
+    ssize_t got = recv(wire->fd, wire->data + wire->bytes, 65536, 0);
+    if (got > 0)
+        wire->bytes += (size_t)got;
+    wire->data[wire->bytes] = '\0';
+    return got > 0;
+}
+
+static void take(wire *wire, size_t bytes)
+{
+    memmove(wire->data, wire->data + bytes, wire->bytes - bytes + 1);
+    wire->bytes -= bytes;
+}
+
+/* The header block with its empty line, taken; NULL when the connection ended before. */
+static char *take_header(wire *wire)
+{
+    for (;;) {
+        char *end = wire->bytes > 0 ? memmem(wire->data, wire->bytes, "\r\n\r\n", 4) : NULL;
+        if (end != NULL) {
+            size_t bytes = (size_t)(end - wire->data) + 4;
+            char *header = strndup(wire->data, bytes);
+            take(wire, bytes);
+            return header;
+        }
+        if (!receive(wire))
+            return NULL;
+    }
+}
+
+static void append(reply *answer, const char *data, size_t bytes)
+{
+    answer->body = realloc(answer->body, answer->bytes + bytes + 1);
+    assert_non_null(answer->body);
+    memcpy(answer->body + answer->bytes, data, bytes);
+    answer->bytes += bytes;
+    answer->body[answer->bytes] = '\0';
+}
+
+/* Move up to `bytes` to the body; fails the test when the connection ends before. */
+static void take_body(wire *wire, reply *answer, size_t bytes)
+{
+    while (bytes > 0) {
+        if (wire->bytes == 0 && !receive(wire))
+            fail_msg("the connection ended within a body; headers were: %s", answer->headers);
+        size_t part = wire->bytes < bytes ? wire->bytes : bytes;
+        append(answer, wire->data, part);
+        take(wire, part);
+        bytes -= part;
+    }
+}
+
+static void take_line(wire *wire, char *out, size_t room)
+{
+    char *end;
+    while ((end = wire->bytes > 0 ? memmem(wire->data, wire->bytes, "\r\n", 2) : NULL) == NULL)
+        if (!receive(wire))
+            fail_msg("the connection ended between chunks");
+    snprintf(out, room, "%.*s", (int)(end - wire->data), wire->data);
+    take(wire, (size_t)(end - wire->data) + 2);
+}
+
+static void take_chunks(wire *wire, reply *answer)
+{
+    char line[64];
+    for (;;) {
+        take_line(wire, line, sizeof line);
+        size_t bytes = strtoul(line, NULL, 16);
+        take_body(wire, answer, bytes);
+        take_line(wire, line, sizeof line);
+        assert_string_equal(line, "");
+        if (bytes == 0)
+            return;
+    }
+}
+
+static void take_content(wire *wire, reply *answer)
+{
+    char text[64];
+    if (answer->status == 204 || answer->status == 304)
+        return;
+    if (reply_header(answer, "Transfer-Encoding", text, sizeof text) != NULL) {
+        take_chunks(wire, answer);
+    } else if (reply_header(answer, "Content-Length", text, sizeof text) != NULL) {
+        take_body(wire, answer, strtoull(text, NULL, 10));
+    } else {
+        while (receive(wire))
+            continue;
+        append(answer, wire->data, wire->bytes);
+        take(wire, wire->bytes);
+    }
+}
+
+reply wire_answer(wire *wire, bool to_head)
+{
+    reply answer = {0};
+    do {
+        free(answer.headers);
+        answer.headers = take_header(wire);
+        answer.status = answer.headers != NULL ? strtol(strchr(answer.headers, ' '), NULL, 10) : 0;
+    } while (answer.status == 100);
+    if (answer.headers == NULL)
+        answer.headers = strdup("");
+    append(&answer, "", 0);
+    if (answer.status != 0 && !to_head)
+        take_content(wire, &answer);
+    return answer;
+}
+
+reply wire_request(wire *wire, const char *method, const char *target, const char *const *headers,
+                   const void *body, size_t bytes)
+{
+    char line[128];
+    wire_send_text(wire, method);
+    wire_send_text(wire, " ");
+    wire_send_text(wire, target);
+    wire_send_text(wire, " HTTP/1.1\r\nHost: test\r\n");
+    for (; headers != NULL && *headers != NULL; headers++) {
+        wire_send_text(wire, *headers);
+        wire_send_text(wire, "\r\n");
+    }
+    snprintf(line, sizeof line, body != NULL ? "Content-Length: %zu\r\n\r\n" : "\r\n", bytes);
+    wire_send_text(wire, line);
+    if (body != NULL)
+        wire_send(wire, body, bytes);
+    return wire_answer(wire, strcmp(method, "HEAD") == 0);
+}
+
+bool wire_ended(wire *wire)
+{
+    size_t before = wire->bytes;
+    while (receive(wire))
+        continue;
+    return before == 0 && wire->bytes == 0;
+}

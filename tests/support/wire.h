@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* wire.h - a connection to a test server, byte by byte: keep-alive, and what libcurl would not
+ * send.
+ */
+#ifndef PE_TESTS_SUPPORT_WIRE_H
+#define PE_TESTS_SUPPORT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "support/client.h"
+#include "support/server.h"
+
+/** One connection, with what has been received and not yet taken. */
+typedef struct wire {
+    int fd;
+    char *data;
+    size_t bytes;
+} wire;
+
+wire wire_open(const test_server *server);
+void wire_close(wire *wire);
+
+/** Send all of it. False when the server has closed the connection. */
+bool wire_send(wire *wire, const void *data, size_t bytes);
+bool wire_send_text(wire *wire, const char *text);
+
+/**
+ * Take the next answer, chunked or of known length or ended by the connection; interim 100s are
+ * passed over. to_head: it has no body whatever it says. status 0 when the connection ended before.
+ */
+reply wire_answer(wire *wire, bool to_head);
+
+/** A whole exchange: method, target, Host, the header lines (NULL-terminated, may be NULL), the
+ * body (NULL: none). */
+reply wire_request(wire *wire, const char *method, const char *target, const char *const *headers,
+                   const void *body, size_t bytes);
+
+/** Wait until the server closes the connection; true when it sent nothing more before. */
+bool wire_ended(wire *wire);
+
+#endif
