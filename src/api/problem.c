@@ -32,15 +32,22 @@ static void put_pointer(const char *where, pe_buffer *out)
     pe_buffer_free(&fragment);
 }
 
-/* The detail of one parameter need not begin with its name, which stands beside it. */
+static const char *after_name(const char *detail, const char *name)
+{
+    const size_t bytes = strlen(name);
+    return bytes > 0 && strncmp(detail, name, bytes) == 0 && detail[bytes] == ' '
+               ? detail + bytes + 1
+               : NULL;
+}
+
+/* The detail of one parameter need not begin with its name or place, which stands beside it. */
 static const char *without_name(const pe_problem *problem)
 {
     const char *slash = strrchr(problem->where, '/');
-    const char *name = slash != NULL ? slash + 1 : problem->where;
-    const size_t bytes = strlen(name);
-    if (bytes == 0 || strncmp(problem->detail, name, bytes) != 0 || problem->detail[bytes] != ' ')
-        return problem->detail;
-    return problem->detail + bytes + 1;
+    const char *rest = after_name(problem->detail, problem->where);
+    if (rest == NULL && slash != NULL)
+        rest = after_name(problem->detail, slash + 1);
+    return rest != NULL ? rest : problem->detail;
 }
 
 static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out)
