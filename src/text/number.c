@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "text/blocks.h"
 #include "text/digits.h"
 #include "text/shortest.h"
 
@@ -164,10 +165,14 @@ size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separat
 {
     const char *at = data;
     char *const start = out;
-    size_t step = pe_dtype_bytes(dtype);
+    const size_t step = pe_dtype_bytes(dtype);
+    if (n == 0)
+        return 0;
+    if (dtype == PE_FLOAT32 || dtype == PE_FLOAT16 || dtype == PE_BFLOAT16)
+        return (size_t)(pe_number_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
     for (size_t i = 0; i < n; i++) {
         out += pe_number_print(dtype, pe_dtype_load(dtype, at + i * step), out);
         *out++ = separator;
     }
-    return n == 0 ? 0 : (size_t)(out - 1 - start);
+    return (size_t)(out - 1 - start);
 }

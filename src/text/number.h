@@ -29,6 +29,13 @@ size_t pe_number_print(pe_dtype dtype, double value, char *out);
  */
 size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separator, char *out);
 
+/**
+ * Choose how pe_numbers_print works on blocks, by name: "auto", "baseline", "v3", "v4" or "vbmi2".
+ * All give the same text. False when there is no such variant or this CPU cannot run it; the one
+ * in use then stays, at first the best there is. Threads: once, before others run.
+ */
+bool pe_number_select_variant(const char *name);
+
 /** What pe_number_scan found. */
 typedef enum pe_scan {
     PE_SCAN_OK,

@@ -51,11 +51,11 @@ static void print_ours(void)
 
 static void print_snprintf(void)
 {
-    const char *format = dtype == PE_FLOAT64 ? "%.17g," : "%.9g,";
+    const int digits = dtype == PE_FLOAT64 ? 17 : 9;
     char *out = text;
     for (size_t i = 0; i < NUMBERS; i++) {
         double v = pe_dtype_load(dtype, elements + i * pe_dtype_bytes(dtype));
-        out += snprintf(out, PE_NUMBER_TEXT_MAX, format, v);
+        out += snprintf(out, PE_NUMBER_TEXT_MAX, "%.*g,", digits, v);
     }
 }
 

@@ -77,7 +77,7 @@ static void expected_text(pe_dtype dtype, double v, int p, char *out, size_t byt
     for (;; p++) {
         snprintf(text, sizeof text, "%.*e", p, m);
         uint64_t digits = (uint64_t)(text[0] - '0');
-        int exponent = atoi(strchr(text, 'e') + 1) - p;
+        int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10) - p;
         for (int i = 0; i < p; i++)
             digits = digits * 10 + (uint64_t)(text[2 + i] - '0');
         bool same = reads_back(dtype, digits, exponent, m);

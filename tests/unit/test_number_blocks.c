@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* test_number_blocks.c - blocks of numbers: every variant writes what single numbers print as. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/guard.h"
+#include "text/blocks.h"
+#include "text/number.h"
+
+#define MOST 4096
+
+static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT16, PE_BFLOAT16, PE_FLOAT64, PE_INT32};
+
+static size_t print_singly(pe_dtype dtype, const char *data, size_t n, char separator, char *out)
+{
+    char *const start = out;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            *out++ = separator;
+        out += pe_number_print(dtype, pe_dtype_load(dtype, data + i * pe_dtype_bytes(dtype)), out);
+    }
+    return (size_t)(out - start);
+}
+
+static void show_difference(const char *variant, pe_dtype dtype, const char *data, size_t n)
+{
+    char got[PE_NUMBER_TEXT_MAX * 8 + 1], wanted[PE_NUMBER_TEXT_MAX * 8 + 1];
+    for (size_t i = 0; i + 8 <= n; i++) {
+        const char *at = data + i * pe_dtype_bytes(dtype);
+        size_t a = pe_numbers_print(dtype, at, 8, ' ', got);
+        size_t b = print_singly(dtype, at, 8, ' ', wanted);
+        got[a] = wanted[b] = '\0';
+        if (strcmp(got, wanted) != 0)
+            fail_msg("%s, %s, element %zu on: got %s, wanted %s", variant, pe_dtype_name(dtype), i,
+                     got, wanted);
+    }
+    fail_msg("%s, %s: %zu elements print differently", variant, pe_dtype_name(dtype), n);
+}
+
+/* Print n elements by every variant the CPU has; out of exactly the room that is promised. */
+static void check(pe_dtype dtype, const char *data, size_t n, char separator)
+{
+    static char wanted[MOST * PE_NUMBER_TEXT_MAX], got[MOST * PE_NUMBER_TEXT_MAX];
+    size_t bytes = print_singly(dtype, data, n, separator, wanted);
+    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++) {
+        assert_true(pe_number_select_variant((*v)->name));
+        size_t written = pe_numbers_print(dtype, data, n, separator, got);
+        if (written != bytes || memcmp(got, wanted, bytes) != 0)
+            show_difference((*v)->name, dtype, data, n);
+    }
+}
+
+static uint64_t random_bits(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static void fill_random(uint64_t *seed, char *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t bits = random_bits(seed);
+        memcpy(data + i, &bits, 8);
+    }
+}
+
+/* What tables hold: sines, zeros and ones, small and large scalings of them, round decimals. */
+static void fill_like_tables(uint64_t *seed, pe_dtype dtype, char *data, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = random_bits(seed);
+        double v = sin((double)(bits >> 44)), few = (double)(bits >> 34 & 1023);
+        switch (bits & 15) {
+        case 0:
+            v = (double)(bits >> 8 & 1);
+            break;
+        case 1:
+            v *= ldexp(1, (int)(bits >> 8 & 31) - 20);
+            break;
+        case 2:
+            v = few / 1000 * (v < 0 ? -1 : 1);
+            break;
+        case 3:
+            v = ldexp(v < 0 ? -1 : 1, (int)(bits >> 8 & 31) - 20);
+            break;
+        case 4:
+            v = few / 100;
+            break;
+        case 5:
+            v = pow(10, (double)(bits >> 8 & 7) - 6);
+            break;
+        default:
+            v *= bits & 16 ? 1 : 10;
+        }
+        pe_dtype_store(dtype, dtype == PE_INT32 ? rint(v * 1000) : v,
+                       data + i * pe_dtype_bytes(dtype));
+    }
+}
+
+static bool is_long(void)
+{
+    return getenv("POSENC_LONG") != NULL;
+}
+
+static void tables_print_alike(void **unused)
+{
+    (void)unused;
+    static char data[8 * MOST];
+    uint64_t seed = 1;
+    for (int round = 0; round < 40; round++)
+        for (size_t d = 0; d < PE_LEN(dtypes); d++) {
+            fill_like_tables(&seed, dtypes[d], data, MOST);
+            check(dtypes[d], data, MOST, ',');
+        }
+}
+
+static void random_bits_print_alike(void **unused)
+{
+    (void)unused;
+    static char data[8 * MOST];
+    uint64_t seed = 2;
+    for (int round = 0; round < 40; round++)
+        for (size_t d = 0; d < PE_LEN(dtypes); d++) {
+            fill_random(&seed, data, sizeof data);
+            check(dtypes[d], data, MOST, ',');
+        }
+}
+
+static void every_16_bit_value_prints_alike(void **unused)
+{
+    (void)unused;
+    static char data[2 * MOST];
+    for (uint32_t first = 0; first < 0x10000; first += MOST) {
+        for (uint32_t i = 0; i < MOST; i++) {
+            uint16_t bits = (uint16_t)(first + i);
+            memcpy(data + 2 * i, &bits, 2);
+        }
+        check(PE_FLOAT16, data, MOST, ',');
+        check(PE_BFLOAT16, data, MOST, ',');
+    }
+}
+
+/* All floats in turn with POSENC_LONG=1; else every 997th of those that take the short way. */
+static void floats_in_turn_print_alike(void **unused)
+{
+    (void)unused;
+    static char data[4 * MOST];
+    const uint32_t step = is_long() ? 1 : 997;
+    uint64_t bits = is_long() ? 0 : 0x38d00000, last = is_long() ? 0xffffffff : 0x41300000;
+    while (bits <= last) {
+        for (size_t i = 0; i < MOST; i++, bits += step) {
+            uint32_t element = (uint32_t)bits;
+            memcpy(data + 4 * i, &element, 4);
+        }
+        check(PE_FLOAT32, data, MOST, ',');
+    }
+}
+
+static void any_length_alignment_and_separator(void **unused)
+{
+    (void)unused;
+    static const char separators[] = {',', '\n', '\t', ' ', ';', '0', '\0', '\xff'};
+    static char data[8 * 320 + 8];
+    uint64_t seed = 3;
+    for (size_t n = 0; n < 300; n++)
+        for (size_t d = 0; d < PE_LEN(dtypes); d++) {
+            char *at = data + n % 8;
+            fill_like_tables(&seed, dtypes[d], at, n);
+            check(dtypes[d], at, n, separators[n % sizeof separators]);
+        }
+}
+
+/* The input ends at a forbidden page, and so does the room for the output. */
+static void nothing_else_is_touched(void **unused)
+{
+    (void)unused;
+    uint64_t seed = 4;
+    for (size_t n = 1; n < 40; n++)
+        for (size_t d = 0; d < PE_LEN(dtypes); d++)
+            for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++) {
+                guarded in = guard_make(n * pe_dtype_bytes(dtypes[d]), 0);
+                guarded out = guard_make(n * PE_NUMBER_TEXT_MAX, 0);
+                if (n % 2)
+                    fill_like_tables(&seed, dtypes[d], (char *)in.data, n);
+                else
+                    for (size_t i = 0; i < in.bytes; i++)
+                        in.data[i] = (unsigned char)random_bits(&seed);
+                assert_true(pe_number_select_variant((*v)->name));
+                pe_numbers_print(dtypes[d], in.data, n, ',', (char *)out.data);
+                guard_check(&in, "input");
+                guard_check(&out, "output");
+                guard_free(&in);
+                guard_free(&out);
+            }
+}
+
+static void selection(void **unused)
+{
+    (void)unused;
+    const pe_number_blocks *const *all = pe_number_blocks_all(), *best = NULL;
+    for (; *all != NULL; all++) {
+        best = *all;
+        assert_true(pe_number_select_variant(best->name));
+        assert_ptr_equal(pe_number_blocks_get(), best);
+    }
+    assert_true(pe_number_select_variant("baseline"));
+    assert_false(pe_number_select_variant("v5"));
+    assert_string_equal(pe_number_blocks_get()->name, "baseline");
+    assert_true(pe_number_select_variant("auto"));
+    assert_ptr_equal(pe_number_blocks_get(), best);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"what tables hold prints as it does singly", tables_print_alike, NULL, NULL, NULL},
+        {"random bits print as they do singly", random_bits_print_alike, NULL, NULL, NULL},
+        {"every 16-bit value prints as it does singly", every_16_bit_value_prints_alike, NULL, NULL,
+         NULL},
+        {"floats in turn print as they do singly", floats_in_turn_print_alike, NULL, NULL, NULL},
+        {"any length, alignment and separator", any_length_alignment_and_separator, NULL, NULL,
+         NULL},
+        {"nothing but the room promised is touched", nothing_else_is_touched, NULL, NULL, NULL},
+        {"variants are chosen by name", selection, NULL, NULL, NULL},
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
