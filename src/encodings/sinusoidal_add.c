@@ -6,8 +6,8 @@
 #include "encodings/registry.h"
 #include "encodings/sinusoidal.h"
 
-/* Doubles of encodings held at a time. */
-#define BLOCK_ELEMENTS 32768
+/* Doubles of encodings held at a time: a row at least. */
+#define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
 
 static const pe_param params[] = {
     {.name = "embeddings",
@@ -73,9 +73,8 @@ static pe_status check_width(const pe_shape *x, pe_problem *why)
 }
 
 /*
- * Add in place, a block of encodings for all sequences of a batch at a time. Nothing overflows: an
- * encoding is at most 1, less than half of the last place of any type's largest number but
- * float64's, where it is less still.
+ * Add in place. A block of encodings is made once for all sequences of a batch. Nothing overflows:
+ * an encoding is at most 1, less than half of the last place of the largest number of any type.
  */
 static pe_status add_batch(const pe_sinusoid *sinusoid, const axes *shape,
                            const pe_positions *positions, size_t batch, double *block, pe_array *x,
@@ -84,8 +83,7 @@ static pe_status add_batch(const pe_sinusoid *sinusoid, const axes *shape,
     const pe_kernels *kernels = pe_kernels_get();
     const size_t bytes = pe_dtype_bytes(x->dtype), sequence = shape->tokens * shape->width;
     const size_t first = shape->batches > 1 ? batch * shape->tokens : 0;
-    size_t rows_max = BLOCK_ELEMENTS / shape->width;
-    rows_max = rows_max > 0 ? rows_max : 1;
+    const size_t rows_max = BLOCK_ELEMENTS / shape->width;
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
         rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
         const pe_status status =
@@ -105,13 +103,11 @@ static pe_status add_encodings(const pe_values *values, pe_tables *tables,
                                const pe_positions *positions, const axes *shape, pe_array *x,
                                pe_problem *why)
 {
-    const size_t width = shape->width;
-    const size_t elements = width > BLOCK_ELEMENTS ? width : BLOCK_ELEMENTS;
     pe_sinusoid sinusoid;
-    pe_status status = pe_sinusoid_make(values, width, tables, &sinusoid, why);
+    pe_status status = pe_sinusoid_make(values, shape->width, tables, &sinusoid, why);
     if (status != PE_OK)
         return status;
-    double *block = malloc(elements * sizeof *block);
+    double *block = malloc(BLOCK_ELEMENTS * sizeof *block);
     if (block == NULL)
         status = pe_fail_memory(why);
     for (size_t b = 0; status == PE_OK && b < shape->batches; b++)
@@ -137,6 +133,20 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return PE_OK;
 }
 
+/* The embeddings become the sum; those of a borrowed body are copied first. */
+static pe_status take_room(pe_array *x, pe_array *sum, pe_problem *why)
+{
+    if (!x->borrowed) {
+        *sum = *x;
+        *x = (pe_array){0};
+        return PE_OK;
+    }
+    const pe_status status = pe_array_make(x->dtype, &x->shape, sum, why);
+    if (status == PE_OK)
+        memcpy(sum->data, x->data, x->elements * pe_dtype_bytes(x->dtype));
+    return status;
+}
+
 static void derive_positions(pe_values *values, size_t tokens)
 {
     pe_value *positions = pe_values_find(values, "positions");
@@ -160,15 +170,18 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     if (status == PE_OK)
         status =
             pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &x->shape, shape.width, why);
-    if (status == PE_OK)
-        status = add_encodings(values, tables, positions, &shape, x, why);
     if (status != PE_OK)
         return status;
-    pe_array *sum = malloc(sizeof *sum);
+    pe_array *sum = calloc(1, sizeof *sum);
     if (sum == NULL)
         return pe_fail_memory(why);
-    *sum = *x;
-    *x = (pe_array){0}; /* it is the plan's now */
+    status = take_room(x, sum, why);
+    if (status == PE_OK)
+        status = add_encodings(values, tables, positions, &shape, sum, why);
+    if (status != PE_OK) {
+        free_sum(sum);
+        return status;
+    }
     out->state = sum;
     out->free_state = free_sum;
     out->fill = fill;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* encode.c - a resource's numbers without HTTP: read, planned and filled. */
+#include "support/check.h"
+#include "support/encode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const pe_read_limits read_limits = {
+    .max_elements = 1 << 24, .max_positions = 1 << 24, .max_depth = 32};
+static const pe_limits limits = {.max_elements = 1 << 24};
+
+static encoded plan(const pe_resource *resource, bool json, const char *text, size_t bytes)
+{
+    encoded e = {.status = PE_OK};
+    e.status = json ? pe_ask_from_json(resource, text, bytes, &read_limits, &e.ask, &e.why)
+                    : pe_ask_from_query(resource, text, bytes, &read_limits, &e.ask, &e.why);
+    if (e.status != PE_OK)
+        return e;
+    assert_int_equal(pe_tables_make(1 << 24, &e.tables, &e.why), PE_OK);
+    e.status = resource->plan(&e.ask.values, e.tables, &limits, &e.plan, &e.why);
+    return e;
+}
+
+encoded encode(const pe_resource *resource, const char *query, ...)
+{
+    char text[8192];
+    va_list list;
+    va_start(list, query);
+    const int bytes = vsnprintf(text, sizeof text, query, list);
+    va_end(list);
+    assert_in_range(bytes, 0, sizeof text - 1);
+    return plan(resource, false, text, (size_t)bytes);
+}
+
+encoded encode_json(const pe_resource *resource, const char *body, ...)
+{
+    char *text;
+    va_list list;
+    va_start(list, body);
+    const int bytes = vasprintf(&text, body, list);
+    va_end(list);
+    assert_true(bytes >= 0);
+    const encoded e = plan(resource, true, text, (size_t)bytes);
+    free(text);
+    return e;
+}
+
+void encoded_free(encoded *e)
+{
+    pe_plan_free(&e->plan);
+    pe_ask_free(&e->ask);
+    pe_tables_free(e->tables);
+    *e = (encoded){0};
+}
+
+double *encoded_units(const encoded *e, size_t t, size_t first, size_t units)
+{
+    if (e->status != PE_OK)
+        fail_msg("%s: %s", e->why.where, e->why.detail);
+    const pe_tensor *tensor = &e->plan.tensors[t];
+    const size_t n = units * tensor->unit, bytes = pe_dtype_bytes(tensor->dtype);
+    pe_problem why;
+    unsigned char *out = aligned_alloc(64, (n * bytes + 63) / 64 * 64 + 64);
+    double *values = malloc((n + 1) * sizeof *values);
+    assert_non_null(out);
+    assert_non_null(values);
+    memset(out, 0x5a, n * bytes + 8);
+    if (e->plan.fill(&e->plan, t, first, units, out, &why) != PE_OK)
+        fail_msg("fill: %s", why.detail);
+    for (size_t i = 0; i < 8; i++)
+        if (out[n * bytes + i] != 0x5a)
+            fail_msg("fill of units %zu + %zu wrote past its end", first, units);
+    for (size_t i = 0; i < n; i++)
+        values[i] = pe_dtype_load(tensor->dtype, out + i * bytes);
+    free(out);
+    return values;
+}
+
+double *encoded_all(const encoded *e, size_t t)
+{
+    return encoded_units(e, t, 0, e->plan.tensors[t].units);
+}
+
+void assert_refused(const pe_resource *resource, const char *query, pe_status status,
+                    const char *where)
+{
+    encoded e = encode(resource, "%s", query);
+    if (e.status != status || strcmp(e.why.where, where) != 0)
+        fail_msg("%s?%s: got %s at \"%s\" (%s), wanted %s at \"%s\"", resource->path, query,
+                 pe_status_code_text(e.status), e.why.where, e.why.detail,
+                 pe_status_code_text(status), where);
+    encoded_free(&e);
+}

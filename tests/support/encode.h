@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* encode.h - a resource's numbers without HTTP: read, planned and filled. */
+#ifndef PE_TESTS_SUPPORT_ENCODE_H
+#define PE_TESTS_SUPPORT_ENCODE_H
+
+#include "api/ask.h"
+#include "tables/tables.h"
+
+typedef struct encoded {
+    pe_status status; /* of reading or planning; why tells more */
+    pe_problem why;
+    pe_ask ask;
+    pe_tables *tables;
+    pe_plan plan;
+} encoded;
+
+/** Plan a GET with this query (printf). Does not fail the test: status may be what is tested. */
+encoded encode(const pe_resource *resource, const char *query, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Plan a POST with this JSON body (printf). */
+encoded encode_json(const pe_resource *resource, const char *body, ...)
+    __attribute__((format(printf, 2, 3)));
+void encoded_free(encoded *e);
+
+/** Units [first, first + units) of tensor t as doubles; the caller frees. Fails the test when the
+ * plan or the fill failed. */
+double *encoded_units(const encoded *e, size_t t, size_t first, size_t units);
+/** All of tensor t. */
+double *encoded_all(const encoded *e, size_t t);
+
+/** Fails the test unless the query is refused with this status, naming the parameter. */
+void assert_refused(const pe_resource *resource, const char *query, pe_status status,
+                    const char *where);
+
+#endif
