@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_answer.c - the tensors of a request, turned, as the answer. */
+#include "encodings/rope_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The arrays that are the answer as they stand. */
+typedef struct turned {
+    pe_array array[2];
+} turned;
+
+pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
+{
+    const pe_array *tensor = &pe_values_find(values, name)->tensor;
+    if (tensor->shape.ndim < 2 || tensor->elements == 0 || tensor->dtype == PE_INT32)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must hold floating-point vectors along its last axis and tokens along "
+                       "another",
+                       name);
+    const size_t channels = tensor->shape.dim[tensor->shape.ndim - 1];
+    if (channels < 2 || channels > 65536)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "the last axis of %s must have 2 to 65536 channels, got %zu", name,
+                       channels);
+    if (!pe_values_present(values, "head_dim"))
+        pe_values_set_int(values, "head_dim", (int64_t)channels);
+    const size_t head_dim = (size_t)pe_values_int(values, "head_dim");
+    if (channels != head_dim)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "the last axis of %s must have head_dim = %zu channels, got %zu", name,
+                       head_dim, channels);
+    return PE_OK;
+}
+
+pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *axis, pe_problem *why)
+{
+    const int64_t given = pe_values_int(values, "seq_axis");
+    const int64_t ndim = (int64_t)pe_values_find(values, name)->tensor.shape.ndim;
+    const int64_t at = given < 0 ? given + ndim : given;
+    if (at < 0 || at >= ndim - 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must name an axis of %s before the last, which holds channels; "
+                       "it has %lld axes, got %lld",
+                       name, (long long)ndim, (long long)given);
+    *axis = (size_t)at;
+    return PE_OK;
+}
+
+static pe_status check_positions(const pe_rope_answer *answer, const char *tensor, size_t axis,
+                                 pe_problem *why)
+{
+    const char *name = answer->positions;
+    const pe_positions *positions = answer->turn.positions;
+    const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
+    const size_t n = shape->dim[axis], batch = shape->dim[0];
+    if (positions->shape.ndim < 2) {
+        if (positions->count == n || (answer->one_for_all && positions->count == 1))
+            return PE_OK;
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must give one for each of the %zu tokens of %s, got %zu", name, n,
+                       tensor, positions->count);
+    }
+    const size_t *dim = positions->shape.dim;
+    if (dim[1] == n && (dim[0] == 1 || (axis > 0 && dim[0] == batch)))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "%s must be [tokens] or [batch, tokens], where axis 0 of %s is the batch and "
+                   "axis %zu, %zu long, the tokens; got [%zu, %zu]",
+                   name, tensor, axis, n, dim[0], dim[1]);
+}
+
+pe_status pe_rope_take(pe_values *values, const char *name, pe_array *out, pe_problem *why)
+{
+    pe_array *tensor = &pe_values_find(values, name)->tensor;
+    if (!tensor->borrowed) {
+        *out = *tensor;
+        *tensor = (pe_array){0};
+        return PE_OK;
+    }
+    const pe_status status = pe_array_make(tensor->dtype, &tensor->shape, out, why);
+    if (status == PE_OK)
+        memcpy(out->data, tensor->data, tensor->elements * pe_dtype_bytes(tensor->dtype));
+    return status;
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const turned *state = plan->state;
+    const pe_array *array = &state->array[t];
+    const size_t bytes = pe_dtype_bytes(array->dtype);
+    (void)why;
+    memcpy(out, (const unsigned char *)array->data + first * bytes, units * bytes);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    turned *state = of;
+    for (size_t t = 0; t < PE_LEN(state->array); t++)
+        pe_array_free(&state->array[t]);
+    free(state);
+}
+
+static pe_status make_state(pe_plan *plan, pe_problem *why)
+{
+    if (plan->state != NULL)
+        return PE_OK;
+    plan->state = calloc(1, sizeof(turned));
+    if (plan->state == NULL)
+        return pe_fail_memory(why);
+    plan->free_state = free_state;
+    plan->fill = fill;
+    return PE_OK;
+}
+
+pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
+                             pe_plan *plan, pe_problem *why)
+{
+    size_t axis;
+    const pe_array *given = &pe_values_find(answer->values, name)->tensor;
+    pe_status status = pe_rope_seq_axis(answer->values, name, &axis, why);
+    if (status == PE_OK)
+        status = check_positions(answer, name, axis, why);
+    if (status == PE_OK)
+        status = make_state(plan, why);
+    if (status == PE_OK)
+        status =
+            pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    pe_array *array = &((turned *)plan->state)->array[plan->n_tensors - 1];
+    status = pe_rope_take(answer->values, name, array, why);
+    if (status == PE_OK)
+        status = pe_rope_turn_array(&answer->turn, axis, array, why);
+    if (status != PE_OK || pe_rope_finite(array->dtype, array->data, array->elements))
+        return status;
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "a turned channel of %s overflows %s, or one that came is not finite", name,
+                   pe_dtype_name(array->dtype));
+}

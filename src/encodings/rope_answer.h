@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_answer.h - the tensors of a request, turned, as the answer. */
+#ifndef PE_ENCODINGS_ROPE_ANSWER_H
+#define PE_ENCODINGS_ROPE_ANSWER_H
+
+#include "encodings/rope_turn.h"
+
+#define PE_ROPE_PARAM_SEQ_AXIS                                                                     \
+    {                                                                                              \
+        .name = "seq_axis", .kind = PE_KIND_INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1,      \
+        .fallback = -2, .help = "The axis of tokens; negative counts from the end.",               \
+        .example = "-2"                                                                            \
+    }
+
+/**
+ * head_dim is the last axis of the tensor named `name`: fill it in where absent, check it where
+ * present. The tensor must have at least two axes and one vector.
+ */
+pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why) PE_MUST_CHECK;
+
+/** seq_axis of the tensor named `name`, counted from the front; it is not the last axis. */
+pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *axis,
+                           pe_problem *why) PE_MUST_CHECK;
+
+/** Take the tensor out of values, to be kept or written to: a copy when its numbers are borrowed.
+ */
+pe_status pe_rope_take(pe_values *values, const char *name, pe_array *out,
+                       pe_problem *why) PE_MUST_CHECK;
+
+/** How the tensors of one request are turned. Borrows everything. */
+typedef struct pe_rope_answer {
+    pe_values *values;
+    const pe_limits *limits;
+    pe_rope_turn turn;
+    const char *positions; /* the parameter turn.positions came from */
+    bool one_for_all;      /* a single position may serve all tokens */
+} pe_rope_answer;
+
+/**
+ * Turn the tensor named `name` and add it to the plan under the name `shown`: at most two to a
+ * plan, which hands them out from then on.
+ * Errors  INVALID_PARAMETER: seq_axis; positions that do not fit the tensor; a turned value that
+ *         overflows the dtype. TOO_MANY_ELEMENTS, INTERNAL.
+ */
+pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
+                             pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+
+#endif

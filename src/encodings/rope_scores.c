@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
+#include "encodings/rope_answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct scores {
+    pe_rope rope;
+    pe_tables *tables;
+    pe_shared_wave wave; /* amplitude: the attention factor squared */
+    pe_array q, k;       /* [m, head_dim], [n, head_dim] */
+    pe_positions query_at, key_at;
+} scores;
+
+/* ---- one logit ----------------------------------------------------------------------------------
+ */
+
+/* Sums in eight lanes, then the lanes in order: the same bits at every vector width. */
+static double dot(const double *x, const double *y, size_t n)
+{
+    double lane[8] = {0}, sum = 0;
+    size_t j = 0;
+    for (; j + 8 <= n; j += 8)
+        for (size_t l = 0; l < 8; l++)
+            lane[l] += x[j + l] * y[j + l];
+    for (; j < n; j++)
+        sum += x[j] * y[j];
+    for (size_t l = 0; l < 8; l++)
+        sum += lane[l];
+    return sum;
+}
+
+static const void *row_of(const pe_array *array, size_t r)
+{
+    const size_t bytes = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
+    return (const unsigned char *)array->data + r * bytes;
+}
+
+/* ---- a run of logits ----------------------------------------------------------------------------
+ */
+
+/* Scratch of one fill. */
+typedef struct worker {
+    const scores *state;
+    pe_rope_rows rows;
+    pe_positions delta;  /* key_at - the position of the query at hand */
+    double *query, *key; /* [head_dim] */
+} worker;
+
+/* deltas of query i to all keys, as positions that the rows follow */
+static void set_query(worker *work, size_t i)
+{
+    const scores *state = work->state;
+    const pe_positions *keys = &state->key_at;
+    const double at = pe_positions_at(&state->query_at, i);
+    if (keys->list == NULL)
+        work->delta.first = keys->first - (int64_t)at;
+    else
+        for (size_t j = 0; j < keys->count; j++)
+            work->delta.list[j] = keys->list[j] - at;
+    pe_kernels_get()->widen(state->q.dtype, row_of(&state->q, i), state->rope.head_dim,
+                            work->query);
+}
+
+/* q . R_delta k, the pass-through channels included */
+static double logit(worker *work, size_t j)
+{
+    const scores *state = work->state;
+    const pe_rope *rope = &state->rope;
+    const double *cos, *sin;
+    pe_rope_rows_at(&work->rows, j, &cos, &sin);
+    pe_kernels_get()->widen(state->k.dtype, row_of(&state->k, j), rope->head_dim, work->key);
+    pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
+                             work->key, work->key);
+    return dot(work->query, work->key, rope->head_dim);
+}
+
+static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t units,
+                          unsigned char *out, pe_problem *why)
+{
+    const size_t n = work->state->key_at.count, bytes = pe_dtype_bytes(dtype);
+    for (size_t done = 0, got; done < units; done += got) {
+        const size_t i = (first + done) / n, j = (first + done) % n;
+        const size_t most = units - done < n - j ? units - done : n - j;
+        if (done == 0 || j == 0)
+            set_query(work, i);
+        const pe_status status = pe_rope_rows_load(&work->rows, j, most, &got, why);
+        if (status != PE_OK)
+            return status;
+        for (size_t u = 0; u < got; u++, out += bytes)
+            pe_dtype_store(dtype, logit(work, j + u), out);
+    }
+    return PE_OK;
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const scores *state = plan->state;
+    worker work = {.state = state,
+                   .query = malloc(state->rope.head_dim * sizeof(double)),
+                   .key = malloc(state->rope.head_dim * sizeof(double))};
+    work.rows =
+        (pe_rope_rows){.tables = state->tables, .wave = &state->wave, .positions = &work.delta};
+    pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
+    if (status == PE_OK && (work.query == NULL || work.key == NULL))
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        status = fill_run(&work, plan->tensors[t].dtype, first, units, out, why);
+    pe_rope_rows_close(&work.rows);
+    pe_positions_free(&work.delta);
+    free(work.query);
+    free(work.key);
+    return status;
+}
+
+/* ---- overflow, before anything is answered ------------------------------------------------------
+ */
+
+/* Largest Euclidean norm of the rows; infinite when one overflows. */
+static double norm_max(const pe_array *array, double *wide)
+{
+    double most = 0;
+    const size_t d = array->shape.dim[1];
+    for (size_t r = 0; r < array->shape.dim[0]; r++) {
+        pe_kernels_get()->widen(array->dtype, row_of(array, r), d, wide);
+        const double norm = sqrt(dot(wide, wide, d));
+        if (!(norm <= most))
+            most = isnan(norm) ? (double)INFINITY : norm;
+    }
+    return most;
+}
+
+/* |q . R k| <= A^2 |q| |k|: mostly that settles it. */
+static bool within_bound(const scores *state, pe_dtype dtype, double *wide)
+{
+    const double attention = pe_rope_attention_factor(&state->rope);
+    const double amplitude = attention > 1 ? attention * attention : 1;
+    const double bound = amplitude * norm_max(&state->q, wide) * norm_max(&state->k, wide);
+    return bound <= pe_dtype_max(dtype) * 0.999; /* leaves room for rounding of every kind */
+}
+
+/* What the bound does not clear is computed once here and again when it is sent. */
+static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
+{
+    enum { CHUNK = 1024 };
+    const pe_tensor *tensor = &plan->tensors[0];
+    const scores *state = plan->state;
+    double *wide = malloc(state->rope.head_dim * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    const bool settled = within_bound(state, tensor->dtype, wide);
+    free(wide);
+    for (size_t first = 0; !settled && first < tensor->units; first += CHUNK) {
+        _Alignas(64) double some[CHUNK];
+        const size_t left = tensor->units - first, n = left < CHUNK ? left : CHUNK;
+        const pe_status status = fill(plan, 0, first, n, some, why);
+        if (status != PE_OK)
+            return status;
+        if (!pe_rope_finite(tensor->dtype, some, n))
+            return pe_fail(why, PE_INVALID_PARAMETER, "q", "a score overflows %s",
+                           pe_dtype_name(tensor->dtype));
+    }
+    return PE_OK;
+}
+
+/* ---- planning -----------------------------------------------------------------------------------
+ */
+
+/* Positions of the rows of a tensor, 0:rows where absent. */
+static pe_status check_positions(pe_values *values, const char *name, const char *tensor,
+                                 pe_problem *why)
+{
+    pe_value *value = pe_values_find(values, name);
+    const size_t rows = pe_values_find(values, tensor)->tensor.shape.dim[0];
+    if (!value->present) {
+        value->positions = pe_positions_range(0, 1, rows);
+        value->present = true;
+    }
+    if (value->positions.fractional)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be integers", name);
+    if (value->positions.count != rows)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must give one for each of the %zu rows of %s, got %zu", name, rows,
+                       tensor, value->positions.count);
+    return PE_OK;
+}
+
+static void extremes(const pe_positions *positions, double *least, double *most)
+{
+    *least = *most = pe_positions_at(positions, 0);
+    for (size_t r = 1; r < positions->count; r++) {
+        const double at = pe_positions_at(positions, r);
+        *least = at < *least ? at : *least;
+        *most = at > *most ? at : *most;
+    }
+}
+
+static pe_status check_differences(const pe_values *values, pe_problem *why)
+{
+    double q_least, q_most, k_least, k_most;
+    extremes(&pe_values_find(values, "query_positions")->positions, &q_least, &q_most);
+    extremes(&pe_values_find(values, "key_positions")->positions, &k_least, &k_most);
+    if (k_most - q_least < PE_POSITION_LIMIT && q_most - k_least < PE_POSITION_LIMIT)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "key_positions",
+                   "key_positions must lie less than 2^53 from query_positions");
+}
+
+static pe_status check(pe_values *values, pe_problem *why)
+{
+    static const char *const tensors[] = {"q", "k"};
+    static const char *const positions[] = {"query_positions", "key_positions"};
+    for (size_t t = 0; t < 2; t++) {
+        if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
+            return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
+                           "%s must have two axes, [rows, head_dim]", tensors[t]);
+        pe_status status = pe_rope_head_dim(values, tensors[t], why);
+        if (status == PE_OK)
+            status = check_positions(values, positions[t], tensors[t], why);
+        if (status != PE_OK)
+            return status;
+    }
+    return check_differences(values, why);
+}
+
+static void free_state(void *of)
+{
+    scores *state = of;
+    pe_shared_wave_unref(&state->wave);
+    pe_array_free(&state->q);
+    pe_array_free(&state->k);
+    pe_positions_free(&state->query_at);
+    pe_positions_free(&state->key_at);
+    pe_rope_free(&state->rope);
+    free(state);
+}
+
+static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
+{
+    state->tables = tables;
+    pe_status status = pe_rope_read(values, &state->rope, why);
+    if (status == PE_OK)
+        status = pe_rope_wave(&state->rope, tables, PE_ROPE_SQUARED, &state->wave, why);
+    if (status == PE_OK)
+        status = pe_positions_copy(&pe_values_find(values, "query_positions")->positions,
+                                   &state->query_at, why);
+    if (status == PE_OK)
+        status = pe_positions_copy(&pe_values_find(values, "key_positions")->positions,
+                                   &state->key_at, why);
+    if (status == PE_OK)
+        status = pe_rope_take(values, "q", &state->q, why);
+    if (status == PE_OK)
+        status = pe_rope_take(values, "k", &state->k, why);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_status status = check(values, why);
+    if (status != PE_OK)
+        return status;
+    const pe_shape shape = {2,
+                            {pe_values_find(values, "q")->tensor.shape.dim[0],
+                             pe_values_find(values, "k")->tensor.shape.dim[0]}};
+    status = pe_plan_add_tensor(out, limits, "logits", (pe_dtype)pe_values_choice(values, "dtype"),
+                                &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    scores *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    status = set_state(state, values, tables, why);
+    return status != PE_OK ? status : check_overflow(out, why);
+}
+
+#define TENSOR_ROW(label, what)                                                                    \
+    {                                                                                              \
+        .name = label, .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,     \
+        .help = what ", [rows, head_dim], not rotated yet."                                        \
+    }
+#define POSITIONS_ROW(label, rows)                                                                 \
+    {                                                                                              \
+        .name = label, .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,         \
+        .fallback_text = rows, .unit = "tokens", .help = "An integer position for each row.",      \
+        .example = "0:8"                                                                           \
+    }
+
+static const pe_param params[] = {
+    TENSOR_ROW("q", "Queries"),
+    TENSOR_ROW("k", "Keys"),
+    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_ROPE_PARAMS,
+    POSITIONS_ROW("query_positions", "0:m"),
+    POSITIONS_ROW("key_positions", "0:n"),
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ *     logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)
+ *
+ * through the relative angle, so that equal differences of positions give identical bits. Summed in
+ * float64 in a fixed order, rounded once; the attention factor goes in squared, once for each side.
+ *
+ * Source  Su et al. 2021, arXiv:2104.09864, equation 16.
+ * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim).
+ */
+const pe_resource pe_rope_scores = {
+    .path = "/v1/rope/scores",
+    .encoding = "rope",
+    .name = "rope/scores",
+    .kind = PE_TRANSFORM,
+    .summary = "Attention logits of rotated queries and keys, unscaled.",
+    .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

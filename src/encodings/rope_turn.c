@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_turn.c - turning the tokens of a tensor. */
+#include "encodings/rope_turn.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What turning needs besides the tensor. */
+typedef struct worker {
+    const pe_rope_turn *turn;
+    pe_rope_rows rows;
+    double *minus;   /* [pairs]: sines of the negative angle; backwards only */
+    double *channel; /* [rotary_dim]: a vector; float32 only */
+} worker;
+
+/* The reference's order of operations: r(r(a cos) - r(b sin)), r(r(b cos) + r(a sin)). */
+static void rotate32(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
+                     double *channel, unsigned char *x)
+{
+    const bool half = rope->pairing == PE_PAIRING_HALF;
+    const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
+    pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
+    for (size_t i = 0; i < rope->pairs; i++) {
+        double *at = channel + i * step;
+        const float a = (float)at[0], b = (float)at[far], c = (float)cos[i], s = (float)sin[i];
+        const float ac = a * c, bs = b * s, bc = b * c, as = a * s;
+        at[0] = (double)(ac - bs);
+        at[far] = (double)(bc + as);
+    }
+    pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
+}
+
+/* `count` vectors, one behind the other, by row r. */
+static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t count, unsigned char *x)
+{
+    const pe_rope *rope = work->turn->rope;
+    const double *cos, *sin;
+    pe_rope_rows_at(&work->rows, r, &cos, &sin);
+    if (work->turn->backwards) {
+        for (size_t i = 0; i < rope->pairs; i++)
+            work->minus[i] = -sin[i];
+        sin = work->minus;
+    }
+    if (!rope->float32) {
+        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, cos, sin, count, rope->head_dim,
+                                 x, x);
+        return;
+    }
+    const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);
+    for (size_t v = 0; v < count; v++)
+        rotate32(rope, dtype, cos, sin, work->channel, x + v * vector);
+}
+
+static size_t product(const pe_shape *shape, size_t from, size_t to)
+{
+    size_t elements = 1;
+    for (size_t d = from; d < to; d++)
+        elements *= shape->dim[d];
+    return elements;
+}
+
+/* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
+static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
+{
+    const pe_positions *positions = work->turn->positions;
+    const pe_shape *shape = &array->shape;
+    size_t n = shape->dim[axis], inner = product(shape, axis + 1, shape->ndim - 1);
+    const size_t outer = product(shape, 0, axis);
+    if (positions->count == 1) { /* one turn for all tokens */
+        inner *= n;
+        n = 1;
+    }
+    const size_t batches = positions->count / n, per = outer / batches;
+    const size_t token = inner * work->turn->rope->head_dim * pe_dtype_bytes(array->dtype);
+    unsigned char *x = array->data;
+    for (size_t b = 0; b < batches; b++)
+        for (size_t t = 0, got; t < n; t += got) {
+            const pe_status status = pe_rope_rows_load(&work->rows, b * n + t, n - t, &got, why);
+            if (status != PE_OK)
+                return status;
+            for (size_t o = b * per; o < (b + 1) * per; o++)
+                for (size_t u = t; u < t + got; u++)
+                    turn_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
+        }
+    return PE_OK;
+}
+
+pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *array,
+                             pe_problem *why)
+{
+    pe_status status;
+    const pe_rope *rope = turn->rope;
+    worker work = {
+        .turn = turn,
+        .rows = {.tables = turn->tables, .wave = turn->wave, .positions = turn->positions},
+        .minus = malloc(rope->pairs * sizeof(double)),
+        .channel = malloc(rope->rotary_dim * sizeof(double))};
+    if (work.minus != NULL && work.channel != NULL)
+        status = turn_all(&work, axis, array, why);
+    else
+        status = pe_fail_memory(why);
+    pe_rope_rows_close(&work.rows);
+    free(work.minus);
+    free(work.channel);
+    return status;
+}
+
+bool pe_rope_finite(pe_dtype dtype, const void *data, size_t n)
+{
+    double wide[512];
+    const unsigned char *at = data;
+    bool finite = true;
+    for (size_t done = 0; done < n && finite; done += PE_LEN(wide)) {
+        const size_t count = n - done < PE_LEN(wide) ? n - done : PE_LEN(wide);
+        pe_kernels_get()->widen(dtype, at + done * pe_dtype_bytes(dtype), count, wide);
+        for (size_t j = 0; j < count; j++)
+            finite &= isfinite(wide[j]) != 0;
+    }
+    return finite;
+}
