@@ -10,6 +10,7 @@
 
 #include "api/ask.h"
 #include "base/array.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/order.h"
 #include "encodings/registry.h"
@@ -235,6 +236,14 @@ static void print_resource_help(const pe_resource *resource, pe_buffer *out)
 
 /* ---- the command ---- */
 
+/* What JSON carries in "warnings" is said here, too: other formats have no place for it. */
+static void log_warnings(const pe_plan *plan)
+{
+    for (size_t w = 0; w < plan->n_warnings; w++)
+        pe_log(PE_LOG_WARN, "table_warning",
+               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
+}
+
 static pe_status run(const pe_order *order, pe_problem *why)
 {
     pe_config *config = NULL;
@@ -243,8 +252,10 @@ static pe_status run(const pe_order *order, pe_problem *why)
         return status;
     struct work work = {0};
     status = make_stream(order, pe_config_settings(config), &work, why);
-    if (status == PE_OK)
+    if (status == PE_OK) {
+        log_warnings(&work.plan);
         status = write_file(work.stream, order->output, why);
+    }
     release(&work);
     pe_config_free(config);
     return status;
