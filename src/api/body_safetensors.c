@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* body_safetensors.c - a body in the safetensors format. */
-#include <jansson.h>
 #include <string.h>
 
 #include "api/body.h"
+#include "api/tree.h"
 
 /* A header of ours is a few hundred bytes. */
 #define HEADER_MAX ((size_t)1 << 20)
@@ -115,17 +115,17 @@ pe_status pe_body_safetensors(const pe_binary_body *body, size_t max_elements,
     if (length > body->bytes - 8 || length > HEADER_MAX)
         return broken("its header is longer than the file or 1 MiB", "", why);
 
-    json_error_t error;
-    json_t *header =
-        json_loadb((const char *)data + 8, (size_t)length, JSON_REJECT_DUPLICATES, &error);
-    if (header == NULL && json_error_code(&error) == json_error_out_of_memory)
-        return pe_fail_memory(why);
+    json_t *header = NULL;
+    const pe_slice text = {(const char *)data + 8, (size_t)length};
+    pe_status status = pe_tree_load(text, JSON_REJECT_DUPLICATES, "", &header, why);
+    if (status != PE_OK)
+        return status;
     if (!json_is_object(header)) {
         json_decref(header);
         return broken("its header is not a JSON object", "", why);
     }
-    pe_status status = read_header(header, data + 8 + length, body->bytes - 8 - (size_t)length,
-                                   max_elements, tensors, n, why);
+    status = read_header(header, data + 8 + length, body->bytes - 8 - (size_t)length, max_elements,
+                         tensors, n, why);
     json_decref(header);
     return status;
 }

@@ -43,7 +43,8 @@ pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why) PE_MUS
 /** The value's tensor, just read, against its row. */
 pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why) PE_MUST_CHECK;
 
-/** The text of a JSON string with its quotes, decoded. *out is malloc'ed. */
+/** The text of a JSON string with its quotes, decoded. *out is malloc'ed. jansson would do, but
+ * drops characters when memory runs out. */
 pe_status pe_json_string_decode(pe_slice json, const char *place, char **out,
                                 pe_problem *why) PE_MUST_CHECK;
 

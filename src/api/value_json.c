@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* value_json.c - the value of one parameter from its JSON text. */
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/tree.h"
 #include "text/number.h"
 
 /* Values of the wrong type are told from broken JSON up to this size. */
 #define CHECKED_MAX 65536
-
-static pe_status fail_json(const char *place, const json_error_t *error, pe_problem *why)
-{
-    if (json_error_code(error) == json_error_out_of_memory)
-        return pe_fail_memory(why);
-    return pe_fail(why, PE_MALFORMED_REQUEST, place, "the body is not valid JSON: %s", error->text);
-}
-
-pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe_problem *why)
-{
-    json_error_t error;
-    json_t *string = json_loadb(json.text, json.bytes, JSON_DECODE_ANY, &error);
-    if (string == NULL)
-        return fail_json(place, &error, why);
-    char *copy = strdup(json_string_value(string));
-    json_decref(string);
-    if (copy == NULL)
-        return pe_fail_memory(why);
-    *out = copy;
-    return PE_OK;
-}
 
 static const char *const wanted[] = {
     [PE_KIND_INT] = "an integer",
@@ -65,12 +42,11 @@ static const char *type_of(pe_slice json)
 static pe_status fail_type(const pe_reading *to, pe_slice json, pe_problem *why)
 {
     if (json.bytes <= CHECKED_MAX) {
-        json_error_t error;
-        json_t *value =
-            json_loadb(json.text, json.bytes,
-                       JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
-        if (value == NULL)
-            return fail_json(to->place, &error, why);
+        json_t *value = NULL;
+        pe_status status =
+            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why);
+        if (status != PE_OK)
+            return status;
         json_decref(value);
     }
     return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* test_ask_memory.c - every allocation of reading a request and writing an answer may fail. */
+#include "support/check.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/documents.h"
+#include "encodings/registry.h"
+#include "support/fake.h"
+#include "support/render.h"
+
+/* The listing shows these instead of the program's resources. */
+const pe_resource *const pe_resources[] = {&fake_table, &fake_transform, NULL};
+
+/* Allocation that fails; the sanitizers and other C libraries have allocators of their own. */
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CAN_FAIL 1
+#else
+#define CAN_FAIL 0
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#undef CAN_FAIL
+#define CAN_FAIL 0
+#endif
+#endif
+
+/* Allocations until one fails; negative: none does. */
+static long countdown = -1;
+
+#if CAN_FAIL
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t bytes);
+void *__libc_realloc(void *at, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+static bool fails_now(void)
+{
+    if (countdown < 0 || countdown-- > 0)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t bytes)
+{
+    return fails_now() ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t bytes)
+{
+    return fails_now() ? NULL : __libc_calloc(n, bytes);
+}
+
+void *realloc(void *at, size_t bytes)
+{
+    return fails_now() ? NULL : __libc_realloc(at, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return fails_now() ? NULL : __libc_memalign(alignment, bytes);
+}
+#endif
+
+typedef pe_status (*action)(pe_problem *why);
+
+/* Fail the first allocation, then the second, ... until the action gets by without. Each time it
+ * must say so, or do without; leaks are for the sanitizers of whole runs to find. */
+static void survive(const char *name, action act)
+{
+    long failures = 0;
+    if (!CAN_FAIL)
+        skip();
+    for (long n = 0;; n++) {
+        pe_problem why = {0};
+        countdown = n;
+        pe_status status = act(&why);
+        const bool spent = countdown < 0;
+        countdown = -1;
+        if (!spent) {
+            assert_int_equal(status, PE_OK);
+            break;
+        }
+        failures += status != PE_OK;
+        /* jansson 2.14 takes an allocation that fails inside a string for a syntax error. */
+        if (status == PE_MALFORMED_REQUEST && strstr(why.detail, "not valid JSON") != NULL)
+            continue;
+        if (status != PE_OK && (status != PE_INTERNAL || why.status != PE_INTERNAL))
+            fail_msg("%s, allocation %ld: got %s: %s", name, n, pe_status_code_text(status),
+                     why.detail);
+    }
+    assert_true(failures > 0);
+}
+
+static pe_status act_query(pe_problem *why)
+{
+    static const char query[] =
+        "d_model=4&positions=1,5,7&short_factor=1,2&layout=sin_cos&tensor=a";
+    pe_ask ask = {0};
+    pe_status status =
+        pe_ask_from_query(&fake_table, query, sizeof query - 1, &fake_limits, &ask, why);
+    pe_ask_free(&ask);
+    return status;
+}
+
+static pe_status act_json(pe_problem *why)
+{
+    static const char body[] =
+        "{\"vectors\":[[1,2],[3,4]],\"delta\":5,\"positions\":[[1],[2]],\"weights\":[1],"
+        "\"dtype\":\"float16\",\"format\":\"npy\",\"rope_parameters\":{\"factor\":2}}";
+    pe_ask ask = {0};
+    pe_status status =
+        pe_ask_from_json(&fake_transform, body, sizeof body - 1, &fake_limits, &ask, why);
+    pe_ask_free(&ask);
+    return status;
+}
+
+static pe_status act_safetensors(pe_problem *why)
+{
+    static const char body[] = "\x3e\0\0\0\0\0\0\0"
+                               "{\"data\":{\"dtype\":\"F32\",\"shape\":[1,1],"
+                               "\"data_offsets\":[0,4]}}     \0\0\0\0";
+    const pe_binary_body binary = {
+        .media_type = "application/vnd.safetensors", .data = body, .bytes = 8 + 62 + 4};
+    pe_ask ask = {0};
+    pe_status status =
+        pe_ask_from_binary(&fake_transform, "dtype=float64", 13, &binary, &fake_limits, &ask, why);
+    pe_ask_free(&ask);
+    return status;
+}
+
+static pe_status stream_all(const char *format, pe_problem *why)
+{
+    const pe_limits limits = {.max_elements = 1000};
+    const pe_rendering rendering = render_as(format, false, "cos");
+    char out[4096];
+    size_t got = 0;
+    pe_stream *stream = NULL;
+    pe_plan plan = {0};
+    pe_status status = PE_OK;
+    fake_plan(&plan, 0, PE_FLOAT32, &(pe_shape){1, {4}}, 1);
+    status = pe_plan_add_tensor(&plan, &limits, "cos", PE_FLOAT32, &(pe_shape){2, {4, 4}}, 4, why);
+    if (status == PE_OK)
+        status = pe_stream_make(&plan, &rendering, &stream, why);
+    if (status == PE_OK)
+        status = pe_stream_read(stream, out, sizeof out, &got, why);
+    pe_stream_free(stream);
+    pe_plan_free(&plan);
+    return status;
+}
+
+static pe_status act_stream_json(pe_problem *why)
+{
+    return stream_all("json", why);
+}
+
+static pe_status act_stream_npy(pe_problem *why)
+{
+    return stream_all("npy", why);
+}
+
+static pe_status act_stream_csv(pe_problem *why)
+{
+    return stream_all("csv", why);
+}
+
+static pe_status act_stream_safetensors(pe_problem *why)
+{
+    return stream_all("safetensors", why);
+}
+
+/* Documents report through their buffer. */
+static pe_status act_documents(pe_problem *why)
+{
+    pe_problem problem;
+    pe_buffer out = {0};
+    (void)pe_fail(&problem, PE_INVALID_PARAMETER, "a/b", "a/b is wrong");
+    pe_listing_json(NULL, 0, &out);
+    pe_problem_json(&problem, "/x", "r", true, &out);
+    pe_status status = out.failed ? pe_fail_memory(why) : PE_OK;
+    pe_buffer_free(&out);
+    return status;
+}
+
+static void reading_a_query_survives(void **state)
+{
+    (void)state;
+    survive("query", act_query);
+}
+
+static void reading_a_body_survives(void **state)
+{
+    (void)state;
+    survive("json", act_json);
+}
+
+static void reading_safetensors_survives(void **state)
+{
+    (void)state;
+    survive("safetensors", act_safetensors);
+}
+
+static void streaming_survives(void **state)
+{
+    (void)state;
+    survive("json", act_stream_json);
+    survive("npy", act_stream_npy);
+    survive("csv", act_stream_csv);
+    survive("safetensors", act_stream_safetensors);
+}
+
+static void writing_documents_survives(void **state)
+{
+    (void)state;
+    survive("documents", act_documents);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reading_a_query_survives),     cmocka_unit_test(reading_a_body_survives),
+        cmocka_unit_test(reading_safetensors_survives), cmocka_unit_test(streaming_survives),
+        cmocka_unit_test(writing_documents_survives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
