@@ -13,10 +13,11 @@
  * power of ten, y = m * scale lies in [10^(D-1), 10^D), where D digits always identify a number of
  * the type: 9 for float32, 5 for float16, 4 for bfloat16. y is exact: the significand's 24 bits and
  * the 28 of 5^12 fit in 53. So is half a spacing of the type, h = half * 2^exponent(m) * scale,
- * which is at least 1.9 and below 60. The multiples of 1, 10, 100 and 1000 nearest to y are the
- * candidates, of which the last that is closer to y than h is the shortest decimal (multiples of
- * 1000 are asked for since where h exceeds 50 there can be one that is not the nearest multiple of
- * 100). No candidate is ever exactly h away. Tests run through every value of the three types.
+ * which is at least 1.9. The multiples of 1, 10 and 100 nearest to y are the candidates, of which
+ * the last that is closer to y than h is the shortest decimal. That needs h < 50, lest there be a
+ * multiple of 1000 besides; as h would be 58 for a float32 between 2^-10 and 0.001, these are
+ * counted to class 3, where they have eight digits and a zero before them. No candidate is ever
+ * exactly h away. Tests run through every value of the three types.
  */
 typedef struct pe_grid {
     double scale[5];
@@ -30,10 +31,10 @@ static const pe_grid pe_grids[PE_DTYPES] = {
     [PE_BFLOAT16] = {{1e3, 1e4, 1e5, 1e6, 1e7}, 0x1p-8, 1e5},
 };
 
-/** The smallest floats not below 1e-4, 0.001, 0.01 and 0.1. */
-#define PE_FLOAT_1E_4 0x1.a36e3p-14F
-#define PE_FLOAT_1E_3 0x1.0624dep-10F
-#define PE_FLOAT_1E_2 0x1.47ae16p-7F
-#define PE_FLOAT_1E_1 0x1.99999ap-4F
+/** The smallest floats not below 1e-4, 0.01 and 0.1, and where class 4 ends. */
+#define PE_FLOAT_1E_4    0x1.a36e3p-14F
+#define PE_FLOAT_CLASS_4 0x1p-10F
+#define PE_FLOAT_1E_2    0x1.47ae16p-7F
+#define PE_FLOAT_1E_1    0x1.99999ap-4F
 
 #endif

@@ -103,7 +103,7 @@ WIDE static inline __m512i class_of(__m256 m)
     class = _mm256_mask_add_epi32(class, k, class, one);
     k = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_1E_2), _CMP_LT_OQ);
     class = _mm256_mask_add_epi32(class, k, class, one);
-    k = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_1E_3), _CMP_LT_OQ);
+    k = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_CLASS_4), _CMP_LT_OQ);
     class = _mm256_mask_add_epi32(class, k, class, one);
     k = _mm256_cmp_ps_mask(m, _mm256_setzero_ps(), _CMP_NEQ_UQ); /* zero prints as 1 would */
     return _mm512_cvtepi32_epi64(_mm256_maskz_mov_epi32(k, class));
@@ -130,7 +130,6 @@ WIDE static inline __m512d find_digits(const constants *held, __m256 m, __m512i 
     __m512d n = _mm512_roundscale_pd(y, 8);
     n = shorter(n, y, h, 0.1, 10);
     n = shorter(n, y, h, 0.01, 100);
-    n = shorter(n, y, h, 0.001, 1000);
     return _mm512_mul_pd(n, held->lift);
 }
 

@@ -104,13 +104,11 @@ static void find_digits(const pe_grid *grid, block *b)
         double scale = m < 1 ? s1 : s0;
         scale = m < PE_FLOAT_1E_1 ? s2 : scale;
         scale = m < PE_FLOAT_1E_2 ? s3 : scale;
-        scale = m < PE_FLOAT_1E_3 ? s4 : scale;
+        scale = m < PE_FLOAT_CLASS_4 ? s4 : scale;
         double y = (double)m * scale, h = (double)power * half * scale;
-        double n = nearest(y), n1 = nearest(y * 0.1) * 10, n2 = nearest(y * 0.01) * 100,
-               n3 = nearest(y * 0.001) * 1000;
+        double n = nearest(y), n1 = nearest(y * 0.1) * 10, n2 = nearest(y * 0.01) * 100;
         n = fabs(n1 - y) < h ? n1 : n;
         n = fabs(n2 - y) < h ? n2 : n;
-        n = fabs(n3 - y) < h ? n3 : n;
         n *= lift;
         b->number[i] = (uint32_t)(int32_t)(y < most ? n : 0);
     }
@@ -123,7 +121,7 @@ static void find_kinds(block *b)
         memcpy(&bits, &b->value[i], 4);
         float m = fabsf(b->value[i]);
         uint32_t class = (uint32_t)(m < 1) + (uint32_t)(m < PE_FLOAT_1E_1) +
-                         (uint32_t)(m < PE_FLOAT_1E_2) + (uint32_t)(m < PE_FLOAT_1E_3);
+                         (uint32_t)(m < PE_FLOAT_1E_2) + (uint32_t)(m < PE_FLOAT_CLASS_4);
         class = m < PE_FLOAT_1E_4 ? GENERAL : class;
         class = bits << 9 == 0 ? GENERAL : class;
         class = m >= 1 || m == 0 ? 0 : class;
