@@ -305,7 +305,8 @@ static void numbers_that_are_none_are_refused(void **state)
     (void)state;
     for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
         _Alignas(8) unsigned char data[6 * 8] = {0};
-        pe_dtype_store(dtype, dtype % 2 ? -INFINITY : NAN, data + 4 * pe_dtype_bytes(dtype));
+        pe_dtype_store(dtype, dtype % 2 ? -(double)INFINITY : (double)NAN,
+                       data + 4 * pe_dtype_bytes(dtype));
         assert_refused(pe_dtype_name(dtype),
                        &(pe_binary_body){.media_type = RAW,
                                          .shape = "2,3",
