@@ -18,18 +18,18 @@
 /* A server that says nothing for this long will not say anything. */
 #define PATIENCE_MS 120000
 
-wire wire_open(const test_server *server)
+test_wire wire_open(const test_server *server)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((in_port_t)server->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    wire made = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    test_wire made = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     assert_true(made.fd >= 0);
     assert_int_equal(connect(made.fd, (struct sockaddr *)&address, sizeof address), 0);
     return made;
 }
 
-void wire_close(wire *wire)
+void wire_close(test_wire *wire)
 {
     close(wire->fd);
     free(wire->data);
@@ -37,7 +37,7 @@ void wire_close(wire *wire)
     wire->bytes = 0;
 }
 
-bool wire_send(wire *wire, const void *data, size_t bytes)
+bool wire_send(test_wire *wire, const void *data, size_t bytes)
 {
     const char *at = data;
     while (bytes > 0) {
@@ -50,13 +50,13 @@ bool wire_send(wire *wire, const void *data, size_t bytes)
     return true;
 }
 
-bool wire_send_text(wire *wire, const char *text)
+bool wire_send_text(test_wire *wire, const char *text)
 {
     return wire_send(wire, text, strlen(text));
 }
 
 /* Receive more; false at the end of the connection. Fails the test when nothing comes. */
-static bool receive(wire *wire)
+static bool receive(test_wire *wire)
 {
     struct pollfd wait = {.fd = wire->fd, .events = POLLIN};
     if (poll(&wait, 1, PATIENCE_MS) != 1)
@@ -72,14 +72,14 @@ static bool receive(wire *wire)
     return got > 0;
 }
 
-static void take(wire *wire, size_t bytes)
+static void take(test_wire *wire, size_t bytes)
 {
     memmove(wire->data, wire->data + bytes, wire->bytes - bytes + 1);
     wire->bytes -= bytes;
 }
 
 /* The header block with its empty line, taken; NULL when the connection ended before. */
-static char *take_header(wire *wire)
+static char *take_header(test_wire *wire)
 {
     for (;;) {
         char *end = wire->bytes > 0 ? memmem(wire->data, wire->bytes, "\r\n\r\n", 4) : NULL;
@@ -104,7 +104,7 @@ static void append(reply *answer, const char *data, size_t bytes)
 }
 
 /* Move up to `bytes` to the body; fails the test when the connection ends before. */
-static void take_body(wire *wire, reply *answer, size_t bytes)
+static void take_body(test_wire *wire, reply *answer, size_t bytes)
 {
     while (bytes > 0) {
         if (wire->bytes == 0 && !receive(wire))
@@ -116,7 +116,7 @@ static void take_body(wire *wire, reply *answer, size_t bytes)
     }
 }
 
-static void take_line(wire *wire, char *out, size_t room)
+static void take_line(test_wire *wire, char *out, size_t room)
 {
     char *end;
     while ((end = wire->bytes > 0 ? memmem(wire->data, wire->bytes, "\r\n", 2) : NULL) == NULL)
@@ -126,7 +126,7 @@ static void take_line(wire *wire, char *out, size_t room)
     take(wire, (size_t)(end - wire->data) + 2);
 }
 
-static void take_chunks(wire *wire, reply *answer)
+static void take_chunks(test_wire *wire, reply *answer)
 {
     char line[64];
     for (;;) {
@@ -140,7 +140,7 @@ static void take_chunks(wire *wire, reply *answer)
     }
 }
 
-static void take_content(wire *wire, reply *answer)
+static void take_content(test_wire *wire, reply *answer)
 {
     char text[64];
     if (answer->status == 204 || answer->status == 304)
@@ -157,7 +157,7 @@ static void take_content(wire *wire, reply *answer)
     }
 }
 
-reply wire_answer(wire *wire, bool to_head)
+reply wire_answer(test_wire *wire, bool to_head)
 {
     reply answer = {0};
     do {
@@ -173,8 +173,8 @@ reply wire_answer(wire *wire, bool to_head)
     return answer;
 }
 
-reply wire_request(wire *wire, const char *method, const char *target, const char *const *headers,
-                   const void *body, size_t bytes)
+reply wire_request(test_wire *wire, const char *method, const char *target,
+                   const char *const *headers, const void *body, size_t bytes)
 {
     char line[128];
     wire_send_text(wire, method);
@@ -192,7 +192,15 @@ reply wire_request(wire *wire, const char *method, const char *target, const cha
     return wire_answer(wire, strcmp(method, "HEAD") == 0);
 }
 
-bool wire_ended(wire *wire)
+void wire_take(test_wire *wire, char *out, size_t bytes)
+{
+    reply taken = {.headers = NULL};
+    take_body(wire, &taken, bytes);
+    memcpy(out, taken.body, bytes);
+    reply_free(&taken);
+}
+
+bool wire_ended(test_wire *wire)
 {
     size_t before = wire->bytes;
     while (receive(wire))

@@ -12,31 +12,34 @@
 #include "support/server.h"
 
 /** One connection, with what has been received and not yet taken. */
-typedef struct wire {
+typedef struct test_wire {
     int fd;
     char *data;
     size_t bytes;
-} wire;
+} test_wire;
 
-wire wire_open(const test_server *server);
-void wire_close(wire *wire);
+test_wire wire_open(const test_server *server);
+void wire_close(test_wire *wire);
 
 /** Send all of it. False when the server has closed the connection. */
-bool wire_send(wire *wire, const void *data, size_t bytes);
-bool wire_send_text(wire *wire, const char *text);
+bool wire_send(test_wire *wire, const void *data, size_t bytes);
+bool wire_send_text(test_wire *wire, const char *text);
 
 /**
  * Take the next answer, chunked or of known length or ended by the connection; interim 100s are
  * passed over. to_head: it has no body whatever it says. status 0 when the connection ended before.
  */
-reply wire_answer(wire *wire, bool to_head);
+reply wire_answer(test_wire *wire, bool to_head);
 
 /** A whole exchange: method, target, Host, the header lines (NULL-terminated, may be NULL), the
  * body (NULL: none). */
-reply wire_request(wire *wire, const char *method, const char *target, const char *const *headers,
-                   const void *body, size_t bytes);
+reply wire_request(test_wire *wire, const char *method, const char *target,
+                   const char *const *headers, const void *body, size_t bytes);
+
+/** Take the next `bytes` bytes as they are; fails the test when the connection ends before. */
+void wire_take(test_wire *wire, char *out, size_t bytes);
 
 /** Wait until the server closes the connection; true when it sent nothing more before. */
-bool wire_ended(wire *wire);
+bool wire_ended(test_wire *wire);
 
 #endif

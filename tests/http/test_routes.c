@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* test_routes.c - paths, methods, CORS, the documents and the health pages. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "encodings/registry.h"
+#include "support/problem.h"
+#include "support/wire.h"
+
+#define TABLE_METHODS "GET, HEAD, POST, OPTIONS"
+#define PAGE_METHODS  "GET, HEAD, OPTIONS"
+
+static test_server server;
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+    return 0;
+}
+
+static const char *const pages[] = {
+    "/",       "/v1",      "/openapi.yaml", "/openapi.json", "/livez",
+    "/readyz", "/healthz", "/version",      "/metrics",      "/problems/timeout"};
+
+static void every_page_answers_get_and_head_alike(void **state)
+{
+    (void)state;
+    test_wire wire = wire_open(&server);
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        char type[128], head_type[128];
+        reply answer = wire_request(&wire, "GET", pages[i], NULL, NULL, 0);
+        reply head = wire_request(&wire, "HEAD", pages[i], NULL, NULL, 0);
+        assert_status(pages[i], &answer, 200);
+        assert_status(pages[i], &head, 200);
+        assert_true(answer.bytes > 0);
+        assert_header(pages[i], &answer, "Access-Control-Allow-Origin", "*");
+        assert_non_null(reply_header(&answer, "Content-Type", type, sizeof type));
+        assert_non_null(reply_header(&head, "Content-Type", head_type, sizeof head_type));
+        assert_string_equal(type, head_type);
+        reply_free(&answer);
+        reply_free(&head);
+    }
+    wire_close(&wire);
+}
+
+static void json_pages_are_json(void **state)
+{
+    (void)state;
+    static const char *const json[] = {"/v1", "/openapi.json", "/livez", "/version",
+                                       "/problems/timeout"};
+    for (size_t i = 0; i < sizeof json / sizeof json[0]; i++) {
+        reply answer = get(&server, json[i]);
+        json_decref(reply_json(&answer));
+        reply_free(&answer);
+    }
+}
+
+static void documents_have_tags_that_match(void **state)
+{
+    (void)state;
+    static const char *const tagged[] = {"/v1", "/openapi.yaml", "/openapi.json"};
+    for (size_t i = 0; i < sizeof tagged / sizeof tagged[0]; i++) {
+        char etag[64], line[128];
+        reply answer = get(&server, tagged[i]);
+        assert_non_null(reply_header(&answer, "ETag", etag, sizeof etag));
+        snprintf(line, sizeof line, "If-None-Match: \"other\", W/%s", etag);
+        reply again = fetch(&server, "GET", tagged[i], (const char *const[]){line, NULL}, NULL, 0);
+        assert_status(tagged[i], &again, 304);
+        assert_int_equal(again.bytes, 0);
+        assert_header(tagged[i], &again, "ETag", etag);
+        reply_free(&answer);
+        reply_free(&again);
+    }
+}
+
+static void the_listing_names_every_resource_and_bound(void **state)
+{
+    (void)state;
+    reply answer = get(&server, "/v1");
+    for (size_t i = 0; pe_resources[i] != NULL; i++) {
+        char quoted[128];
+        snprintf(quoted, sizeof quoted, "\"%s\"", pe_resources[i]->path);
+        if (strstr(answer.body, quoted) == NULL)
+            fail_msg("GET /v1 does not list %s", pe_resources[i]->path);
+    }
+    assert_non_null(strstr(answer.body, "max_elements"));
+    assert_non_null(strstr(answer.body, "268435456"));
+    reply_free(&answer);
+}
+
+static void every_problem_code_has_a_page(void **state)
+{
+    (void)state;
+    for (int status = PE_OK + 1; status <= PE_INTERNAL; status++) {
+        char path[128];
+        snprintf(path, sizeof path, "/problems/%s", pe_status_code_text((pe_status)status));
+        reply answer = get(&server, path);
+        assert_status(path, &answer, 200);
+        json_t *page = reply_json(&answer);
+        assert_int_equal(json_integer_value(json_object_get(page, "status")),
+                         pe_status_http((pe_status)status));
+        json_decref(page);
+        reply_free(&answer);
+    }
+    static const char *const none[] = {"/problems/ok", "/problems/nope", "/problems/",
+                                       "/problems/timeout/x"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        reply answer = get(&server, none[i]);
+        assert_problem(none[i], &answer, 404, "not-found");
+        reply_free(&answer);
+    }
+}
+
+static void unknown_paths_are_404_and_suggest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *suggests;
+    } cases[] = {
+        {"/v1/", "/v1?"},
+        {"/v1/sinusoidal/", "/v1/sinusoidal?"},
+        {"/v1/sinusoida?d_model=4", "/v1/sinusoidal?"},
+        {"/V1", NULL},
+        {"/v1%00", NULL},
+        {"/v1%2Fsinusoidal", NULL},
+        {"//v1", NULL},
+        {"/v1/../v1", NULL},
+        {"/v1/sinusoidal%zz", NULL},
+        {"/\xc3\xa4", NULL},
+        {"/nowhere/near/anything", NULL},
+        {"sinusoidal", NULL},
+    };
+    test_wire wire = wire_open(&server);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        static const char *const methods[] = {"GET", "HEAD", "OPTIONS", "DELETE", "POST"};
+        for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+            reply answer = wire_request(&wire, methods[m], cases[i].target, NULL, NULL, 0);
+            if (strcmp(methods[m], "HEAD") == 0)
+                assert_status(cases[i].target, &answer, 404);
+            else
+                assert_problem(cases[i].target, &answer, 404, "not-found");
+            if (m == 0 && cases[i].suggests != NULL &&
+                strstr(answer.body, cases[i].suggests) == NULL)
+                fail_msg("%s: %s is not suggested: %s", cases[i].target, cases[i].suggests,
+                         answer.body);
+            reply_free(&answer);
+        }
+    }
+    wire_close(&wire);
+}
+
+static void wrong_methods_are_405_with_allow(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *method, *allow;
+    } cases[] = {
+        {"/v1/sinusoidal?d_model=4", "PUT", TABLE_METHODS},
+        {"/v1/sinusoidal?d_model=4", "DELETE", TABLE_METHODS},
+        {"/v1/sinusoidal?d_model=4", "TRACE", TABLE_METHODS},
+        {"/v1/sinusoidal?d_model=4", "get", TABLE_METHODS},
+        {"/v1/sinusoidal?d_model=4", "A-VERY-LONG-METHOD-THAT-NOBODY-KNOWS", TABLE_METHODS},
+        {"/v1/sinusoidal/add", "GET", "POST, OPTIONS"},
+        {"/v1/sinusoidal/add", "HEAD", "POST, OPTIONS"},
+        {"/v1", "POST", PAGE_METHODS},
+        {"/livez", "POST", PAGE_METHODS},
+        {"*", "GET", "OPTIONS"},
+    };
+    test_wire wire = wire_open(&server);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reply answer = wire_request(&wire, cases[i].method, cases[i].target, NULL, NULL, 0);
+        if (strcmp(cases[i].method, "HEAD") != 0)
+            assert_problem(cases[i].method, &answer, 405, "method-not-allowed");
+        assert_header(cases[i].method, &answer, "Allow", cases[i].allow);
+        reply_free(&answer);
+    }
+    wire_close(&wire);
+}
+
+static void options_tells_methods_and_preflights(void **state)
+{
+    (void)state;
+    static const char *const preflight[] = {"Origin: https://example.org",
+                                            "Access-Control-Request-Method: POST",
+                                            "Access-Control-Request-Headers: content-type", NULL};
+    static const struct {
+        const char *target, *allow;
+    } cases[] = {
+        {"/v1/sinusoidal", TABLE_METHODS},
+        {"/v1/sinusoidal/add", "POST, OPTIONS"},
+        {"/v1", PAGE_METHODS},
+        {"*", "OPTIONS"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reply answer = fetch(&server, "OPTIONS", cases[i].target, preflight, NULL, 0);
+        char headers[256];
+        assert_status(cases[i].target, &answer, 204);
+        assert_int_equal(answer.bytes, 0);
+        assert_header(cases[i].target, &answer, "Allow", cases[i].allow);
+        assert_header(cases[i].target, &answer, "Access-Control-Allow-Methods", cases[i].allow);
+        assert_header(cases[i].target, &answer, "Access-Control-Allow-Origin", "*");
+        assert_header(cases[i].target, &answer, "Access-Control-Max-Age", "86400");
+        assert_header(cases[i].target, &answer, "Access-Control-Allow-Credentials", NULL);
+        assert_non_null(
+            reply_header(&answer, "Access-Control-Allow-Headers", headers, sizeof headers));
+        assert_non_null(strstr(headers, "Content-Type"));
+        reply_free(&answer);
+    }
+}
+
+static void every_answer_exposes_the_custom_headers(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"/v1", "/nope", "/v1/sinusoidal?d_model=2",
+                                          "/v1/sinusoidal?d_model=0"};
+    static const char *const names[] = {"ETag",           "X-Request-Id",  "X-Tensor-Shape",
+                                        "X-Tensor-Dtype", "Server-Timing", "Content-Location",
+                                        "Retry-After",    "Allow",         "Accept-Post"};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        for (int repeat = 0; repeat < 2; repeat++) {
+            char exposed[512] = "";
+            reply answer = get(&server, targets[i]);
+            reply_header(&answer, "Access-Control-Expose-Headers", exposed, sizeof exposed);
+            for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+                if (strstr(exposed, names[n]) == NULL)
+                    fail_msg("%s does not expose %s: %s", targets[i], names[n], exposed);
+            reply_free(&answer);
+        }
+    }
+}
+
+static void a_good_request_id_is_echoed_and_another_is_made(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *echoed;
+    } cases[] = {
+        {"X-Request-Id: abc.DEF_09-", "abc.DEF_09-"},
+        {"X-Request-Id: a b", NULL},
+        {"X-Request-Id: a\"b", NULL},
+        {"X-Request-Id: \xc3\xa4", NULL},
+        {"X-Request-Id: "
+         "0123456789012345678901234567890123456789012345678901234567890123"
+         "01234567890123456789012345678901234567890123456789012345678901234",
+         NULL},
+    };
+    static const char *const targets[] = {"/livez", "/nope", "/v1/sinusoidal?d_model=2"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
+            const char *const headers[] = {cases[i].line, NULL};
+            char id[256] = "";
+            reply answer = fetch(&server, "GET", targets[t], headers, NULL, 0);
+            const char *got = reply_header(&answer, "X-Request-Id", id, sizeof id);
+            if (cases[i].echoed != NULL)
+                assert_string_equal(id, cases[i].echoed);
+            else if (got != NULL && strstr(cases[i].line, id) != NULL)
+                fail_msg("%s was echoed as %s", cases[i].line, id);
+            reply_free(&answer);
+        }
+    }
+}
+
+static void version_names_program_kernels_and_library(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"name", "version", "revision", "kernels",
+                                          "libmicrohttpd"};
+    reply answer = get(&server, "/version");
+    json_t *version = reply_json(&answer);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        assert_non_null(json_string_value(json_object_get(version, members[i])));
+    assert_string_equal(json_string_value(json_object_get(version, "name")), "posenc");
+    json_decref(version);
+    reply_free(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_page_answers_get_and_head_alike),
+        cmocka_unit_test(json_pages_are_json),
+        cmocka_unit_test(documents_have_tags_that_match),
+        cmocka_unit_test(the_listing_names_every_resource_and_bound),
+        cmocka_unit_test(every_problem_code_has_a_page),
+        cmocka_unit_test(unknown_paths_are_404_and_suggest),
+        cmocka_unit_test(wrong_methods_are_405_with_allow),
+        cmocka_unit_test(options_tells_methods_and_preflights),
+        cmocka_unit_test(every_answer_exposes_the_custom_headers),
+        cmocka_unit_test(a_good_request_id_is_echoed_and_another_is_made),
+        cmocka_unit_test(version_names_program_kernels_and_library),
+    };
+    return cmocka_run_group_tests_name("http routes", tests, start, stop);
+}
