@@ -39,15 +39,16 @@ static void print_value(const pe_settings *settings, const pe_setting_row *row, 
 static void print_source(const pe_config *config, const pe_setting_row *row, pe_buffer *out)
 {
     const pe_setting_level level = config->level[row - pe_setting_rows];
-    pe_buffer source = {0};
+    if (level == PE_LEVEL_FILE) {
+        pe_buffer_json_string(out, config->file);
+        return;
+    }
+    pe_buffer_str(out, "\"");
     if (level == PE_LEVEL_DEFAULT)
-        pe_buffer_str(&source, "default");
-    else if (level == PE_LEVEL_FILE)
-        pe_buffer_str(&source, config->file);
+        pe_buffer_str(out, "default");
     else
-        pe_setting_spell(row, level, &source);
-    pe_buffer_json_string(out, pe_buffer_text(&source));
-    pe_buffer_free(&source);
+        pe_setting_spell(row, level, out); /* letters, digits, dashes and underscores */
+    pe_buffer_str(out, "\"");
 }
 
 /* What explains the value: its unit, and its bounds or choices. */

@@ -3,6 +3,7 @@
 #include "config/settings.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,19 +57,22 @@ static pe_status read_file(pe_config *config, const char *asked, pe_problem *why
 
 /* ---- the environment ---- */
 
+static bool is_variable_of(const pe_setting_row *row, const char *name, size_t bytes)
+{
+    if (strlen(row->name) != bytes)
+        return false;
+    for (size_t k = 0; k < bytes; k++)
+        if (name[k] != (char)toupper((unsigned char)row->name[k]))
+            return false;
+    return true;
+}
+
 /* The row whose variable is [name, name + bytes), without the prefix. */
 static const pe_setting_row *row_of_variable(const char *name, size_t bytes)
 {
-    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
-        pe_buffer spelled = {0};
-        pe_setting_spell(row, PE_LEVEL_ENVIRONMENT, &spelled);
-        const char *text = pe_buffer_text(&spelled);
-        const bool same = strlen(text) == strlen(PREFIX) + bytes &&
-                          memcmp(text + strlen(PREFIX), name, bytes) == 0;
-        pe_buffer_free(&spelled);
-        if (same)
-            return row;
-    }
+    for (size_t r = 0; r < PE_SETTINGS; r++)
+        if (is_variable_of(&pe_setting_rows[r], name, bytes))
+            return &pe_setting_rows[r];
     return NULL;
 }
 

@@ -187,6 +187,8 @@ static int stop(void **state)
 {
     (void)state;
     const int status = server_stop(&server);
+    if (status != 0)
+        print_error("the server ended with %d:\n%s", status, server.log);
     server_free(&server);
     return status;
 }
