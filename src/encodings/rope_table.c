@@ -54,7 +54,7 @@ static const cache_layout layouts[] = {
      .faces = {{"cos", true, false}, {"sin", false, true}},
      .width = 2,
      .doubled = true},
-    {.n_faces = 1, .faces = {{"cos_sin_cache", true, true}}, .width = 2},
+    {.n_faces = 1, .faces = {{"cos_sin", true, true}}, .width = 2},
     {.n_faces = 2, .faces = {{"cos_cache", true, false}, {"sin_cache", false, true}}, .width = 1},
     {.n_faces = 1,
      .faces = {{"freqs_cis", true, true}},
