@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_alibi_http.c - the golden ALiBi slopes and biases through HTTP.
+ *
+ * Each `truth` must come back bit for bit after rounding to the dtype asked for.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/golden.h"
+#include "plan/params.h"
+#include "support/slow.h"
+
+static test_server server;
+
+static void alibi_slopes_are_the_truth(void **state)
+{
+    (void)state;
+    json_t *golden = golden_load("alibi_slopes");
+    json_t *truth = json_object_get(golden, "truth");
+    const char *heads;
+    json_t *slopes;
+    json_object_foreach(truth, heads, slopes)
+    {
+        for (size_t t = 0; t < PE_LEN(golden_types); t++) {
+            char target[256];
+            size_t n;
+            snprintf(target, sizeof target, "/v1/alibi/slopes?num_heads=%s&dtype=%s", heads,
+                     golden_types[t]);
+            reply answer = get(&server, target);
+            double *got = golden_numbers(&answer, "data", golden_dtypes[t], target, &n);
+            golden_same(got, n, json_object_get(slopes, "data"), golden_dtypes[t], target);
+            free(got);
+            reply_free(&answer);
+        }
+    }
+    json_decref(golden);
+}
+
+static const struct alibi_case {
+    const char *file, *query;
+} alibi_cases[] = {
+    {"alibi_symmetric", "num_heads=6&query_length=5&form=symmetric"},
+    {"alibi_causal_matrix", "num_heads=4&query_length=6&form=causal&mask_value=0"},
+    {"alibi_bias_max_16", "num_heads=10&alibi_bias_max=16&query_length=1&key_length=9&form=causal"},
+};
+
+static void alibi_biases_are_the_truth(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(alibi_cases); c++) {
+        json_t *golden = golden_load(alibi_cases[c].file);
+        for (size_t t = 0; t < PE_LEN(golden_types); t++) {
+            char target[256];
+            size_t n;
+            snprintf(target, sizeof target, "/v1/alibi/bias?%s&dtype=%s", alibi_cases[c].query,
+                     golden_types[t]);
+            reply answer = get(&server, target);
+            double *got = golden_numbers(&answer, "data", golden_dtypes[t], target, &n);
+            golden_same(got, n, golden_flat(golden, "truth", "bias"), golden_dtypes[t], target);
+            free(got);
+            reply_free(&answer);
+        }
+        json_decref(golden);
+    }
+}
+
+/* Upstream counts unmasked keys from 0; the first five of the first row are the plain key form. */
+static void alibi_key_form_is_the_truth_where_nothing_is_padded(void **state)
+{
+    (void)state;
+    json_t *golden = golden_load("alibi_key_form_padding");
+    const json_t *truth = golden_flat(golden, "truth", "bias");
+    size_t n;
+    reply answer = get(&server, "/v1/alibi/bias?num_heads=6&query_length=5&form=key&dtype=float64");
+    double *got = golden_numbers(&answer, "data", PE_FLOAT64, "alibi_key_form_padding", &n);
+    assert_int_equal(n, 6 * 5);
+    for (size_t head = 0; head < 6; head++)
+        for (size_t key = 0; key < 5; key++)
+            assert_true(got[head * 5 + key] == golden_item(truth, head * 7 + key));
+    free(got);
+    reply_free(&answer);
+    json_decref(golden);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    const int status = server_stop(&server);
+    server_free(&server);
+    return status;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alibi_slopes_are_the_truth),
+        cmocka_unit_test(alibi_biases_are_the_truth),
+        cmocka_unit_test(alibi_key_form_is_the_truth_where_nothing_is_padded),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
