@@ -97,10 +97,13 @@ static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first
     job->counts[PE_PATH_KERNEL] += rows * n - settled;
 }
 
-/* Planes of phases for a chunk of rows. */
-typedef struct planes {
-    uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
-} planes;
+/* What the runs of a call share: planes of phases, and offsets for steps of the range. */
+typedef struct run_phases {
+    uint64_t *start_hi, *start_lo;
+    const uint64_t *step_hi, *step_lo;
+    const double *offsets;
+    size_t offset_rows;
+} run_phases;
 
 static void phases_at(const pe_wave *wave, double position, uint64_t *hi, uint64_t *lo)
 {
@@ -112,8 +115,8 @@ static void phases_at(const pe_wave *wave, double position, uint64_t *hi, uint64
     }
 }
 
-/* Rows [first, first + rows), equally spaced as `planes` says. */
-static void chunk(table_job *job, const planes *phases, size_t first, size_t rows, char *out)
+/* Rows [first, first + rows), equally spaced as `phases` says. */
+static void chunk(table_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
 {
     const pe_wave *wave = job->wave;
     uint64_t doubtful[CHUNK / 64];
@@ -129,6 +132,8 @@ static void chunk(table_job *job, const planes *phases, size_t first, size_t row
         .step_lo = phases->step_lo,
         .amplitude_hi = one ? 1 : wave->amplitude_hi,
         .amplitude_lo = one ? 0 : wave->amplitude_lo,
+        .offsets = phases->offsets,
+        .offset_rows = phases->offset_rows,
     };
     pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful);
     settle_marked(job, doubtful, first, rows, out);
@@ -159,16 +164,61 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
     uint64_t *memory = malloc(4 * n * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
-    planes phases = {memory, memory + n, memory + 2 * n, memory + 3 * n};
-    if (most > 1 && job->positions->step == 1)
-        phases = (planes){memory, memory + n, wave->step_hi, wave->step_lo};
-    else if (most > 1)
-        phases_at(wave, (double)job->positions->step, phases.step_hi, phases.step_lo);
+    run_phases phases = {memory, memory + n, wave->step_hi, wave->step_lo, NULL, 0};
+    if (most > 1 && job->positions->step != 1) {
+        phases_at(wave, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
+        phases.step_hi = memory + 2 * n;
+        phases.step_lo = memory + 3 * n;
+    }
     for (size_t r = 0; r < rows; r += most)
         chunk(job, &phases, first + r, rows - r < most ? rows - r : most,
               out + r * job->layout->row * job->item);
     free(memory);
     return PE_OK;
+}
+
+/* Whether the kernel writes such rows. */
+static bool is_plain(const pe_wave_layout *layout)
+{
+    const bool both = layout->sin_at >= 0 && layout->cos_at >= 0;
+    const ptrdiff_t apart = layout->sin_at - layout->cos_at;
+    return layout->stride == 1 || (layout->stride == 2 && both && (apart == 1 || apart == -1));
+}
+
+static void scatter(const table_job *job, const char *dense, size_t rows, ptrdiff_t at, char *out)
+{
+    const size_t n = job->wave->spec.n, item = job->item;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++)
+            memcpy(out +
+                       (r * job->layout->row + i * (size_t)job->layout->stride + (size_t)at) * item,
+                   dense + (2 * r * n + i) * item, item);
+}
+
+/* Any other layout: dense rows first, then each element to its place. */
+static pe_status rows_scattered(table_job *job, size_t first, size_t rows, char *out,
+                                pe_problem *why)
+{
+    const pe_wave_layout *wanted = job->layout;
+    const size_t n = job->wave->spec.n, most = n < CHUNK ? CHUNK / n : 1;
+    const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n};
+    char *memory = malloc((rows < most ? rows : most) * 2 * n * job->item);
+    if (memory == NULL)
+        return pe_fail_memory(why);
+    pe_status status = PE_OK;
+    for (size_t r = 0; status == PE_OK && r < rows; r += most) {
+        const size_t some = rows - r < most ? rows - r : most;
+        char *to = out + r * wanted->row * job->item;
+        job->layout = &dense;
+        status = rows_fit(job, first + r, some, memory, why);
+        job->layout = wanted;
+        if (status == PE_OK && wanted->sin_at >= 0)
+            scatter(job, memory, some, wanted->sin_at, to);
+        if (status == PE_OK && wanted->cos_at >= 0)
+            scatter(job, memory + n * job->item, some, wanted->cos_at, to);
+    }
+    free(memory);
+    return status;
 }
 
 static void count(table_job *job)
@@ -192,8 +242,10 @@ static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_p
                        out);
     else if (job->wave->unfit)
         rows_unfit(job, first, rows, out);
-    else
+    else if (is_plain(job->layout))
         status = rows_fit(job, first, rows, out, why);
+    else
+        status = rows_scattered(job, first, rows, out, why);
     count(job);
     return status;
 }

@@ -34,7 +34,17 @@ typedef struct pe_run {
     const uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
     double amplitude_hi,
         amplitude_lo; /* multiplies sine and cosine; hi + lo, 106 bits; 1 + 0 for none */
+    /** What wave_offsets made of step, for as many rows; of the kind (split or not) that the dtype
+     * takes: split for float64. offset_rows 0: none, every row is evaluated by itself. */
+    const double *offsets;
+    size_t offset_rows;
 } pe_run;
+
+/** Frequencies of a row of offsets, padded to whole vectors of every level. */
+static inline size_t pe_wave_padded(size_t n)
+{
+    return (n + 7) & ~(size_t)7;
+}
 
 /**
  * One variant. All variants give the same bits for the same arguments. Functions allocate nothing,
@@ -47,7 +57,8 @@ typedef struct pe_kernels {
     /**
      * Rows of sines and cosines, rounded to dtype (not INT32).
      *
-     * Shapes    out: rows as layout says, dtype.
+     * Shapes    out: rows as layout says, dtype; layout is dense (stride 1) or has sine and cosine
+     *           side by side (stride 2).
      *           doubtful: a bit map of run->rows * run->n bits, zeroed by the caller; bit r*n + i
      *           (of word (r*n + i) / 64) is set for every element whose rounding the wide result
      *           does not prove (either of its sine and cosine).
@@ -57,6 +68,16 @@ typedef struct pe_kernels {
      */
     void (*waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype, void *out,
                   uint64_t *doubtful);
+
+    /**
+     * Rotations by 1/2, 3/2, 5/2 ... steps, which waves turns anchors by.
+     *
+     * Shapes    step_hi, step_lo: [n]; out: [rows, split ? 4 : 2, pe_wave_padded(n)]: cosines, then
+     *           sines; split: of each heads, then tails.
+     * Accuracy  2^-77 split, else correct to 2^-53.9 of 1.
+     */
+    void (*wave_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo, size_t rows,
+                         bool split, double *out);
 
     /** out[j] = in[j] exactly, as doubles.   Shapes  in: [n] dtype; out: [n]. */
     void (*widen)(pe_dtype dtype, const void *in, size_t n, double *out);

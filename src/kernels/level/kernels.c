@@ -5,6 +5,7 @@
 const pe_kernels PE_LEVEL_NAME(pe_kernels) = {
     .name = PE_LEVEL_TEXT(PE_LEVEL),
     .waves = PE_LEVEL_NAME(pe_waves),
+    .wave_offsets = PE_LEVEL_NAME(pe_wave_offsets),
     .widen = PE_LEVEL_NAME(pe_widen),
     .narrow = PE_LEVEL_NAME(pe_narrow),
     .rotate = PE_LEVEL_NAME(pe_rotate),

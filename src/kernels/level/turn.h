@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* turn.h - phases of a run, and sines and cosines of phases, in lanes. */
+#ifndef PE_KERNELS_LEVEL_TURN_H
+#define PE_KERNELS_LEVEL_TURN_H
+
+#include "kernels/level/lanes.h"
+
+/** A fraction of a turn in 128-bit fixed point. */
+typedef struct pe_turn {
+    pe_vu hi, lo;
+} pe_turn;
+
+/** A sine and a cosine, or one rounded part of them. */
+typedef struct pe_sincos {
+    pe_vd s, c;
+} pe_sincos;
+
+/** Sum and rest: heads are multiples of 2^-26 of at most 1, so that products of two heads, and
+ * sums of two such products, are exact; tails are below 2^-25. */
+typedef struct pe_split {
+    pe_vd head, tail;
+} pe_split;
+
+/* a + b mod 1; where bits carry out is known without comparing. */
+PE_INLINE pe_turn pe_turn_add(pe_turn a, pe_turn b)
+{
+    const pe_vu lo = a.lo + b.lo;
+    const pe_vu carry = ((a.lo & b.lo) | ((a.lo | b.lo) & ~lo)) >> 63;
+    return (pe_turn){a.hi + b.hi + carry, lo};
+}
+
+/* m * a mod 1, m < 2^32, in 32-bit digits. */
+PE_INLINE pe_turn pe_turn_mul(pe_turn a, uint64_t m)
+{
+    const pe_vu by = pe_all_u(m);
+    const pe_vu digit0 = pe_mul32(a.lo, by);
+    const pe_vu digit1 = pe_mul32(a.lo >> 32, by) + (digit0 >> 32);
+    const pe_vu digit2 = pe_mul32(a.hi, by) + (digit1 >> 32);
+    const pe_vu digit3 = pe_mul32(a.hi >> 32, by) + (digit2 >> 32);
+    return (pe_turn){digit3 << 32 | (digit2 & UINT32_MAX), digit1 << 32 | (digit0 & UINT32_MAX)};
+}
+
+/* Half a step of frequencies [i, i + PE_LANES). */
+PE_INLINE pe_turn pe_turn_half(const uint64_t *step_hi, const uint64_t *step_lo, size_t i, size_t n)
+{
+    const pe_vu hi = pe_load_u(step_hi + i, n - i), lo = pe_load_u(step_lo + i, n - i);
+    return (pe_turn){hi >> 1, lo >> 1 | hi << 63};
+}
+
+/* The phases of frequencies [i, i + PE_LANES) at half-step m of the run: row m/2. */
+PE_INLINE pe_turn pe_turn_at(const pe_run *run, size_t i, uint64_t m)
+{
+    const size_t count = run->n - i;
+    const pe_turn start = {pe_load_u(run->start_hi + i, count),
+                           pe_load_u(run->start_lo + i, count)};
+    const pe_turn half = pe_turn_half(run->step_hi, run->step_lo, i, run->n);
+    return pe_turn_add(start, pe_turn_mul(half, m));
+}
+
+/* x in quarter turns from -1/2 to 1/2, as head (a multiple of 2^-52) and tail (below 2^-52). */
+PE_INLINE pe_split pe_turn_reduce(pe_vu y, pe_vu lo)
+{
+    const pe_vu one = pe_all_u(0x3ff0000000000000U);
+    const pe_vu fraction = y & ((1ULL << 62) - 1); /* of the quarter turn, from its lower edge */
+    const pe_vu rest = (fraction & 1023) << 42 | lo >> 22;
+    return (pe_split){(pe_vd)(fraction >> 10 | one) - 1.5, ((pe_vd)(rest | one) - 1.0) * 0x1p-52};
+}
+
+/* Sine and cosine of x and the quadrant in the top bits of y: swap, then signs. */
+PE_INLINE pe_sincos pe_turn_quadrant(pe_vu y, pe_vd s, pe_vd c)
+{
+    const pe_vu sign = pe_all_u(1ULL << 63);
+    const pe_vu odd = 0 - (y >> 62 & 1);
+    return (pe_sincos){(pe_vd)((pe_vu)pe_select(odd, c, s) ^ (y & sign)),
+                       (pe_vd)((pe_vu)pe_select(odd, s, c) ^ ((y + (1ULL << 62)) & sign))};
+}
+
+/*
+ * Sines and cosines of phases in double.
+ *
+ *     sin(pi/2 x) = x P(x^2), cos(pi/2 x) = 1 + x^2 Q(x^2), |x| <= 1/2
+ *
+ * P and Q are minimax polynomials of 8 and 7 terms (errors 2^-68 and 2^-60, with coefficients
+ * rounded to double 2^-53.6 and 2^-55.5).
+ * Accuracy  3.3 * 2^-53 relative, unless the phase is off by more.
+ */
+PE_INLINE pe_sincos pe_turn_sincos(pe_turn phase)
+{
+    static const double p[] = {
+        0x1.921fb54442d18p+0,  -0x1.4abbce625be53p-1,  0x1.466bc6775aad9p-4,
+        -0x1.32d2cce62ac22p-8, 0x1.50783485cbd83p-13,  -0x1.e3074b4ff3058p-19,
+        0x1.e8eed12ee00a3p-25, -0x1.6c5b875d4e739p-31,
+    };
+    static const double q[] = {
+        -0x1.3bd3cc9be45dep+0,  0x1.03c1f081b5ac0p-2,   -0x1.55d3c7e3cb241p-6,
+        0x1.e1f5068688d5bp-11,  -0x1.a6d1eef479be1p-16, 0x1.f9ce245cada0bp-22,
+        -0x1.b2f3eb054afcdp-28,
+    };
+    const pe_vu y = phase.hi + (1ULL << 61);
+    const pe_split x = pe_turn_reduce(y, phase.lo);
+    const pe_vd whole = x.head + x.tail, z = whole * whole;
+    pe_vd s = pe_all(p[7]), c = pe_all(q[6]);
+    for (int k = 6; k >= 0; k--)
+        s = pe_fma(s, z, pe_all(p[k]));
+    for (int k = 5; k >= 0; k--)
+        c = pe_fma(c, z, pe_all(q[k]));
+    return pe_turn_quadrant(y, whole * s, pe_fma(c, z, pe_all(1)));
+}
+
+/* head + tail with the head rounded to a multiple of 2^-26; exact but for the last sum. */
+PE_INLINE pe_split pe_split_of(pe_vd head, pe_vd tail)
+{
+    const pe_vd magic = pe_all(0x1.8p26);
+    const pe_vd rounded = (head + magic) - magic;
+    return (pe_split){rounded, (head - rounded) + tail};
+}
+
+/* a * b: the product of the heads is exact. */
+PE_INLINE pe_split pe_split_mul(pe_split a, pe_split b)
+{
+    return pe_split_of(a.head * b.head, pe_fma(a.head + a.tail, b.tail, a.tail * b.head));
+}
+
+#define PE_SERIES_SPLIT 5
+#define PE_SERIES_PLAIN 7
+
+/* Terms of a series: the first ones as head and tail, the others alternating in plain doubles. */
+typedef struct pe_series {
+    double head[PE_SERIES_SPLIT], tail[PE_SERIES_SPLIT], plain[PE_SERIES_PLAIN];
+} pe_series;
+
+/* t_0 - z (t_1 - z (t_2 - ...)): each step cuts off 2^-80, and z <= 1/4 shrinks what came before.
+ */
+PE_INLINE pe_split pe_series_sum(const pe_series *series, pe_split z)
+{
+    const pe_vd whole = z.head + z.tail;
+    pe_vd rest = pe_all(series->plain[PE_SERIES_PLAIN - 1]);
+    for (int k = PE_SERIES_PLAIN - 2; k >= 0; k--)
+        rest = pe_fnma(rest, whole, pe_all(series->plain[k]));
+    const int last = PE_SERIES_SPLIT - 1;
+    const pe_vd tail = pe_fnma(rest, whole, pe_all(series->tail[last]));
+    const pe_vd head = pe_all(series->head[last]);
+    const pe_vd rounded = (head + tail + 0x1.8p26) - 0x1.8p26;
+    pe_split sum = {rounded, (head - rounded) + tail};
+    for (int k = last - 1; k >= 0; k--) {
+        const pe_vd product = pe_fma(whole, sum.tail, z.tail * sum.head);
+        sum = pe_split_of(series->head[k] - z.head * sum.head, series->tail[k] - product);
+    }
+    return sum;
+}
+
+/*
+ * Sines and cosines of phases as head and tail, by Taylor series in quarter turns.
+ * Accuracy  2^-77 absolute (tests/kernels measures 2^-79).
+ */
+PE_INLINE void pe_turn_sincos_split(pe_turn phase, pe_split *sine, pe_split *cosine)
+{
+    /* (pi/2)^(2k+1) / (2k+1)! and (pi/2)^(2k) / (2k)!; 2^-91 and 2^-87 are left out. */
+    static const pe_series sines = {
+        {0x1.921fb54p+0, 0x1.4abbce8p-1, 0x1.466bc8p-4, 0x1.32d2cp-8, 0x1.5078p-13},
+        {0x1.10b4611a62633p-30, -0x1.da41ad4154472p-29, -0x1.88a551e2db819p-28,
+         0x1.9cc57b0b7ccbep-29, 0x1.a43f73c0dc83dp-32},
+        {0x1.e3074fde8871fp-19, 0x1.e8f434d018d63p-25, 0x1.6fadb9f155744p-31, 0x1.aaec32af93359p-38,
+         0x1.8a404211f9547p-45, 0x1.2877020d52cf0p-52, 0x1.7215f879e1ac9p-60},
+    };
+    static const pe_series cosines = {
+        {0x1p+0, 0x1.3bd3cc8p+0, 0x1.03c1f1p-2, 0x1.55d3cp-6, 0x1.e1f6p-11},
+        {0, 0x1.be45de5a4adc5p-28, -0x1.f9294f132b340p-28, 0x1.f8f2ffe7f153fp-28,
+         -0x1.f2edc8a8a1736p-28},
+        {0x1.a6d1f2a204a8cp-16, 0x1.f9d38a3763cc3p-22, 0x1.b6e24f44b128fp-28, 0x1.20c62c2f2d7f5p-34,
+         0x1.2a0c591af8314p-41, 0x1.ef6e308d6d1c4p-49, 0x1.52ae4120fde27p-56},
+    };
+    const pe_vu y = phase.hi + (1ULL << 61);
+    const pe_split reduced = pe_turn_reduce(y, phase.lo);
+    const pe_split x = pe_split_of(reduced.head, reduced.tail);
+    const pe_split z = pe_split_mul(x, x);
+    const pe_split s = pe_split_mul(x, pe_series_sum(&sines, z)), c = pe_series_sum(&cosines, z);
+    const pe_sincos heads = pe_turn_quadrant(y, s.head, c.head);
+    const pe_sincos tails = pe_turn_quadrant(y, s.tail, c.tail);
+    *sine = (pe_split){heads.s, tails.s};
+    *cosine = (pe_split){heads.c, tails.c};
+}
+
+#endif
