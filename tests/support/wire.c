@@ -200,6 +200,14 @@ void wire_take(test_wire *wire, char *out, size_t bytes)
     reply_free(&taken);
 }
 
+size_t wire_drain(test_wire *wire)
+{
+    size_t bytes = wire->bytes;
+    for (wire->bytes = 0; receive(wire); wire->bytes = 0)
+        bytes += wire->bytes;
+    return bytes;
+}
+
 bool wire_ended(test_wire *wire)
 {
     size_t before = wire->bytes;

@@ -39,6 +39,9 @@ reply wire_request(test_wire *wire, const char *method, const char *target,
 /** Take the next `bytes` bytes as they are; fails the test when the connection ends before. */
 void wire_take(test_wire *wire, char *out, size_t bytes);
 
+/** Receive until the server closes the connection; how many bytes came. */
+size_t wire_drain(test_wire *wire);
+
 /** Wait until the server closes the connection; true when it sent nothing more before. */
 bool wire_ended(test_wire *wire);
 

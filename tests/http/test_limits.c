@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/* test_limits.c - deadlines, slow clients, full queues, the warm list, the access log. */
+#include "support/check.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/problem.h"
+#include "support/wire.h"
+
+static void assert_times_out(const test_server *server, const char *part)
+{
+    test_wire wire = wire_open(server);
+    wire_send_text(&wire, part);
+    reply answer = wire_answer(&wire, false);
+    assert_status(part, &answer, 408);
+    assert_header(part, &answer, "Content-Type", "application/problem+json");
+    assert_header(part, &answer, "Connection", "close");
+    assert_header(part, &answer, "Access-Control-Allow-Origin", "*");
+    json_t *problem = reply_json(&answer);
+    assert_string_equal(json_string_value(json_object_get(problem, "code")), "timeout");
+    assert_true(wire_ended(&wire));
+    json_decref(problem);
+    reply_free(&answer);
+    wire_close(&wire);
+}
+
+static void a_request_that_does_not_arrive_is_408(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--request-deadline-ms", "200", NULL};
+    static const char *const parts[] = {
+        "",
+        "GET /v1",
+        "GET /v1 HTTP/1.1\r\nHost: a\r\nX-A",
+        "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        "Content-Length: 13\r\n\r\n{\"d_mo",
+        "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n4\r\n{\"d_\r\n",
+    };
+    test_server server;
+    server_start(&server, flags);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        assert_times_out(&server, parts[i]);
+    reply answer = get(&server, "/livez");
+    assert_status("others", &answer, 200);
+    reply_free(&answer);
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+static bool answered(const test_wire *wire, int milliseconds)
+{
+    struct pollfd wait = {.fd = wire->fd, .events = POLLIN};
+    return poll(&wait, 1, milliseconds) == 1;
+}
+
+static void a_trickle_of_bytes_does_not_outlast_the_deadline(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--request-deadline-ms", "300", NULL};
+    static const char *const heads[] = {
+        "GET /v1 HTTP/1.1\r\nHost: a\r\nX-A: ",
+        "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n",
+        "GET /",
+    };
+    test_server server;
+    server_start(&server, flags);
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        test_wire wire = wire_open(&server);
+        wire_send_text(&wire, heads[i]);
+        int sent = 0;
+        while (!answered(&wire, 10) && sent < 5000 && wire_send_text(&wire, "a"))
+            sent++;
+        assert_true(sent < 5000);
+        reply answer = wire_answer(&wire, false);
+        assert_status(heads[i], &answer, 408);
+        reply_free(&answer);
+        wire_close(&wire);
+    }
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--request-deadline-ms", "400", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire wire = wire_open(&server);
+    for (int i = 0; i < 6; i++) { /* together longer than one deadline */
+        assert_false(answered(&wire, 100));
+        reply answer = wire_request(&wire, "GET", "/livez", NULL, NULL, 0);
+        assert_status("keep-alive", &answer, 200);
+        reply_free(&answer);
+    }
+    wire_send_text(&wire, "GET /v1 HTTP/1.1\r\nHost: a\r\nX-A");
+    reply answer = wire_answer(&wire, false);
+    assert_status("second request", &answer, 408);
+    reply_free(&answer);
+    wire_close(&wire);
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+static long open_connections(const test_server *server)
+{
+    reply answer = get(server, "/metrics");
+    const char *at = strstr(answer.body, "\nposenc_connections ");
+    assert_non_null(at);
+    long n = strtol(at + strlen("\nposenc_connections "), NULL, 10);
+    reply_free(&answer);
+    return n;
+}
+
+static void an_answer_that_nobody_reads_is_given_up(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--response-deadline-ms", "1000", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire,
+                   "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1\r\n"
+                   "Host: a\r\n\r\n");
+    assert_true(answered(&wire, 60000));
+    for (int i = 0; open_connections(&server) > 1; i++)
+        assert_true(!answered(&wire, 0) || i < 100000);
+    wire_close(&wire);
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+/* ---- full queues ---- */
+
+typedef struct load_task {
+    const test_server *server;
+    int number;
+    reply answer;
+} load_task;
+
+static void *ask_heavy(void *context)
+{
+    load_task *task = context;
+    char target[128];
+    snprintf(target, sizeof target,
+             "/v1/sinusoidal?d_model=1024&positions=%d:%d&dtype=float64&format=csv",
+             task->number * 10000, task->number * 10000 + 2000);
+    task->answer = get(task->server, target);
+    return NULL;
+}
+
+static void a_full_queue_is_503_with_retry_after(void **state)
+{
+    (void)state;
+    enum { N = 64 };
+    static const char *const flags[] = {"--workers", "1", "--queue-max", "1", NULL};
+    test_server server;
+    pthread_t threads[N];
+    static load_task tasks[N];
+    int served = 0, refused = 0;
+    server_start(&server, flags);
+    for (int i = 0; i < N; i++) {
+        tasks[i] = (load_task){.server = &server, .number = i};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_heavy, &tasks[i]), 0);
+    }
+    for (int i = 0; i < N; i++) {
+        pthread_join(threads[i], NULL);
+        reply *answer = &tasks[i].answer;
+        if (answer->status == 200) {
+            served++;
+        } else {
+            char after[16];
+            refused++;
+            assert_problem("refused", answer, 503, "overloaded");
+            assert_non_null(reply_header(answer, "Retry-After", after, sizeof after));
+            assert_true(strtol(after, NULL, 10) >= 1);
+        }
+        reply_free(answer);
+    }
+    assert_true(served >= 1);
+    assert_true(refused >= 1);
+    reply answer = get(&server, "/readyz");
+    assert_status("after the rush", &answer, 200);
+    reply_free(&answer);
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+/* ---- warm list and logs ---- */
+
+static void the_warm_list_is_there_from_the_first_request_on(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--warm", "/v1/sinusoidal?d_model=64&positions=0:100",
+                                        "--warm", "/v1/sinusoidal?d_modle=64",
+                                        "--warm", "/v1/nope",
+                                        NULL};
+    test_server server;
+    server_start(&server, flags); /* waits for /readyz */
+    reply answer = get(&server, "/v1/sinusoidal?d_model=64&positions=0:100");
+    assert_status("warm", &answer, 200);
+    assert_header("warm", &answer, "Server-Timing", "cache;desc=hit");
+    reply_free(&answer);
+    assert_int_equal(server_stop(&server), 0);
+    assert_non_null(strstr(server.log, "d_modle")); /* a bad entry is named, not fatal */
+    assert_non_null(strstr(server.log, "/v1/nope"));
+    server_free(&server);
+}
+
+static void the_access_log_has_a_line_per_request(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--access-log", "true", NULL};
+    static const char *const headers[] = {"X-Request-Id: the-id", NULL};
+    test_server server;
+    server_start(&server, flags);
+    reply answer = fetch(&server, "GET", "/v1/sinusoidal?d_model=2&positions=0", headers, NULL, 0);
+    reply missing = get(&server, "/nope\x01");
+    assert_int_equal(server_stop(&server), 0);
+    const char *line = strstr(server.log, "\"target\":\"/v1/sinusoidal?d_model=2&positions=0\"");
+    assert_non_null(line);
+    char end[256];
+    snprintf(end, sizeof end, "%.*s", (int)strcspn(line, "\n"), line);
+    assert_non_null(strstr(end, "\"status\":200"));
+    assert_non_null(strstr(end, "\"request_id\":\"the-id\""));
+    assert_non_null(strstr(end, "\"ms\":"));
+    char bytes[32];
+    snprintf(bytes, sizeof bytes, "\"bytes\":%zu", answer.bytes);
+    assert_non_null(strstr(end, bytes));
+    reply_free(&answer);
+    reply_free(&missing);
+    server_free(&server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_that_does_not_arrive_is_408),
+        cmocka_unit_test(a_trickle_of_bytes_does_not_outlast_the_deadline),
+        cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
+        cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
+        cmocka_unit_test(a_full_queue_is_503_with_retry_after),
+        cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
+        cmocka_unit_test(the_access_log_has_a_line_per_request),
+    };
+    return cmocka_run_group_tests_name("http limits", tests, NULL, NULL);
+}

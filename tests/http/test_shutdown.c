@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* test_shutdown.c - SIGTERM: no new connections, answers under way finish, then the end. */
+#include "support/check.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/problem.h"
+#include "support/wire.h"
+
+/* 64 MB: far more than the kernel's buffers between the two take. */
+#define LARGE                                                                                      \
+    "GET /v1/sinusoidal?d_model=512&positions=0:32768&format=raw HTTP/1.1\r\nHost: a\r\n\r\n"
+#define LARGE_BYTES ((size_t)512 * 32768 * 4)
+
+static bool can_connect(const test_server *server)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((in_port_t)server->port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool connected = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    close(fd);
+    return connected;
+}
+
+static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
+{
+    (void)state;
+    test_server server;
+    server_start(&server, NULL);
+    test_wire idle = wire_open(&server), fresh = wire_open(&server), busy = wire_open(&server);
+    reply before = wire_request(&idle, "GET", "/livez", NULL, NULL, 0);
+    assert_status("before", &before, 200);
+    char begun[16];
+    wire_send_text(&busy, LARGE);
+    wire_take(&busy, begun, sizeof begun - 1); /* the answer is under way */
+    begun[sizeof begun - 1] = '\0';
+    assert_string_equal(begun, "HTTP/1.1 200 OK");
+    kill(server.pid, SIGTERM);
+    assert_true(wire_ended(&idle));
+    assert_true(wire_ended(&fresh));
+    assert_false(can_connect(&server));
+    assert_int_equal(waitpid(server.pid, NULL, WNOHANG), 0); /* still sending */
+    size_t bytes = wire_drain(&busy);
+    assert_true(bytes > LARGE_BYTES && bytes < LARGE_BYTES + 2000); /* header and all of the body */
+    reply_free(&before);
+    wire_close(&idle);
+    wire_close(&fresh);
+    wire_close(&busy);
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--drain-timeout-ms", "200", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire stalled = wire_open(&server);
+    char begun[16];
+    wire_send_text(&stalled, LARGE);
+    wire_take(&stalled, begun, sizeof begun - 1);
+    assert_int_equal(server_stop(&server), 0);
+    wire_close(&stalled);
+    server_free(&server);
+}
+
+static void requests_that_wait_for_a_worker_are_answered(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    static const char *const flags[] = {"--workers", "1", NULL};
+    test_server server;
+    test_wire wires[N];
+    server_start(&server, flags);
+    for (int i = 0; i < N; i++) {
+        char line[256];
+        snprintf(
+            line, sizeof line,
+            "GET /v1/sinusoidal?d_model=1024&positions=%d:%d&dtype=float64&format=npy HTTP/1.1\r\n"
+            "Host: a\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+            i * 1000, i * 1000 + 500);
+        wires[i] = wire_open(&server);
+        wire_send_text(&wires[i], line);
+    }
+    reply first = wire_answer(&wires[0], false); /* so that the others have arrived, most likely */
+    assert_status("first", &first, 200);
+    reply_free(&first);
+    kill(server.pid, SIGTERM);
+    for (int i = 1; i < N; i++) {
+        reply answer = wire_answer(&wires[i], false);
+        if (answer.status != 0) /* 0: it had not been read when the end began */
+            assert_status("waiting", &answer, 200);
+        reply_free(&answer);
+    }
+    for (int i = 0; i < N; i++)
+        wire_close(&wires[i]);
+    assert_int_equal(server_stop(&server), 0);
+    server_free(&server);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sigterm_lets_answers_finish_and_ends_idle_connections),
+        cmocka_unit_test(a_client_that_stalls_is_not_waited_for_beyond_the_timeout),
+        cmocka_unit_test(requests_that_wait_for_a_worker_are_answered),
+    };
+    return cmocka_run_group_tests_name("http shutdown", tests, NULL, NULL);
+}
