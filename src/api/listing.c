@@ -102,7 +102,7 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
 static void put_representation(pe_buffer *out)
 {
     const char *formats[16] = {0};
-    for (size_t i = 0; pe_formats[i] != NULL && i + 1 < PE_LEN(formats); i++)
+    for (size_t i = 0; i + 1 < PE_LEN(formats) && pe_formats[i] != NULL; i++)
         formats[i] = pe_formats[i]->name;
     const pe_param rows[] = {
         {.name = "format",

@@ -178,7 +178,7 @@ static size_t weigh(const char *accept, preference *of)
         media_range range;
         if (!parse_range(cut(&rest, ','), &range))
             continue;
-        for (size_t i = 0; pe_formats[i] != NULL && i < FORMATS_MAX; i++) {
+        for (size_t i = 0; i < FORMATS_MAX && pe_formats[i] != NULL; i++) {
             int specificity = match(&range, pe_formats[i]->media_type);
             if (specificity > of[i].specificity)
                 of[i] = (preference){range.q, specificity, members};
@@ -192,7 +192,7 @@ static size_t weigh(const char *accept, preference *of)
 static const pe_format *take_best(preference *of)
 {
     size_t best = SIZE_MAX;
-    for (size_t i = 0; pe_formats[i] != NULL && i < FORMATS_MAX; i++)
+    for (size_t i = 0; i < FORMATS_MAX && pe_formats[i] != NULL; i++)
         if (of[i].q > 0 && (best == SIZE_MAX || better(&of[i], &of[best])))
             best = i;
     if (best == SIZE_MAX)
