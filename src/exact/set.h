@@ -28,6 +28,13 @@ struct pe_wave {
     pe_turns *turns;             /* [n]: theta_i * position_scale / 2 pi; exact sets */
     uint64_t *step_hi, *step_lo; /* [n]: the upper words of the fractions again, as planes */
     float *inv;                  /* [n]: float32 sets */
+    size_t live;                 /* frequencies from here on are zero */
+    /**
+     * Offsets of the kernel for step 1, and how many; [split]. Made when first wanted: NULL until
+     * then, published once, never changed after.
+     */
+    _Atomic(double *) offsets[2];
+    size_t offset_rows;
     bool unit;                   /* amplitude is 1 */
     double amplitude[PE_DTYPES]; /* rounded to each */
     double amplitude_hi, amplitude_lo;

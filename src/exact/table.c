@@ -81,7 +81,7 @@ static void settle(table_job *job, double position, size_t i, char *row)
 static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first, size_t rows,
                           char *out)
 {
-    const size_t n = job->wave->spec.n;
+    const size_t n = job->wave->live;
     uint64_t settled = 0;
     for (size_t w = 0; w < (rows * n + 63) / 64; w++) {
         for (uint64_t word = doubtful[w]; word != 0; word &= word - 1) {
@@ -97,6 +97,27 @@ static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first
     job->counts[PE_PATH_KERNEL] += rows * n - settled;
 }
 
+/* Frequencies [i, n) of rows at position zero, or of frequency zero: 0 and the amplitude. */
+static void put_still(table_job *job, size_t i, size_t rows, char *out)
+{
+    const size_t n = job->wave->spec.n, item = job->item;
+    const ptrdiff_t sin_at = job->layout->sin_at, cos_at = job->layout->cos_at;
+    char zero[sizeof(double)], one[sizeof(double)];
+    pe_dtype_store(job->dtype, 0, zero);
+    pe_dtype_store(job->dtype, job->bare ? 1 : job->wave->amplitude[job->dtype], one);
+    for (size_t r = 0; r < rows; r++) {
+        char *row = out + r * job->layout->row * item;
+        for (size_t k = i; k < n; k++) {
+            char *at = row + (ptrdiff_t)k * job->layout->stride * (ptrdiff_t)item;
+            if (sin_at >= 0)
+                memcpy(at + sin_at * (ptrdiff_t)item, zero, item);
+            if (cos_at >= 0)
+                memcpy(at + cos_at * (ptrdiff_t)item, one, item);
+        }
+    }
+    job->counts[PE_PATH_EXACT] += rows * (n - i);
+}
+
 /* What the runs of a call share: planes of phases, and offsets for steps of the range. */
 typedef struct run_phases {
     uint64_t *start_hi, *start_lo;
@@ -107,7 +128,7 @@ typedef struct run_phases {
 
 static void phases_at(const pe_wave *wave, double position, uint64_t *hi, uint64_t *lo)
 {
-    for (size_t i = 0; i < wave->spec.n; i++) {
+    for (size_t i = 0; i < wave->live; i++) {
         uint64_t phase[PE_PHASE_WORDS];
         (void)pe_phase_at(&wave->turns[i], position, phase);
         hi[i] = phase[2];
@@ -115,16 +136,16 @@ static void phases_at(const pe_wave *wave, double position, uint64_t *hi, uint64
     }
 }
 
-/* Rows [first, first + rows), equally spaced as `phases` says. */
+/* Rows [first, first + rows), equally spaced as `phases` says, none of them at position zero. */
 static void chunk(table_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
 {
     const pe_wave *wave = job->wave;
     uint64_t doubtful[CHUNK / 64];
-    memset(doubtful, 0, (rows * wave->spec.n + 63) / 64 * sizeof doubtful[0]);
+    memset(doubtful, 0, (rows * wave->live + 63) / 64 * sizeof doubtful[0]);
     phases_at(wave, pe_positions_at(job->positions, first), phases->start_hi, phases->start_lo);
     const bool one = job->bare || wave->unit;
     const pe_run run = {
-        .n = wave->spec.n,
+        .n = wave->live,
         .rows = rows,
         .start_hi = phases->start_hi,
         .start_lo = phases->start_lo,
@@ -137,6 +158,7 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
     };
     pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful);
     settle_marked(job, doubtful, first, rows, out);
+    put_still(job, wave->live, rows, out);
 }
 
 /* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
@@ -154,25 +176,95 @@ static size_t chunk_rows(const table_job *job)
     const pe_positions *positions = job->positions;
     const bool equal =
         positions->list == NULL && positions->step > -(1LL << 53) && positions->step < 1LL << 53;
-    return equal ? CHUNK / job->wave->spec.n : 1;
+    return equal ? CHUNK / job->wave->spec.n : 1; /* n is not zero here */
+}
+
+/* Rows from `first` on, at most `most`, up to one at position zero. */
+static size_t rows_before_zero(const pe_positions *positions, size_t first, size_t most)
+{
+    if (positions->list != NULL)
+        return positions->list[first] == 0 ? 0 : most;
+    const double at = pe_positions_at(positions, first), step = (double)positions->step;
+    if (at == 0 || step == 0 || (at > 0) == (step > 0))
+        return at == 0 ? 0 : most;
+    const double zero = -at / step; /* below 2^53, so exact when it is an integer */
+    return zero < (double)most && zero == floor(zero) ? (size_t)zero : most;
+}
+
+/* The set's offsets for step 1: the first who wants them makes them. NULL: memory is short. */
+static const double *shared_offsets(const pe_wave *wave, bool split)
+{
+    _Atomic(double *) *slot;
+    const _Atomic(double *) *from = &wave->offsets[split];
+    memcpy(&slot, &from, sizeof slot); /* the set is const but for this and its counts */
+    double *offsets = atomic_load_explicit(slot, memory_order_acquire);
+    if (offsets != NULL)
+        return offsets;
+    const size_t planes = split ? 4 : 2;
+    offsets = malloc(wave->offset_rows * planes * pe_wave_padded(wave->live) * sizeof *offsets);
+    if (offsets == NULL)
+        return NULL;
+    pe_kernels_get()->wave_offsets(wave->live, wave->step_hi, wave->step_lo, wave->offset_rows,
+                                   split, offsets);
+    double *expected = NULL;
+    if (atomic_compare_exchange_strong(slot, &expected, offsets))
+        return offsets;
+    free(offsets);
+    return expected;
+}
+
+/* Offsets for another step are made for one call: as many as pay for themselves. */
+static double *own_offsets(const table_job *job, size_t rows, run_phases *phases)
+{
+    const size_t n = job->wave->live;
+    const bool split = job->dtype == PE_FLOAT64;
+    size_t count = 1;
+    while (4 * count * count < rows && count < job->wave->offset_rows)
+        count++;
+    double *offsets =
+        rows < 16 ? NULL : malloc(count * (split ? 4 : 2) * pe_wave_padded(n) * sizeof *offsets);
+    if (offsets != NULL) {
+        pe_kernels_get()->wave_offsets(n, phases->step_hi, phases->step_lo, count, split, offsets);
+        phases->offset_rows = count;
+        phases->offsets = offsets;
+    }
+    return offsets;
+}
+
+static void rows_by_chunks(table_job *job, const run_phases *phases, size_t most, size_t first,
+                           size_t rows, char *out)
+{
+    const size_t bytes = job->layout->row * job->item;
+    for (size_t r = 0, some; r < rows; r += some) {
+        const size_t left = rows - r < most ? rows - r : most;
+        some = rows_before_zero(job->positions, first + r, left);
+        if (some != 0)
+            chunk(job, phases, first + r, some, out + r * bytes);
+        else
+            put_still(job, 0, some = 1, out + r * bytes);
+    }
 }
 
 static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave *wave = job->wave;
-    const size_t n = wave->spec.n, most = chunk_rows(job);
-    uint64_t *memory = malloc(4 * n * sizeof *memory);
+    const size_t n = wave->live, most = chunk_rows(job);
+    uint64_t *memory = malloc((4 * n + 1) * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
     run_phases phases = {memory, memory + n, wave->step_hi, wave->step_lo, NULL, 0};
-    if (most > 1 && job->positions->step != 1) {
+    double *offsets = NULL;
+    if (most > 1 && rows > 1 && job->positions->step == 1) {
+        phases.offsets = shared_offsets(wave, job->dtype == PE_FLOAT64);
+        phases.offset_rows = phases.offsets != NULL ? wave->offset_rows : 0;
+    } else if (most > 1 && rows > 1) {
         phases_at(wave, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
         phases.step_hi = memory + 2 * n;
         phases.step_lo = memory + 3 * n;
+        offsets = own_offsets(job, rows, &phases);
     }
-    for (size_t r = 0; r < rows; r += most)
-        chunk(job, &phases, first + r, rows - r < most ? rows - r : most,
-              out + r * job->layout->row * job->item);
+    rows_by_chunks(job, &phases, most, first, rows, out);
+    free(offsets);
     free(memory);
     return PE_OK;
 }

@@ -18,7 +18,8 @@ size_t pe_wave_bytes(const pe_wave *wave)
 {
     const size_t each =
         wave->spec.float32 ? sizeof *wave->inv : sizeof *wave->turns + 2 * sizeof *wave->step_hi;
-    return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each;
+    const size_t offsets = wave->offset_rows * pe_wave_padded(wave->live) * 6 * sizeof(double);
+    return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each + offsets;
 }
 
 void pe_wave_free(pe_wave *wave)
@@ -29,6 +30,8 @@ void pe_wave_free(pe_wave *wave)
     free(wave->step_hi);
     free(wave->step_lo);
     free(wave->inv);
+    free(atomic_load(&wave->offsets[false]));
+    free(atomic_load(&wave->offsets[true]));
     void *formula;
     memcpy(&formula, &wave->spec.formula, sizeof formula); /* ours, const only for the callbacks */
     free(formula);
@@ -82,6 +85,13 @@ static void eval_ratio(const pe_wave_spec *spec, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
+/* An anchor serves 32 rows, fewer where rows are so long that few of them are asked for at once and
+ * offsets would not fit the second-level cache. */
+static size_t offset_rows_for(size_t n)
+{
+    return n <= 1024 ? 16 : n <= 8192 ? 16384 / n : 2;
+}
+
 /* theta_i is a geometric sequence before scaling: one power, then a product each. */
 static void make_turns(pe_wave *wave)
 {
@@ -103,11 +113,15 @@ static void make_turns(pe_wave *wave)
         assert(mpfr_sgn(turns) >= 0);
         if (!pe_turns_from_mpfr(turns, &wave->turns[i]))
             wave->unfit = true;
+        if (!mpfr_zero_p(turns))
+            wave->live = i + 1;
         wave->step_hi[i] = wave->turns[i].word[2];
         wave->step_lo[i] = wave->turns[i].word[1];
         mpfr_mul(power, power, ratio, MPFR_RNDN);
     }
     mpfr_clears(ratio, power, turns, unit, (mpfr_ptr)NULL);
+    if (wave->live != 0)
+        wave->offset_rows = offset_rows_for(wave->live);
 }
 
 static void eval_base(const void *context, size_t index, mpfr_ptr out)
