@@ -3,11 +3,13 @@
 #include "text/number.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "text/blocks.h"
 #include "text/digits.h"
+#include "text/powers.h"
 #include "text/shortest.h"
 
 /* Significand bits, hidden one included, and the exponent of the last place of subnormals. */
@@ -38,41 +40,57 @@ static const uint64_t powers[] = {
     100000000000000,
     1000000000000000,
     10000000000000000,
+    100000000000000000,
 };
 
-#define DIGITS 17 /* no shortest decimal has more */
-
-/* The digits of a number, zeros behind them, and where the point stands: 0.d1d2d3... * 10^point. */
+/*
+ * Seventeen digits, zeros at the end included, and where the point stands: 0.d1d2d3... * 10^point.
+ * The eights are as digits.h has them. All this stays in registers: digits stored and loaded again
+ * in other pieces would stall.
+ */
 typedef struct spelling {
-    char digits[32];
+    uint64_t first, eight, more;
     int count; /* without the zeros at the end */
     int point;
 } spelling;
 
-static int digit_count(uint64_t n)
+/*
+ * Where the highest bit of n is, 0 < n < 2^63 - 2^10 (as rounding to double may lift it, one too
+ * many above 2^53). Asked of a double's exponent, since bsr, all that the oldest x86-64 has, waits
+ * for its last result.
+ */
+static inline int highest_bit(uint64_t n)
 {
-    int about = (64 - __builtin_clzll(n)) * 1233 >> 12; /* 1233 / 2^12 is log10(2) */
-    return about + (n >= powers[about < DIGITS ? about : DIGITS - 1] && about < DIGITS);
+    double x = (double)(int64_t)n;
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(bits >> 52) - 1023;
+}
+
+/* 0 < n < 10^17; 1233 / 2^12 is log10(2). */
+static inline int digit_count(uint64_t n)
+{
+    int about = (highest_bit(n) + 1) * 1233 >> 12;
+    return about + (n >= powers[about]);
+}
+
+/* Digits are below 2^4: shifted by three bits, the last that is not zero stays within its byte. */
+static inline int zeros_at_end(uint64_t eight)
+{
+    return 8 - ((highest_bit(eight << 3 | 1) + 5) >> 3);
 }
 
 /* 0 < n < 10^17. */
-static void spell(uint64_t n, int exponent, spelling *out)
+static inline spelling spell(uint64_t n, int exponent)
 {
     int length = digit_count(n);
-    n *= powers[DIGITS - length];
-    uint64_t first = n / powers[16];
-    n -= first * powers[16];
-    uint64_t high = pe_digits_split(n / powers[8]), low = pe_digits_split(n % powers[8]);
-    uint64_t zeros = PE_EIGHT_ZEROS, high_text = high | zeros, low_text = low | zeros;
-    out->digits[0] = (char)('0' + first);
-    memcpy(out->digits + 1, &high_text, 8);
-    memcpy(out->digits + 9, &low_text, 8);
-    memcpy(out->digits + 17, &zeros, 8);
-    if (low != 0)
-        out->count = 17 - __builtin_clzll(low) / 8;
-    else
-        out->count = high != 0 ? 9 - __builtin_clzll(high) / 8 : 1;
-    out->point = length + exponent;
+    n *= powers[17 - length];
+    uint64_t first = n / powers[16], rest = n - first * powers[16];
+    uint64_t eight = rest / powers[8], more = rest - eight * powers[8];
+    spelling out = {first, pe_digits_split(eight), pe_digits_split(more), 0, length + exponent};
+    out.count = 17 - zeros_at_end(out.more);
+    out.count -= out.more == 0 ? zeros_at_end(out.eight) : 0;
+    return out;
 }
 
 static size_t write_exponent(int exponent, char *out)
@@ -90,32 +108,38 @@ static size_t write_exponent(int exponent, char *out)
 }
 
 /*
- * The notation of ECMAScript's Number::toString. Copies have fixed sizes, since those are single
- * moves; they reach at most 31 bytes far.
+ * The notation of ECMAScript's Number::toString. Stores have fixed sizes; they reach at most 25
+ * bytes far.
  */
-static size_t lay_out(const spelling *number, char *out)
+static inline size_t lay_out(const spelling *number, char *out)
 {
-    const char *digits = number->digits;
-    int n = number->count, point = number->point;
-    if (point > 0 && point <= 21) {
-        memcpy(out, digits, 24);
-        if (n <= point)
-            return (size_t)point;
-        out[point] = '.';
-        if (point <= 8)
-            memcpy(out + point + 1, digits + point, 16);
-        else
-            memcpy(out + point + 1, digits + point, 8);
-        return (size_t)n + 1;
-    }
+    const pe_uint128 zeros = (pe_uint128)PE_EIGHT_ZEROS << 64 | PE_EIGHT_ZEROS;
+    pe_uint128 rest = ((pe_uint128)number->more << 64 | number->eight) | zeros;
+    const char first = (char)('0' + number->first);
+    const int n = number->count, point = number->point;
     if (point > -6 && point <= 0) {
         memcpy(out, "0.000000", 8);
-        memcpy(out + 2 - point, digits, 24);
+        out[2 - point] = first;
+        memcpy(out + 3 - point, &rest, 16);
         return (size_t)(2 - point + n);
     }
-    out[0] = digits[0];
+    out[0] = first;
+    if (point > 0 && point <= 21) {
+        memcpy(out + 1, &rest, 16);
+        if (n <= point) {
+            memcpy(out + 17, &zeros, 4);
+            return (size_t)point;
+        }
+        rest >>= 8 * (point - 1);
+        out[point] = '.';
+        memcpy(out + point + 1, &rest, 8);
+        rest >>= 64;
+        if (point <= 8)
+            memcpy(out + point + 9, &rest, 8);
+        return (size_t)n + 1;
+    }
     out[1] = '.';
-    memcpy(out + 2, digits + 1, 16);
+    memcpy(out + 2, &rest, 16);
     size_t length = n > 1 ? (size_t)n + 1 : 1;
     return length + write_exponent(point - 1, out + length);
 }
@@ -139,26 +163,24 @@ static pe_shortest find(pe_dtype dtype, double magnitude)
 
 size_t pe_number_print(pe_dtype dtype, double value, char *out)
 {
-    char *const start = out;
-    if (!isfinite(value)) {
+    const double magnitude = fabs(value);
+    const size_t sign = signbit(value) != 0;
+    if (!(magnitude <= DBL_MAX)) {
         memcpy(out, "null", 4);
         return 4;
     }
-    *out = '-';
-    out += signbit(value) != 0;
-    double magnitude = fabs(value);
+    out[0] = '-';
     if (magnitude == 0) {
-        *out = '0';
-        return (size_t)(out + 1 - start);
+        out[sign] = '0';
+        return sign + 1;
     }
-    spelling number;
-    if (magnitude < 0x1p53 && magnitude == (double)(uint64_t)magnitude) {
-        spell((uint64_t)magnitude, 0, &number);
-    } else {
-        pe_shortest shortest = find(dtype, magnitude);
-        spell(shortest.digits, shortest.exponent, &number);
-    }
-    return (size_t)(out - start) + lay_out(&number, out);
+    pe_shortest shortest = {0, 0};
+    if (magnitude < 0x1p53 && magnitude == (double)(int64_t)magnitude)
+        shortest.digits = (uint64_t)(int64_t)magnitude;
+    else
+        shortest = find(dtype, magnitude);
+    spelling number = spell(shortest.digits, shortest.exponent);
+    return sign + lay_out(&number, out + sign);
 }
 
 size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
