@@ -16,6 +16,8 @@ typedef struct pe_number_blocks {
      * return where the text ends. Room as for pe_numbers_print.
      */
     char *(*print)(pe_dtype dtype, const void *data, size_t n, char separator, char *out);
+    /** The same for float64. */
+    char *(*print_doubles)(const void *data, size_t n, char separator, char *out);
 } pe_number_blocks;
 
 /** The variant chosen at start. Before pe_number_select_variant it is the best the CPU has. */

@@ -237,8 +237,14 @@ WIDE static char *print(pe_dtype dtype, const void *data, size_t n, char separat
     return out;
 }
 
+char *pe_doubles_print_v4(const void *data, size_t n, char separator, char *out);
+
 extern const pe_number_blocks pe_number_blocks_vbmi2;
-const pe_number_blocks pe_number_blocks_vbmi2 = {.name = "vbmi2", .print = print};
+const pe_number_blocks pe_number_blocks_vbmi2 = {
+    .name = "vbmi2",
+    .print = print,
+    .print_doubles = pe_doubles_print_v4,
+};
 #else
 typedef int pe_no_wide_variant; /* ISO C wants a translation unit to hold something */
 #endif

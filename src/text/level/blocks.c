@@ -7,40 +7,15 @@
 
 #include "text/digits.h"
 #include "text/grid.h"
+#include "text/level/level.h"
 #include "text/number.h"
 
-#ifndef PE_LEVEL
-#error "compile with -DPE_LEVEL=baseline, v3 or v4 (the Makefile does)"
-#endif
-#define PASTE2(a, b)  a##_##b
-#define PASTE(a, b)   PASTE2(a, b)
-#define QUOTE2(level) #level
-#define QUOTE(level)  QUOTE2(level)
-
-#define BLOCK 128
-
-/* How a number of one class and sign begins: `text` with its first digit put in at `bytes - 1`
- * or 1. */
-typedef struct prefix {
-    char text[8];
-    uint8_t bytes; /* up to where the other eight digits go */
-    uint8_t shift; /* where the first digit goes, in bits */
-} prefix;
-
-/* Class, then sign. A kind at or above KINDS is a number for the general path. */
-#define GENERAL 5
-#define KINDS   (2 * GENERAL)
-static const prefix prefixes[KINDS] = {
-    {"0.", 2, 0},     {"-0.", 3, 8},    {"0.0", 3, 16},    {"-0.0", 4, 24},   {"0.00", 4, 24},
-    {"-0.00", 5, 32}, {"0.000", 5, 32}, {"-0.000", 6, 40}, {"0.0000", 6, 40}, {"-0.0000", 7, 48},
-};
-
 typedef struct block {
-    float value[BLOCK];
-    uint32_t number[BLOCK]; /* nine digits */
-    uint32_t kind[BLOCK];
-    uint32_t first[BLOCK];     /* the first digit */
-    uint32_t fours[2 * BLOCK]; /* the other eight, four by four */
+    float value[PE_BLOCK];
+    uint32_t number[PE_BLOCK]; /* nine digits */
+    uint32_t kind[PE_BLOCK];
+    uint32_t first[PE_BLOCK];     /* the first digit */
+    uint32_t fours[2 * PE_BLOCK]; /* the other eight, four by four */
 } block;
 
 /* Nearest integer, ties to even, for |x| < 2^51. */
@@ -86,7 +61,7 @@ static void widen(pe_dtype dtype, const char *in, size_t n, float *out)
         widen_float16(in, n, out);
     else
         widen_bfloat16(in, n, out);
-    memset(out + n, 0, (BLOCK - n) * sizeof *out);
+    memset(out + n, 0, (PE_BLOCK - n) * sizeof *out);
 }
 
 /* Pass 1: the digits as one number, and the kind of each value. grid.h tells the method. */
@@ -94,7 +69,7 @@ static void find_digits(const pe_grid *grid, block *b)
 {
     const double s0 = grid->scale[0], s1 = grid->scale[1], s2 = grid->scale[2], s3 = grid->scale[3],
                  s4 = grid->scale[4], half = grid->half, lift = grid->lift, most = 10 * s0;
-    for (size_t i = 0; i < BLOCK; i++) {
+    for (size_t i = 0; i < PE_BLOCK; i++) {
         uint32_t bits, power_bits;
         float power;
         memcpy(&bits, &b->value[i], 4);
@@ -116,39 +91,27 @@ static void find_digits(const pe_grid *grid, block *b)
 
 static void find_kinds(block *b)
 {
-    for (size_t i = 0; i < BLOCK; i++) {
+    for (size_t i = 0; i < PE_BLOCK; i++) {
         uint32_t bits;
         memcpy(&bits, &b->value[i], 4);
         float m = fabsf(b->value[i]);
         uint32_t class = (uint32_t)(m < 1) + (uint32_t)(m < PE_FLOAT_1E_1) +
                          (uint32_t)(m < PE_FLOAT_1E_2) + (uint32_t)(m < PE_FLOAT_CLASS_4);
-        class = m < PE_FLOAT_1E_4 ? GENERAL : class;
-        class = bits << 9 == 0 ? GENERAL : class;
+        class = m < PE_FLOAT_1E_4 ? PE_CLASSES : class;
+        class = bits << 9 == 0 ? PE_CLASSES : class;
         class = m >= 1 || m == 0 ? 0 : class;
-        class = m < 10 ? class : GENERAL;
+        class = m < 10 ? class : PE_CLASSES;
         b->kind[i] = 2 * class + (bits >> 31);
     }
 }
 
-/* Pass 2: one and eight digits. x * 5243 >> 19 is x / 100 for x < 10^4; digits.h has the rest. */
-static void split_digits(block *b)
+/* Rounded up to the next decade: 0.01 as float is less, but 0.01 is its text. */
+static void carry(block *b)
 {
-    for (size_t i = 0; i < BLOCK; i++) {
-        /* Rounded up to the next decade: 0.01 as float is less, but 0.01 is its text. */
-        uint32_t number = b->number[i], carry = number == 1000000000;
-        b->kind[i] -= carry ? 2 : 0;
-        number = carry ? 100000000 : number;
-        uint32_t first = number / 100000000, rest = number - first * 100000000;
-        uint32_t high = rest / 10000;
-        b->first[i] = first;
-        b->fours[2 * i] = high;
-        b->fours[2 * i + 1] = rest - high * 10000;
-    }
-    for (size_t i = 0; i < 2 * BLOCK; i++) {
-        uint32_t x = b->fours[i], hundreds = x * 5243 >> 19;
-        uint32_t twos = hundreds | (x - 100 * hundreds) << 16;
-        uint32_t tens = (twos * 103 >> 10) & 0x000f000f;
-        b->fours[i] = tens | (twos - 10 * tens) << 8;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        uint32_t full = b->number[i] == 1000000000;
+        b->kind[i] -= full ? 2 : 0;
+        b->number[i] = full ? 100000000 : b->number[i];
     }
 }
 
@@ -158,13 +121,13 @@ static char *write_block(pe_dtype dtype, const char *in, const block *b, size_t 
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t kind = b->kind[i];
-        if (__builtin_expect(kind >= KINDS, 0)) {
+        if (__builtin_expect(kind >= PE_KINDS, 0)) {
             out +=
                 pe_number_print(dtype, pe_dtype_load(dtype, in + i * pe_dtype_bytes(dtype)), out);
             *out++ = separator;
             continue;
         }
-        prefix start = prefixes[kind];
+        pe_prefix start = pe_prefixes[kind];
         uint64_t head, digits;
         memcpy(&head, start.text, 8);
         memcpy(&digits, b->fours + 2 * i, 8);
@@ -187,11 +150,13 @@ static char *print(pe_dtype dtype, const void *data, size_t n, char separator, c
     const size_t element_bytes = pe_dtype_bytes(dtype);
     block b;
     while (n > 0) {
-        size_t some = n < BLOCK ? n : BLOCK;
+        size_t some = n < PE_BLOCK ? n : PE_BLOCK;
         widen(dtype, in, some, b.value);
         find_digits(&pe_grids[dtype], &b);
         find_kinds(&b);
-        split_digits(&b);
+        carry(&b);
+        pe_split_first(b.number, b.first, b.fours);
+        pe_split_fours(b.fours);
         out = write_block(dtype, in, &b, some, separator, out);
         in += some * element_bytes;
         n -= some;
@@ -199,6 +164,9 @@ static char *print(pe_dtype dtype, const void *data, size_t n, char separator, c
     return out;
 }
 
-extern const pe_number_blocks PASTE(pe_number_blocks, PE_LEVEL);
-const pe_number_blocks PASTE(pe_number_blocks, PE_LEVEL) = {.name = QUOTE(PE_LEVEL),
-                                                            .print = print};
+extern const pe_number_blocks PE_TEXT_NAME(pe_number_blocks);
+const pe_number_blocks PE_TEXT_NAME(pe_number_blocks) = {
+    .name = PE_TEXT_QUOTE(PE_LEVEL),
+    .print = print,
+    .print_doubles = PE_TEXT_NAME(pe_doubles_print),
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* doubles.c - blocks of float64 to text. */
+#include <string.h>
+
+#include "text/blocks.h"
+#include "text/digits.h"
+#include "text/level/level.h"
+#include "text/number.h"
+#include "text/shortest.h"
+
+typedef struct block {
+    uint32_t high[PE_BLOCK]; /* the first nine of seventeen digits */
+    uint32_t low[PE_BLOCK];  /* the other eight */
+    uint32_t kind[PE_BLOCK];
+    uint32_t first[PE_BLOCK];
+    uint32_t eight[2 * PE_BLOCK], more[2 * PE_BLOCK];
+} block;
+
+/*
+ * Exponents of two from 2^-17 to 2^3; of these, magnitudes below 10, and zero, are done here. The
+ * decimal comes in units of 10^k with k = -15 for exponent 3, -16 down to -1, and further down -21.
+ * Seventeen digits of class -k - 16 hold it, those of exponent 3 with a zero added; the first may
+ * be a zero. Powers of two have no more digits than that, so their lopsided interval does not
+ * matter.
+ */
+#define LOWEST  (1023 - 17)
+#define HIGHEST (1023 + 3)
+
+/* Pass 1: digits as two numbers, and the kind. */
+static inline void find_digits(uint64_t bits, size_t i, block *b)
+{
+    const uint64_t magnitude = bits & INT64_MAX, ten = 0x4024000000000000;
+    const int exponent = (int)(magnitude >> 52);
+    const uint32_t sign = (uint32_t)(bits >> 63);
+    pe_shortest shortest = {0, -16};
+    b->kind[i] = PE_KINDS;
+    b->high[i] = b->low[i] = 0;
+    if (exponent >= LOWEST && magnitude < ten)
+        shortest =
+            pe_shortest_exact((magnitude & ((1ULL << 52) - 1)) | 1ULL << 52, exponent - 1075);
+    else if (magnitude != 0)
+        return;
+    const bool coarse = shortest.exponent == -15;
+    const uint64_t n = coarse ? 10 * shortest.digits : shortest.digits, high = n / 100000000;
+    b->high[i] = (uint32_t)high;
+    b->low[i] = (uint32_t)(n - high * 100000000);
+    b->kind[i] = 2 * (uint32_t)(coarse ? 0 : -16 - shortest.exponent) + sign;
+}
+
+static size_t zeros_at_end(uint64_t digits)
+{
+    return digits == 0 ? 8 : (size_t)__builtin_clzll(digits) / 8;
+}
+
+/* Pass 3: the text, by stores of fixed size. */
+static char *write_block(const char *in, const block *b, size_t n, char separator, char *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t kind = b->kind[i];
+        if (__builtin_expect(kind >= PE_KINDS, 0)) {
+            out += pe_number_print(PE_FLOAT64, pe_dtype_load(PE_FLOAT64, in + 8 * i), out);
+            *out++ = separator;
+            continue;
+        }
+        pe_prefix start = pe_prefixes[kind];
+        uint64_t head, eight, more;
+        memcpy(&head, start.text, 8);
+        memcpy(&eight, b->eight + 2 * i, 8);
+        memcpy(&more, b->more + 2 * i, 8);
+        head += (uint64_t)b->first[i] << start.shift;
+        size_t bytes = start.bytes + 16U - zeros_at_end(more);
+        if (__builtin_expect(more == 0, 0)) /* a whole number keeps no point */
+            bytes -= zeros_at_end(eight) + (kind < 2 && eight == 0);
+        eight |= PE_EIGHT_ZEROS;
+        more |= PE_EIGHT_ZEROS;
+        memcpy(out, &head, 8);
+        memcpy(out + start.bytes, &eight, 8);
+        memcpy(out + start.bytes + 8, &more, 8);
+        out += bytes;
+        *out++ = separator;
+    }
+    return out;
+}
+
+char *PE_TEXT_NAME(pe_doubles_print)(const void *data, size_t n, char separator, char *out)
+{
+    const char *in = data;
+    block b;
+    while (n > 0) {
+        size_t some = n < PE_BLOCK ? n : PE_BLOCK;
+        for (size_t i = 0; i < some; i++) {
+            uint64_t bits;
+            memcpy(&bits, in + 8 * i, 8);
+            find_digits(bits, i, &b);
+        }
+        for (size_t i = some; i < PE_BLOCK; i++)
+            b.high[i] = b.low[i] = 0;
+        pe_split_first(b.high, b.first, b.eight);
+        pe_split_first(b.low, b.high, b.more); /* eight digits: their first of nine is 0 */
+        pe_split_fours(b.eight);
+        pe_split_fours(b.more);
+        out = write_block(in, &b, some, separator, out);
+        in += 8 * some;
+        n -= some;
+    }
+    return out;
+}
