@@ -51,6 +51,10 @@ static void convert(const pe_body_tensor *from, pe_array *to)
 {
     const size_t size = pe_dtype_bytes(from->dtype), out_size = pe_dtype_bytes(to->dtype);
     char *out = to->data;
+    if (to->dtype == from->dtype && !from->fortran) {
+        memcpy(out, from->data, from->elements * size);
+        return;
+    }
     for (size_t e = 0; e < from->elements; e++, out += out_size) {
         const unsigned char *in =
             from->data + (from->fortran ? fortran_index(&from->shape, e) : e) * size;

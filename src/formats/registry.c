@@ -95,7 +95,7 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
                            "the answer has no tensor; ask for json or safetensors");
         if (plan->n_tensors > 1 && !named)
             return fail_listing(plan, PE_NOT_ACCEPTABLE,
-                                "the format holds one tensor; choose one with tensor=NAME of", why);
+                                "this format holds one tensor; tensor= chooses one of", why);
         pe_status status =
             format->ops->check == NULL ? PE_OK : format->ops->check(&plan->tensors[chosen], why);
         if (status != PE_OK)
