@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* convert.c - elements to doubles and back. */
 #include "kernels/level/half.h"
+#include "kernels/level/wide.h"
+
+/* Elements narrowed at a time, before they are looked through for NaN. */
+#define BLOCK 512
 
 static void widen_float(const pe_f32_at *in, size_t n, double *out)
 {
@@ -47,38 +51,44 @@ void PE_LEVEL_NAME(pe_widen)(pe_dtype dtype, const void *in, size_t n, double *o
     assert(false);
 }
 
-static void narrow_float(pe_dtype dtype, const double *in, size_t n, void *out)
+PE_INLINE bool narrow_wide(pe_dtype dtype, const double *in, size_t n, void *out)
 {
-    if (dtype == PE_FLOAT32)
-        for (size_t j = 0; j < n; j++)
-            pe_store(PE_FLOAT32, in[j], out, j);
-    else
-        for (size_t j = 0; j < n; j++)
-            pe_store(PE_FLOAT64, in[j], out, j);
+    pe_vd watch = pe_all(0);
+    size_t j = 0;
+    for (; j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
+        const pe_vd first = pe_load_d(in + j), second = pe_load_d(in + j + PE_LANES);
+        pe_store_wide(dtype, first, out, j);
+        pe_store_wide(dtype, second, out, j + PE_LANES);
+        watch = pe_watch(watch, first, second);
+    }
+    for (; j < n; j++)
+        pe_store(dtype, in[j], out, j);
+    return pe_spoiled(watch);
 }
 
-static void narrow_bfloat16(const double *in, size_t n, pe_u16_at *out)
+/* Whether there may be a NaN in out. */
+static bool narrow_some(pe_dtype dtype, const double *in, size_t n, void *out)
 {
-    for (size_t j = 0; j < n; j++)
-        out[j] = pe_bfloat16_of(in[j]);
+    if (dtype == PE_FLOAT32)
+        return narrow_wide(PE_FLOAT32, in, n, out);
+    if (dtype == PE_FLOAT64)
+        return narrow_wide(PE_FLOAT64, in, n, out);
+    if (dtype == PE_FLOAT16)
+        PE_LEVEL_NAME(pe_narrow_half)(in, n, out);
+    else
+        for (size_t j = 0; j < n; j++)
+            ((pe_u16_at *)out)[j] = pe_bfloat16_of(in[j]);
+    return true;
 }
 
 void PE_LEVEL_NAME(pe_narrow)(pe_dtype dtype, const double *in, size_t n, void *out)
 {
-    switch (dtype) {
-    case PE_FLOAT32:
-    case PE_FLOAT64:
-        narrow_float(dtype, in, n, out);
-        return;
-    case PE_FLOAT16:
-        PE_LEVEL_NAME(pe_narrow_half)(in, n, out);
-        return;
-    case PE_BFLOAT16:
-        narrow_bfloat16(in, n, out);
-        return;
-    case PE_INT32:
-    case PE_DTYPES:
-        break;
+    assert(dtype != PE_INT32);
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t j = 0, some; j < n; j += some) {
+        char *to = (char *)out + j * bytes;
+        some = n - j < BLOCK ? n - j : BLOCK;
+        if (narrow_some(dtype, in + j, some, to))
+            PE_LEVEL_NAME(pe_canonicalise)(dtype, to, some);
     }
-    assert(false);
 }

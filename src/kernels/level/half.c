@@ -4,17 +4,17 @@
 
 #if !defined(__F16C__)
 
-/* Sign, 5 bits of exponent (bias 15), 10 of fraction; NaN becomes quiet and keeps its payload. */
+/* The bias moves from 15 to 127; a subnormal gets a leading one that is taken away again. NaN
+ * becomes quiet, as conversion instructions make it. */
 static double double_of(uint16_t half)
 {
-    const uint64_t sign = (uint64_t)(half >> 15) << 63;
-    const int32_t magnitude = half & 0x7fff;
-    const uint64_t moved = (uint64_t)magnitude << 42;
-    const uint64_t normal = moved + (1008ULL << 52);
-    const uint64_t subnormal = pe_bits_of((double)magnitude * 0x1p-24);
-    const uint64_t special = moved | 0x7ffULL << 52 | (magnitude > 0x7c00 ? 1ULL << 51 : 0);
-    const uint64_t finite = magnitude < 0x400 ? subnormal : normal;
-    return pe_double_of(sign | (magnitude < 0x7c00 ? finite : special));
+    const uint32_t magnitude = half & 0x7fff, moved = magnitude << 13;
+    const uint32_t subnormal =
+        pe_bits_of_float(pe_float_of(moved | 113U << 23) - pe_float_of(113U << 23));
+    const uint32_t special = moved | 0xffU << 23 | (magnitude > 0x7c00 ? 1U << 22 : 0);
+    const uint32_t finite = magnitude < 0x400 ? subnormal : moved + (112U << 23);
+    const uint32_t sign = (uint32_t)(half >> 15) << 31;
+    return (double)pe_float_of(sign | (magnitude < 0x7c00 ? finite : special));
 }
 
 void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out)
@@ -25,20 +25,19 @@ void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out)
 }
 
 /*
- * Normal: round the 52 fraction bits to 10 (ties to even) and move the bias from 1023 to 15; a
- * carry runs into the exponent and from the largest number to infinity. Below 2^-14 the last place
- * is 2^-24: adding 2^(52 - 24) leaves the half's bits at the bottom of the sum.
+ * Rounded to 11 bits as a double, exact as a float; then the bias moves from 127 to 15. Below 2^-14
+ * the half counts places of 2^-24. NaN stays one, of whatever kind.
  */
 static uint16_t half_of(double value)
 {
-    const uint64_t bits = pe_bits_of(value) & ~(1ULL << 63);
-    const uint64_t sign = pe_bits_of(value) >> 63 << 15;
-    const uint64_t normal =
-        (bits + ((1ULL << 41) - 1) + (bits >> 42 & 1) - (1008ULL << 52)) >> 42 & 0xffff;
-    const uint64_t subnormal = pe_bits_of(pe_abs(value) + 0x1p28) & 0xffff;
-    const uint64_t finite = pe_abs(value) < 0x1p-14 ? subnormal : normal;
-    const uint64_t ordered = pe_abs(value) < 65520.0 ? finite : 0x7c00;
-    return (uint16_t)(value == value ? sign | ordered : 0x7e00);
+    const float rounded = (float)pe_round_bits(value, 11, 0x1p-14);
+    const uint32_t bits = pe_bits_of_float(rounded), magnitude = bits & 0x7fffffff;
+    const float size = pe_float_of(magnitude);
+    const uint32_t normal = (magnitude - (112U << 23)) >> 13;
+    const uint32_t subnormal = pe_bits_of_float(size + 0x1p-1F) & 0x7ff;
+    const uint32_t special = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
+    const uint32_t finite = size < 0x1p-14F ? subnormal : normal;
+    return (uint16_t)((bits >> 16 & 0x8000) | (size < 65536.0F ? finite : special));
 }
 
 void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)

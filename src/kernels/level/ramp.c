@@ -27,9 +27,9 @@ PE_INLINE double product_rest(double hi, double k, double p)
 PE_INLINE double round_to_odd(double s, double rest)
 {
     const uint64_t bits = pe_bits_of(s);
-    const uint64_t outwards = (rest > 0) == (s > 0) ? 1 : UINT64_MAX;
-    const bool even = (bits & 1) == 0;
-    return pe_double_of(rest != 0 && even ? bits + outwards : bits);
+    const uint64_t inwards = (bits ^ pe_bits_of(rest)) >> 63; /* 1 where the signs differ */
+    const uint64_t step = rest != 0 ? 1 - 2 * inwards : 0;
+    return pe_double_of((bits & 1) != 0 ? bits : bits + step);
 }
 
 /* The zero that a result may round to has no sign. */
@@ -98,12 +98,16 @@ size_t PE_LEVEL_NAME(pe_ramp)(pe_dtype dtype, double hi, double lo, int64_t firs
     for (size_t j = 0; j < n; j += block) {
         const size_t some = n - j < block ? n - j : block;
         const double base = (double)(first + (int64_t)j * step);
-        if (lo != 0) {
-            pair_block(wide, bound, hi, lo, base, (double)step, some, v, doubt);
+        if (lo == 0 && wide)
+            exact_block(true, bound, hi, base, (double)step, some, v);
+        else if (lo == 0)
+            exact_block(false, bound, hi, base, (double)step, some, v);
+        else if (wide)
+            pair_block(true, bound, hi, lo, base, (double)step, some, v, doubt);
+        else
+            pair_block(false, bound, hi, lo, base, (double)step, some, v, doubt);
+        if (lo != 0)
             listed += list_doubts(doubt, j, some, doubtful + listed);
-        } else {
-            exact_block(wide, bound, hi, base, (double)step, some, v);
-        }
         PE_LEVEL_NAME(pe_narrow)(dtype, v, some, (char *)out + j * pe_dtype_bytes(dtype));
     }
     return listed;

@@ -1,78 +1,181 @@
 /* SPDX-License-Identifier: MIT */
 /* rotate.c - pairs of channels turned by given angles. */
 #include "kernels/level/half.h"
+#include "kernels/level/wide.h"
 
-/* Pairs of a 16-bit vector that are widened at a time. */
+/* Pairs handled at a time: what is widened or spread for them stays in the nearest cache. */
 #define BLOCK 128
 
-/* Where pair i of a vector keeps its two channels. */
-PE_INLINE size_t first_of(pe_pairing pairing, size_t i)
+/* [a'; b'] = [cos -sin; sin cos] [a; b] for n pairs, all first channels in a row and all second. */
+PE_INLINE pe_vd rotate_halves(pe_dtype dtype, size_t n, const double *cos, const double *sin,
+                              const void *a, const void *b, void *a_out, void *b_out, pe_vd watch)
 {
-    return pairing == PE_PAIRING_INTERLEAVED ? 2 * i : i;
+    size_t i = 0;
+    for (; i + PE_LANES <= n; i += PE_LANES) {
+        const pe_vd c = pe_load_d(cos + i), s = pe_load_d(sin + i);
+        const pe_vd x = pe_load_wide(dtype, a, i), y = pe_load_wide(dtype, b, i);
+        const pe_vd first = x * c - y * s, second = y * c + x * s;
+        pe_store_wide(dtype, first, a_out, i);
+        pe_store_wide(dtype, second, b_out, i);
+        watch = pe_watch(watch, first, second);
+    }
+    for (; i < n; i++) {
+        const double x = pe_load(dtype, a, i), y = pe_load(dtype, b, i);
+        pe_store(dtype, x * cos[i] - y * sin[i], a_out, i);
+        pe_store(dtype, y * cos[i] + x * sin[i], b_out, i);
+    }
+    return watch;
 }
 
-PE_INLINE size_t second_of(pe_pairing pairing, size_t pairs, size_t i)
+/* (b, a) of every pair (a, b). */
+PE_INLINE pe_vd swap_pairs(pe_vd x)
 {
-    return pairing == PE_PAIRING_INTERLEAVED ? 2 * i + 1 : i + pairs;
+#if PE_LANES == 8
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
+#elif PE_LANES == 4
+    return __builtin_shufflevector(x, x, 1, 0, 3, 2);
+#else
+    return __builtin_shufflevector(x, x, 1, 0);
+#endif
 }
 
-PE_INLINE void rotate_vector(pe_dtype dtype, pe_pairing pairing, size_t pairs, const double *cos,
-                             const double *sin, const void *x, void *out)
+/* The same for pairs side by side, n channels: cos holds each cosine twice, sin each sine twice,
+ * the first negated. */
+PE_INLINE pe_vd rotate_neighbours(pe_dtype dtype, size_t n, const double *cos, const double *sin,
+                                  const void *x, void *out, pe_vd watch)
 {
-    PE_INDEPENDENT
+    size_t j = 0;
+    for (; j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
+        const size_t k = j + PE_LANES;
+        const pe_vd v = pe_load_wide(dtype, x, j), w = pe_load_wide(dtype, x, k);
+        const pe_vd first = v * pe_load_d(cos + j) + swap_pairs(v) * pe_load_d(sin + j);
+        const pe_vd second = w * pe_load_d(cos + k) + swap_pairs(w) * pe_load_d(sin + k);
+        pe_store_wide(dtype, first, out, j);
+        pe_store_wide(dtype, second, out, k);
+        watch = pe_watch(watch, first, second);
+    }
+    for (; j < n; j += 2) {
+        const double a = pe_load(dtype, x, j), b = pe_load(dtype, x, j + 1);
+        pe_store(dtype, a * cos[j] + b * sin[j], out, j);
+        pe_store(dtype, b * cos[j + 1] + a * sin[j + 1], out, j + 1);
+    }
+    return watch;
+}
+
+static void spread(const double *cos, const double *sin, size_t pairs, double *cos2, double *sin2)
+{
     for (size_t i = 0; i < pairs; i++) {
-        const double a = pe_load(dtype, x, first_of(pairing, i));
-        const double b = pe_load(dtype, x, second_of(pairing, pairs, i));
-        /* [a'; b'] = [cos -sin; sin cos] [a; b] */
-        pe_store(dtype, a * cos[i] - b * sin[i], out, first_of(pairing, i));
-        pe_store(dtype, b * cos[i] + a * sin[i], out, second_of(pairing, pairs, i));
+        cos2[2 * i] = cos2[2 * i + 1] = cos[i];
+        sin2[2 * i] = -sin[i];
+        sin2[2 * i + 1] = sin[i];
     }
 }
 
-PE_INLINE void rotate_wide(pe_dtype dtype, pe_pairing pairing, size_t pairs, const double *cos,
-                           const double *sin, size_t count, size_t stride, const void *x, void *out)
+/* n <= BLOCK pairs of a 16-bit type: widened, rotated in place, narrowed; that tells NaN too. */
+static void narrow_halves(pe_dtype dtype, size_t n, const double *cos, const double *sin,
+                          const char *a, const char *b, char *a_out, char *b_out)
 {
-    const size_t bytes = pe_dtype_bytes(dtype) * stride;
-    for (size_t r = 0; r < count; r++)
-        rotate_vector(dtype, pairing, pairs, cos, sin, (const char *)x + r * bytes,
-                      (char *)out + r * bytes);
+    _Alignas(64) double wide[2][BLOCK];
+    PE_LEVEL_NAME(pe_widen)(dtype, a, n, wide[0]);
+    PE_LEVEL_NAME(pe_widen)(dtype, b, n, wide[1]);
+    rotate_halves(PE_FLOAT64, n, cos, sin, wide[0], wide[1], wide[0], wide[1], pe_all(0));
+    PE_LEVEL_NAME(pe_narrow)(dtype, wide[0], n, a_out);
+    PE_LEVEL_NAME(pe_narrow)(dtype, wide[1], n, b_out);
 }
 
-/* The 16-bit types, a block of pairs at a time: widen, rotate in place, narrow. */
-static void rotate_narrow(pe_dtype dtype, pe_pairing pairing, size_t pairs, const double *cos,
-                          const double *sin, const pe_u16_at *x, pe_u16_at *out)
+static void narrow_neighbours(pe_dtype dtype, size_t n, const double *cos, const double *sin,
+                              const char *x, char *out)
 {
-    double block[2 * BLOCK];
-    for (size_t i = 0; i < pairs; i += BLOCK) {
-        const size_t n = pairs - i < BLOCK ? pairs - i : BLOCK;
-        if (pairing == PE_PAIRING_INTERLEAVED) {
-            PE_LEVEL_NAME(pe_widen)(dtype, x + 2 * i, 2 * n, block);
-            rotate_vector(PE_FLOAT64, pairing, n, cos + i, sin + i, block, block);
-            PE_LEVEL_NAME(pe_narrow)(dtype, block, 2 * n, out + 2 * i);
-        } else {
-            PE_LEVEL_NAME(pe_widen)(dtype, x + i, n, block);
-            PE_LEVEL_NAME(pe_widen)(dtype, x + pairs + i, n, block + n);
-            rotate_vector(PE_FLOAT64, pairing, n, cos + i, sin + i, block, block);
-            PE_LEVEL_NAME(pe_narrow)(dtype, block, n, out + i);
-            PE_LEVEL_NAME(pe_narrow)(dtype, block + n, n, out + pairs + i);
+    _Alignas(64) double wide[2 * BLOCK];
+    PE_LEVEL_NAME(pe_widen)(dtype, x, n, wide);
+    rotate_neighbours(PE_FLOAT64, n, cos, sin, wide, wide, pe_all(0));
+    PE_LEVEL_NAME(pe_narrow)(dtype, wide, n, out);
+}
+
+/* Where the vectors are: `count` of them, `row` bytes apart. */
+typedef struct vectors {
+    size_t pairs, count, row;
+    const char *x;
+    char *out;
+} vectors;
+
+/* Pairs (i, i + pairs). Whether any result may be NaN. */
+PE_INLINE bool wide_halves(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+{
+    const size_t half = v->pairs * pe_dtype_bytes(dtype);
+    pe_vd watch = pe_all(0);
+    for (size_t r = 0; r < v->count; r++) {
+        const char *x = v->x + r * v->row;
+        char *out = v->out + r * v->row;
+        watch = rotate_halves(dtype, v->pairs, cos, sin, x, x + half, out, out + half, watch);
+    }
+    return pe_spoiled(watch);
+}
+
+static bool halves(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+{
+    const size_t bytes = pe_dtype_bytes(dtype), half = v->pairs * bytes;
+    if (dtype == PE_FLOAT32)
+        return wide_halves(PE_FLOAT32, v, cos, sin);
+    if (dtype == PE_FLOAT64)
+        return wide_halves(PE_FLOAT64, v, cos, sin);
+    for (size_t i = 0, n; i < v->pairs; i += n) {
+        n = v->pairs - i < BLOCK ? v->pairs - i : BLOCK;
+        for (size_t r = 0; r < v->count; r++) {
+            const size_t at = r * v->row + i * bytes;
+            narrow_halves(dtype, n, cos + i, sin + i, v->x + at, v->x + at + half, v->out + at,
+                          v->out + at + half);
         }
     }
+    return false;
+}
+
+PE_INLINE bool wide_neighbours(pe_dtype dtype, const vectors *v, const double *cos2,
+                               const double *sin2)
+{
+    pe_vd watch = pe_all(0);
+    for (size_t r = 0; r < v->count; r++)
+        watch = rotate_neighbours(dtype, 2 * v->pairs, cos2, sin2, v->x + r * v->row,
+                                  v->out + r * v->row, watch);
+    return pe_spoiled(watch);
+}
+
+/* Pairs (2i, 2i + 1), at most BLOCK of them: the angles are spread once for all vectors. */
+static bool neighbours(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+{
+    _Alignas(64) double cos2[2 * BLOCK], sin2[2 * BLOCK];
+    spread(cos, sin, v->pairs, cos2, sin2);
+    if (dtype == PE_FLOAT32)
+        return wide_neighbours(PE_FLOAT32, v, cos2, sin2);
+    if (dtype == PE_FLOAT64)
+        return wide_neighbours(PE_FLOAT64, v, cos2, sin2);
+    for (size_t r = 0; r < v->count; r++)
+        narrow_neighbours(dtype, 2 * v->pairs, cos2, sin2, v->x + r * v->row, v->out + r * v->row);
+    return false;
+}
+
+static bool interleaved(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+{
+    bool spoiled = false;
+    for (size_t i = 0; i < v->pairs; i += BLOCK) {
+        const size_t at = 2 * i * pe_dtype_bytes(dtype);
+        const vectors some = {.pairs = v->pairs - i < BLOCK ? v->pairs - i : BLOCK,
+                              .count = v->count,
+                              .row = v->row,
+                              .x = v->x + at,
+                              .out = v->out + at};
+        spoiled |= neighbours(dtype, &some, cos + i, sin + i);
+    }
+    return spoiled;
 }
 
 void PE_LEVEL_NAME(pe_rotate)(pe_dtype dtype, pe_pairing pairing, size_t pairs, const double *cos,
                               const double *sin, size_t count, size_t stride, const void *x,
                               void *out)
 {
-    if (dtype == PE_FLOAT32 && pairing == PE_PAIRING_INTERLEAVED)
-        rotate_wide(PE_FLOAT32, PE_PAIRING_INTERLEAVED, pairs, cos, sin, count, stride, x, out);
-    else if (dtype == PE_FLOAT32)
-        rotate_wide(PE_FLOAT32, PE_PAIRING_HALF, pairs, cos, sin, count, stride, x, out);
-    else if (dtype == PE_FLOAT64 && pairing == PE_PAIRING_INTERLEAVED)
-        rotate_wide(PE_FLOAT64, PE_PAIRING_INTERLEAVED, pairs, cos, sin, count, stride, x, out);
-    else if (dtype == PE_FLOAT64)
-        rotate_wide(PE_FLOAT64, PE_PAIRING_HALF, pairs, cos, sin, count, stride, x, out);
-    else
-        for (size_t r = 0; r < count; r++)
-            rotate_narrow(dtype, pairing, pairs, cos, sin, (const pe_u16_at *)x + r * stride,
-                          (pe_u16_at *)out + r * stride);
+    const vectors v = {pairs, count, stride * pe_dtype_bytes(dtype), x, out};
+    const bool spoiled = pairing == PE_PAIRING_INTERLEAVED ? interleaved(dtype, &v, cos, sin)
+                                                           : halves(dtype, &v, cos, sin);
+    for (size_t r = 0; spoiled && r < count; r++)
+        PE_LEVEL_NAME(pe_canonicalise)(dtype, v.out + r * v.row, 2 * pairs);
 }
