@@ -160,7 +160,7 @@ static void put_limits(const pe_bound *bounds, size_t n, pe_buffer *out)
 void pe_listing_json(const pe_bound *bounds, size_t n_bounds, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
-    pe_write_name(out, "resources");
+    pe_write_name(out, "encodings");
     pe_buffer_str(out, "[");
     for (size_t i = 0; pe_resources[i] != NULL; i++)
         put_resource(pe_resources[i], out);

@@ -144,7 +144,7 @@ static void the_listing_shows_what_each_row_says(void **state)
     pe_buffer out = {0};
     pe_listing_json(bounds, PE_LEN(bounds), &out);
     json_t *json = parse(&out);
-    const json_t *resources = json_object_get(json, "resources");
+    const json_t *resources = json_object_get(json, "encodings");
     assert_int_equal(json_array_size(resources), 2);
     const json_t *table = row_named(resources, "path", "/v1/fake/table");
     const json_t *transform = row_named(resources, "path", "/v1/fake/transform");
