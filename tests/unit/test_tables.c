@@ -287,18 +287,19 @@ static void *take_blocks(void *of)
     const pe_wave_spec spec = spec_of(&ten_thousand);
     pthread_barrier_wait(t->barrier);
     t->status = pe_tables_wave(t->tables, &spec, &wave, &why);
-    if (t->status != PE_OK)
-        return NULL;
-    t->id = wave.id;
-    for (int64_t at = 0; at < 16 && t->status == PE_OK; at++) {
-        pe_block block;
-        t->status = pe_tables_block(t->tables, &wave, at, &block, &why);
-        if (t->status != PE_OK)
-            break;
-        t->sum += block.cos[9] + block.sin[9];
-        pe_block_unref(&block);
+    if (t->status == PE_OK) {
+        t->id = wave.id;
+        for (int64_t at = 0; at < 16 && t->status == PE_OK; at++) {
+            pe_block block;
+            t->status = pe_tables_block(t->tables, &wave, at, &block, &why);
+            if (t->status != PE_OK)
+                break;
+            t->sum += block.cos[9] + block.sin[9];
+            pe_block_unref(&block);
+        }
+        pe_shared_wave_unref(&wave);
     }
-    pe_shared_wave_unref(&wave);
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); /* the thread's constants */
     return NULL;
 }
 
