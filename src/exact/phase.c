@@ -80,3 +80,24 @@ int pe_phase_at(const pe_turns *turns, double position, uint64_t phase[PE_PHASE_
     /* One unit of turns makes |position| < 2^exponent units, and the shift cuts off one. */
     return (exponent > 0 ? exponent : 0) + 1;
 }
+
+void pe_phases_at(const pe_turns *turns, size_t n, double position, uint64_t *hi, uint64_t *lo)
+{
+    const double magnitude = fabs(position);
+    const bool whole = magnitude == trunc(magnitude);
+    const uint64_t m = whole ? (uint64_t)magnitude : 0;
+    const pe_u128 flip = position < 0 ? ~(pe_u128)0 : 0; /* -x is ~x but for the last place */
+    for (size_t i = 0; whole && i < n; i++) {
+        const uint64_t *t = turns[i].word;
+        const pe_u128 middle = (pe_u128)t[1] * m + (uint64_t)((pe_u128)t[0] * m >> 64);
+        const pe_u128 sum = (middle + ((pe_u128)(t[2] * m) << 64)) ^ flip;
+        hi[i] = (uint64_t)(sum >> 64);
+        lo[i] = (uint64_t)sum;
+    }
+    for (size_t i = 0; !whole && i < n; i++) {
+        uint64_t phase[PE_PHASE_WORDS];
+        (void)pe_phase_at(&turns[i], position, phase);
+        hi[i] = phase[2];
+        lo[i] = phase[1];
+    }
+}

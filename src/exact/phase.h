@@ -27,4 +27,7 @@ bool pe_turns_from_mpfr(mpfr_srcptr turns, pe_turns *out) PE_MUST_CHECK;
  */
 int pe_phase_at(const pe_turns *turns, double position, uint64_t phase[PE_PHASE_WORDS]);
 
+/** pe_phase_at for n frequencies, cut to the upper two words. */
+void pe_phases_at(const pe_turns *turns, size_t n, double position, uint64_t *hi, uint64_t *lo);
+
 #endif

@@ -126,23 +126,14 @@ typedef struct run_phases {
     size_t offset_rows;
 } run_phases;
 
-static void phases_at(const pe_wave *wave, double position, uint64_t *hi, uint64_t *lo)
-{
-    for (size_t i = 0; i < wave->live; i++) {
-        uint64_t phase[PE_PHASE_WORDS];
-        (void)pe_phase_at(&wave->turns[i], position, phase);
-        hi[i] = phase[2];
-        lo[i] = phase[1];
-    }
-}
-
 /* Rows [first, first + rows), equally spaced as `phases` says, none of them at position zero. */
 static void chunk(table_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
 {
     const pe_wave *wave = job->wave;
     uint64_t doubtful[CHUNK / 64];
     memset(doubtful, 0, (rows * wave->live + 63) / 64 * sizeof doubtful[0]);
-    phases_at(wave, pe_positions_at(job->positions, first), phases->start_hi, phases->start_lo);
+    pe_phases_at(wave->turns, wave->live, pe_positions_at(job->positions, first), phases->start_hi,
+                 phases->start_lo);
     const bool one = job->bare || wave->unit;
     const pe_run run = {
         .n = wave->live,
@@ -158,7 +149,8 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
     };
     pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful);
     settle_marked(job, doubtful, first, rows, out);
-    put_still(job, wave->live, rows, out);
+    if (wave->live < wave->spec.n)
+        put_still(job, wave->live, rows, out);
 }
 
 /* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
@@ -258,7 +250,7 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
         phases.offsets = shared_offsets(wave, job->dtype == PE_FLOAT64);
         phases.offset_rows = phases.offsets != NULL ? wave->offset_rows : 0;
     } else if (most > 1 && rows > 1) {
-        phases_at(wave, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
+        pe_phases_at(wave->turns, n, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
         phases.step_hi = memory + 2 * n;
         phases.step_lo = memory + 3 * n;
         offsets = own_offsets(job, rows, &phases);

@@ -12,19 +12,17 @@ typedef enum pe_shape_of_row {
 } pe_shape_of_row;
 
 /**
- * When a rounding counts as proven. The values' error is below 2^-50 * amplitude, or, `direct`,
- * below 2^-50 relative.
+ * When a rounding counts as proven. Values are not below `small`, which keeps them normal and
+ * relates their error to their last place.
  *
  * float32: the 29 bits of the double that are dropped must not be within `window` of a midpoint
- * (window: a power of two, in last places of the double), and the value not below `small`, so
- * that the error is less than the window.
- * float16, bfloat16: the value is rounded to float first. That keeps it on its side of any
- * midpoint, which are floats, unless it lands on one.
+ * (window: a power of two, in last places of the double), which the error does not reach.
+ * float16, bfloat16: the value is rounded to float first. That keeps it, and what it stands for,
+ * on one side of any midpoint, which are floats, unless it lands on one.
  */
 typedef struct pe_limits {
     uint32_t window;
     float small;
-    bool direct;
 } pe_limits;
 
 #define PE_DROPPED ((1U << 29) - 1) /* bits of a double beyond those of a float */
@@ -65,20 +63,11 @@ PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256i halves, void *to_a, 
     }
 }
 
-/* Midpoints of float16: 13 bits of the float are dropped, or, below 2^-14, all beyond 2^-24. */
-PE_INLINE pe_ok pe_prove_half(const pe_limits *limits, pe_floats f, pe_ok ok)
+/* 13 bits of the float are dropped; a midpoint has the first of them set alone. */
+PE_INLINE pe_ok pe_prove_half(pe_floats f, pe_ok ok)
 {
     const __m512i flipped = _mm512_xor_si512(_mm512_castps_si512(f), _mm512_set1_epi32(1 << 12));
     ok = _mm512_mask_test_epi32_mask(ok, flipped, _mm512_set1_epi32((1 << 13) - 1));
-    if (limits->direct) {
-        const __m512 magic = _mm512_set1_ps(0.5F), size = _mm512_abs_ps(f);
-        const __m512 rest = _mm512_sub_ps(size, _mm512_sub_ps(_mm512_add_ps(size, magic), magic));
-        const __mmask16 low = _mm512_cmp_ps_mask(size, _mm512_set1_ps(0x1p-14F), _CMP_LT_OQ);
-        const __mmask16 tie =
-            _mm512_mask_cmp_ps_mask(low, _mm512_abs_ps(rest), _mm512_set1_ps(0x1p-25F), _CMP_EQ_OQ);
-        const __mmask16 zero = _mm512_cmp_ps_mask(size, _mm512_set1_ps(0x1p-25F), _CMP_LE_OQ);
-        ok = (pe_ok)(ok & ~(tie | zero));
-    }
     return ok;
 }
 
@@ -96,7 +85,7 @@ PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limi
             _mm256_storeu_ps(to_b, high);
         }
     } else if (dtype == PE_FLOAT16) {
-        *ok = pe_prove_half(limits, f, *ok);
+        *ok = pe_prove_half(f, *ok);
         pe_put_halves(shape, _mm512_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
                       to_a, to_b);
     } else {
@@ -185,19 +174,10 @@ PE_INLINE __m256 pe_size(__m256 f)
     return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), f);
 }
 
-PE_INLINE pe_ok pe_prove_half(const pe_limits *limits, pe_floats f, pe_ok ok)
+PE_INLINE pe_ok pe_prove_half(pe_floats f, pe_ok ok)
 {
     const __m256i flipped = _mm256_xor_si256(_mm256_castps_si256(f), _mm256_set1_epi32(1 << 12));
     ok = pe_open(flipped, (1 << 13) - 1, ok);
-    if (limits->direct) {
-        const __m256 magic = _mm256_set1_ps(0.5F), size = pe_size(f);
-        const __m256 rest = _mm256_sub_ps(size, _mm256_sub_ps(_mm256_add_ps(size, magic), magic));
-        const __m256 low = _mm256_cmp_ps(size, _mm256_set1_ps(0x1p-14F), _CMP_LT_OQ);
-        const __m256 tie = _mm256_cmp_ps(pe_size(rest), _mm256_set1_ps(0x1p-25F), _CMP_EQ_OQ);
-        const __m256 zero = _mm256_cmp_ps(size, _mm256_set1_ps(0x1p-25F), _CMP_LE_OQ);
-        const __m256 open = _mm256_or_ps(_mm256_and_ps(low, tie), zero);
-        ok = _mm256_or_si256(ok, _mm256_castps_si256(open));
-    }
     return ok;
 }
 
@@ -215,7 +195,7 @@ PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limi
             _mm_storeu_ps(to_b, high);
         }
     } else if (dtype == PE_FLOAT16) {
-        *ok = pe_prove_half(limits, f, *ok);
+        *ok = pe_prove_half(f, *ok);
         pe_put_halves(shape, _mm256_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
                       to_a, to_b);
     } else {
@@ -296,12 +276,9 @@ PE_INLINE uint16_t pe_half_of(float f)
     return (uint16_t)(bits >> 16 & 0x8000U) | (uint16_t)(half < 0x7c00 ? half : 0x7c00);
 }
 
-PE_INLINE bool pe_prove_half(const pe_limits *limits, float f)
+PE_INLINE bool pe_prove_half(float f)
 {
-    const float size = __builtin_fabsf(f), rest = size - ((size + 0.5F) - 0.5F);
-    const bool tie = size < 0x1p-14F && __builtin_fabsf(rest) == 0x1p-25F;
-    const bool zero = limits->direct && size <= 0x1p-25F;
-    return (pe_bits_of_float(f) & 0x1fff) != 0x1000 && !tie && !zero;
+    return (pe_bits_of_float(f) & 0x1fff) != 0x1000;
 }
 
 PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
@@ -317,7 +294,7 @@ PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limi
             *ok &= pe_prove_float(limits, value);
             *(pe_f32_at *)to = f.at[k];
         } else if (dtype == PE_FLOAT16) {
-            *ok &= pe_prove_half(limits, f.at[k]);
+            *ok &= pe_prove_half(f.at[k]);
             *(pe_u16_at *)to = pe_half_of(f.at[k]);
         } else {
             const uint32_t moved = pe_bits_of_float(f.at[k]) + (1U << 15);

@@ -106,4 +106,13 @@ PE_INLINE pe_vd pe_select(pe_vu mask, pe_vd a, pe_vd b)
     return (pe_vd)(((pe_vu)a & mask) | ((pe_vu)b & ~mask));
 }
 
+/* A bit for every lane of a mask that is set. */
+PE_INLINE unsigned pe_lanes_set(pe_vu mask)
+{
+    unsigned lanes = 0;
+    for (int k = 0; k < PE_LANES; k++)
+        lanes |= (unsigned)(mask[k] & 1) << k;
+    return lanes;
+}
+
 #endif

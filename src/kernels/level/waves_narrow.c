@@ -15,8 +15,8 @@
  */
 typedef struct narrow {
     const pe_plan_of_rows *plan;
-    pe_limits fast, direct;
-    double amplitude;
+    pe_limits limits; /* of what is rotated */
+    double amplitude, small;
 } narrow;
 
 /* Anchors of a tile. */
@@ -47,6 +47,37 @@ PE_INLINE pe_floats emit_some(pe_dtype dtype, bool interleaved, const pe_limits 
     return f;
 }
 
+/*
+ * Lanes of v whose rounding is open, as ones; v is off by less than 2^-50 of itself, which is 8
+ * places. Where float16 is subnormal, its places are 2^-24 apart wherever v's lie. What rounds to
+ * zero is open too: the sign of that zero is not wanted.
+ */
+PE_INLINE pe_vu open_lanes(pe_dtype dtype, pe_vd v, double small)
+{
+    const int dropped = dtype == PE_FLOAT32 ? 29 : dtype == PE_FLOAT16 ? 42 : 45;
+    const uint64_t half = 1ULL << (dropped - 1);
+    const pe_vu bits = (pe_vu)v;
+    const pe_vd size = (pe_vd)(bits & INT64_MAX);
+    const pe_vu near = (pe_vu)(((bits + (half + 32)) & (2 * half - 64)) == 0);
+    const pe_vu low = (pe_vu)(size < small);
+    if (dtype != PE_FLOAT16)
+        return near | low;
+    const pe_vd rest = size - ((size + 0x1.8p28) - 0x1.8p28);
+    const pe_vd rest_size = (pe_vd)((pe_vu)rest & INT64_MAX);
+    const pe_vu tie = (pe_vu)(rest_size > 0x1p-25 - 0x1p-64);
+    const pe_vu subnormal = (pe_vu)(size < 0x1p-14);
+    const pe_vu zero = (pe_vu)(size < 0x1.00001p-25);
+    return (near & ~subnormal) | (tie & subnormal) | zero | low;
+}
+
+/* Cut to a float whose last bit is set when anything was cut off: it rounds further as v does. */
+PE_INLINE pe_vd round_to_odd(pe_vd v)
+{
+    const uint64_t rest = PE_DROPPED;
+    const pe_vu bits = (pe_vu)v;
+    return (pe_vd)((bits | ((bits & rest) + rest)) & ~rest);
+}
+
 /* One vector of row r evaluated directly; marked where even that leaves it open. */
 PE_INLINE void settle(pe_dtype dtype, bool interleaved, bool single, const narrow *job, size_t r,
                       size_t i)
@@ -54,40 +85,59 @@ PE_INLINE void settle(pe_dtype dtype, bool interleaved, bool single, const narro
     const pe_plan_of_rows *plan = job->plan;
     const size_t left = plan->run->n - i, count = left < PE_LANES ? left : PE_LANES;
     const pe_sincos v = evaluate(job, i, 2 * r);
+    const pe_vd second = single ? v.s : v.c;
+    const bool odd = dtype != PE_FLOAT32;
     pe_spot to = pe_spot_of(plan, r, i);
     char unused[PE_LANES * sizeof(float)];
     if (single)
         to.second = unused;
     pe_ok ok = PE_ALL_OK;
-    const pe_floats f = emit_some(dtype, interleaved, &job->direct, v.s, single ? v.s : v.c, count,
-                                  plan->item, to, &ok);
-    if (pe_doubt(&job->direct, ok, f, f))
-        pe_mark(plan, r, i, PE_ALL_LANES);
+    (void)emit_some(dtype, interleaved, &job->limits, odd ? round_to_odd(v.s) : v.s,
+                    odd ? round_to_odd(second) : second, count, plan->item, to, &ok);
+    const pe_vu open = open_lanes(dtype, v.s, job->small) | open_lanes(dtype, second, job->small);
+    pe_mark(plan, r, i, pe_lanes_set(open));
 }
 
-/* Rows above and below the anchors, for one vector of frequencies. Returns whether any is open. */
-PE_INLINE bool rotate(pe_dtype dtype, bool interleaved, bool single, const narrow *job,
-                      const anchors *at, const double *cosines, const double *sines, size_t i,
-                      size_t count, pe_spot plus, pe_spot minus)
+/* Which of two rows a rotation leaves open. */
+enum { OPEN_PLUS = 1, OPEN_MINUS = 2 };
+
+PE_INLINE unsigned which_open(const pe_limits *limits, pe_ok plus, pe_floats f, pe_ok minus,
+                              pe_floats g)
+{
+    return (pe_doubt(limits, plus, f, f) ? OPEN_PLUS : 0U) |
+           (pe_doubt(limits, minus, g, g) ? OPEN_MINUS : 0U);
+}
+
+/* Rows above and below the anchors, for one vector of frequencies. Returns what is open. */
+PE_INLINE unsigned rotate(pe_dtype dtype, bool interleaved, bool single, const narrow *job,
+                          const anchors *at, const double *cosines, const double *sines, size_t i,
+                          size_t count, pe_spot plus, pe_spot minus)
 {
     const size_t item = job->plan->item;
+    const pe_limits *limits = &job->limits;
     const pe_vd first = pe_load_d(at->first + i), second = pe_load_d(at->second + i);
     const pe_vd c = pe_load_d(cosines + i), s = pe_load_d(sines + i);
     const pe_vd p = first * c;
     const pe_vd first_plus = pe_fma(second, s, p), first_minus = pe_fnma(second, s, p);
     pe_ok ok = PE_ALL_OK;
     if (single) {
-        const pe_floats f = emit_some(dtype, false, &job->fast, first_plus, first_minus, count,
-                                      item, (pe_spot){plus.first, minus.first}, &ok);
-        return pe_doubt(&job->fast, ok, f, f);
+        const pe_floats f = emit_some(dtype, false, limits, first_plus, first_minus, count, item,
+                                      (pe_spot){plus.first, minus.first}, &ok);
+        return pe_doubt(limits, ok, f, f) ? OPEN_PLUS | OPEN_MINUS : 0;
     }
     const pe_vd q = second * c;
     const pe_vd second_plus = pe_fnma(first, s, q), second_minus = pe_fma(first, s, q);
     const pe_floats f =
-        emit_some(dtype, interleaved, &job->fast, first_plus, second_plus, count, item, plus, &ok);
-    const pe_floats g = emit_some(dtype, interleaved, &job->fast, first_minus, second_minus, count,
-                                  item, minus, &ok);
-    return pe_doubt(&job->fast, ok, f, g);
+        emit_some(dtype, interleaved, limits, first_plus, second_plus, count, item, plus, &ok);
+    const pe_ok ok_plus = ok;
+    const pe_floats g =
+        emit_some(dtype, interleaved, limits, first_minus, second_minus, count, item, minus, &ok);
+    if (__builtin_expect(!pe_doubt(limits, ok, f, g), true))
+        return 0;
+    pe_ok ok_minus = PE_ALL_OK; /* ok is of both rows */
+    (void)emit_some(dtype, interleaved, limits, first_minus, second_minus, count, item, minus,
+                    &ok_minus);
+    return which_open(limits, ok_plus, f, ok_minus, g);
 }
 
 /* The rows `plus` and `minus` of a tile, then again what was left open. */
@@ -98,20 +148,23 @@ PE_INLINE void row_pair(pe_dtype dtype, bool interleaved, bool single, const nar
     const size_t wide = (interleaved ? 2 : 1) * job->plan->item;
     const pe_spot to_plus = pe_spot_of(job->plan, plus, tile);
     const pe_spot to_minus = pe_spot_of(job->plan, minus, tile);
-    uint16_t open[PE_TILE / PE_LANES];
-    size_t n_open = 0, i = 0;
-    for (; i + PE_LANES <= count; i += PE_LANES)
-        if (__builtin_expect(rotate(dtype, interleaved, single, job, at, cosines, sines, i,
-                                    PE_LANES, pe_spot_after(to_plus, i * wide),
-                                    pe_spot_after(to_minus, i * wide)),
-                             false))
-            open[n_open++] = (uint16_t)i;
-    if (i < count && rotate(dtype, interleaved, single, job, at, cosines, sines, i, count - i,
-                            pe_spot_after(to_plus, i * wide), pe_spot_after(to_minus, i * wide)))
-        open[n_open++] = (uint16_t)i;
+    uint16_t at_open[PE_TILE / PE_LANES];
+    uint8_t open[PE_TILE / PE_LANES];
+    size_t n_open = 0;
+    for (size_t i = 0; i < count; i += PE_LANES) {
+        const size_t some = count - i < PE_LANES ? count - i : PE_LANES;
+        const unsigned rows =
+            rotate(dtype, interleaved, single, job, at, cosines, sines, i, some,
+                   pe_spot_after(to_plus, i * wide), pe_spot_after(to_minus, i * wide));
+        at_open[n_open] = (uint16_t)i;
+        open[n_open] = (uint8_t)rows;
+        n_open += rows != 0;
+    }
     for (size_t k = 0; k < n_open; k++) {
-        settle(dtype, interleaved, single, job, plus, tile + open[k]);
-        settle(dtype, interleaved, single, job, minus, tile + open[k]);
+        if (open[k] & OPEN_PLUS)
+            settle(dtype, interleaved, single, job, plus, tile + at_open[k]);
+        if (open[k] & OPEN_MINUS)
+            settle(dtype, interleaved, single, job, minus, tile + at_open[k]);
     }
 }
 
@@ -169,7 +222,7 @@ PE_INLINE void shapes(pe_dtype dtype, const narrow *job)
 
 /* Below these the error could reach a midpoint of float (see above). float16 has fewer bits below
  * 2^-14; the direct way knows, and marks what would round to zero. */
-static float fast_small(pe_dtype dtype, double amplitude)
+static float small_of(pe_dtype dtype, double amplitude)
 {
     const double small = amplitude * (dtype == PE_FLOAT32 ? 0x1.00001p-12 : 0x1.00001p-24);
     return (float)(dtype == PE_FLOAT16 && small < 0x1p-14 ? 0x1p-14 : small);
@@ -181,8 +234,8 @@ void PE_LEVEL_NAME(pe_waves_narrow)(const pe_plan_of_rows *plan, pe_dtype dtype)
     const narrow job = {
         .plan = plan,
         .amplitude = amplitude,
-        .fast = {1U << 15, fast_small(dtype, size), false},
-        .direct = {1U << 5, (float)(size * 0x1p-40), true},
+        .small = size * 0x1p-40,
+        .limits = {1U << 15, small_of(dtype, size)},
     };
     if (dtype == PE_FLOAT32)
         shapes(PE_FLOAT32, &job);
