@@ -9,6 +9,7 @@
 
 #include "http/feed.h"
 #include "http/numeric.h"
+#include "http/thread.h"
 
 /* What takes longer than about a millisecond is left to a worker: this many body bytes to parse,
  * this many elements to compute and print. Elements of a transform may each be a long sum. */
@@ -144,6 +145,7 @@ static uint64_t length_max(const pe_numeric *numeric, pe_problem *why)
 
 static void produce(pe_request *request)
 {
+    pe_thread_computes();
     pe_problem why = {0};
     pe_numeric *numeric = request->numeric;
     request->numeric = NULL;

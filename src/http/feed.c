@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "http/thread.h"
 
 #define BLOCK_BYTES 262144
 
@@ -43,6 +44,7 @@ static size_t produce(pe_feed *feed, char *out, size_t bytes)
 {
     pe_problem why;
     size_t got = 0;
+    pe_thread_computes();
     int64_t start = pe_clock();
     feed->status = pe_stream_read(feed->stream, out, bytes, &got, &why);
     if (feed->status != PE_OK) {

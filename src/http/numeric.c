@@ -8,6 +8,7 @@
 
 #include "encodings/registry.h"
 #include "formats/negotiate.h"
+#include "http/thread.h"
 
 /*
  * Part of every ETag: raise it when the same request gets other bytes than before, so that nobody
@@ -115,6 +116,7 @@ static pe_status identify(pe_numeric *numeric, const pe_resource *resource, pe_p
 pe_status pe_numeric_decide(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
                             pe_problem *why)
 {
+    pe_thread_computes();
     pe_numeric *numeric = calloc(1, sizeof *numeric);
     if (numeric == NULL)
         return pe_fail_memory(why);
