@@ -27,8 +27,7 @@ static int stop(void **state)
 {
     (void)state;
     wire_close(&wire);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
     return 0;
 }
 

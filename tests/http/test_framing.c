@@ -23,8 +23,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     (void)state;
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
     return 0;
 }
 

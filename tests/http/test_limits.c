@@ -48,8 +48,7 @@ static void a_request_that_does_not_arrive_is_408(void **state)
     reply answer = get(&server, "/livez");
     assert_status("others", &answer, 200);
     reply_free(&answer);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 static bool answered(const test_wire *wire, int milliseconds)
@@ -81,8 +80,7 @@ static void a_trickle_of_bytes_does_not_outlast_the_deadline(void **state)
         reply_free(&answer);
         wire_close(&wire);
     }
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
@@ -103,8 +101,7 @@ static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
     assert_status("second request", &answer, 408);
     reply_free(&answer);
     wire_close(&wire);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 static long open_connections(const test_server *server)
@@ -131,8 +128,7 @@ static void an_answer_that_nobody_reads_is_given_up(void **state)
     for (int i = 0; open_connections(&server) > 1; i++)
         assert_true(!answered(&wire, 0) || i < 100000);
     wire_close(&wire);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 /* ---- full queues ---- */
@@ -187,8 +183,7 @@ static void a_full_queue_is_503_with_retry_after(void **state)
     reply answer = get(&server, "/readyz");
     assert_status("after the rush", &answer, 200);
     reply_free(&answer);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 /* ---- warm list and logs ---- */

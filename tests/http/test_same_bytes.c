@@ -65,8 +65,7 @@ static void sixty_four_threads_get_the_same_bytes_and_tag(void **state)
     server_start(&server, NULL);
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
         ask_at_once(&server, targets[i]);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 /* ---- every variant of the kernels ---- */
@@ -115,8 +114,7 @@ static void every_variant_gives_the_same_bytes_and_tag(void **state)
                 fail_msg("%s: %s and %s give other bytes", portable[i], all[v]->name, all[0]->name);
             reply_free(&answer);
         }
-        assert_int_equal(server_stop(&server), 0);
-        server_free(&server);
+        server_end(&server);
     }
     for (size_t i = 0; i < PORTABLE; i++)
         reply_free(&wanted[i]);
@@ -189,8 +187,7 @@ static void figures_that_anyone_can_check(void **state)
                 1e-10);
     json_decref(json);
     reply_free(&scaled);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 static void the_offset_rotations_take_a_row_to_a_later_one(void **state)
@@ -217,8 +214,7 @@ static void the_offset_rotations_take_a_row_to_a_later_one(void **state)
     json_decref(rotations);
     reply_free(&table);
     reply_free(&offset);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 int main(void)

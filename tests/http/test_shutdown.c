@@ -55,8 +55,7 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
     wire_close(&idle);
     wire_close(&fresh);
     wire_close(&busy);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **state)
@@ -69,9 +68,8 @@ static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **sta
     char begun[16];
     wire_send_text(&stalled, LARGE);
     wire_take(&stalled, begun, sizeof begun - 1);
-    assert_int_equal(server_stop(&server), 0);
+    server_end(&server);
     wire_close(&stalled);
-    server_free(&server);
 }
 
 static void requests_that_wait_for_a_worker_are_answered(void **state)
@@ -104,8 +102,7 @@ static void requests_that_wait_for_a_worker_are_answered(void **state)
     }
     for (int i = 0; i < N; i++)
         wire_close(&wires[i]);
-    assert_int_equal(server_stop(&server), 0);
-    server_free(&server);
+    server_end(&server);
 }
 
 int main(void)

@@ -144,3 +144,11 @@ void server_free(test_server *server)
     free(server->log);
     *server = (test_server){0};
 }
+
+void server_end(test_server *server)
+{
+    const int status = server_stop(server);
+    if (status != 0)
+        fail_msg("the server ended with status %d; its log: %s", status, server->log);
+    server_free(server);
+}

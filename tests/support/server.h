@@ -26,5 +26,7 @@ void server_start(test_server *server, const char *const *extra);
  * server_free. */
 int server_stop(test_server *server);
 void server_free(test_server *server);
+/** Both; the server must have ended with status 0. Its log is shown when it has not. */
+void server_end(test_server *server);
 
 #endif
