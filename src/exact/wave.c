@@ -85,11 +85,11 @@ static void eval_ratio(const pe_wave_spec *spec, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-/* An anchor serves 32 rows, fewer where rows are so long that few of them are asked for at once and
+/* An anchor serves 64 rows, fewer where rows are so long that few of them are asked for at once and
  * offsets would not fit the second-level cache. */
 static size_t offset_rows_for(size_t n)
 {
-    return n <= 1024 ? 16 : n <= 8192 ? 16384 / n : 2;
+    return n <= 512 ? 32 : n <= 8192 ? 16384 / n : 2;
 }
 
 /* theta_i is a geometric sequence before scaling: one power, then a product each. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* ramp.c - multiples of one number at equally spaced integers, correctly rounded. */
 #include "kernels/level/half.h"
+#include "kernels/level/wide.h"
 
-#define BLOCK 128
+#define BLOCK 512
 
 /* Numbers up to this round to zero: half of the smallest subnormal, where the tie goes to even. */
 static const double rounds_to_zero[PE_DTYPES] = {
@@ -36,6 +37,41 @@ PE_INLINE double round_to_odd(double s, double rest)
 PE_INLINE double unsigned_zero(double v, double bound)
 {
     return pe_abs(v) <= bound ? 0 : v;
+}
+
+/* The types narrower than double: bits of a double's fraction beyond theirs, least normal number.
+ */
+static const struct narrow_type {
+    int beyond;
+    double least;
+} narrow_types[PE_DTYPES] = {
+    [PE_FLOAT32] = {29, 0x1p-126}, [PE_FLOAT16] = {42, 0x1p-14}, [PE_BFLOAT16] = {45, 0x1p-126}};
+
+/*
+ * v[j] = hi*k, k = base + j*step, if all of them surely round to a narrower type as m*k does; else
+ * false. What hi leaves of m and the rounding of the product make 2^-52 of it, two last places: so
+ * the bits beyond the type must be more than that from a midpoint (1000...). |hi| is the least
+ * product but zero; all must be normal numbers of the type.
+ *
+ * n is taken up to whole vectors of every level, so that all levels decide alike.
+ */
+PE_INLINE bool near_block(const struct narrow_type *type, double hi, double base, double step,
+                          size_t n, double *v)
+{
+    const uint64_t mask = (1ULL << type->beyond) - 1, low = (1ULL << (type->beyond - 1)) - 4;
+    pe_vd k;
+    pe_vu open = pe_all_u(0);
+    if (pe_abs(hi) < 2 * type->least)
+        return false;
+    for (int i = 0; i < PE_LANES; i++)
+        k[i] = base + i * step;
+    for (size_t j = 0; j < ((n + 7) & ~(size_t)7); j += PE_LANES) {
+        const pe_vd p = hi * k + 0.0;          /* no -0 */
+        open |= (((pe_vu)p - low) & mask) - 9; /* below zero within 4 of the midpoint */
+        pe_store_d(v + j, p);
+        k += PE_LANES * step;
+    }
+    return !pe_any_top_bit(open);
 }
 
 /* Doubles v[j] that round to dtype as hi*k does, k = base + j*step; hi is the whole of m. */
@@ -84,6 +120,25 @@ static size_t list_doubts(const uint64_t *doubt, size_t first, size_t n, uint32_
     return listed;
 }
 
+/* Doubles v[j] that round to dtype as m*k does, the doubts listed as first + j. */
+static size_t careful_block(bool wide, double bound, double hi, double lo, double base, double step,
+                            size_t n, double *v, size_t first, uint32_t *doubtful)
+{
+    uint64_t doubt[BLOCK];
+    if (lo == 0) {
+        if (wide)
+            exact_block(true, bound, hi, base, step, n, v);
+        else
+            exact_block(false, bound, hi, base, step, n, v);
+        return 0;
+    }
+    if (wide)
+        pair_block(true, bound, hi, lo, base, step, n, v, doubt);
+    else
+        pair_block(false, bound, hi, lo, base, step, n, v, doubt);
+    return list_doubts(doubt, first, n, doubtful);
+}
+
 size_t PE_LEVEL_NAME(pe_ramp)(pe_dtype dtype, double hi, double lo, int64_t first, int64_t step,
                               size_t n, void *out, uint32_t *doubtful)
 {
@@ -92,22 +147,14 @@ size_t PE_LEVEL_NAME(pe_ramp)(pe_dtype dtype, double hi, double lo, int64_t firs
     const size_t block = step > -(1LL << 46) && step < 1LL << 46 ? BLOCK : 1;
     const double bound = rounds_to_zero[dtype];
     const bool wide = dtype == PE_FLOAT64;
-    double v[BLOCK];
-    uint64_t doubt[BLOCK];
+    _Alignas(64) double v[BLOCK];
     size_t listed = 0;
     for (size_t j = 0; j < n; j += block) {
         const size_t some = n - j < block ? n - j : block;
         const double base = (double)(first + (int64_t)j * step);
-        if (lo == 0 && wide)
-            exact_block(true, bound, hi, base, (double)step, some, v);
-        else if (lo == 0)
-            exact_block(false, bound, hi, base, (double)step, some, v);
-        else if (wide)
-            pair_block(true, bound, hi, lo, base, (double)step, some, v, doubt);
-        else
-            pair_block(false, bound, hi, lo, base, (double)step, some, v, doubt);
-        if (lo != 0)
-            listed += list_doubts(doubt, j, some, doubtful + listed);
+        if (wide || !near_block(&narrow_types[dtype], hi, base, (double)step, some, v))
+            listed += careful_block(wide, bound, hi, lo, base, (double)step, some, v, j,
+                                    doubtful + listed);
         PE_LEVEL_NAME(pe_narrow)(dtype, v, some, (char *)out + j * pe_dtype_bytes(dtype));
     }
     return listed;

@@ -24,6 +24,15 @@ typedef struct anchors {
     double first[PE_TILE], second[PE_TILE];
 } anchors;
 
+/* Last places that a rotation's error covers, as a power of two. */
+#define WINDOW 15
+
+/* pe_dtype_bytes, known to the compiler. */
+PE_INLINE size_t item_of(pe_dtype dtype)
+{
+    return dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+}
+
 PE_INLINE pe_sincos evaluate(const narrow *job, size_t i, uint64_t half_step)
 {
     const pe_sincos v = pe_turn_sincos(pe_turn_at(job->plan->run, i, half_step));
@@ -98,46 +107,77 @@ PE_INLINE void settle(pe_dtype dtype, bool interleaved, bool single, const narro
     pe_mark(plan, r, i, pe_lanes_set(open));
 }
 
-/* Which of two rows a rotation leaves open. */
-enum { OPEN_PLUS = 1, OPEN_MINUS = 2 };
+/* One vector of frequencies, turned by an offset either way. */
+typedef struct turned {
+    pe_vd first_plus, second_plus, first_minus, second_minus;
+} turned;
 
-PE_INLINE unsigned which_open(const pe_limits *limits, pe_ok plus, pe_floats f, pe_ok minus,
-                              pe_floats g)
+PE_INLINE turned turn(const anchors *at, const double *cosines, const double *sines, size_t i)
 {
-    return (pe_doubt(limits, plus, f, f) ? OPEN_PLUS : 0U) |
-           (pe_doubt(limits, minus, g, g) ? OPEN_MINUS : 0U);
-}
-
-/* Rows above and below the anchors, for one vector of frequencies. Returns what is open. */
-PE_INLINE unsigned rotate(pe_dtype dtype, bool interleaved, bool single, const narrow *job,
-                          const anchors *at, const double *cosines, const double *sines, size_t i,
-                          size_t count, pe_spot plus, pe_spot minus)
-{
-    const size_t item = job->plan->item;
-    const pe_limits *limits = &job->limits;
     const pe_vd first = pe_load_d(at->first + i), second = pe_load_d(at->second + i);
     const pe_vd c = pe_load_d(cosines + i), s = pe_load_d(sines + i);
-    const pe_vd p = first * c;
-    const pe_vd first_plus = pe_fma(second, s, p), first_minus = pe_fnma(second, s, p);
-    pe_ok ok = PE_ALL_OK;
-    if (single) {
-        const pe_floats f = emit_some(dtype, false, limits, first_plus, first_minus, count, item,
-                                      (pe_spot){plus.first, minus.first}, &ok);
-        return pe_doubt(limits, ok, f, f) ? OPEN_PLUS | OPEN_MINUS : 0;
+    const pe_vd p = first * c, q = second * c;
+    return (turned){pe_fma(second, s, p), pe_fnma(first, s, q), pe_fnma(second, s, p),
+                    pe_fma(first, s, q)};
+}
+
+/* Frequencies [i, end) of two rows, whole vectors. Lists where anything is open; returns how many.
+ */
+PE_INLINE size_t sweep(pe_dtype dtype, bool interleaved, bool single, const pe_limits *given,
+                       const anchors *at, const double *cosines, const double *sines, size_t i,
+                       size_t end, pe_spot plus, pe_spot minus, uint16_t *open)
+{
+    const pe_shape_of_row shape = interleaved ? PE_ROW_INTERLEAVED : PE_ROW_PLANES;
+    const size_t bytes = (interleaved ? 2U : 1U) * PE_LANES * item_of(dtype);
+    const pe_limits limits = {1U << WINDOW, given->small};
+    size_t n_open = 0;
+    for (; i < end; i += PE_LANES) {
+        const turned v = turn(at, cosines, sines, i);
+        pe_ok ok = PE_ALL_OK;
+        pe_floats f, g;
+        if (single) {
+            f = g = pe_emit(dtype, PE_ROW_PLANES, &limits, v.first_plus, v.first_minus, plus.first,
+                            minus.first, &ok);
+        } else {
+            f = pe_emit(dtype, shape, &limits, v.first_plus, v.second_plus, plus.first, plus.second,
+                        &ok);
+            g = pe_emit(dtype, shape, &limits, v.first_minus, v.second_minus, minus.first,
+                        minus.second, &ok);
+        }
+        if (__builtin_expect(pe_doubt(&limits, ok, f, g), false))
+            open[n_open++] = (uint16_t)i;
+        plus = pe_spot_after(plus, bytes);
+        minus = pe_spot_after(minus, bytes);
     }
-    const pe_vd q = second * c;
-    const pe_vd second_plus = pe_fnma(first, s, q), second_minus = pe_fma(first, s, q);
-    const pe_floats f =
-        emit_some(dtype, interleaved, limits, first_plus, second_plus, count, item, plus, &ok);
-    const pe_ok ok_plus = ok;
-    const pe_floats g =
-        emit_some(dtype, interleaved, limits, first_minus, second_minus, count, item, minus, &ok);
-    if (__builtin_expect(!pe_doubt(limits, ok, f, g), true))
-        return 0;
-    pe_ok ok_minus = PE_ALL_OK; /* ok is of both rows */
-    (void)emit_some(dtype, interleaved, limits, first_minus, second_minus, count, item, minus,
-                    &ok_minus);
-    return which_open(limits, ok_plus, f, ok_minus, g);
+    return n_open;
+}
+
+/* The same for the last vector of a tile, which has room for `count` lanes. */
+PE_INLINE size_t sweep_rest(pe_dtype dtype, bool interleaved, bool single, const pe_limits *limits,
+                            const anchors *at, const double *cosines, const double *sines, size_t i,
+                            size_t count, pe_spot plus, pe_spot minus, uint16_t *open)
+{
+    char room[4][2 * PE_LANES * sizeof(float)];
+    const size_t bytes = (interleaved ? 2 : 1) * count * item_of(dtype);
+    const size_t n_open =
+        sweep(dtype, interleaved, single, limits, at, cosines, sines, i, i + PE_LANES,
+              (pe_spot){room[0], room[1]}, (pe_spot){room[2], room[3]}, open);
+    memcpy(plus.first, room[0], bytes);
+    memcpy(minus.first, room[2], bytes);
+    if (!interleaved && !single) {
+        memcpy(plus.second, room[1], bytes);
+        memcpy(minus.second, room[3], bytes);
+    }
+    return n_open;
+}
+
+/* Whether a row's half of turned values is open by itself. */
+PE_INLINE bool row_open(pe_dtype dtype, const pe_limits *limits, pe_vd first, pe_vd second)
+{
+    char room[2][PE_LANES * sizeof(float)];
+    pe_ok ok = PE_ALL_OK;
+    const pe_floats f = pe_emit(dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1], &ok);
+    return pe_doubt(limits, ok, f, f);
 }
 
 /* The rows `plus` and `minus` of a tile, then again what was left open. */
@@ -145,26 +185,24 @@ PE_INLINE void row_pair(pe_dtype dtype, bool interleaved, bool single, const nar
                         const anchors *at, const double *cosines, const double *sines, size_t tile,
                         size_t count, size_t plus, size_t minus)
 {
-    const size_t wide = (interleaved ? 2 : 1) * job->plan->item;
+    const pe_limits *limits = &job->limits;
+    const size_t whole = count - count % PE_LANES;
+    const size_t bytes = whole * (interleaved ? 2 : 1) * item_of(dtype);
     const pe_spot to_plus = pe_spot_of(job->plan, plus, tile);
     const pe_spot to_minus = pe_spot_of(job->plan, minus, tile);
-    uint16_t at_open[PE_TILE / PE_LANES];
-    uint8_t open[PE_TILE / PE_LANES];
-    size_t n_open = 0;
-    for (size_t i = 0; i < count; i += PE_LANES) {
-        const size_t some = count - i < PE_LANES ? count - i : PE_LANES;
-        const unsigned rows =
-            rotate(dtype, interleaved, single, job, at, cosines, sines, i, some,
-                   pe_spot_after(to_plus, i * wide), pe_spot_after(to_minus, i * wide));
-        at_open[n_open] = (uint16_t)i;
-        open[n_open] = (uint8_t)rows;
-        n_open += rows != 0;
-    }
+    uint16_t open[PE_TILE / PE_LANES];
+    size_t n_open = sweep(dtype, interleaved, single, limits, at, cosines, sines, 0, whole, to_plus,
+                          to_minus, open);
+    if (whole < count)
+        n_open += sweep_rest(dtype, interleaved, single, limits, at, cosines, sines, whole,
+                             count - whole, pe_spot_after(to_plus, bytes),
+                             pe_spot_after(to_minus, bytes), open + n_open);
     for (size_t k = 0; k < n_open; k++) {
-        if (open[k] & OPEN_PLUS)
-            settle(dtype, interleaved, single, job, plus, tile + at_open[k]);
-        if (open[k] & OPEN_MINUS)
-            settle(dtype, interleaved, single, job, minus, tile + at_open[k]);
+        const turned v = turn(at, cosines, sines, open[k]);
+        if (row_open(dtype, limits, v.first_plus, single ? v.first_plus : v.second_plus))
+            settle(dtype, interleaved, single, job, plus, tile + open[k]);
+        if (row_open(dtype, limits, v.first_minus, single ? v.first_minus : v.second_minus))
+            settle(dtype, interleaved, single, job, minus, tile + open[k]);
     }
 }
 
@@ -235,7 +273,7 @@ void PE_LEVEL_NAME(pe_waves_narrow)(const pe_plan_of_rows *plan, pe_dtype dtype)
         .plan = plan,
         .amplitude = amplitude,
         .small = size * 0x1p-40,
-        .limits = {1U << 15, small_of(dtype, size)},
+        .limits = {1U << WINDOW, small_of(dtype, size)},
     };
     if (dtype == PE_FLOAT32)
         shapes(PE_FLOAT32, &job);

@@ -68,10 +68,25 @@ PE_INLINE pe_vd pe_watch(pe_vd watch, pe_vd a, pe_vd b)
 
 PE_INLINE bool pe_spoiled(pe_vd watch)
 {
-    double sum = 0;
-    for (int k = 0; k < PE_LANES; k++)
-        sum += watch[k];
-    return sum != sum;
+#if PE_LANES == 8
+    return _mm512_cmp_pd_mask(watch, watch, _CMP_UNORD_Q) != 0;
+#elif PE_LANES == 4
+    return _mm256_movemask_pd(_mm256_cmp_pd(watch, watch, _CMP_UNORD_Q)) != 0;
+#else
+    return watch[0] + watch[1] != watch[0] + watch[1];
+#endif
+}
+
+/* Whether the top bit of any lane is set. */
+PE_INLINE bool pe_any_top_bit(pe_vu v)
+{
+#if PE_LANES == 8
+    return _mm512_movepi64_mask((__m512i)v) != 0;
+#elif PE_LANES == 4
+    return _mm256_movemask_pd((__m256d)v) != 0;
+#else
+    return (v[0] | v[1]) >> 63 != 0;
+#endif
 }
 
 #endif
