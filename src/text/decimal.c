@@ -113,47 +113,64 @@ bool pe_decimal_read(const char *text, const char *end, pe_decimal *out)
 
 /* --- decimal to double --- */
 
-static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+const double pe_exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+#define INFINITY_BITS (0x7ffULL << 52)
+
+/* What pe_decimal_product does, where fewer than 53 bits are kept; none are exact powers' products.
+ */
+static bool round_subnormal(pe_uint128 top, int leading, double *out)
+{
+    const int kept = 53 + 1022 + leading;
+    uint64_t bits = 0;
+    if (kept == 0 || kept == -1)
+        return false;
+    if (kept > 0) {
+        const int shift = 127 + (int)(top >> 127) - kept;
+        const pe_uint128 half = (pe_uint128)1 << (shift - 1), rest = top & (2 * half - 1);
+        if (rest == half)
+            return false;
+        bits = (uint64_t)(top >> shift) + (rest > half);
+    }
+    memcpy(out, &bits, sizeof bits);
+    return true;
+}
 
 /*
- * The double nearest to digits * 10^exponent by one 64 x 128-bit product, or false when that cannot
- * tell. The power is rounded up by less than one unit of its 128 bits, so the true product lies
+ * The power is rounded up by less than one unit of its 128 bits, so the true product lies
  * less than one unit of `top` below or above it: only a rest of exactly one half is in doubt. Exact
  * powers leave no doubt, and their ties go to even.
  *
  * Source   D. Lemire, "Number parsing at a gigabyte per second", 2021.
  */
-static bool round_product(uint64_t digits, int exponent, double *out)
+bool pe_decimal_product(uint64_t digits, int exponent, double *out)
 {
-    pe_power power = pe_powers[exponent - PE_POWER_MIN];
-    int zeros = __builtin_clzll(digits);
+    const pe_power power = pe_powers[exponent - PE_POWER_MIN];
+    const int zeros = __builtin_clzll(digits);
     digits <<= zeros;
-    pe_uint128 low = (pe_uint128)power.lo * digits;
-    pe_uint128 top = (pe_uint128)power.hi * digits + (uint64_t)(low >> 64);
-    int high = (int)(top >> 127) + 126; /* the highest bit of top, whose value is 2^leading */
-    int leading = high + pe_log2_pow10(exponent) - 63 - zeros;
-    int kept = leading < -1022 ? 53 + 1022 + leading : 53;
-    if (kept < -1) {
-        *out = 0;
-        return true;
-    }
-    if (kept < 1)
-        return false;
-    int shift = high + 1 - kept;
-    pe_uint128 one = 1, half = one << (shift - 1), rest = top & ((one << shift) - 1);
-    uint64_t m = (uint64_t)(top >> shift);
-    if (rest == half) {
+    const pe_uint128 low = (pe_uint128)power.lo * digits;
+    const pe_uint128 top = (pe_uint128)power.hi * digits + (uint64_t)(low >> 64);
+    const uint64_t upper = (uint64_t)(top >> 64), lower = (uint64_t)top;
+    const int high = (int)(upper >> 63); /* the value is 1.xxx * 2^leading */
+    const int leading = high + 63 + pe_log2_pow10(exponent) - zeros;
+    if (leading < -1022)
+        return round_subnormal(top, leading, out);
+
+    const int shift = 10 + high;
+    const uint64_t half = 1ULL << (shift - 1), rest = upper & (2 * half - 1);
+    uint64_t m = upper >> shift;
+    if (rest == half && lower == 0) {
         if (exponent < 0 || exponent > 55)
             return false;
         m += (uint64_t)low != 0 || (m & 1);
     } else {
-        m += rest > half;
+        m += rest >= half;
     }
-    uint64_t bits = leading < -1022 ? m : ((uint64_t)(leading + 1022) << 52) + m;
-    if (bits > 0x7ffULL << 52)
-        bits = 0x7ffULL << 52;
+    uint64_t bits = ((uint64_t)(leading + 1022) << 52) + m;
+    if (bits > INFINITY_BITS)
+        bits = INFINITY_BITS;
     memcpy(out, &bits, sizeof bits);
     return true;
 }
@@ -208,7 +225,7 @@ static double round_long(const pe_decimal *decimal)
     return strtod(text, NULL);
 }
 
-static double round_magnitude(const pe_decimal *decimal)
+static inline double round_magnitude(const pe_decimal *decimal)
 {
     uint64_t digits = decimal->digits;
     if (digits == 0)
@@ -219,12 +236,12 @@ static double round_magnitude(const pe_decimal *decimal)
         return HUGE_VAL;
     int exponent = (int)decimal->exponent;
     if (digits <= 1ULL << 53 && exponent >= -22 && exponent <= 22 && !decimal->cut)
-        return exponent < 0 ? (double)digits / exact_powers[-exponent]
-                            : (double)digits * exact_powers[exponent];
+        return exponent < 0 ? (double)digits / pe_exact_powers[-exponent]
+                            : (double)digits * pe_exact_powers[exponent];
     double value, above;
-    if (!round_product(digits, exponent, &value))
+    if (!pe_decimal_product(digits, exponent, &value))
         return round_long(decimal);
-    if (decimal->cut && (!round_product(digits + 1, exponent, &above) || above != value))
+    if (decimal->cut && (!pe_decimal_product(digits + 1, exponent, &above) || above != value))
         return round_long(decimal);
     return value;
 }
@@ -236,27 +253,6 @@ double pe_decimal_to_double(const pe_decimal *decimal)
 }
 
 /* --- decimal to narrower types --- */
-
-/* Significand bits, hidden one included, and the exponent of the smallest normal number. */
-static const struct narrow_type {
-    int bits, lowest;
-} narrow_types[PE_DTYPES] = {
-    [PE_FLOAT32] = {24, -126},
-    [PE_FLOAT16] = {11, -14},
-    [PE_BFLOAT16] = {8, -126},
-};
-
-/* Whether a positive double lies half-way between two neighbours of a narrower type. */
-static bool is_midpoint(double magnitude, pe_dtype dtype)
-{
-    uint64_t bits;
-    memcpy(&bits, &magnitude, sizeof bits);
-    const struct narrow_type type = narrow_types[dtype];
-    int leading = (int)(bits >> 52) - 1023;
-    int shift = 53 - type.bits + (leading < type.lowest ? type.lowest - leading : 0);
-    uint64_t significand = (bits & ((1ULL << 52) - 1)) | 1ULL << 52;
-    return shift <= 53 && (significand & ((1ULL << shift) - 1)) == 1ULL << (shift - 1);
-}
 
 /* The sign of a decimal's magnitude less a midpoint's, by all their digits. */
 static int compare_long(const pe_decimal *decimal, double midpoint)
@@ -282,9 +278,9 @@ static int compare(const pe_decimal *decimal, double midpoint)
     if (decimal->cut || decimal->digits > 1ULL << 53 || exponent < -22 || exponent > 22)
         return compare_long(decimal, midpoint);
     if (exponent < 0)
-        difference = fma(midpoint, -exact_powers[-exponent], digits);
+        difference = fma(midpoint, -pe_exact_powers[-exponent], digits);
     else
-        difference = fma(digits, exact_powers[exponent], -midpoint);
+        difference = fma(digits, pe_exact_powers[exponent], -midpoint);
     return (difference > 0) - (difference < 0);
 }
 
@@ -292,18 +288,22 @@ static int compare(const pe_decimal *decimal, double midpoint)
  * Rounding to double never carries a number across a double, and midpoints of narrower types are
  * doubles: only where it ends on a midpoint does the second rounding need to know from which side.
  */
+static double round_narrow(const pe_decimal *decimal, double magnitude, pe_dtype dtype)
+{
+    char element[8];
+    if (pe_is_midpoint(magnitude, dtype)) {
+        int side = compare(decimal, magnitude);
+        if (side != 0)
+            magnitude = nextafter(magnitude, side < 0 ? 0 : HUGE_VAL);
+    }
+    pe_dtype_store(dtype, magnitude, element);
+    return pe_dtype_load(dtype, element);
+}
+
 double pe_decimal_round(const pe_decimal *decimal, pe_dtype dtype)
 {
     double magnitude = round_magnitude(decimal);
-    char element[8];
-    if (dtype != PE_FLOAT64) {
-        if (is_midpoint(magnitude, dtype)) {
-            int side = compare(decimal, magnitude);
-            if (side != 0)
-                magnitude = nextafter(magnitude, side < 0 ? 0 : HUGE_VAL);
-        }
-        pe_dtype_store(dtype, magnitude, element);
-        magnitude = pe_dtype_load(dtype, element);
-    }
+    if (dtype != PE_FLOAT64)
+        magnitude = round_narrow(decimal, magnitude, dtype);
     return decimal->negative ? -magnitude : magnitude;
 }

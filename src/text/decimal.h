@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -27,5 +28,33 @@ double pe_decimal_to_double(const pe_decimal *decimal);
 
 /** The nearest value of a floating-point dtype, rounded once; an infinity on overflow. */
 double pe_decimal_round(const pe_decimal *decimal, pe_dtype dtype);
+
+/** 10^k for 0 <= k <= 22: those that are doubles. */
+extern const double pe_exact_powers[23];
+
+/**
+ * The double nearest to digits * 10^exponent by one 64 x 128-bit product: 0 < digits,
+ * -342 <= exponent <= 308. False when that cannot tell.
+ */
+bool pe_decimal_product(uint64_t digits, int exponent, double *out);
+
+/** Whether a positive double lies half-way between two neighbours of a narrower type. */
+static inline bool pe_is_midpoint(double magnitude, pe_dtype dtype)
+{
+    /* Significand bits, hidden one included, and the exponent of the smallest normal number. */
+    static const struct {
+        int bits, lowest;
+    } types[PE_DTYPES] = {
+        [PE_FLOAT32] = {24, -126},
+        [PE_FLOAT16] = {11, -14},
+        [PE_BFLOAT16] = {8, -126},
+    };
+    uint64_t bits;
+    memcpy(&bits, &magnitude, sizeof bits);
+    const int leading = (int)(bits >> 52) - 1023, lowest = types[dtype].lowest;
+    const int shift = 53 - types[dtype].bits + (leading < lowest ? lowest - leading : 0);
+    const uint64_t significand = (bits & ((1ULL << 52) - 1)) | 1ULL << 52;
+    return shift <= 53 && (significand & ((1ULL << shift) - 1)) == 1ULL << (shift - 1);
+}
 
 #endif

@@ -36,4 +36,14 @@ static inline int pe_digits_are(uint64_t text)
            0;
 }
 
+/**
+ * Bit 7 of bytes that are not '0'..'9', true up to the first of them: what that one carries over to
+ * the next does not matter.
+ */
+static inline uint64_t pe_digits_others(uint64_t text)
+{
+    const uint64_t digits = text ^ PE_EIGHT_ZEROS;
+    return (digits | (digits + 0x7676767676767676ULL)) & 0x8080808080808080ULL;
+}
+
 #endif
