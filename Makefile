@@ -152,7 +152,7 @@ $(B)/gen/openapi.json: openapi.yaml
 
 # --- tests ---
 
-SAN := detect_leaks=1:halt_on_error=1:abort_on_error=0:detect_stack_use_after_return=1:strict_string_checks=1
+SAN := detect_leaks=1:halt_on_error=1:abort_on_error=0:detect_stack_use_after_return=1
 # The sanitizer, not cmocka, shall explain a crash.
 SAN_SIGNALS := handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:handle_abort=1
 TEST_ENV_asan := ASAN_OPTIONS=$(SAN):$(SAN_SIGNALS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.txt:print_suppressions=0
