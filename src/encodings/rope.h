@@ -18,8 +18,21 @@ typedef enum pe_rope_key {
     PE_ROPE_FACTOR,
     PE_ROPE_MAX_POSITIONS, /* max_position_embeddings: accepted with every type */
     PE_ROPE_SEQ_LEN,       /* defaults to max_position_embeddings */
+    PE_ROPE_ORIGINAL,      /* original_max_position_embeddings; the same default */
+    PE_ROPE_ATTENTION_FACTOR,
+    PE_ROPE_BETA_FAST,
+    PE_ROPE_BETA_SLOW,
+    PE_ROPE_MSCALE,
+    PE_ROPE_MSCALE_ALL_DIM,
+    PE_ROPE_TRUNCATE, /* 0 or 1 */
+    PE_ROPE_LOW_FREQ_FACTOR,
+    PE_ROPE_HIGH_FREQ_FACTOR,
+    PE_ROPE_SHORT_FACTOR, /* lists: their numbers go to the formula's list */
+    PE_ROPE_LONG_FACTOR,
     PE_ROPE_KEYS
 } pe_rope_key;
+
+#define PE_ROPE_BIT(key) (1U << (key))
 
 /**
  * Everything the frequencies depend on, as plain bytes: it is copied into frequency sets and is
@@ -27,21 +40,36 @@ typedef enum pe_rope_key {
  */
 typedef struct pe_rope_formula {
     const struct pe_rope_type *type;
-    double theta; /* rope_theta */
-    double dim;   /* d of the exponent 2i/d */
+    double theta;     /* rope_theta */
+    double dim;       /* d of the exponent 2i/d */
+    uint64_t turning; /* pairs from here on have frequency 0 */
+    uint64_t given;   /* keys that hold a value, as bits */
     double key[PE_ROPE_KEYS];
-    uint64_t given; /* keys that hold a value, as bits */
+    double low, high; /* of a type: bounds found when it was checked */
+    uint64_t n_list, n_freq_factors;
+    double list[]; /* [n_list] divisors of the type, then [n_freq_factors] */
 } pe_rope_formula;
+
+/** A key that has a default of its own with this type. */
+typedef struct pe_rope_key_default {
+    pe_rope_key key;
+    double value;
+} pe_rope_key_default;
 
 /**
  * A row of the table of rope types. Callbacks take a pe_rope_formula; those in MPFR write at out's
  * precision p with relative error below 2^(8-p).
  */
 typedef struct pe_rope_type {
-    const char *name;       /* "linear" */
-    unsigned reads, needs;  /* keys, as bits 1 << pe_rope_key */
+    const char *name;      /* "linear" */
+    unsigned reads, needs; /* keys, as bits 1 << pe_rope_key */
+    pe_rope_key_default defaults[3];
+    size_t n_defaults;
+    bool whole_head;        /* rotary_dim is head_dim; the share tells which pairs turn */
     unsigned min_dim;       /* least rotary_dim the formula has a value for; 0: any */
     const char *min_dim_is; /* why, for the client */
+    /** What rows and keys cannot say; may set low and high. NULL: nothing. */
+    pe_status (*check)(const pe_values *values, pe_rope_formula *formula, pe_problem *why);
     /** theta_i = scale(i, base^(-2i/d)); NULL: rope_theta; no scaling. */
     void (*base)(const void *formula, mpfr_ptr out);
     void (*scale)(const void *formula, size_t i, mpfr_ptr theta);
@@ -55,7 +83,8 @@ typedef struct pe_rope_type {
 
 extern const pe_rope_type *const pe_rope_types[]; /* NULL-terminated, default first */
 extern const char *const pe_rope_type_names[];    /* the same order: choices of rope_type */
-extern const pe_rope_type pe_rope_default, pe_rope_linear, pe_rope_ntk, pe_rope_dynamic;
+extern const pe_rope_type pe_rope_default, pe_rope_linear, pe_rope_ntk, pe_rope_dynamic,
+    pe_rope_yarn, pe_rope_longrope, pe_rope_llama3, pe_rope_proportional;
 
 /** A request's rotation, checked. */
 typedef struct pe_rope {
@@ -74,9 +103,15 @@ typedef struct pe_rope {
 pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
 
-/** A formula of `type` with no keys yet; NULL when memory ran out. */
+/** A formula of `type` with no keys yet and room for n_list numbers; all pairs turn. NULL when
+ * memory ran out. */
 pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
-                                      size_t *bytes);
+                                      size_t n_list, size_t *bytes);
+
+static inline bool pe_rope_has(const pe_rope_formula *formula, pe_rope_key key)
+{
+    return (formula->given >> key & 1) != 0;
+}
 
 /** pe_fail about a value, whose place is "rope_parameters/factor" when the client put it there. */
 pe_status pe_rope_fail(const pe_values *values, pe_status status, const char *name, pe_problem *why,
@@ -102,7 +137,9 @@ double pe_rope_attention_factor(const pe_rope *rope);
 /** Where the rotation and its types of scaling come from. */
 #define PE_ROPE_SOURCE                                                                             \
     "Su et al. 2021, arXiv:2104.09864, equations 15 and 34; linear: Chen et al. 2023, "            \
-    "arXiv:2306.15595; ntk: bloc97 2023; dynamic: emozilla 2023; as in huggingface/transformers "  \
+    "arXiv:2306.15595; ntk: bloc97 2023; dynamic: emozilla 2023; yarn: Peng et al. 2023, "         \
+    "arXiv:2309.00071; longrope: Ding et al. 2024, arXiv:2402.13753; llama3: Llama 3.1 2024; "     \
+    "freq_factors: ggml-org/ggml at d99724f2; all as in huggingface/transformers "                 \
     "src/transformers/modeling_rope_utils.py at b4b5244c9c7cdb80d0aaafdb8f35244612788532"
 
 /** Choices of pairing, in the order of pe_pairing. */
@@ -141,6 +178,18 @@ extern const char *const pe_rope_pairings[];
         .example = "8192"                                                                          \
     }
 
+#define PE_ROPE_PARAM_OPTIONAL(label, type, least, above, most, otherwise, about, say)             \
+    {                                                                                              \
+        .name = label, .kind = type, .optional = true, .min = least, .above_min = above,           \
+        .max = most, .fallback_text = otherwise, .help = about, .example = say                     \
+    }
+/* one number for each pair */
+#define PE_ROPE_PARAM_LIST(label, about)                                                           \
+    {                                                                                              \
+        .name = label, .kind = PE_KIND_REAL_LIST, .optional = true, .min = 0.001, .max = 1e6,      \
+        .list_max = 32768, .help = about " One for each pair.", .example = "1,1.5,2,4"             \
+    }
+
 #define PE_ROPE_PARAMS                                                                             \
     {.name = "rotary_dim",                                                                         \
      .kind = PE_KIND_INT,                                                                          \
@@ -168,6 +217,49 @@ extern const char *const pe_rope_pairings[];
          .example = "default"},                                                                    \
         {PE_ROPE_PARAM_FACTOR, .optional = true}, PE_ROPE_PARAM_MAX_POSITIONS,                     \
         PE_ROPE_PARAM_SEQ_LEN,                                                                     \
+        {.name = "original_max_position_embeddings",                                               \
+         .kind = PE_KIND_INT,                                                                      \
+         .optional = true,                                                                         \
+         .min = 1,                                                                                 \
+         .max = PE_ROPE_LENGTH_MAX,                                                                \
+         .fallback_text = "max_position_embeddings",                                               \
+         .unit = "tokens",                                                                         \
+         .help = "Context length before it was stretched: yarn, longrope, llama3.",                \
+         .example = "4096"},                                                                       \
+        {.name = "attention_factor",                                                               \
+         .kind = PE_KIND_REAL,                                                                     \
+         .optional = true,                                                                         \
+         .min = 0,                                                                                 \
+         .above_min = true,                                                                        \
+         .max = 1000,                                                                              \
+         .help = "Multiplies cosines and sines: yarn, longrope; derived by default.",              \
+         .example = "1.2"},                                                                        \
+        PE_ROPE_PARAM_OPTIONAL("beta_fast", PE_KIND_REAL, 0, true, 1e6, "32",                      \
+                               "Turns over the original context above which yarn keeps a pair.",   \
+                               "32"),                                                              \
+        PE_ROPE_PARAM_OPTIONAL(                                                                    \
+            "beta_slow", PE_KIND_REAL, 0, true, 1e6, "1",                                          \
+            "Turns over the original context below which yarn stretches fully.", "1"),             \
+        PE_ROPE_PARAM_OPTIONAL("mscale", PE_KIND_REAL, 0, false, 100, NULL,                        \
+                               "With mscale_all_dim, yarn's attention factor is their quotient.",  \
+                               "1"),                                                               \
+        PE_ROPE_PARAM_OPTIONAL("mscale_all_dim", PE_KIND_REAL, 0, false, 100, NULL,                \
+                               "See mscale; 0 counts as absent.", "0.5"),                          \
+        {.name = "truncate",                                                                       \
+         .kind = PE_KIND_BOOL,                                                                     \
+         .optional = true,                                                                         \
+         .fallback = 1,                                                                            \
+         .help = "Whether yarn rounds the bounds of its ramp outwards.",                           \
+         .example = "true"},                                                                       \
+        PE_ROPE_PARAM_OPTIONAL("low_freq_factor", PE_KIND_REAL, 0, true, 1e6, NULL,                \
+                               "Turns over the original context below which llama3 stretches.",    \
+                               "1"),                                                               \
+        PE_ROPE_PARAM_OPTIONAL("high_freq_factor", PE_KIND_REAL, 0, true, 1e6, NULL,               \
+                               "Turns over the original context above which llama3 keeps a pair.", \
+                               "4"),                                                               \
+        PE_ROPE_PARAM_LIST("short_factor", "Divisors of longrope up to the original context."),    \
+        PE_ROPE_PARAM_LIST("long_factor", "Divisors of longrope beyond the original context."),    \
+        PE_ROPE_PARAM_LIST("freq_factors", "Divisors of the frequencies, with every type."),       \
     {                                                                                              \
         .name = "pairing", .kind = PE_KIND_CHOICE, .choices = pe_rope_pairings,                    \
         .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).", \

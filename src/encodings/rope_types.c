@@ -5,8 +5,6 @@
 /* Bits beyond out's precision that intermediate results keep. */
 enum { GUARD = 64 };
 
-#define BIT(key) (1U << (key))
-
 /* linear: theta_i / factor. */
 static void linear_scale(const void *formula, size_t i, mpfr_ptr theta)
 {
@@ -65,16 +63,16 @@ const pe_rope_type pe_rope_default = {.name = "default"};
 
 const pe_rope_type pe_rope_linear = {
     .name = "linear",
-    .reads = BIT(PE_ROPE_FACTOR),
-    .needs = BIT(PE_ROPE_FACTOR),
+    .reads = PE_ROPE_BIT(PE_ROPE_FACTOR),
+    .needs = PE_ROPE_BIT(PE_ROPE_FACTOR),
     .scale = linear_scale,
     .scale32 = linear_scale32,
 };
 
 const pe_rope_type pe_rope_ntk = {
     .name = "ntk",
-    .reads = BIT(PE_ROPE_FACTOR),
-    .needs = BIT(PE_ROPE_FACTOR),
+    .reads = PE_ROPE_BIT(PE_ROPE_FACTOR),
+    .needs = PE_ROPE_BIT(PE_ROPE_FACTOR),
     .min_dim = 4,
     .min_dim_is = NO_EXPONENT,
     .base = ntk_base,
@@ -82,13 +80,28 @@ const pe_rope_type pe_rope_ntk = {
 
 const pe_rope_type pe_rope_dynamic = {
     .name = "dynamic",
-    .reads = BIT(PE_ROPE_FACTOR) | BIT(PE_ROPE_MAX_POSITIONS) | BIT(PE_ROPE_SEQ_LEN),
-    .needs = BIT(PE_ROPE_FACTOR) | BIT(PE_ROPE_MAX_POSITIONS),
+    .reads = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS) |
+             PE_ROPE_BIT(PE_ROPE_SEQ_LEN),
+    .needs = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS),
     .min_dim = 4,
     .min_dim_is = NO_EXPONENT,
     .base = dynamic_base,
 };
 
-const pe_rope_type *const pe_rope_types[] = {&pe_rope_default, &pe_rope_linear, &pe_rope_ntk,
-                                             &pe_rope_dynamic, NULL};
-const char *const pe_rope_type_names[] = {"default", "linear", "ntk", "dynamic", NULL};
+/* linear's division of the pairs that turn */
+const pe_rope_type pe_rope_proportional = {
+    .name = "proportional",
+    .reads = PE_ROPE_BIT(PE_ROPE_FACTOR),
+    .defaults = {{PE_ROPE_FACTOR, 1}},
+    .n_defaults = 1,
+    .whole_head = true,
+    .scale = linear_scale,
+    .scale32 = linear_scale32,
+};
+
+const pe_rope_type *const pe_rope_types[] = {
+    &pe_rope_default, &pe_rope_linear,       &pe_rope_ntk,
+    &pe_rope_dynamic, &pe_rope_yarn,         &pe_rope_longrope,
+    &pe_rope_llama3,  &pe_rope_proportional, NULL};
+const char *const pe_rope_type_names[] = {"default",  "linear", "ntk",          "dynamic", "yarn",
+                                          "longrope", "llama3", "proportional", NULL};

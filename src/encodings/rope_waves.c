@@ -5,15 +5,16 @@
 #include <stdlib.h>
 
 pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
-                                      size_t *bytes)
+                                      size_t n_list, size_t *bytes)
 {
-    pe_rope_formula *formula = calloc(1, sizeof *formula);
+    *bytes = sizeof(pe_rope_formula) + n_list * sizeof(double);
+    pe_rope_formula *formula = calloc(1, *bytes);
     if (formula == NULL)
         return NULL;
     formula->type = type;
     formula->theta = theta;
     formula->dim = (double)dim;
-    *bytes = sizeof *formula;
+    formula->turning = dim / 2;
     return formula;
 }
 
@@ -48,6 +49,37 @@ static void (*const amplitudes[])(const void *, mpfr_ptr) = {
     [PE_ROPE_UNDONE] = undone,
 };
 
+/* ---- what types do, and what goes with every type -----------------------------------------------
+ */
+
+static void scale(const void *formula, size_t i, mpfr_ptr theta)
+{
+    const pe_rope_formula *f = formula;
+    if (i >= f->turning) {
+        mpfr_set_ui(theta, 0, MPFR_RNDN);
+        return;
+    }
+    if (f->type->scale != NULL)
+        f->type->scale(formula, i, theta);
+    if (f->n_freq_factors != 0)
+        mpfr_div_d(theta, theta, f->list[f->n_list + i], MPFR_RNDN);
+}
+
+static float scale32(const void *formula, size_t i, float inv)
+{
+    const pe_rope_formula *f = formula;
+    if (i >= f->turning)
+        return 0;
+    if (f->type->scale32 != NULL)
+        inv = f->type->scale32(formula, i, inv);
+    return f->n_freq_factors == 0 ? inv : inv / (float)f->list[f->n_list + i];
+}
+
+static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)
+{
+    return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs;
+}
+
 static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula, size_t bytes,
                             pe_rope_amplitude amplitude)
 {
@@ -58,10 +90,10 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
         .den = formula->dim,
         .position_scale = 1,
         .base = type->base != NULL ? type->base : plain_base,
-        .scale = type->scale,
+        .scale = is_scaled(rope, formula) ? scale : NULL,
         .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
         .float32 = rope->float32,
-        .scale32 = rope->float32 ? type->scale32 : NULL,
+        .scale32 = rope->float32 && is_scaled(rope, formula) ? scale32 : NULL,
         .formula = formula,
         .formula_bytes = bytes,
     };
@@ -79,7 +111,7 @@ pe_status pe_rope_unscaled_wave(const pe_rope *rope, pe_tables *tables, pe_share
 {
     size_t bytes;
     pe_rope_formula *formula = pe_rope_formula_make(&pe_rope_default, rope->formula->theta,
-                                                    (size_t)rope->formula->dim, &bytes);
+                                                    (size_t)rope->formula->dim, 0, &bytes);
     if (formula == NULL)
         return pe_fail_memory(why);
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);

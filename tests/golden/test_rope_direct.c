@@ -35,6 +35,14 @@ static const struct {
     {"rope_partial_quarter_neox", -2},
     {"rope_bfloat16", -2},
     {"rope_complex_interleaved", -3},
+    {"rope_yarn", -2},
+    {"rope_yarn_explicit_attention_factor", -2},
+    {"rope_yarn_no_truncate", -2},
+    {"rope_yarn_mscale_deepseek", -2},
+    {"rope_longrope_long", -2},
+    {"rope_longrope_short", -2},
+    {"rope_llama3", -2},
+    {"rope_proportional", -2},
 };
 
 /* ---- golden files -------------------------------------------------------------------------------
@@ -78,9 +86,24 @@ static double *need(const json_t *golden, const char *part, const char *name, si
     return out;
 }
 
-static double scalar(const json_t *params, const char *name)
+/* A parameter of the file: neutral, or as a model's configuration within it has it. */
+static const json_t *param(const json_t *golden, const char *name)
 {
-    return json_number_value(json_object_get(params, name));
+    const json_t *params = json_object_get(golden, "params");
+    const json_t *config = json_object_get(params, "config");
+    const json_t *places[] = {params, config, json_object_get(config, "rope_scaling")};
+    const json_t *value = NULL;
+    for (size_t i = 0; i < PE_LEN(places) && value == NULL; i++)
+        value = json_object_get(places[i], name);
+    return value;
+}
+
+static size_t dimension(const json_t *golden, const char *name)
+{
+    const json_t *value = param(golden, name);
+    if (value == NULL) /* a head that rotates whole */
+        value = param(golden, "rotary_dim");
+    return (size_t)json_number_value(value);
 }
 
 /* A file's parameters as members of a request, without braces. */
@@ -88,20 +111,38 @@ static void members(const json_t *golden, pe_buffer *out)
 {
     static const struct {
         const char *golden, *ours;
-    } names[] = {{"theta", "rope_theta"}, {"rotary_dim", "rotary_dim"},
-                 {"factor", "factor"},    {"alpha", "factor"},
-                 {"seq_len", "seq_len"},  {"max_position_embeddings", "max_position_embeddings"}};
-    const json_t *params = json_object_get(golden, "params");
-    const char *type = json_string_value(json_object_get(params, "rope_type"));
+    } names[] = {{"theta", "rope_theta"},
+                 {"rope_theta", "rope_theta"},
+                 {"rotary_dim", "rotary_dim"},
+                 {"partial_rotary_factor", "partial_rotary_factor"},
+                 {"factor", "factor"},
+                 {"alpha", "factor"},
+                 {"seq_len", "seq_len"},
+                 {"max_position_embeddings", "max_position_embeddings"},
+                 {"original_max_position_embeddings", "original_max_position_embeddings"},
+                 {"attention_factor", "attention_factor"},
+                 {"beta_fast", "beta_fast"},
+                 {"beta_slow", "beta_slow"},
+                 {"mscale", "mscale"},
+                 {"mscale_all_dim", "mscale_all_dim"},
+                 {"truncate", "truncate"},
+                 {"low_freq_factor", "low_freq_factor"},
+                 {"high_freq_factor", "high_freq_factor"},
+                 {"short_factor", "short_factor"},
+                 {"long_factor", "long_factor"},
+                 {"freq_factors", "freq_factors"}};
+    const char *type = json_string_value(param(golden, "rope_type"));
     if (type == NULL)
         type = "default";
-    pe_buffer_format(out, "\"head_dim\":%.17g,\"pairing\":\"%s\",\"rope_type\":\"%s\"",
-                     scalar(params, "head_dim"),
-                     json_string_value(json_object_get(params, "layout")),
+    pe_buffer_format(out, "\"head_dim\":%zu,\"pairing\":\"%s\",\"rope_type\":\"%s\"",
+                     dimension(golden, "head_dim"), json_string_value(param(golden, "layout")),
                      strcmp(type, "ntk_alpha") == 0 ? "ntk" : type);
-    for (size_t i = 0; i < PE_LEN(names); i++)
-        if (json_object_get(params, names[i].golden) != NULL)
-            pe_buffer_format(out, ",\"%s\":%.17g", names[i].ours, scalar(params, names[i].golden));
+    for (size_t i = 0; i < PE_LEN(names); i++) {
+        char *text = json_dumps(param(golden, names[i].golden), JSON_ENCODE_ANY);
+        if (text != NULL)
+            pe_buffer_format(out, ",\"%s\":%s", names[i].ours, text);
+        free(text);
+    }
 }
 
 /* data as nested arrays of `shape`. */
@@ -178,6 +219,15 @@ static size_t check_truth(const char *file, const json_t *golden, const encoded 
     return checked;
 }
 
+static void check_attention(const char *file, const json_t *golden, const encoded *e)
+{
+    const json_t *want = json_object_get(json_object_get(golden, "truth"), "attention_factor");
+    assert_string_equal(e->plan.scalars[0].name, "attention_factor");
+    if (want != NULL && e->plan.scalars[0].value != json_number_value(want))
+        fail_msg("%s: attention_factor: got %.17g, wanted %.17g", file, e->plan.scalars[0].value,
+                 json_number_value(want));
+}
+
 static void check_tables(const char *file, const json_t *golden, size_t *checked)
 {
     static const char *const dtypes[] = {"float64", "float32"};
@@ -187,6 +237,7 @@ static void check_tables(const char *file, const json_t *golden, size_t *checked
         snprintf(more, sizeof more, ",\"dtype\":\"%s\"", dtypes[d]);
         encoded e = ask(&pe_rope_frequencies, golden, more);
         *checked += check_truth(file, golden, &e, d == 1);
+        check_attention(file, golden, &e);
         encoded_free(&e);
         pe_buffer_format(&positions, "%s,\"positions\":", more);
         input(golden, "positions", &positions);
@@ -206,8 +257,9 @@ static void frequencies_and_tables_are_the_truth_bit_for_bit(void **state)
         check_tables(files[f].file, golden, &checked);
         json_decref(golden);
     }
-    /* 12 files, two types: inv_freq in all, cos and sin in all but the complex one */
-    assert_int_equal(checked, 2 * (12 + 2 * 11));
+    /* 20 files, two types: inv_freq in all, cos and sin in all but the complex one */
+    assert_int_equal(PE_LEN(files), 20);
+    assert_int_equal(checked, 2 * (20 + 2 * 19));
 }
 
 /* ---- rotations ----------------------------------------------------------------------------------
@@ -217,6 +269,7 @@ static void frequencies_and_tables_are_the_truth_bit_for_bit(void **state)
 typedef struct rotation {
     const char *file;
     size_t tokens, rows, head_dim, pairs;
+    double attention;
     bool half, tokens_first;
     double *x, *got, *cos, *sin;
 } rotation;
@@ -237,17 +290,23 @@ static void turned(const rotation *r, size_t row, size_t i, size_t *c1, size_t *
     const long double c = (long double)r->cos[at], s = (long double)r->sin[at];
     *a2 = a * c - b * s;
     *b2 = b * c + a * s;
-    *size = (double)(fabsl(a) + fabsl(b));
+    *size = fmax(1, r->attention) * (double)(fabsl(a) + fabsl(b));
 }
 
-/* Half a spacing of dtype around v, for normal v. */
+/* Half a spacing of dtype around v; subnormals lie as far apart as the least normals. */
 static double half_ulp(pe_dtype dtype, double v)
 {
-    static const int digits[] = {
-        [PE_FLOAT32] = 24, [PE_FLOAT64] = 53, [PE_FLOAT16] = 11, [PE_BFLOAT16] = 8};
+    static const struct {
+        int digits, least; /* exponent of the least normal, as frexp counts */
+    } types[] = {[PE_FLOAT32] = {24, -125},
+                 [PE_FLOAT64] = {53, -1021},
+                 [PE_FLOAT16] = {11, -13},
+                 [PE_BFLOAT16] = {8, -125}};
     int exponent;
     frexp(v, &exponent);
-    return ldexp(0.5, exponent - digits[dtype]);
+    if (exponent < types[dtype].least)
+        exponent = types[dtype].least;
+    return ldexp(0.5, exponent - types[dtype].digits);
 }
 
 /* The sines and cosines used here are rounded themselves: another 2^-53 (|a| + |b|). */
@@ -293,12 +352,13 @@ static encoded rotate(const json_t *golden, int seq_axis, const char *more)
 
 static rotation start(const char *file, int seq_axis, const json_t *golden)
 {
-    const json_t *params = json_object_get(golden, "params");
+    const json_t *factor = json_object_get(json_object_get(golden, "truth"), "attention_factor");
     size_t elements;
     rotation r = {.file = file,
-                  .head_dim = (size_t)scalar(params, "head_dim"),
-                  .pairs = (size_t)scalar(params, "rotary_dim") / 2,
-                  .half = strcmp(json_string_value(json_object_get(params, "layout")), "half") == 0,
+                  .head_dim = dimension(golden, "head_dim"),
+                  .pairs = dimension(golden, "rotary_dim") / 2,
+                  .attention = factor != NULL ? json_number_value(factor) : 1,
+                  .half = strcmp(json_string_value(param(golden, "layout")), "half") == 0,
                   .tokens_first = seq_axis == -3};
     free(numbers(golden, "inputs", "positions", &r.tokens));
     r.x = numbers(golden, "inputs", "x", &elements);
@@ -337,25 +397,39 @@ static void rotations_keep_their_bound_in_every_type(void **state)
     }
 }
 
-static void complex_products_are_the_truth_to_the_last_bits(void **state)
+static void check_rotated_truth(const char *file)
 {
     size_t n;
-    json_t *golden = load("rope_complex_interleaved");
+    json_t *golden = load(file);
     double *want = numbers(golden, "truth", "x_rotated", &n);
-    (void)state;
     encoded e = rotate(golden, -3, ",\"dtype\":\"float64\"");
     double *got = encoded_all(&e, 0);
+    assert_non_null(want);
     for (size_t i = 0; i < n; i++) /* |a| + |b| <= 4 */
         if (!(fabs(got[i] - want[i]) <= 2 * half_ulp(PE_FLOAT64, want[i]) + 4 * 0x1p-52))
-            fail_msg("channel %zu: got %.17g, wanted %.17g", i, got[i], want[i]);
+            fail_msg("%s: channel %zu: got %.17g, wanted %.17g", file, i, got[i], want[i]);
     free(got);
     free(want);
     encoded_free(&e);
     json_decref(golden);
 }
 
+static void rotated_vectors_are_the_truth_to_the_last_bits(void **state)
+{
+    (void)state;
+    check_rotated_truth("rope_complex_interleaved");
+    check_rotated_truth("rope_freq_factors_interleaved");
+}
+
 /* ---- against upstream ---------------------------------------------------------------------------
  */
+
+static const char *rotated_name(const json_t *golden)
+{
+    static const char in_place[] = "x_rotated_in_interleaved_order";
+    const json_t *expected = json_object_get(golden, "expected");
+    return json_object_get(expected, in_place) != NULL ? in_place : "x_rotated";
+}
 
 /* 8 * 2^-24 * position * inv_freq + 2^-22, for each of two products of at most |a| and |b|; one
  * rounding of the sum to float32, or three to bfloat16. */
@@ -363,13 +437,14 @@ static void check_upstream(const rotation *r, const json_t *golden, bool bfloat1
 {
     double *positions = need(golden, "inputs", "positions", r->tokens);
     double *inv = need(golden, "truth", "inv_freq", r->pairs);
-    double *want = need(golden, "expected", "x_rotated", r->rows * r->head_dim);
+    double *want = need(golden, "expected", rotated_name(golden), r->rows * r->head_dim);
     const double rounding = bfloat16 ? 4 * 0x1p-9 : 2 * 0x1p-24;
     for (size_t row = 0; row < r->rows; row++)
         for (size_t c = 0; c < 2 * r->pairs; c++) {
             const size_t i = r->half ? c % r->pairs : c / 2, at = row * r->head_dim + c;
             const size_t other = r->half ? (c + r->pairs) % (2 * r->pairs) : c ^ 1;
-            const double size = fabs(r->x[at]) + fabs(r->x[row * r->head_dim + other]);
+            const double size =
+                r->attention * (fabs(r->x[at]) + fabs(r->x[row * r->head_dim + other]));
             const double angle = 8 * 0x1p-24 * positions[token_of(r, row)] * inv[i];
             if (!(fabs(r->got[at] - want[at]) <= size * (angle + 0x1p-22 + rounding)))
                 fail_msg("%s: row %zu channel %zu: got %.9g, upstream has %.9g", r->file, row, c,
@@ -436,7 +511,7 @@ static void float32_steps_give_upstreams_rotations(void **state)
         json_t *golden = load(files[f].file);
         if (strcmp(files[f].file, "rope_bfloat16") != 0) { /* upstream rounds its products there */
             encoded e = rotate(golden, files[f].seq_axis, ",\"numerics\":\"float32\"");
-            count_equal(golden, &e, 0, "x_rotated");
+            count_equal(golden, &e, 0, rotated_name(golden));
             encoded_free(&e);
         }
         json_decref(golden);
@@ -510,7 +585,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frequencies_and_tables_are_the_truth_bit_for_bit),
         cmocka_unit_test(rotations_keep_their_bound_in_every_type),
-        cmocka_unit_test(complex_products_are_the_truth_to_the_last_bits),
+        cmocka_unit_test(rotated_vectors_are_the_truth_to_the_last_bits),
         cmocka_unit_test(rotations_are_as_near_upstream_as_float32_angles_allow),
         cmocka_unit_test(float32_steps_give_upstreams_frequencies),
         cmocka_unit_test(float32_steps_give_upstreams_rotations),

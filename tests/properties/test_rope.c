@@ -9,6 +9,7 @@
 
 #include "base/buffer.h"
 #include "encodings/registry.h"
+#include "encodings/rope.h"
 #include "support/encode.h"
 #include "support/random.h"
 #include "support/slow.h"
@@ -267,6 +268,15 @@ static void scaling_by_one_changes_nothing(void **state)
         "&max_position_embeddings=4096",
         "&partial_rotary_factor=1",
         "&rotary_dim=24",
+        "&rope_type=proportional",
+        "&freq_factors=1,1,1,1,1,1,1,1,1,1,1,1",
+        ("&rope_type=longrope&short_factor=1,1,1,1,1,1,1,1,1,1,1,1&"
+         "long_factor=2,2,2,2,2,2,2,2,2,2,2,2&attention_factor=1&"
+         "original_max_position_embeddings=64&seq_len=64"),
+        /* upstream rounds its blend of equals, so these two are for exact numerics only */
+        "&rope_type=yarn&factor=1&original_max_position_embeddings=64",
+        ("&rope_type=llama3&factor=1&low_freq_factor=1&high_freq_factor=4&"
+         "original_max_position_embeddings=64"),
     };
     (void)state;
     for (size_t numerics = 0; numerics < 2; numerics++) {
@@ -275,7 +285,7 @@ static void scaling_by_one_changes_nothing(void **state)
                  numerics == 0 ? "exact" : "float32");
         encoded plain = encode(&pe_rope_table, "%s", query);
         double *want = encoded_all(&plain, 1);
-        for (size_t i = 0; i < PE_LEN(scalings); i++) {
+        for (size_t i = 0; i + 2 * numerics < PE_LEN(scalings); i++) {
             encoded scaled = encode(&pe_rope_table, "%s%s", query, scalings[i]);
             double *got = encoded_all(&scaled, 1);
             for (size_t j = 0; j < 120; j++)
@@ -293,6 +303,10 @@ static void scaling_by_one_changes_nothing(void **state)
 /* ---- rotations ----------------------------------------------------------------------------------
  */
 
+/* A type with an attention factor: 2. */
+static const char louder[] = ",\"rope_type\":\"yarn\",\"factor\":4,\"attention_factor\":2,"
+                             "\"original_max_position_embeddings\":128";
+
 static void a_rotation_keeps_norms_and_its_inverse_undoes_it(void **state)
 {
     random_source random = random_make("rotations");
@@ -301,10 +315,12 @@ static void a_rotation_keeps_norms_and_its_inverse_undoes_it(void **state)
         const size_t d = 2 * (size_t)random_int(&random, 1, 40), n = 3, shape[] = {n, d};
         const int bits = (int)random_int(&random, 3, 52);
         const int64_t first = random_int(&random, -((int64_t)1 << bits), ((int64_t)1 << bits) - 4);
-        char members[256];
+        const double attention = round % 3 == 0 ? 2 : 1;
+        char members[400];
         snprintf(members, sizeof members,
-                 "\"dtype\":\"float64\",\"pairing\":\"%s\",\"positions\":\"%lld:%lld\"",
-                 pairings[round % 2], (long long)first, (long long)(first + (int64_t)n));
+                 "\"dtype\":\"float64\",\"pairing\":\"%s\",\"positions\":\"%lld:%lld\"%s",
+                 pairings[round % 2], (long long)first, (long long)(first + (int64_t)n),
+                 attention == 1 ? "" : louder);
         double *x = random_vector(&random, n * d);
         double *y = transform(&pe_rope_rotate, members, "vectors", x, shape, 2);
         strcat(members, ",\"inverse\":true");
@@ -319,12 +335,25 @@ static void a_rotation_keeps_norms_and_its_inverse_undoes_it(void **state)
                     fail_msg("seed %llu: {%s} channel %zu: got %.17g, wanted %.17g",
                              (unsigned long long)random.seed, members, c, z[c], x[c]);
             }
+            before *= attention * attention;
             assert_true(fabs(after - before) <= 0x1p-48 * before + 0x1p-48);
         }
         free(x);
         free(y);
         free(z);
     }
+}
+
+static void a_shift_leaves_the_attention_factor_alone(void **state)
+{
+    const double k[] = {1, 2, 3, 4};
+    const size_t shape[] = {1, 4};
+    char members[300];
+    (void)state;
+    snprintf(members, sizeof members, "\"delta\":0%s", louder);
+    double *got = transform(&pe_rope_shift, members, "keys", k, shape, 2);
+    assert_memory_equal(got, k, sizeof k);
+    free(got);
 }
 
 static void turning_twice_is_turning_by_the_sum(void **state)
@@ -516,18 +545,22 @@ static void scores_are_products_of_rotated_vectors(void **state)
         const size_t d = (size_t)random_int(&random, 1, 40) * 2, q_shape[] = {2, d},
                      k_shape[] = {3, d};
         double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
-        encoded e = score(q, k, d, ",\"query_positions\":[80,81],\"key_positions\":\"20:23\"");
+        const char *type = round % 3 == 0 ? louder : "";
+        char more[400];
+        snprintf(more, sizeof more, ",\"query_positions\":[80,81],\"key_positions\":\"20:23\"%s",
+                 type);
+        encoded e = score(q, k, d, more);
         double *got = encoded_all(&e, 0);
-        double *rq = transform(&pe_rope_rotate, "\"dtype\":\"float64\",\"positions\":[80,81]",
-                               "vectors", q, q_shape, 2);
-        double *rk = transform(&pe_rope_rotate, "\"dtype\":\"float64\",\"positions\":\"20:23\"",
-                               "vectors", k, k_shape, 2);
+        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":[80,81]%s", type);
+        double *rq = transform(&pe_rope_rotate, more, "vectors", q, q_shape, 2);
+        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":\"20:23\"%s", type);
+        double *rk = transform(&pe_rope_rotate, more, "vectors", k, k_shape, 2);
         for (size_t i = 0; i < 6; i++) {
             double want = 0;
             for (size_t c = 0; c < d; c++)
                 want += rq[i / 3 * d + c] * rk[i % 3 * d + c];
-            /* products of at most 8, each rotated channel within 2^-50, d sums of at most 8 d */
-            if (!(fabs(got[i] - want) <= (double)d * 8 * 0x1p-49 * 2))
+            /* d products of channels up to 8 and within 2^-49 each, on both sides */
+            if (!(fabs(got[i] - want) <= (double)d * 16 * 0x1p-48))
                 fail_msg("seed %llu: d %zu, score %zu: got %.17g, wanted %.17g",
                          (unsigned long long)random.seed, d, i, got[i], want);
         }
@@ -645,6 +678,39 @@ static void methods_of_scaled_base_are_those_of_the_types(void **state)
     }
 }
 
+static void pairs_that_stand_still_have_no_wavelength(void **state)
+{
+    encoded e = encode(&pe_rope_frequencies, "head_dim=16&rope_type=proportional&"
+                                             "partial_rotary_factor=0.25&dtype=float16");
+    (void)state;
+    for (size_t t = 0; t < 3; t++) {
+        double *got = encoded_all(&e, t);
+        for (size_t i = 0; i < 8; i++) /* int(16 * 0.25 / 2) = 2 pairs turn */
+            assert_true(i < 2    ? isfinite(got[i]) && got[i] > 0
+                        : t == 0 ? got[i] == 0
+                                 : isinf(got[i]) && got[i] > 0);
+        free(got);
+    }
+    encoded_free(&e);
+    e = encode(&pe_rope_table, "head_dim=16&rope_type=proportional&partial_rotary_factor=0.25&"
+                               "positions=1000000007");
+    double *cosines = encoded_all(&e, 0), *sines = encoded_all(&e, 1);
+    for (size_t i = 2; i < 8; i++)
+        assert_true(same(cosines[i], 1) && same(sines[i], 0));
+    free(cosines);
+    free(sines);
+    encoded_free(&e);
+}
+
+static void the_names_of_types_are_those_of_the_table(void **state)
+{
+    (void)state;
+    for (size_t t = 0; pe_rope_types[t] != NULL || pe_rope_type_names[t] != NULL; t++) {
+        assert_non_null(pe_rope_types[t]);
+        assert_string_equal(pe_rope_types[t]->name, pe_rope_type_names[t]);
+    }
+}
+
 /* ---- the canonical form -------------------------------------------------------------------------
  */
 
@@ -657,6 +723,14 @@ static void the_canonical_form_is_its_own_canonical_form(void **state)
         {"head_dim=100&rotary_dim=58", "partial_rotary_factor=0.58"},
         {"head_dim=80&partial_rotary_factor=0.4", "rotary_dim=32"},
         {"head_dim=64&rope_type=dynamic&factor=2&max_position_embeddings=4096", "seq_len=4096"},
+        {"head_dim=64&rope_type=yarn&factor=4&max_position_embeddings=4096",
+         "original_max_position_embeddings=4096"},
+        {"head_dim=64&rope_type=yarn&factor=4&max_position_embeddings=4096&truncate=false",
+         "beta_fast=32&beta_slow=1"},
+        {"head_dim=64&rope_type=proportional&partial_rotary_factor=0.25", "factor=1&head_dim=64"},
+        {"head_dim=4&rope_type=longrope&short_factor=1,1.50&long_factor=2,3&"
+         "max_position_embeddings=64",
+         "seq_len=64&short_factor=1,1.5"},
         {"head_dim=64&rope_type=linear&factor=4.0&max_position_embeddings=4096",
          "factor=4&head_dim=64&max_position_embeddings=4096"},
     };
@@ -717,6 +791,40 @@ static void what_cannot_be_is_refused_by_name(void **state)
          "head_dim=4&rope_type=dynamic&factor=1000000&max_position_embeddings=1&"
          "seq_len=1000000000000&rope_theta=1000000000000&numerics=float32",
          PE_INVALID_PARAMETER, "numerics"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=linear&factor=2&beta_fast=32",
+         PE_INVALID_PARAMETER, "beta_fast"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=yarn&factor=2", PE_MISSING_PARAMETER,
+         "original_max_position_embeddings"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=yarn&factor=2&original_max_position_embeddings=64&beta_slow=33",
+         PE_INVALID_PARAMETER, "beta_fast"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=yarn&factor=2&original_max_position_embeddings=64&rope_theta=1",
+         PE_INVALID_PARAMETER, "rope_theta"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=llama3&factor=2&max_position_embeddings=64",
+         PE_MISSING_PARAMETER, "original_max_position_embeddings"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=llama3&factor=2&original_max_position_embeddings=64&"
+         "low_freq_factor=4&high_freq_factor=1",
+         PE_INVALID_PARAMETER, "high_freq_factor"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=longrope&short_factor=1,2&long_factor=1,2,3,4&"
+         "max_position_embeddings=64",
+         PE_INVALID_PARAMETER, "short_factor"},
+        {&pe_rope_frequencies,
+         "head_dim=4&rope_type=longrope&short_factor=1,2&long_factor=1,2&seq_len=5&"
+         "original_max_position_embeddings=64",
+         PE_MISSING_PARAMETER, "max_position_embeddings"},
+        {&pe_rope_frequencies,
+         "head_dim=4&rope_type=longrope&short_factor=1,2&long_factor=1,2&"
+         "original_max_position_embeddings=1&max_position_embeddings=64",
+         PE_INVALID_PARAMETER, "original_max_position_embeddings"},
+        {&pe_rope_frequencies, "head_dim=8&freq_factors=1,2,3", PE_INVALID_PARAMETER,
+         "freq_factors"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=proportional&rotary_dim=4",
+         PE_INVALID_PARAMETER, "rotary_dim"},
+        {&pe_rope_frequencies, "head_dim=9&rope_type=proportional", PE_INVALID_PARAMETER,
+         "head_dim"},
         {&pe_rope_decay, "head_dim=8&numerics=float32", PE_INVALID_PARAMETER, "numerics"},
         {&pe_rope_scaled_base, "head_dim=8", PE_MISSING_PARAMETER, "factor"},
         {&pe_rope_scaled_base, "head_dim=9&factor=2", PE_INVALID_PARAMETER, "head_dim"},
@@ -817,6 +925,7 @@ int main(void)
         cmocka_unit_test(layouts_hold_the_same_numbers_where_engines_look),
         cmocka_unit_test(scaling_by_one_changes_nothing),
         cmocka_unit_test(a_rotation_keeps_norms_and_its_inverse_undoes_it),
+        cmocka_unit_test(a_shift_leaves_the_attention_factor_alone),
         cmocka_unit_test(turning_twice_is_turning_by_the_sum),
         cmocka_unit_test(halves_are_a_permutation_of_neighbours),
         cmocka_unit_test(tokens_turn_alike_wherever_their_axis_is),
@@ -828,6 +937,8 @@ int main(void)
         cmocka_unit_test(decay_is_the_mean_cosine),
         cmocka_unit_test(the_facts_of_the_contract_hold),
         cmocka_unit_test(methods_of_scaled_base_are_those_of_the_types),
+        cmocka_unit_test(pairs_that_stand_still_have_no_wavelength),
+        cmocka_unit_test(the_names_of_types_are_those_of_the_table),
         cmocka_unit_test(the_canonical_form_is_its_own_canonical_form),
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
         cmocka_unit_test(bodies_that_cannot_be_turned_are_refused_by_name),
