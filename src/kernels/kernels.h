@@ -74,7 +74,7 @@ typedef struct pe_kernels {
      *
      * Shapes    step_hi, step_lo: [n]; out: [rows, split ? 4 : 2, pe_wave_padded(n)]: cosines, then
      *           sines; split: of each heads, then tails.
-     * Accuracy  2^-77 split, else correct to 2^-53.9 of 1.
+     * Accuracy  2^-76 split, else 2^-53.99.
      */
     void (*wave_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo, size_t rows,
                          bool split, double *out);

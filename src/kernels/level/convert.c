@@ -76,8 +76,7 @@ static bool narrow_some(pe_dtype dtype, const double *in, size_t n, void *out)
     if (dtype == PE_FLOAT16)
         PE_LEVEL_NAME(pe_narrow_half)(in, n, out);
     else
-        for (size_t j = 0; j < n; j++)
-            ((pe_u16_at *)out)[j] = pe_bfloat16_of(in[j]);
+        PE_LEVEL_NAME(pe_narrow_bfloat)(in, n, out);
     return true;
 }
 

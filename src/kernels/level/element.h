@@ -64,28 +64,6 @@ PE_INLINE double pe_abs(double value)
     return __builtin_fabs(value);
 }
 
-/*
- * value rounded to `bits` significant bits, none below the last place of numbers of size `least`,
- * which must be a power of two: adding and taking away 3/2 * 2^52 last places does it, in the
- * rounding that every CPU has by default (nearest, ties to even). Numbers of 2^128 and more keep
- * more bits; the types that this is for make infinities of them. The result is exact in those types
- * (or too large), and keeps the sign of what it rounds to zero.
- */
-PE_INLINE double pe_round_bits(double value, int bits, double least)
-{
-    const double size = pe_double_of(pe_bits_of(value) & 0x7ffULL << 52); /* 2^exponent, or 0 */
-    const double bounded = size < least ? least : size > 0x1p128 ? 0x1p128 : size;
-    const double magic = bounded * (1.5 * (double)(1ULL << (53 - bits)));
-    const uint64_t sign = pe_bits_of(value) & 1ULL << 63;
-    return pe_double_of(pe_bits_of((value + magic) - magic) | sign);
-}
-
-/* NaN stays one, of whatever kind. */
-PE_INLINE uint16_t pe_bfloat16_of(double value)
-{
-    return (uint16_t)(pe_bits_of_float((float)pe_round_bits(value, 8, 0x1p-126)) >> 16);
-}
-
 /* float32 and float64 only: the 16-bit types are converted by the block (convert.c, half*.c). */
 PE_INLINE double pe_load(pe_dtype dtype, const void *from, size_t i)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* half.c - float16 from and to double, in plain C for levels without conversion instructions. */
+/* half.c - the 16-bit types from and to double, in plain C for levels without conversions. */
 #include "kernels/level/half.h"
 
 #if !defined(__F16C__)
@@ -25,12 +25,28 @@ void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out)
 }
 
 /*
+ * value rounded to `bits` significant bits, none below the last place of numbers of size `least`,
+ * which must be a power of two: adding and taking away 3/2 * 2^52 last places does it, in the
+ * rounding that every CPU has by default (nearest, ties to even). Numbers of 2^128 and more keep
+ * more bits; the types that this is for make infinities of them. The result is exact in those types
+ * (or too large), and keeps the sign of what it rounds to zero.
+ */
+static double round_bits(double value, int bits, double least)
+{
+    const double size = pe_double_of(pe_bits_of(value) & 0x7ffULL << 52); /* 2^exponent, or 0 */
+    const double bounded = size < least ? least : size > 0x1p128 ? 0x1p128 : size;
+    const double magic = bounded * (1.5 * (double)(1ULL << (53 - bits)));
+    const uint64_t sign = pe_bits_of(value) & 1ULL << 63;
+    return pe_double_of(pe_bits_of((value + magic) - magic) | sign);
+}
+
+/*
  * Rounded to 11 bits as a double, exact as a float; then the bias moves from 127 to 15. Below 2^-14
  * the half counts places of 2^-24. NaN stays one, of whatever kind.
  */
 static uint16_t half_of(double value)
 {
-    const float rounded = (float)pe_round_bits(value, 11, 0x1p-14);
+    const float rounded = (float)round_bits(value, 11, 0x1p-14);
     const uint32_t bits = pe_bits_of_float(rounded), magnitude = bits & 0x7fffffff;
     const float size = pe_float_of(magnitude);
     const uint32_t normal = (magnitude - (112U << 23)) >> 13;
@@ -45,6 +61,19 @@ void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)
     pe_u16_at *half = out;
     for (size_t j = 0; j < n; j++)
         half[j] = half_of(in[j]);
+}
+
+/* A bfloat16 is the upper half of a float. NaN stays one, of whatever kind. */
+static uint16_t bfloat_of(double value)
+{
+    return (uint16_t)(pe_bits_of_float((float)round_bits(value, 8, 0x1p-126)) >> 16);
+}
+
+void PE_LEVEL_NAME(pe_narrow_bfloat)(const double *in, size_t n, void *out)
+{
+    pe_u16_at *bfloat = out;
+    for (size_t j = 0; j < n; j++)
+        bfloat[j] = bfloat_of(in[j]);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* half.h - float16 blocks; half.c in plain C, half_f16c.c where the CPU converts. */
+/* half.h - float16 and bfloat16; half.c in plain C, half_f16c.c with v3's and v4's instructions. */
 #ifndef PE_KERNELS_LEVEL_HALF_H
 #define PE_KERNELS_LEVEL_HALF_H
 
@@ -10,5 +10,9 @@ void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out);
 /** out[j] = in[j] rounded once, ties to even; a NaN of any kind for NaN.   Shapes  in: [n]; out:
  * [n] float16. */
 void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out);
+
+/** out[j] = in[j] rounded once, ties to even; a NaN of any kind for NaN.   Shapes  in: [n]; out:
+ * [n] bfloat16. */
+void PE_LEVEL_NAME(pe_narrow_bfloat)(const double *in, size_t n, void *out);
 
 #endif

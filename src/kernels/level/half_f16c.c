@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* half_f16c.c - float16 from and to double, with the conversion instructions of v3 and v4. */
+/* half_f16c.c - the 16-bit types from and to double, with the instructions of v3 and v4. */
 #include "kernels/level/half.h"
 #include "kernels/level/lanes.h"
 
 #if defined(__F16C__)
+
+/* The first n lanes from memory, zero beyond. */
+PE_INLINE pe_vd load_some(const double *from, size_t n)
+{
+    pe_vd v = pe_all(0);
+    memcpy(&v, from, n * sizeof *from);
+    return v;
+}
 
 /* gcc converts half by half otherwise. */
 PE_INLINE pe_vd double_of(const pe_u16_at *half)
@@ -54,11 +62,47 @@ void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)
     for (; j + PE_LANES <= n; j += PE_LANES)
         put_halves(pe_load_d(in + j), half + j);
     if (j < n) {
-        pe_vd wide = pe_all(0);
         uint16_t last[PE_LANES];
-        memcpy(&wide, in + j, (n - j) * sizeof *in);
-        put_halves(wide, last);
+        put_halves(load_some(in + j, n - j), last);
         memcpy(half + j, last, (n - j) * sizeof *last);
+    }
+}
+
+PE_INLINE pe_vd between(pe_vd low, pe_vd v, pe_vd high)
+{
+#if PE_LANES == 8
+    return _mm512_min_pd(_mm512_max_pd(v, low), high);
+#else
+    return _mm256_min_pd(_mm256_max_pd(v, low), high);
+#endif
+}
+
+/* As half.c does it: to 8 bits as a double, exactly to float, whose upper half it is. */
+PE_INLINE void put_bfloats(pe_vd value, pe_u16_at *bfloat)
+{
+    const pe_vu bits = (pe_vu)value;
+    const pe_vd size = (pe_vd)(bits & 0x7ffULL << 52);
+    const pe_vd magic = between(pe_all(0x1p-126), size, pe_all(0x1p128)) * 0x1.8p45;
+    const pe_vd rounded = (pe_vd)((pe_vu)((value + magic) - magic) | (bits & 1ULL << 63));
+#if PE_LANES == 8
+    const __m256i wide = _mm256_srli_epi32(_mm256_castps_si256(_mm512_cvtpd_ps(rounded)), 16);
+    _mm_storeu_si128((void *)bfloat, _mm256_cvtepi32_epi16(wide));
+#else
+    const __m128i wide = _mm_srli_epi32(_mm_castps_si128(_mm256_cvtpd_ps(rounded)), 16);
+    _mm_storel_epi64((void *)bfloat, _mm_packus_epi32(wide, wide));
+#endif
+}
+
+void PE_LEVEL_NAME(pe_narrow_bfloat)(const double *in, size_t n, void *out)
+{
+    pe_u16_at *bfloat = out;
+    size_t j = 0;
+    for (; j + PE_LANES <= n; j += PE_LANES)
+        put_bfloats(pe_load_d(in + j), bfloat + j);
+    if (j < n) {
+        uint16_t last[PE_LANES];
+        put_bfloats(load_some(in + j, n - j), last);
+        memcpy(bfloat + j, last, (n - j) * sizeof *last);
     }
 }
 

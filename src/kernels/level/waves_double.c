@@ -4,7 +4,7 @@
 
 /*
  * Anchors and offsets are heads and tails (turn.h). Heads of a row are exact, its tail is off by
- * less than 2^-73 of the amplitude's binade: anchors and offsets 2^-77 each, counted at most 1.5
+ * less than 2^-73 of the amplitude's binade: anchors and offsets 2^-76 each, counted at most 1.5
  * times, and six roundings below 2^-78. A double is proven when adding and subtracting the error
  * gives the same.
  */

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* test_waves.c - sines and cosines of every variant, against 128-bit arithmetic and MPFR. */
+#include "support/check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exact/set.h"
+
+static uint64_t state;
+
+static uint64_t next(void) /* splitmix64 */
+{
+    uint64_t z = (state += 0x9e3779b97f4a7c15U);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+static size_t below(size_t n)
+{
+    return (size_t)(next() % n);
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+/* POSENC_SEED repeats a failing run. */
+static int seed(void **unused)
+{
+    (void)unused;
+    const char *given = getenv("POSENC_SEED");
+    state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", state);
+    return 0;
+}
+
+static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
+
+/* ---- a run and its truth -------------------------------------------------------------------- */
+
+#define N_MAX    600
+#define ROWS_MAX 150
+
+typedef struct trial {
+    uint64_t planes[4][N_MAX];
+    double amplitude_hi, amplitude_lo;
+    pe_wide amplitude;
+    size_t n, rows, offset_rows;
+} trial;
+
+/* Any phase; now and then one close to a quarter turn, or a small step as of a low frequency. */
+static uint64_t random_high(void)
+{
+    return next() % 4 ? next() : (uint64_t)below(4) << 62 | next() >> (2 + below(40));
+}
+
+/* 1, or hi + lo of any size near it. */
+static void random_amplitude(trial *t)
+{
+    const bool one = next() % 2;
+    t->amplitude_hi = one ? 1 : ldexp(1 + unit(), (int)below(8) - 4) * (next() % 2 ? 1 : -1);
+    t->amplitude_lo = one || next() % 2 ? 0 : t->amplitude_hi * 0x1p-53 * (unit() - 0.5);
+    mpfr_t sum;
+    mpfr_init2(sum, 200);
+    mpfr_set_d(sum, t->amplitude_hi, MPFR_RNDN);
+    mpfr_add_d(sum, sum, t->amplitude_lo, MPFR_RNDN);
+    t->amplitude = pe_wide_from_mpfr(sum);
+    mpfr_clear(sum);
+}
+
+static void random_trial(trial *t)
+{
+    t->n = next() % 3 ? 1 + below(40) : 1 + below(N_MAX);
+    t->rows = next() % 3 ? 1 + below(20) : 1 + below(ROWS_MAX);
+    t->offset_rows = next() % 4 ? 1 + below(20) : 0;
+    for (size_t i = 0; i < t->n; i++) {
+        t->planes[0][i] = random_high();
+        t->planes[1][i] = next();
+        t->planes[2][i] = next() % 2 ? next() : next() >> below(40);
+        t->planes[3][i] = next();
+    }
+    random_amplitude(t);
+}
+
+static pe_run run_of(const trial *t, const double *offsets)
+{
+    return (pe_run){
+        .n = t->n,
+        .rows = t->rows,
+        .start_hi = t->planes[0],
+        .start_lo = t->planes[1],
+        .step_hi = t->planes[2],
+        .step_lo = t->planes[3],
+        .amplitude_hi = t->amplitude_hi,
+        .amplitude_lo = t->amplitude_lo,
+        .offsets = offsets,
+        .offset_rows = t->offset_rows,
+    };
+}
+
+/* Sine and cosine of row r, frequency i, rounded to dtype. */
+static void truth(const trial *t, pe_dtype dtype, size_t r, size_t i, double value[2])
+{
+    const pe_u128 start = (pe_u128)t->planes[0][i] << 64 | t->planes[1][i];
+    const pe_u128 step = (pe_u128)t->planes[2][i] << 64 | t->planes[3][i];
+    const pe_u128 at = start + step * r;
+    const uint64_t phase[PE_PHASE_WORDS] = {0, (uint64_t)at, (uint64_t)(at >> 64)};
+    pe_wide wide[2];
+    pe_wide_sincos(phase, 0, &wide[0], &wide[1]);
+    for (int k = 0; k < 2; k++) {
+        wide[k] = pe_wide_mul(&wide[k], &t->amplitude);
+        assert_true(pe_wide_round(&wide[k], dtype, &value[k]));
+    }
+}
+
+/* ---- a layout, with guards around and between ----------------------------------------------- */
+
+#define GUARD 0xa5
+
+typedef struct target {
+    pe_wave_layout layout;
+    pe_dtype dtype;
+    unsigned char *memory, *out;
+    size_t bytes;
+} target;
+
+/* The kinds of row there are, some with a gap after the row, at any byte. */
+static target make_target(const trial *t, pe_dtype dtype)
+{
+    const size_t n = t->n, gap = below(3), item = pe_dtype_bytes(dtype);
+    const pe_wave_layout layouts[] = {
+        {2, 0, 1, 2 * n + gap},
+        {2, 1, 0, 2 * n + gap},
+        {1, 0, (ptrdiff_t)n, 2 * n + gap},
+        {1, (ptrdiff_t)n, 0, 2 * n + gap},
+        {1, 0, -1, n + gap},
+        {1, -1, 0, n + gap},
+        {1, -1, 3, n + 3 + gap},
+    };
+    target to = {layouts[below(PE_LEN(layouts))], dtype, NULL, NULL, 0};
+    to.bytes = t->rows * to.layout.row * item + 128;
+    to.memory = malloc(to.bytes);
+    assert_non_null(to.memory);
+    memset(to.memory, GUARD, to.bytes);
+    to.out = to.memory + 32 + below(32);
+    return to;
+}
+
+static double take(const target *to, size_t r, size_t i, ptrdiff_t at)
+{
+    const size_t item = pe_dtype_bytes(to->dtype);
+    const size_t k = r * to->layout.row + i * (size_t)to->layout.stride + (size_t)at;
+    const double value = pe_dtype_load(to->dtype, to->out + k * item);
+    memset(to->out + k * item, GUARD, item); /* what is left at the end must all be guard */
+    return value;
+}
+
+static void check_guards(const target *to)
+{
+    for (size_t k = 0; k < to->bytes; k++)
+        if (to->memory[k] != GUARD)
+            fail_msg("byte %zu of %zu was written", k, to->bytes);
+}
+
+static bool is_marked(const uint64_t *doubtful, size_t k)
+{
+    return doubtful[k / 64] >> (k % 64) & 1;
+}
+
+static void expect(const char *variant, const target *to, const trial *t, size_t r, size_t i,
+                   const char *what, double got, double want)
+{
+    if (memcmp(&got, &want, sizeof got) == 0)
+        return;
+    fail_msg("%s %s %s of row %zu, frequency %zu (of %zu, %zu, %zu offsets; phase %016" PRIx64
+             "%016" PRIx64 " + r * %016" PRIx64 "%016" PRIx64 "; amplitude %a): got %a, wanted %a",
+             variant, pe_dtype_name(to->dtype), what, r, i, t->rows, t->n, t->offset_rows,
+             t->planes[0][i], t->planes[1][i], t->planes[2][i], t->planes[3][i], t->amplitude_hi,
+             got, want);
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+static size_t elements, marked;
+
+static void try_variant(const pe_kernels *kernels, const trial *t, pe_dtype dtype)
+{
+    static uint64_t doubtful[N_MAX * ROWS_MAX / 64 + 1];
+    const bool split = dtype == PE_FLOAT64;
+    double *offsets = malloc(t->offset_rows * 4 * pe_wave_padded(t->n) * sizeof *offsets + 1);
+    assert_non_null(offsets);
+    kernels->wave_offsets(t->n, t->planes[2], t->planes[3], t->offset_rows, split, offsets);
+    const pe_run run = run_of(t, offsets);
+    const target to = make_target(t, dtype);
+    memset(doubtful, 0, sizeof doubtful);
+    kernels->waves(&run, &to.layout, dtype, to.out, doubtful);
+    for (size_t k = 0; k < t->rows * t->n; k++) {
+        const size_t r = k / t->n, i = k % t->n;
+        double value[2];
+        truth(t, dtype, r, i, value);
+        for (int cosine = 0; cosine < 2; cosine++) {
+            const ptrdiff_t at = cosine ? to.layout.cos_at : to.layout.sin_at;
+            const double got = at >= 0 ? take(&to, r, i, at) : 0;
+            if (at >= 0 && !is_marked(doubtful, k))
+                expect(kernels->name, &to, t, r, i, cosine ? "cos" : "sin", got, value[cosine]);
+        }
+        elements++;
+        marked += is_marked(doubtful, k);
+    }
+    check_guards(&to);
+    free(to.memory);
+    free(offsets);
+}
+
+static void test_unmarked_elements_are_right(void **unused)
+{
+    (void)unused;
+    for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++) {
+        elements = marked = 0;
+        while (elements < 300000) {
+            trial t;
+            random_trial(&t);
+            for (size_t d = 0; d < PE_LEN(dtypes); d++)
+                try_variant(*k, &t, dtypes[d]);
+        }
+        printf("%s: %zu elements, %zu marked\n", (*k)->name, elements, marked);
+        assert_true(marked < elements / 20); /* of phases that like quarter turns */
+    }
+}
+
+/* Ends of the range of amplitudes, where float16 overflows and runs out of bits. */
+static void test_large_and_small_amplitudes(void **unused)
+{
+    (void)unused;
+    static const double amplitudes[] = {0x1p-60, 0x1p-30,  0x1.8p-20, 0x1.fp-13,
+                                        0x1.9p9, 0x1.3p17, 0x1p39,    0x1p100};
+    for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++) {
+        for (size_t a = 0; a < PE_LEN(amplitudes); a++) {
+            trial t;
+            random_trial(&t);
+            t.amplitude_hi = amplitudes[a];
+            t.amplitude_lo = 0;
+            mpfr_t x;
+            mpfr_init2(x, 200);
+            mpfr_set_d(x, amplitudes[a], MPFR_RNDN);
+            t.amplitude = pe_wide_from_mpfr(x);
+            mpfr_clear(x);
+            for (size_t d = 0; d < PE_LEN(dtypes); d++)
+                try_variant(*k, &t, dtypes[d]);
+        }
+    }
+}
+
+/* 2 pi (2k + 1) phase / 2 in MPFR. */
+static void offset_angle(const trial *t, size_t i, size_t k, mpfr_ptr out)
+{
+    mpfr_t pi;
+    mpfr_init2(pi, 300);
+    mpfr_const_pi(pi, MPFR_RNDN);
+    mpfr_set_ui(out, (unsigned long)t->planes[2][i], MPFR_RNDN);
+    mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
+    mpfr_add_ui(out, out, (unsigned long)t->planes[3][i], MPFR_RNDN);
+    mpfr_mul_ui(out, out, 2 * k + 1, MPFR_RNDN);
+    mpfr_mul_2si(out, out, -128, MPFR_RNDN);
+    mpfr_mul(out, out, pi, MPFR_RNDN);
+    mpfr_clear(pi);
+}
+
+/* |heads + tails - want| as a double. */
+static double off(double head, double tail, mpfr_srcptr want)
+{
+    mpfr_t x;
+    mpfr_init2(x, 300);
+    mpfr_set_d(x, head, MPFR_RNDN);
+    mpfr_add_d(x, x, tail, MPFR_RNDN);
+    mpfr_sub(x, x, want, MPFR_RNDN);
+    const double result = fabs(mpfr_get_d(x, MPFR_RNDN));
+    mpfr_clear(x);
+    return result;
+}
+
+/* The bounds that the proofs of waves_narrow.c and waves_double.c build on. */
+static void test_offsets(void **unused)
+{
+    (void)unused;
+    mpfr_t sine, cosine;
+    mpfr_inits2(300, sine, cosine, (mpfr_ptr)NULL);
+    for (const pe_kernels *const *v = pe_kernels_all(); *v != NULL; v++) {
+        static double split[8 * 4 * N_MAX], plain[8 * 2 * N_MAX];
+        double worst_split = 0, worst_plain = 0;
+        for (int round = 0; round < 10; round++) {
+            trial t;
+            random_trial(&t);
+            t.n = N_MAX - 1 - below(8);
+            for (size_t i = 0; i < t.n; i++)
+                t.planes[2][i] = random_high();
+            const size_t padded = pe_wave_padded(t.n);
+            (*v)->wave_offsets(t.n, t.planes[2], t.planes[3], 3, true, split);
+            (*v)->wave_offsets(t.n, t.planes[2], t.planes[3], 3, false, plain);
+            for (size_t j = 0; j < 3 * t.n; j++) {
+                const size_t k = j / t.n, i = j % t.n;
+                const double *s = split + 4 * k * padded + i, *p = plain + 2 * k * padded + i;
+                offset_angle(&t, i, k, sine);
+                mpfr_sin_cos(sine, cosine, sine, MPFR_RNDN);
+                worst_split = fmax(worst_split, off(s[0], s[padded], cosine));
+                worst_split = fmax(worst_split, off(s[2 * padded], s[3 * padded], sine));
+                worst_plain = fmax(worst_plain, off(p[0], 0, cosine));
+                worst_plain = fmax(worst_plain, off(p[padded], 0, sine));
+                /* heads are multiples of 2^-26 */
+                assert_true(s[0] * 0x1p26 == rint(s[0] * 0x1p26));
+                assert_true(s[2 * padded] * 0x1p26 == rint(s[2 * padded] * 0x1p26));
+            }
+        }
+        printf("%s: offsets off by 2^%.2f split, 2^%.3f plain\n", (*v)->name, log2(worst_split),
+               log2(worst_plain));
+        assert_true(worst_split < 0x1p-76 && worst_plain < 0x1.01p-54);
+    }
+    mpfr_clears(sine, cosine, (mpfr_ptr)NULL);
+}
+
+static void base_of(const void *formula, mpfr_ptr out)
+{
+    mpfr_set_d(out, *(const double *)formula, MPFR_RNDN);
+}
+
+static void amplitude_of(const void *formula, mpfr_ptr out)
+{
+    (void)formula;
+    mpfr_sqrt_ui(out, 2, MPFR_RNDN);
+}
+
+/* Settled tables are the same bytes whichever variant began them. */
+static void test_variants_agree(void **unused)
+{
+    (void)unused;
+    const pe_kernels *const *all = pe_kernels_all();
+    pe_problem why;
+    for (int round = 0; round < 40; round++) {
+        const double base = pow(10, 12 * unit());
+        const size_t n = 1 + below(300), rows = 1 + below(200);
+        const pe_wave_spec spec = {.n = n,
+                                   .num = 1,
+                                   .den = (double)n,
+                                   .position_scale = 1,
+                                   .base = base_of,
+                                   .amplitude = round % 2 ? amplitude_of : NULL,
+                                   .formula = &base,
+                                   .formula_bytes = sizeof base};
+        const pe_dtype dtype = dtypes[below(PE_LEN(dtypes))];
+        const pe_wave_layout layout = {2, 0, 1, 2 * n};
+        const size_t bytes = rows * 2 * n * pe_dtype_bytes(dtype);
+        const int64_t first = (int64_t)(pow(2, 50 * unit()) * (unit() - 0.5));
+        const pe_positions positions =
+            pe_positions_range(first, round % 3 ? 1 : (int64_t)below(1000) - 500, rows);
+        char *want = NULL;
+        for (size_t k = 0; all[k] != NULL; k++) {
+            pe_wave *wave = NULL;
+            char *got = malloc(bytes);
+            assert_non_null(got);
+            assert_int_equal(pe_kernels_select(all[k]->name, &why), PE_OK);
+            assert_int_equal(pe_wave_make(&spec, &wave, &why), PE_OK);
+            assert_int_equal(pe_wave_table(wave, &positions, 0, rows, &layout, dtype, got, &why),
+                             PE_OK);
+            if (want != NULL && memcmp(got, want, bytes) != 0)
+                fail_msg("%s differs from %s: %s, base %a, n %zu, first %" PRId64 ", rows %zu",
+                         all[k]->name, all[0]->name, pe_dtype_name(dtype), base, n, first, rows);
+            pe_wave_free(wave);
+            if (want == NULL)
+                want = got;
+            else
+                free(got);
+        }
+        free(want);
+    }
+    assert_int_equal(pe_kernels_select("auto", &why), PE_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unmarked_elements_are_right),
+        cmocka_unit_test(test_large_and_small_amplitudes),
+        cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_variants_agree),
+    };
+    return cmocka_run_group_tests(tests, seed, NULL);
+}
