@@ -9,32 +9,42 @@
 
 /*
  * Zero and magnitudes m in [1e-4, 10), powers of two below 1 left out (their interval is narrower
- * below), fall into five classes by their decade, class 0 being [1, 10). Scaled by scale[class], a
- * power of ten, y = m * scale lies in [10^(D-1), 10^D), where D digits always identify a number of
- * the type: 9 for float32, 5 for float16, 4 for bfloat16. y is exact: the significand's 24 bits and
- * the 28 of 5^12 fit in 53. So is half a spacing of the type, h = half * 2^exponent(m) * scale,
- * which is at least 1.9. The multiples of 1, 10 and 100 nearest to y are the candidates, of which
- * the last that is closer to y than h is the shortest decimal. That needs h < 50, lest there be a
- * multiple of 1000 besides; as h would be 58 for a float32 between 2^-10 and 0.001, these are
- * counted to class 3, where they have eight digits and a zero before them. No candidate is ever
- * exactly h away. Tests run through every value of the three types.
+ * below), fall into six classes of adjoining binades. In each, one power of ten, scale[class],
+ * makes half a spacing of the type, h = half * 2^exponent(m) * scale, lie between 0.5 and 5 (never
+ * on either). So of y = m * scale the nearest integer always identifies m, and at most one multiple
+ * of ten does; if one does, it is the shortest decimal (zeros at its end are dropped), else the
+ * nearest integer is. All this is exact in double: y has the significand's 24 bits and at most the
+ * 28 of 5^12, and no candidate is ever just h away. All go on as nine digits, d.dddddddd in classes
+ * 0 and 1, 0.ddddddddd in class 2, with one more zero after the point in each further class; the
+ * first digit may be 0. Tests run through every value of the three types.
  */
 typedef struct pe_grid {
-    double scale[5];
-    double half; /* a power of two */
-    double lift; /* 10^(9 - D): all go on with nine digits */
+    float bound[5]; /* class i + 1 is below bound[i] */
+    double scale[6];
+    double half;       /* a power of two */
+    double first_lift; /* to nine digits in class 0 */
+    double lift;       /* and in the others */
 } pe_grid;
 
 static const pe_grid pe_grids[PE_DTYPES] = {
-    [PE_FLOAT32] = {{1e8, 1e9, 1e10, 1e11, 1e12}, 0x1p-24, 1},
-    [PE_FLOAT16] = {{1e4, 1e5, 1e6, 1e7, 1e8}, 0x1p-11, 1e4},
-    [PE_BFLOAT16] = {{1e3, 1e4, 1e5, 1e6, 1e7}, 0x1p-8, 1e5},
+    [PE_FLOAT32] = {{1, 0x1p-3F, 0x1p-6F, 0x1p-10F, 0x1p-13F},
+                    {1e7, 1e8, 1e9, 1e10, 1e11, 1e12},
+                    0x1p-24,
+                    10,
+                    1},
+    [PE_FLOAT16] = {{2, 0x1p-3F, 0x1p-6F, 0x1p-9F, 0x1p-13F},
+                    {1e3, 1e4, 1e5, 1e6, 1e7, 1e8},
+                    0x1p-11,
+                    1e5,
+                    1e4},
+    [PE_BFLOAT16] = {{2, 0x1p-2F, 0x1p-6F, 0x1p-9F, 0x1p-12F},
+                     {1e2, 1e3, 1e4, 1e5, 1e6, 1e7},
+                     0x1p-8,
+                     1e6,
+                     1e5},
 };
 
-/** The smallest floats not below 1e-4, 0.01 and 0.1, and where class 4 ends. */
-#define PE_FLOAT_1E_4    0x1.a36e3p-14F
-#define PE_FLOAT_CLASS_4 0x1p-10F
-#define PE_FLOAT_1E_2    0x1.47ae16p-7F
-#define PE_FLOAT_1E_1    0x1.99999ap-4F
+/** The smallest float not below 1e-4. */
+#define PE_FLOAT_1E_4 0x1.a36e3p-14F
 
 #endif

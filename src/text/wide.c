@@ -12,77 +12,111 @@
     __attribute__((target("avx2,bmi,bmi2,fma,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,"         \
                           "avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
 
+#define INLINE WIDE static inline __attribute__((always_inline))
+
 /*
- * Each number is laid out in a slot of 16 bytes,
+ * Sixteen numbers go together. Each is laid out in a slot of 16 bytes,
  *
- *     -0.000123456789,    or, in class 0 (magnitudes from 1 up),    -1.000123456789,
+ *     -0.000123456789,    or, where the first digit stands before the point,    -1.000123456789,
  *
  * of which one bit per byte says what to keep: the sign; byte 1; the point, unless no digit
  * follows; as many zeros as the class has; the first digit in byte 6, unless byte 1 has it; the
  * other digits up to the last that is not zero; the separator.
  */
+#define LANES     16
 #define SLOT      16
 #define SEPARATOR 0x8000
 
-/* What a class may keep, sign apart: classes 1 to 4 have one zero less after the point. */
-static const uint64_t kept[8] = {0xff86, 0xffc6, 0xffce, 0xffde, 0xfffe};
+/* What a class may keep, the sign apart. */
+#define KEPT 0xff86, 0xff86, 0xffc6, 0xffce, 0xffde, 0xfffe
 
-/* Bytes of two vectors of eight: other digits are 0..63, first digits 64 on; lanes of F are
- * {first digit, first digit in class 0, 0, ...}. */
-#define Z 66
-#define LANE(d, f)                                                                                 \
-    Z + 8 * f, 65 + 8 * f, Z, Z, Z, Z, 64 + 8 * f, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6,    \
-        d + 7, Z
+/* Where a slot's bytes come from: d.. are other digits, in the first of two vectors of eight; f is
+ * a lane of the second, {first digit, first digit if before the point, template}. */
+#define F(f, byte) (64 + 8 * (f) + (byte))
+#define SLOT_OF(d, f)                                                                              \
+    F(f, 2), F(f, 1), F(f, 3), F(f, 4), F(f, 4), F(f, 4), F(f, 0), d, d + 1, d + 2, d + 3, d + 4,  \
+        d + 5, d + 6, d + 7, F(f, 5)
+
 static const uint8_t spread[2][64] = {
-    {LANE(0, 0), LANE(8, 1), LANE(16, 2), LANE(24, 3)},
-    {LANE(32, 4), LANE(40, 5), LANE(48, 6), LANE(56, 7)},
+    {SLOT_OF(0, 0), SLOT_OF(8, 1), SLOT_OF(16, 2), SLOT_OF(24, 3)},
+    {SLOT_OF(32, 4), SLOT_OF(40, 5), SLOT_OF(48, 6), SLOT_OF(56, 7)},
 };
-
-typedef struct octet {
-    __m512i slots[2];
-    __m128i masks; /* 16 bits for each slot */
-    __mmask8 good; /* the others are for the general path */
-} octet;
 
 /* Constants that live in registers for a whole run. */
 typedef struct constants {
-    __m512d scale, reach; /* by class: the power of ten; the same times half */
-    __m512d lift;
-    __m512i template;
+    __m512i class_of;         /* bytes: the class by the low six bits of a float's exponent */
+    __m512d scale, reach;     /* by class: the power of ten; the same times half */
+    __m512d lift;             /* by class */
+    __m512i template;         /* of a lane of first digits */
+    __m512i spread[2], zeros; /* of slots; '0' in every byte */
+    __m256i kept;             /* by class */
 } constants;
 
-WIDE static inline __m256 load_octet(pe_dtype dtype, const void *in, __mmask8 some)
+typedef struct slots {
+    __m512i slot[4];
+    uint64_t mask[4]; /* 16 bits for each slot */
+    __mmask16 good;   /* the others are for the general path */
+} slots;
+
+INLINE __m512 load(pe_dtype dtype, const void *in, __mmask16 some)
 {
     if (dtype == PE_FLOAT32)
-        return _mm256_maskz_loadu_ps(some, in);
-    __m128i halves = _mm_maskz_loadu_epi16(some, in);
+        return _mm512_maskz_loadu_ps(some, in);
+    __m256i halves = _mm256_maskz_loadu_epi16(some, in);
     if (dtype == PE_FLOAT16)
-        return _mm256_cvtph_ps(halves);
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16));
+        return _mm512_cvtph_ps(halves);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
 }
 
-/* r where |10^k * nearest(y / 10^k) - y| < h, else n: the next shorter candidate. */
-WIDE static inline __m512d shorter(__m512d n, __m512d y, __m512d h, double tenth, double ten)
+static uint32_t bits_of(float x)
 {
-    __m512d r = _mm512_mul_pd(_mm512_roundscale_pd(_mm512_mul_pd(y, _mm512_set1_pd(tenth)), 8),
-                              _mm512_set1_pd(ten));
-    __mmask8 near = _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(r, y)), h, _CMP_LT_OQ);
-    return _mm512_mask_mov_pd(n, near, r);
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Zero, or from 1e-4 up and below 10; but below 1 no power of two. m: bits of magnitudes. */
+INLINE __mmask16 good_ones(__m512i m)
+{
+    const __m512i least = _mm512_set1_epi32((int)bits_of(PE_FLOAT_1E_4));
+    const __m512i range = _mm512_set1_epi32((int)(bits_of(10) - bits_of(PE_FLOAT_1E_4)));
+    const __m512i one = _mm512_set1_epi32((int)bits_of(1)), fraction = _mm512_set1_epi32(0x7fffff);
+    __mmask16 within = _mm512_cmplt_epu32_mask(_mm512_sub_epi32(m, least), range);
+    __mmask16 uneven = _mm512_mask_test_epi32_mask(within, m, fraction);
+    __mmask16 above = _mm512_mask_cmpge_epi32_mask(within, m, one);
+    return _kor_mask16(_mm512_testn_epi32_mask(m, m), _kor_mask16(uneven, above));
+}
+
+/* Nine digits of eight magnitudes as numbers; grid.h tells the method. */
+INLINE __m512i find_digits(const constants *held, __m256 magnitude, __m512i class)
+{
+    const __m512d round = _mm512_set1_pd(0x1.8p52); /* added and taken off: nearest integer */
+    const __m512d tenth = _mm512_set1_pd(0.1), ten = _mm512_set1_pd(10);
+    const __m512i exponent = _mm512_set1_epi64(0x7ff0000000000000);
+    __m512d m = _mm512_cvtps_pd(magnitude);
+    __m512d power = _mm512_castsi512_pd(_mm512_and_si512(_mm512_castpd_si512(m), exponent));
+    __m512d y = _mm512_mul_pd(m, _mm512_permutexvar_pd(class, held->scale));
+    __m512d h = _mm512_mul_pd(power, _mm512_permutexvar_pd(class, held->reach));
+    __m512d n = _mm512_sub_pd(_mm512_add_pd(y, round), round);
+    __m512d tens = _mm512_sub_pd(_mm512_fmadd_pd(y, tenth, round), round);
+    __m512d away = _mm512_abs_pd(_mm512_fmsub_pd(tens, ten, y));
+    n = _mm512_mask_mul_pd(n, _mm512_cmp_pd_mask(away, h, _CMP_LT_OQ), tens, ten);
+    return _mm512_cvtpd_epu64(_mm512_mul_pd(n, _mm512_permutexvar_pd(class, held->lift)));
 }
 
 /* x / d for x below 10^9, by its reciprocal in fixed point. */
-WIDE static inline __m512i divide(__m512i x, long long reciprocal, unsigned bits)
+INLINE __m512i divide(__m512i x, long long reciprocal, unsigned bits)
 {
     return _mm512_srli_epi64(_mm512_mul_epu32(x, _mm512_set1_epi64(reciprocal)), bits);
 }
 
-WIDE static inline __m512i less(__m512i x, __m512i quotient, long long divisor)
+INLINE __m512i less(__m512i x, __m512i quotient, long long divisor)
 {
     return _mm512_sub_epi64(x, _mm512_mul_epu32(quotient, _mm512_set1_epi64(divisor)));
 }
 
 /* Eight digits of numbers below 10^8 as bytes, as pe_digits_split does it. */
-WIDE static inline __m512i split(__m512i n)
+INLINE __m512i split(__m512i n)
 {
     __m512i high = divide(n, 3518437209, 45); /* 2^45 / 10^4 */
     __m512i fours = _mm512_or_si512(high, _mm512_slli_epi64(less(n, high, 10000), 32));
@@ -94,106 +128,72 @@ WIDE static inline __m512i split(__m512i n)
     return _mm512_or_si512(tens, _mm512_slli_epi16(units, 8));
 }
 
-WIDE static inline __m512i class_of(__m256 m)
+/* The slots of eight numbers; *bits receives how many bits of zeros end their eight digits. */
+INLINE __m128i fill_slots(const constants *held, __m256 magnitude, __m256i classes, __m512i *slot)
 {
-    const __m256i one = _mm256_set1_epi32(1);
-    __m256i class =
-        _mm256_maskz_mov_epi32(_mm256_cmp_ps_mask(m, _mm256_set1_ps(1), _CMP_LT_OQ), one);
-    __mmask8 k = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_1E_1), _CMP_LT_OQ);
-    class = _mm256_mask_add_epi32(class, k, class, one);
-    k = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_1E_2), _CMP_LT_OQ);
-    class = _mm256_mask_add_epi32(class, k, class, one);
-    k = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_CLASS_4), _CMP_LT_OQ);
-    class = _mm256_mask_add_epi32(class, k, class, one);
-    k = _mm256_cmp_ps_mask(m, _mm256_setzero_ps(), _CMP_NEQ_UQ); /* zero prints as 1 would */
-    return _mm512_cvtepi32_epi64(_mm256_maskz_mov_epi32(k, class));
-}
-
-/* Zero, or from 1e-4 up and below 10; but below 1 no power of two. */
-WIDE static inline __mmask8 good_ones(__m256 m)
-{
-    const __m256i fraction = _mm256_set1_epi32(0x7fffff);
-    __mmask8 zero = _mm256_cmp_ps_mask(m, _mm256_setzero_ps(), _CMP_EQ_OQ);
-    __mmask8 least = _mm256_cmp_ps_mask(m, _mm256_set1_ps(PE_FLOAT_1E_4), _CMP_GE_OQ);
-    __mmask8 most = _mm256_cmp_ps_mask(m, _mm256_set1_ps(10), _CMP_LT_OQ);
-    __mmask8 ones = _mm256_cmp_ps_mask(m, _mm256_set1_ps(1), _CMP_GE_OQ);
-    __mmask8 uneven = _mm256_test_epi32_mask(_mm256_castps_si256(m), fraction);
-    return (__mmask8)(zero | (least & most & (ones | uneven)));
-}
-
-/* Nine digits of each magnitude as a number; grid.h tells the method. */
-WIDE static inline __m512d find_digits(const constants *held, __m256 m, __m512i class)
-{
-    __m256 power = _mm256_and_ps(m, _mm256_castsi256_ps(_mm256_set1_epi32(0x7f800000)));
-    __m512d y = _mm512_mul_pd(_mm512_cvtps_pd(m), _mm512_permutexvar_pd(class, held->scale));
-    __m512d h = _mm512_mul_pd(_mm512_cvtps_pd(power), _mm512_permutexvar_pd(class, held->reach));
-    __m512d n = _mm512_roundscale_pd(y, 8);
-    n = shorter(n, y, h, 0.1, 10);
-    n = shorter(n, y, h, 0.01, 100);
-    return _mm512_mul_pd(n, held->lift);
-}
-
-WIDE static inline octet lay_out(const constants *held, __m256 x)
-{
-    octet out;
-    const __m256 sign_bit = _mm256_castsi256_ps(_mm256_set1_epi32(INT32_MIN));
-    __m256 m = _mm256_andnot_ps(sign_bit, x);
-    out.good = good_ones(m);
-    __m512i class = class_of(m);
-    __m512d n = find_digits(held, m, class);
-
-    /* Rounded up to the next decade: 0.01 as float is less, but 0.01 is its text. */
-    __mmask8 carry = _mm512_cmp_pd_mask(n, _mm512_set1_pd(1e9), _CMP_GE_OQ);
-    class = _mm512_mask_sub_epi64(class, carry, class, _mm512_set1_epi64(1));
-    __m512i number = _mm512_cvtpd_epu64(_mm512_mask_mov_pd(n, carry, _mm512_set1_pd(1e8)));
-
+    __m512i class = _mm512_cvtepi32_epi64(classes);
+    __m512i number = find_digits(held, magnitude, class);
     __m512i first = divide(number, 1441151881, 57); /* 2^57 / 10^8 */
     __m512i digits = split(less(number, first, 100000000));
-    __mmask8 whole = _mm512_testn_epi64_mask(class, class);
-    __m512i firsts = _mm512_mask_or_epi64(first, whole, first, _mm512_slli_epi64(first, 8));
-    for (int i = 0; i < 2; i++)
-        out.slots[i] = _mm512_or_si512(
-            held->template,
-            _mm512_permutex2var_epi8(digits, _mm512_loadu_si512(spread[i]), firsts));
+    __mmask8 leads = _mm512_cmplt_epi64_mask(class, _mm512_set1_epi64(2));
+    __m512i firsts = _mm512_or_si512(first, held->template);
+    firsts = _mm512_mask_or_epi64(firsts, leads, firsts, _mm512_slli_epi64(first, 8));
+    __m512i text = _mm512_or_si512(digits, held->zeros);
+    slot[0] = _mm512_permutex2var_epi8(text, held->spread[0], firsts);
+    slot[1] = _mm512_permutex2var_epi8(text, held->spread[1], firsts);
+    return _mm512_cvtepi64_epi16(_mm512_lzcnt_epi64(digits));
+}
+
+INLINE void lay_out(const constants *held, __m512 x, slots *out)
+{
+    const __m256i separator = _mm256_set1_epi16((short)SEPARATOR), one = _mm256_set1_epi16(1);
+    __m512i m = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(INT32_MAX));
+    __m512 magnitude = _mm512_castsi512_ps(m);
+    out->good = good_ones(m);
+    /* Only the lowest byte of each lane is looked up. */
+    __m512i class =
+        _mm512_maskz_permutexvar_epi8(0x1111111111111111, _mm512_srli_epi32(m, 23), held->class_of);
+    __m128i low = fill_slots(held, _mm512_castps512_ps256(magnitude), _mm512_castsi512_si256(class),
+                             out->slot);
+    __m128i high = fill_slots(held, _mm512_extractf32x8_ps(magnitude, 1),
+                              _mm512_extracti32x8_epi32(class, 1), out->slot + 2);
 
     /* Bits below SEPARATOR >> zeros stay; five more go (down to the point) of 1.00000000. */
-    __m512i zeros = _mm512_srli_epi64(_mm512_lzcnt_epi64(digits), 3);
-    __mmask8 bare = _mm512_mask_testn_epi64_mask(whole, digits, digits);
-    zeros = _mm512_mask_add_epi64(zeros, bare, zeros, _mm512_set1_epi64(5));
-    const __m512i separator = _mm512_set1_epi64(SEPARATOR);
-    __m512i keep = _mm512_sub_epi64(_mm512_srlv_epi64(separator, zeros), _mm512_set1_epi64(1));
-    keep = _mm512_and_si512(_mm512_or_si512(keep, separator),
-                            _mm512_permutexvar_epi64(class, _mm512_loadu_si512(kept)));
-    __m256i signs = _mm256_srli_epi32(_mm256_castps_si256(x), 31);
-    keep = _mm512_or_si512(keep, _mm512_cvtepu32_epi64(signs));
-    out.masks = _mm512_cvtepi64_epi16(keep);
+    __m256i bits = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    __m256i classes = _mm512_cvtepi32_epi16(class), zeros = _mm256_srli_epi16(bits, 3);
+    __mmask16 bare = _mm256_cmpeq_epi16_mask(bits, _mm256_set1_epi16(64));
+    bare = _mm256_mask_cmplt_epi16_mask(bare, classes, _mm256_set1_epi16(2));
+    zeros = _mm256_mask_add_epi16(zeros, bare, zeros, _mm256_set1_epi16(5));
+    __m256i keep = _mm256_sub_epi16(_mm256_srlv_epi16(separator, zeros), one);
+    keep = _mm256_and_si256(_mm256_or_si256(keep, separator),
+                            _mm256_permutexvar_epi16(classes, held->kept));
+    keep = _mm256_mask_add_epi16(keep, _mm512_movepi32_mask(_mm512_castps_si512(x)), keep, one);
+    _mm256_storeu_si256((__m256i *)(void *)out->mask, keep);
+}
+
+/* All sixteen are good and there is room for 64 bytes four times. */
+INLINE char *write_all(const slots *in, char *out)
+{
+    for (int i = 0; i < 4; i++) {
+        _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(in->mask[i], in->slot[i]));
+        out += _mm_popcnt_u64(in->mask[i]);
+    }
     return out;
 }
 
-/* All eight are good and there is room for 64 bytes twice. */
-WIDE static inline char *write_octet(const octet *eight, char *out)
-{
-    uint64_t low = (uint64_t)_mm_cvtsi128_si64(eight->masks);
-    uint64_t high = (uint64_t)_mm_extract_epi64(eight->masks, 1);
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(low, eight->slots[0]));
-    out += _mm_popcnt_u64(low);
-    _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(high, eight->slots[1]));
-    return out + _mm_popcnt_u64(high);
-}
-
-/* The first n of eight, those that are not good by the general path. */
-WIDE static char *write_singly(const octet *eight, pe_dtype dtype, const char *in, size_t n,
+/* The first n of sixteen, those that are not good by the general path. */
+WIDE static char *write_singly(const slots *from, pe_dtype dtype, const char *in, size_t n,
                                char separator, char *out)
 {
-    uint8_t slots[8 * SLOT];
-    uint16_t masks[8];
+    uint8_t slot[LANES * SLOT];
+    uint16_t masks[LANES];
     const size_t element_bytes = pe_dtype_bytes(dtype);
-    memcpy(slots, eight->slots, sizeof slots);
-    memcpy(masks, &eight->masks, sizeof masks);
+    memcpy(slot, from->slot, sizeof slot);
+    memcpy(masks, from->mask, sizeof masks);
     for (size_t i = 0; i < n; i++) {
-        if (eight->good >> i & 1) {
-            __m128i slot = _mm_loadu_si128((const __m128i *)(const void *)(slots + i * SLOT));
-            _mm_storeu_si128((__m128i *)(void *)out, _mm_maskz_compress_epi8(masks[i], slot));
+        if (from->good >> i & 1) {
+            __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(slot + i * SLOT));
+            _mm_storeu_si128((__m128i *)(void *)out, _mm_maskz_compress_epi8(masks[i], bytes));
             out += _mm_popcnt_u32(masks[i]);
         } else {
             out += pe_number_print(dtype, pe_dtype_load(dtype, in + i * element_bytes), out);
@@ -206,35 +206,54 @@ WIDE static char *write_singly(const octet *eight, pe_dtype dtype, const char *i
 WIDE static constants make_constants(pe_dtype dtype, char separator)
 {
     const pe_grid *grid = &pe_grids[dtype];
-    char slot[SLOT] = "-0.0000000000000";
-    slot[SLOT - 1] = separator;
-    __m128i template;
-    memcpy(&template, slot, SLOT);
+    static const uint16_t kept[16] = {KEPT};
+    uint8_t class_of[64] = {0};
+    for (int e = -14; e <= 3; e++)
+        for (int i = 0; i < 5; i++)
+            if (__builtin_ldexpf(1, e) < grid->bound[i])
+                class_of[(127 + e) & 63]++;
+    const uint8_t lane[8] = {'0', '0', '-', '.', '0', (uint8_t)separator};
+    uint64_t template;
+    memcpy(&template, lane, 8);
     constants held;
-    held.scale = _mm512_maskz_loadu_pd(0x1f, grid->scale);
+    held.class_of = _mm512_loadu_si512(class_of);
+    held.scale = _mm512_maskz_loadu_pd(0x3f, grid->scale);
     held.reach = _mm512_mul_pd(held.scale, _mm512_set1_pd(grid->half));
-    held.lift = _mm512_set1_pd(grid->lift);
-    held.template = _mm512_broadcast_i32x4(template);
+    held.lift = _mm512_mask_mov_pd(_mm512_set1_pd(grid->lift), 1, _mm512_set1_pd(grid->first_lift));
+    held.template = _mm512_set1_epi64((long long)template);
+    held.spread[0] = _mm512_loadu_si512(spread[0]);
+    held.spread[1] = _mm512_loadu_si512(spread[1]);
+    held.zeros = _mm512_set1_epi8('0');
+    held.kept = _mm256_loadu_si256((const __m256i *)(const void *)kept);
     return held;
+}
+
+INLINE char *print_type(pe_dtype dtype, const char *in, size_t n, char separator, char *out)
+{
+    const size_t element_bytes = dtype == PE_FLOAT32 ? 4 : 2;
+    const constants held = make_constants(dtype, separator);
+    slots sixteen;
+    for (; n >= LANES; n -= LANES, in += LANES * element_bytes) {
+        lay_out(&held, load(dtype, in, 0xffff), &sixteen);
+        if (__builtin_expect(sixteen.good == 0xffff, 1))
+            out = write_all(&sixteen, out);
+        else
+            out = write_singly(&sixteen, dtype, in, LANES, separator, out);
+    }
+    if (n > 0) {
+        lay_out(&held, load(dtype, in, (__mmask16)((1U << n) - 1)), &sixteen);
+        out = write_singly(&sixteen, dtype, in, n, separator, out);
+    }
+    return out;
 }
 
 WIDE static char *print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
 {
-    const char *in = data;
-    const size_t octet_bytes = 8 * pe_dtype_bytes(dtype);
-    const constants held = make_constants(dtype, separator);
-    for (; n >= 8; n -= 8, in += octet_bytes) {
-        octet eight = lay_out(&held, load_octet(dtype, in, 0xff));
-        if (__builtin_expect(eight.good == 0xff, 1))
-            out = write_octet(&eight, out);
-        else
-            out = write_singly(&eight, dtype, in, 8, separator, out);
-    }
-    if (n > 0) {
-        octet eight = lay_out(&held, load_octet(dtype, in, (__mmask8)((1U << n) - 1)));
-        out = write_singly(&eight, dtype, in, n, separator, out);
-    }
-    return out;
+    if (dtype == PE_FLOAT32)
+        return print_type(PE_FLOAT32, data, n, separator, out);
+    if (dtype == PE_FLOAT16)
+        return print_type(PE_FLOAT16, data, n, separator, out);
+    return print_type(PE_BFLOAT16, data, n, separator, out);
 }
 
 char *pe_doubles_print_v4(const void *data, size_t n, char separator, char *out);

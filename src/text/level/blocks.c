@@ -64,11 +64,14 @@ static void widen(pe_dtype dtype, const char *in, size_t n, float *out)
     memset(out + n, 0, (PE_BLOCK - n) * sizeof *out);
 }
 
-/* Pass 1: the digits as one number, and the kind of each value. grid.h tells the method. */
+/* Pass 1: the digits as one number. grid.h tells the method. */
 static void find_digits(const pe_grid *grid, block *b)
 {
     const double s0 = grid->scale[0], s1 = grid->scale[1], s2 = grid->scale[2], s3 = grid->scale[3],
-                 s4 = grid->scale[4], half = grid->half, lift = grid->lift, most = 10 * s0;
+                 s4 = grid->scale[4], s5 = grid->scale[5];
+    const float b0 = grid->bound[0], b1 = grid->bound[1], b2 = grid->bound[2], b3 = grid->bound[3],
+                b4 = grid->bound[4];
+    const double half = grid->half, lift0 = grid->first_lift, lift = grid->lift;
     for (size_t i = 0; i < PE_BLOCK; i++) {
         uint32_t bits, power_bits;
         float power;
@@ -76,42 +79,32 @@ static void find_digits(const pe_grid *grid, block *b)
         power_bits = bits & 0x7f800000;
         memcpy(&power, &power_bits, 4);
         float m = fabsf(b->value[i]);
-        double scale = m < 1 ? s1 : s0;
-        scale = m < PE_FLOAT_1E_1 ? s2 : scale;
-        scale = m < PE_FLOAT_1E_2 ? s3 : scale;
-        scale = m < PE_FLOAT_CLASS_4 ? s4 : scale;
+        double scale = m < b0 ? s1 : s0;
+        scale = m < b1 ? s2 : scale;
+        scale = m < b2 ? s3 : scale;
+        scale = m < b3 ? s4 : scale;
+        scale = m < b4 ? s5 : scale;
         double y = (double)m * scale, h = (double)power * half * scale;
-        double n = nearest(y), n1 = nearest(y * 0.1) * 10, n2 = nearest(y * 0.01) * 100;
-        n = fabs(n1 - y) < h ? n1 : n;
-        n = fabs(n2 - y) < h ? n2 : n;
-        n *= lift;
-        b->number[i] = (uint32_t)(int32_t)(y < most ? n : 0);
+        double n = nearest(y), tens = nearest(y * 0.1) * 10;
+        n = fabs(tens - y) < h ? tens : n;
+        n *= m < b0 ? lift : lift0;
+        b->number[i] = (uint32_t)(int32_t)(n < 1e9 ? n : 0);
     }
 }
 
-static void find_kinds(block *b)
+static void find_kinds(const pe_grid *grid, block *b)
 {
+    const float b1 = grid->bound[1], b2 = grid->bound[2], b3 = grid->bound[3], b4 = grid->bound[4];
     for (size_t i = 0; i < PE_BLOCK; i++) {
         uint32_t bits;
         memcpy(&bits, &b->value[i], 4);
         float m = fabsf(b->value[i]);
-        uint32_t class = (uint32_t)(m < 1) + (uint32_t)(m < PE_FLOAT_1E_1) +
-                         (uint32_t)(m < PE_FLOAT_1E_2) + (uint32_t)(m < PE_FLOAT_CLASS_4);
-        class = m < PE_FLOAT_1E_4 ? PE_CLASSES : class;
-        class = bits << 9 == 0 ? PE_CLASSES : class;
-        class = m >= 1 || m == 0 ? 0 : class;
-        class = m < 10 ? class : PE_CLASSES;
-        b->kind[i] = 2 * class + (bits >> 31);
-    }
-}
-
-/* Rounded up to the next decade: 0.01 as float is less, but 0.01 is its text. */
-static void carry(block *b)
-{
-    for (size_t i = 0; i < PE_BLOCK; i++) {
-        uint32_t full = b->number[i] == 1000000000;
-        b->kind[i] -= full ? 2 : 0;
-        b->number[i] = full ? 100000000 : b->number[i];
+        uint32_t zeros =
+            (uint32_t)(m < b1) + (uint32_t)(m < b2) + (uint32_t)(m < b3) + (uint32_t)(m < b4);
+        zeros = m < PE_FLOAT_1E_4 || bits << 9 == 0 ? PE_CLASSES : zeros;
+        zeros = m >= 1 || m == 0 ? 0 : zeros;
+        zeros = m < 10 ? zeros : PE_CLASSES;
+        b->kind[i] = 2 * zeros + (bits >> 31);
     }
 }
 
@@ -153,8 +146,7 @@ static char *print(pe_dtype dtype, const void *data, size_t n, char separator, c
         size_t some = n < PE_BLOCK ? n : PE_BLOCK;
         widen(dtype, in, some, b.value);
         find_digits(&pe_grids[dtype], &b);
-        find_kinds(&b);
-        carry(&b);
+        find_kinds(&pe_grids[dtype], &b);
         pe_split_first(b.number, b.first, b.fours);
         pe_split_fours(b.fours);
         out = write_block(dtype, in, &b, some, separator, out);
