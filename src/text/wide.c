@@ -50,6 +50,7 @@ typedef struct constants {
     __m512i template;         /* of a lane of first digits */
     __m512i spread[2], zeros; /* of slots; '0' in every byte */
     __m256i kept;             /* by class */
+    __m512i hundred, ten;
 } constants;
 
 typedef struct slots {
@@ -116,15 +117,15 @@ INLINE __m512i less(__m512i x, __m512i quotient, long long divisor)
 }
 
 /* Eight digits of numbers below 10^8 as bytes, as pe_digits_split does it. */
-INLINE __m512i split(__m512i n)
+INLINE __m512i split(const constants *held, __m512i n)
 {
     __m512i high = divide(n, 3518437209, 45); /* 2^45 / 10^4 */
     __m512i fours = _mm512_or_si512(high, _mm512_slli_epi64(less(n, high, 10000), 32));
     __m512i hundreds = _mm512_srli_epi16(_mm512_mulhi_epu16(fours, _mm512_set1_epi16(5243)), 3);
-    __m512i units = _mm512_sub_epi16(fours, _mm512_mullo_epi16(hundreds, _mm512_set1_epi16(100)));
+    __m512i units = _mm512_sub_epi16(fours, _mm512_mullo_epi16(hundreds, held->hundred));
     __m512i twos = _mm512_or_si512(hundreds, _mm512_slli_epi32(units, 16));
     __m512i tens = _mm512_mulhi_epu16(twos, _mm512_set1_epi16(6554)); /* 2^16 / 10 */
-    units = _mm512_sub_epi16(twos, _mm512_mullo_epi16(tens, _mm512_set1_epi16(10)));
+    units = _mm512_sub_epi16(twos, _mm512_mullo_epi16(tens, held->ten));
     return _mm512_or_si512(tens, _mm512_slli_epi16(units, 8));
 }
 
@@ -134,7 +135,7 @@ INLINE __m128i fill_slots(const constants *held, __m256 magnitude, __m256i class
     __m512i class = _mm512_cvtepi32_epi64(classes);
     __m512i number = find_digits(held, magnitude, class);
     __m512i first = divide(number, 1441151881, 57); /* 2^57 / 10^8 */
-    __m512i digits = split(less(number, first, 100000000));
+    __m512i digits = split(held, less(number, first, 100000000));
     __mmask8 leads = _mm512_cmplt_epi64_mask(class, _mm512_set1_epi64(2));
     __m512i firsts = _mm512_or_si512(first, held->template);
     firsts = _mm512_mask_or_epi64(firsts, leads, firsts, _mm512_slli_epi64(first, 8));
@@ -225,6 +226,10 @@ WIDE static constants make_constants(pe_dtype dtype, char separator)
     held.spread[1] = _mm512_loadu_si512(spread[1]);
     held.zeros = _mm512_set1_epi8('0');
     held.kept = _mm256_loadu_si256((const __m256i *)(const void *)kept);
+    held.hundred = _mm512_set1_epi16(100);
+    held.ten = _mm512_set1_epi16(10);
+    /* Compilers that know the factors make shifts and sums of them, which take longer. */
+    __asm__("" : "+v"(held.hundred), "+v"(held.ten));
     return held;
 }
 
