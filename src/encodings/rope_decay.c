@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_decay.c - how attention to a like token falls with distance. */
-#include "encodings/rope.h"
+#include "encodings/rope_params.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_frequencies.c - the frequencies of a rotary embedding, scaled and compared. */
 #include "encodings/rope_spectrum.h"
+#include "encodings/rope_params.h"
 
 static const pe_param params[] = {
     {PE_ROPE_PARAM_HEAD_DIM, .required = true},

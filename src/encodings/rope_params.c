@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_params.c - the parameters that rope resources share, checked against each other. */
-#include "encodings/rope.h"
+#include "encodings/rope_params.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_rotate.c - rotary embedding of queries and keys, and its inverse. */
 #include "encodings/rope_answer.h"
+#include "encodings/rope_params.h"
 
 static const char *const tensor_names[] = {"vectors", "q", "k"};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_scaled_base.c - what stretching a context does to the base and to each frequency. */
 #include "encodings/rope_spectrum.h"
+#include "encodings/rope_params.h"
 
 /* The naive b*s, for contrast: no pair keeps its frequency but the first. */
 static void product_base(const void *formula, mpfr_ptr out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
 #include "encodings/rope_answer.h"
+#include "encodings/rope_params.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_shift.c - cached keys moved to other positions without their originals. */
 #include "encodings/rope_answer.h"
+#include "encodings/rope_params.h"
 
 static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
                       const pe_limits *limits, pe_plan *out, pe_problem *why)

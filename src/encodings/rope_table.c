@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_table.c - cosines and sines of rotary angles, in the shapes that engines keep. */
-#include "encodings/rope.h"
+#include "encodings/rope_params.h"
 
 #include <stdlib.h>
 #include <string.h>

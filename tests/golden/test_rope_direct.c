@@ -17,6 +17,7 @@
 #include "base/buffer.h"
 #include "encodings/registry.h"
 #include "support/encode.h"
+#include "support/nest.h"
 
 /* Files of rope_*.json: parameters are read from the file; seq_axis is where x keeps its tokens. */
 static const struct {
@@ -143,23 +144,6 @@ static void members(const json_t *golden, pe_buffer *out)
             pe_buffer_format(out, ",\"%s\":%s", names[i].ours, text);
         free(text);
     }
-}
-
-/* data as nested arrays of `shape`. */
-static void nest(const double *data, const size_t *shape, size_t ndim, pe_buffer *out)
-{
-    size_t inner = 1;
-    for (size_t d = 1; d < ndim; d++)
-        inner *= shape[d];
-    pe_buffer_str(out, "[");
-    for (size_t i = 0; i < shape[0]; i++) {
-        pe_buffer_str(out, i == 0 ? "" : ",");
-        if (ndim == 1)
-            pe_buffer_format(out, "%.17g", data[i]);
-        else
-            nest(data + i * inner, shape + 1, ndim - 1, out);
-    }
-    pe_buffer_str(out, "]");
 }
 
 /* golden.inputs[name] as JSON text. */

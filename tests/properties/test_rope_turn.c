@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rope_turn.c - the laws that rotations and scores obey, at random parameters. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/nest.h"
+#include "support/random.h"
+
+static const char *const pairings[] = {"interleaved", "half"};
+
+static bool same(double x, double y)
+{
+    return memcmp(&x, &y, sizeof x) == 0;
+}
+
+/* POST {members, name: data as shape}; the first tensor of the answer. */
+static double *transform(const pe_resource *resource, const char *members, const char *name,
+                         const double *data, const size_t *shape, size_t ndim)
+{
+    pe_buffer body = {0};
+    pe_buffer_format(&body, "{%s%s\"%s\":", members, members[0] == '\0' ? "" : ",", name);
+    nest(data, shape, ndim, &body);
+    encoded e = encode_json(resource, "%s}", pe_buffer_text(&body));
+    pe_buffer_free(&body);
+    if (e.status != PE_OK)
+        fail_msg("{%s}: %s: %s", members, e.why.where, e.why.detail);
+    double *out = encoded_all(&e, 0);
+    encoded_free(&e);
+    return out;
+}
+
+static double *random_vector(random_source *random, size_t n)
+{
+    double *x = malloc(n * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = random_real(random, -2, 2);
+    return x;
+}
+
+/* ---- rotations ----------------------------------------------------------------------------------
+ */
+
+/* A type with an attention factor: 2. */
+static const char louder[] = ",\"rope_type\":\"yarn\",\"factor\":4,\"attention_factor\":2,"
+                             "\"original_max_position_embeddings\":128";
+
+static void a_rotation_keeps_norms_and_its_inverse_undoes_it(void **state)
+{
+    random_source random = random_make("rotations");
+    (void)state;
+    for (size_t round = 0; round < 60; round++) {
+        const size_t d = 2 * (size_t)random_int(&random, 1, 40), n = 3, shape[] = {n, d};
+        const int bits = (int)random_int(&random, 3, 52);
+        const int64_t first = random_int(&random, -((int64_t)1 << bits), ((int64_t)1 << bits) - 4);
+        const double attention = round % 3 == 0 ? 2 : 1;
+        char members[400];
+        snprintf(members, sizeof members,
+                 "\"dtype\":\"float64\",\"pairing\":\"%s\",\"positions\":\"%lld:%lld\"%s",
+                 pairings[round % 2], (long long)first, (long long)(first + (int64_t)n),
+                 attention == 1 ? "" : louder);
+        double *x = random_vector(&random, n * d);
+        double *y = transform(&pe_rope_rotate, members, "vectors", x, shape, 2);
+        char back[440];
+        snprintf(back, sizeof back, "%s,\"inverse\":true", members);
+        double *z = transform(&pe_rope_rotate, back, "vectors", y, shape, 2);
+        for (size_t r = 0; r < n; r++) {
+            double before = 0, after = 0;
+            for (size_t c = r * d; c < (r + 1) * d; c++) {
+                before += x[c] * x[c];
+                after += y[c] * y[c];
+                /* two rotations, each within 2^-53 of 3 + 2^-52 of 4; the second turns the error */
+                if (!(fabs(z[c] - x[c]) <= 0x1p-49))
+                    fail_msg("seed %llu: {%s} channel %zu: got %.17g, wanted %.17g",
+                             (unsigned long long)random.seed, members, c, z[c], x[c]);
+            }
+            before *= attention * attention;
+            assert_true(fabs(after - before) <= 0x1p-48 * before + 0x1p-48);
+        }
+        free(x);
+        free(y);
+        free(z);
+    }
+}
+
+static void a_shift_leaves_the_attention_factor_alone(void **state)
+{
+    const double k[] = {1, 2, 3, 4};
+    const size_t shape[] = {1, 4};
+    char members[300];
+    (void)state;
+    snprintf(members, sizeof members, "\"delta\":0%s", louder);
+    double *got = transform(&pe_rope_shift, members, "keys", k, shape, 2);
+    assert_memory_equal(got, k, sizeof k);
+    free(got);
+}
+
+static void turning_twice_is_turning_by_the_sum(void **state)
+{
+    random_source random = random_make("shifts");
+    (void)state;
+    for (size_t round = 0; round < 40; round++) {
+        const size_t n = 4, d = 16, shape[] = {n, d};
+        const int64_t delta = random_int(&random, -100000, 100000);
+        const int64_t first = random_int(&random, 0, 1 << 30);
+        char at[160], by[160], sum[160];
+        double *x = random_vector(&random, n * d);
+        snprintf(at, sizeof at, "\"dtype\":\"float64\",\"positions\":\"%lld:%lld\"",
+                 (long long)first, (long long)first + 4);
+        snprintf(by, sizeof by, "\"dtype\":\"float64\",\"delta\":%lld", (long long)delta);
+        snprintf(sum, sizeof sum, "\"dtype\":\"float64\",\"positions\":\"%lld:%lld\"",
+                 (long long)(first + delta), (long long)(first + delta) + 4);
+        double *once = transform(&pe_rope_rotate, at, "vectors", x, shape, 2);
+        double *twice = transform(&pe_rope_shift, by, "keys", once, shape, 2);
+        double *want = transform(&pe_rope_rotate, sum, "vectors", x, shape, 2);
+        for (size_t c = 0; c < n * d; c++)
+            if (!(fabs(twice[c] - want[c]) <= 0x1p-49))
+                fail_msg("seed %llu: position %lld, delta %lld: got %.17g, wanted %.17g",
+                         (unsigned long long)random.seed, (long long)first, (long long)delta,
+                         twice[c], want[c]);
+        free(x);
+        free(once);
+        free(twice);
+        free(want);
+    }
+}
+
+static void halves_are_a_permutation_of_neighbours(void **state)
+{
+    enum { N = 3, D = 16 };
+    random_source random = random_make("pairing");
+    const size_t shape[] = {N, D};
+    double *x = random_vector(&random, N * D), permuted[N * D];
+    (void)state;
+    for (size_t r = 0; r < N; r++)
+        for (size_t c = 0; c < D; c++)
+            permuted[r * D + c / 2 + (c % 2) * D / 2] = x[r * D + c];
+    double *near =
+        transform(&pe_rope_rotate, "\"pairing\":\"interleaved\"", "vectors", x, shape, 2);
+    double *far = transform(&pe_rope_rotate, "\"pairing\":\"half\"", "vectors", permuted, shape, 2);
+    for (size_t r = 0; r < N; r++)
+        for (size_t c = 0; c < D; c++)
+            assert_true(same(near[r * D + c], far[r * D + c / 2 + (c % 2) * D / 2]));
+    free(x);
+    free(near);
+    free(far);
+}
+
+/* x as [B, T, H, D] by tokens along axis 1, token by token. */
+static void tokens_turn_alike_wherever_their_axis_is(void **state)
+{
+    enum { B = 2, T = 70, H = 3, D = 8 };
+    random_source random = random_make("axes");
+    const size_t shape[] = {B, T, H, D}, swapped_shape[] = {B, H, T, D};
+    double *x = random_vector(&random, B * T * H * D), *swapped = malloc(B * T * H * D * sizeof *x);
+    (void)state;
+    for (size_t b = 0; b < B; b++)
+        for (size_t t = 0; t < T; t++)
+            for (size_t h = 0; h < H; h++)
+                memcpy(swapped + ((b * H + h) * T + t) * D, x + ((b * T + t) * H + h) * D,
+                       D * sizeof *x);
+    const char *at = "\"rotary_dim\":6,\"positions\":\"30:100\"";
+    char with_axis[128];
+    snprintf(with_axis, sizeof with_axis, "%s,\"seq_axis\":1", at);
+    double *one = transform(&pe_rope_rotate, with_axis, "vectors", x, shape, 4);
+    snprintf(with_axis, sizeof with_axis, "%s,\"seq_axis\":-3", at);
+    double *same_axis = transform(&pe_rope_rotate, with_axis, "vectors", x, shape, 4);
+    double *other = transform(&pe_rope_rotate, at, "vectors", swapped, swapped_shape, 4);
+    assert_memory_equal(one, same_axis, B * T * H * D * sizeof *one);
+    for (size_t b = 0; b < B; b++)
+        for (size_t t = 0; t < T; t++)
+            for (size_t h = 0; h < H; h++)
+                assert_memory_equal(other + ((b * H + h) * T + t) * D,
+                                    one + ((b * T + t) * H + h) * D, D * sizeof *one);
+    free(x);
+    free(swapped);
+    free(one);
+    free(same_axis);
+    free(other);
+}
+
+static void a_batch_of_positions_turns_each_batch_by_its_own(void **state)
+{
+    enum { B = 2, H = 3, T = 4, D = 8, EACH = H * T * D };
+    static const char *const own[] = {"\"positions\":[0,1,2,3]", "\"positions\":[500,7,7.5,-2]"};
+    random_source random = random_make("batches");
+    const size_t shape[] = {B, H, T, D};
+    double *x = random_vector(&random, B * EACH);
+    (void)state;
+    double *both = transform(&pe_rope_rotate, "\"positions\":[[0,1,2,3],[500,7,7.5,-2]]", "vectors",
+                             x, shape, 4);
+    for (size_t b = 0; b < B; b++) {
+        double *one = transform(&pe_rope_rotate, own[b], "vectors", x + b * EACH, shape + 1, 3);
+        assert_memory_equal(one, both + b * EACH, EACH * sizeof *one);
+        free(one);
+    }
+    double *all = transform(&pe_rope_rotate, "\"positions\":[[0,1,2,3]]", "vectors", x, shape, 4);
+    double *plain = transform(&pe_rope_rotate, "", "vectors", x, shape, 4);
+    assert_memory_equal(all, plain, B * EACH * sizeof *all);
+    free(x);
+    free(both);
+    free(all);
+    free(plain);
+}
+
+static void queries_and_keys_turn_as_vectors_do(void **state)
+{
+    encoded e = encode_json(&pe_rope_rotate,
+                            "{\"q\":[[[1,2],[3,4]],[[5,6],[7,8]]],\"k\":[[[0.5,1],[1.5,2]]],"
+                            "\"positions\":[9,10]}");
+    const double q[] = {1, 2, 3, 4, 5, 6, 7, 8}, k[] = {0.5, 1, 1.5, 2};
+    const size_t q_shape[] = {2, 2, 2}, k_shape[] = {1, 2, 2};
+    (void)state;
+    double *got_q = encoded_all(&e, 0), *got_k = encoded_all(&e, 1);
+    double *want_q = transform(&pe_rope_rotate, "\"positions\":[9,10]", "vectors", q, q_shape, 3);
+    double *want_k = transform(&pe_rope_rotate, "\"positions\":[9,10]", "vectors", k, k_shape, 3);
+    assert_string_equal(e.plan.tensors[0].name, "q");
+    assert_string_equal(e.plan.tensors[1].name, "k");
+    assert_memory_equal(got_q, want_q, sizeof q);
+    assert_memory_equal(got_k, want_k, sizeof k);
+    free(got_q);
+    free(got_k);
+    free(want_q);
+    free(want_k);
+    encoded_free(&e);
+}
+
+/* ---- scores -----------------------------------------------------------------------------------
+ */
+
+static encoded score(const double *q, const double *k, size_t d, const char *more)
+{
+    const size_t q_shape[] = {2, d}, k_shape[] = {3, d};
+    pe_buffer body = {0};
+    pe_buffer_str(&body, "{\"q\":");
+    nest(q, q_shape, 2, &body);
+    pe_buffer_str(&body, ",\"k\":");
+    nest(k, k_shape, 2, &body);
+    encoded e =
+        encode_json(&pe_rope_scores, "%s,\"dtype\":\"float64\"%s}", pe_buffer_text(&body), more);
+    pe_buffer_free(&body);
+    return e;
+}
+
+static void scores_depend_on_the_distance_alone_bit_for_bit(void **state)
+{
+    random_source random = random_make("distance");
+    (void)state;
+    for (size_t round = 0; round < 30; round++) {
+        const size_t d = (size_t)random_int(&random, 2, 30) * 2 + 1;
+        double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
+        double *want = NULL;
+        for (size_t move = 0; move < 4; move++) {
+            const int64_t by = move == 0 ? 0 : random_int(&random, -(1 << 30), 1 << 30);
+            char more[200];
+            snprintf(more, sizeof more,
+                     ",\"rotary_dim\":%zu,\"pairing\":\"%s\",\"query_positions\":[%lld,%lld],"
+                     "\"key_positions\":[%lld,%lld,%lld]",
+                     d - 1, pairings[round % 2], (long long)by + 5, (long long)by + 1000,
+                     (long long)by + 3, (long long)by - 70, (long long)by + 4);
+            encoded e = score(q, k, d, more);
+            double *got = encoded_all(&e, 0);
+            for (size_t i = 0; i < 6 && want != NULL; i++)
+                if (!same(got[i], want[i]))
+                    fail_msg("seed %llu: moved by %lld, score %zu: got %a, wanted %a",
+                             (unsigned long long)random.seed, (long long)by, i, got[i], want[i]);
+            if (want == NULL)
+                want = got;
+            else
+                free(got);
+            encoded_free(&e);
+        }
+        free(want);
+        free(q);
+        free(k);
+    }
+}
+
+static void scores_are_products_of_rotated_vectors(void **state)
+{
+    random_source random = random_make("scores");
+    (void)state;
+    for (size_t round = 0; round < 30; round++) {
+        const size_t d = (size_t)random_int(&random, 1, 40) * 2, q_shape[] = {2, d},
+                     k_shape[] = {3, d};
+        double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
+        const char *type = round % 3 == 0 ? louder : "";
+        char more[400];
+        snprintf(more, sizeof more, ",\"query_positions\":[80,81],\"key_positions\":\"20:23\"%s",
+                 type);
+        encoded e = score(q, k, d, more);
+        double *got = encoded_all(&e, 0);
+        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":[80,81]%s", type);
+        double *rq = transform(&pe_rope_rotate, more, "vectors", q, q_shape, 2);
+        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":\"20:23\"%s", type);
+        double *rk = transform(&pe_rope_rotate, more, "vectors", k, k_shape, 2);
+        for (size_t i = 0; i < 6; i++) {
+            double want = 0;
+            for (size_t c = 0; c < d; c++)
+                want += rq[i / 3 * d + c] * rk[i % 3 * d + c];
+            /* d products of channels up to 8 and within 2^-49 each, on both sides */
+            if (!(fabs(got[i] - want) <= (double)d * 16 * 0x1p-48))
+                fail_msg("seed %llu: d %zu, score %zu: got %.17g, wanted %.17g",
+                         (unsigned long long)random.seed, d, i, got[i], want);
+        }
+        encoded_free(&e);
+        free(q);
+        free(k);
+        free(rq);
+        free(rk);
+        free(got);
+    }
+}
+
+static void windows_of_scores_are_the_scores(void **state)
+{
+    random_source random = random_make("score windows");
+    double *q = random_vector(&random, 2 * 8), *k = random_vector(&random, 3 * 8);
+    encoded e = score(q, k, 8, "");
+    double *all = encoded_all(&e, 0);
+    (void)state;
+    for (size_t first = 0; first < 6; first++)
+        for (size_t units = 1; first + units <= 6; units++) {
+            double *some = encoded_units(&e, 0, first, units);
+            assert_memory_equal(some, all + first, units * sizeof *some);
+            free(some);
+        }
+    free(all);
+    free(q);
+    free(k);
+    encoded_free(&e);
+}
+
+static void a_score_near_the_largest_value_is_answered(void **state)
+{
+    /* |q| |k| is beyond float16, but the score, 0.25 * 65504 in the pass-through channels, is not
+     */
+    encoded e =
+        encode_json(&pe_rope_scores, "{\"q\":[[0,0,16376,0,0,0,16376,0]],\"k\":[[0,0,1,0,0,0,0,4]],"
+                                     "\"rotary_dim\":2,\"dtype\":\"float16\"}");
+    (void)state;
+    double *got = encoded_all(&e, 0);
+    assert_true(got[0] == 16376);
+    free(got);
+    encoded_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rotation_keeps_norms_and_its_inverse_undoes_it),
+        cmocka_unit_test(a_shift_leaves_the_attention_factor_alone),
+        cmocka_unit_test(turning_twice_is_turning_by_the_sum),
+        cmocka_unit_test(halves_are_a_permutation_of_neighbours),
+        cmocka_unit_test(tokens_turn_alike_wherever_their_axis_is),
+        cmocka_unit_test(a_batch_of_positions_turns_each_batch_by_its_own),
+        cmocka_unit_test(queries_and_keys_turn_as_vectors_do),
+        cmocka_unit_test(scores_depend_on_the_distance_alone_bit_for_bit),
+        cmocka_unit_test(scores_are_products_of_rotated_vectors),
+        cmocka_unit_test(windows_of_scores_are_the_scores),
+        cmocka_unit_test(a_score_near_the_largest_value_is_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
