@@ -8,13 +8,14 @@
 #include <strings.h>
 
 #include "http/feed.h"
-#include "http/numeric.h"
+#include "http/rendered.h"
 #include "http/thread.h"
 
 /* What takes longer than about a millisecond is left to a worker: this many body bytes to parse,
  * this many elements to compute and print. Elements of a transform may each be a long sum. */
 #define HEAVY_BODY_BYTES         32768
 #define HEAVY_ELEMENTS           65536
+#define HEAVY_CODED_ELEMENTS     8192
 #define HEAVY_TRANSFORM_ELEMENTS 4096
 
 /* A transform's answer up to this size is rendered whole, so that its length is known. */
@@ -22,7 +23,7 @@
 
 static const char *const json_only = "application/json";
 static const char *const json_and_binary =
-    "application/json, application/x-npy, application/octet-stream";
+    "application/json, application/x-npy, application/vnd.safetensors, application/octet-stream";
 
 /* ---- what the body is ---- */
 
@@ -42,7 +43,7 @@ static void media_type(const char *content_type, char *out, size_t room)
 static const char *known_type(const pe_request *request)
 {
     static const char *const types[] = {"application/json", "application/x-npy",
-                                        "application/octet-stream"};
+                                        "application/vnd.safetensors", "application/octet-stream"};
     const char *header = request->header[PE_HEADER_CONTENT_TYPE];
     size_t n = request->resource->kind == PE_TRANSFORM ? PE_LEN(types) : 1;
     char given[64];
@@ -83,11 +84,6 @@ static pe_status read_post(pe_request *request, pe_wanted *wanted, pe_problem *w
 
 /* ---- from decided to answered ---- */
 
-static void fail(pe_request *request, const pe_problem *why)
-{
-    pe_reply_problem(request, why);
-}
-
 static void timing_of_miss(const pe_numeric *numeric, char *out, size_t room)
 {
     snprintf(out, room, "cache;desc=miss, compute;dur=%.3f, encode;dur=%.3f",
@@ -100,84 +96,167 @@ static void front_of(const pe_request *request, pe_front *out)
                   request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
+/* Offsets of a Range are those of the uncoded bytes, so who asks for one gets these. */
+static pe_coding coding_of(const pe_request *request)
+{
+    return request->range.kind == PE_RANGE_PART
+               ? PE_CODING_IDENTITY
+               : pe_coding_choose(request->header[PE_HEADER_ACCEPT_ENCODING]);
+}
+
+/* The coded entry, or the plain one where coding is not worth it; *coding tells which. */
+static pe_status find_entry(pe_numeric *numeric, pe_coding *coding, pe_entry **out, int *hit,
+                            pe_problem *why)
+{
+    if (*coding != PE_CODING_IDENTITY) {
+        pe_status status = pe_numeric_coded_entry(numeric, *coding, out, hit, why);
+        if (status != PE_OK || ((const pe_answer *)pe_entry_value(*out))->data != NULL)
+            return status;
+        pe_entry_unref(*out);
+        *coding = PE_CODING_IDENTITY;
+    }
+    return pe_numeric_entry(numeric, out, hit, why);
+}
+
 static void answer_from_cache(pe_request *request, pe_numeric *numeric)
 {
     pe_problem why;
     pe_entry *entry;
     int hit = 0;
-    if (pe_numeric_entry(numeric, &entry, &hit, &why) != PE_OK) {
-        fail(request, &why);
+    pe_coding coding = coding_of(request);
+    if (find_entry(numeric, &coding, &entry, &hit, &why) != PE_OK) {
+        pe_reply_problem(request, &why);
         return;
     }
     if (request->method != PE_METHOD_POST) {
         pe_front front;
         front_of(request, &front);
-        pe_warm_learn(request->service->warm, &front, numeric->key.data, numeric->key.bytes);
+        pe_numeric_learn(numeric, &front, coding);
     }
     char timing[96];
     timing_of_miss(numeric, timing, sizeof timing);
     pe_reply_entry(request, entry, hit ? NULL : timing);
 }
 
-static void answer_whole(pe_request *request, pe_numeric *numeric)
+/* Replace the rendered bytes by coded ones where the client likes that and it is worth it. */
+static pe_status code_rendered(pe_request *request, pe_numeric *numeric, char **data, size_t *bytes,
+                               pe_problem *why)
+{
+    pe_coding coding = coding_of(request);
+    char *coded;
+    size_t coded_bytes;
+    pe_status status = pe_coding_apply(coding, *data, *bytes, &coded, &coded_bytes, why);
+    if (status != PE_OK || coded == NULL)
+        return status;
+    free(*data);
+    *data = coded;
+    *bytes = coded_bytes;
+    numeric->facts.coding = pe_coding_name(coding);
+    numeric->facts.ranges = false;
+    if (*numeric->facts.etag != '\0' && !pe_numeric_coded_tag(numeric, coding, numeric->facts.etag))
+        return pe_fail_memory(why);
+    return PE_OK;
+}
+
+static void answer_rendered(pe_request *request, pe_numeric *numeric)
 {
     pe_problem why;
     char *data, timing[96];
     size_t bytes;
-    if (pe_numeric_render(numeric, &data, &bytes, &why) != PE_OK) {
-        fail(request, &why);
+    pe_status status = pe_numeric_render(numeric, &request->range, &data, &bytes, &why);
+    if (status == PE_OK) {
+        status = code_rendered(request, numeric, &data, &bytes, &why);
+        if (status != PE_OK)
+            free(data);
+    }
+    if (status != PE_OK) {
+        pe_reply_problem(request, &why);
         return;
     }
     timing_of_miss(numeric, timing, sizeof timing);
     pe_reply_rendered(request, data, bytes, &numeric->facts, timing);
 }
 
-/* Upper bound of the answer's bytes, or UINT64_MAX with *why filled. */
-static uint64_t length_max(const pe_numeric *numeric, pe_problem *why)
+/* Range is for GET, and for what has a tag and a length. */
+static void choose_range(pe_request *request, const pe_numeric *numeric)
 {
-    pe_stream *stream;
-    if (pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why) != PE_OK)
-        return UINT64_MAX;
-    uint64_t length = pe_stream_length_max(stream);
-    pe_stream_free(stream);
-    return length;
+    if (request->method == PE_METHOD_GET && numeric->facts.ranges)
+        pe_range_read(request->header[PE_HEADER_RANGE], request->header[PE_HEADER_IF_RANGE],
+                      numeric->facts.etag, numeric->length, &request->range);
+}
+
+/* A part comes from the kept answer when there is one; it is not what makes one. */
+static bool answer_part_from_cache(pe_request *request, const pe_numeric *numeric)
+{
+    pe_entry *entry = pe_warm_peek(request->service->warm, numeric->key.data, numeric->key.bytes);
+    if (entry != NULL)
+        pe_reply_entry(request, entry, NULL);
+    return entry != NULL;
+}
+
+/* Decide how the bytes come about; true when a stream has taken numeric. */
+static bool choose_producer(pe_request *request, pe_numeric *numeric)
+{
+    bool part = request->range.kind == PE_RANGE_PART;
+    uint64_t most = part ? request->range.bytes : numeric->length_max;
+    if (part && answer_part_from_cache(request, numeric))
+        return false;
+    if (!part && pe_numeric_cacheable(numeric)) {
+        answer_from_cache(request, numeric);
+    } else if (most <= WHOLE_BYTES) {
+        answer_rendered(request, numeric);
+    } else {
+        pe_feed_reply(request, numeric);
+        return true;
+    }
+    return false;
 }
 
 static void produce(pe_request *request)
 {
-    pe_thread_computes();
-    pe_problem why = {0};
+    pe_problem why;
     pe_numeric *numeric = request->numeric;
     request->numeric = NULL;
-    uint64_t length = length_max(numeric, &why);
-    if (why.status != PE_OK) {
-        fail(request, &why);
-    } else if (pe_numeric_cacheable(numeric, length)) {
-        answer_from_cache(request, numeric);
-    } else if (length <= WHOLE_BYTES) {
-        answer_whole(request, numeric);
-    } else {
-        pe_feed_reply(request, numeric);
-        return; /* the stream has taken it */
+    pe_thread_computes();
+    pe_status status = pe_numeric_measure(numeric, &why);
+    if (status == PE_OK) {
+        choose_range(request, numeric);
+        if (request->range.kind == PE_RANGE_NOWHERE)
+            status =
+                pe_fail(&why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
+                        (unsigned long long)numeric->length);
     }
-    pe_numeric_free(numeric);
+    if (status != PE_OK)
+        pe_reply_problem(request, &why);
+    if (status != PE_OK || !choose_producer(request, numeric))
+        pe_numeric_free(numeric);
 }
 
 /* ---- from asked to decided ---- */
 
-static bool not_modified(const pe_request *request, const pe_facts *facts)
+/* Does If-None-Match name the answer, in the coding that it would have or uncoded? *facts gets the
+ * tag that it names. */
+static bool not_modified(const pe_request *request, const pe_numeric *numeric, pe_facts *facts)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    return tags != NULL && *facts->etag != '\0' && request->method != PE_METHOD_POST &&
+    if (tags == NULL || *facts->etag == '\0' || request->method == PE_METHOD_POST)
+        return false;
+    if (pe_etag_matches(tags, facts->etag))
+        return true;
+    pe_coding coding = coding_of(request);
+    return coding != PE_CODING_IDENTITY && pe_numeric_coded_tag(numeric, coding, facts->etag) &&
            pe_etag_matches(tags, facts->etag);
 }
 
 /* A stream is made while it is sent; all else here and now. */
-static bool is_heavy(const pe_numeric *numeric)
+static bool is_heavy(const pe_request *request)
 {
-    size_t most =
-        numeric->ask.resource->kind == PE_TRANSFORM ? HEAVY_TRANSFORM_ELEMENTS : HEAVY_ELEMENTS;
-    return numeric->elements > most;
+    bool transform = request->resource->kind == PE_TRANSFORM;
+    bool coded = coding_of(request) != PE_CODING_IDENTITY;
+    size_t most = transform ? HEAVY_TRANSFORM_ELEMENTS
+                  : coded   ? HEAVY_CODED_ELEMENTS
+                            : HEAVY_ELEMENTS;
+    return request->numeric->elements > most;
 }
 
 static void answer(pe_request *request)
@@ -190,18 +269,19 @@ static void answer(pe_request *request)
         .accept = request->header[PE_HEADER_ACCEPT],
     };
     if (request->method == PE_METHOD_POST && read_post(request, &wanted, &why) != PE_OK) {
-        fail(request, &why);
+        pe_reply_problem(request, &why);
         return;
     }
     if (pe_numeric_decide(request->service, &wanted, &request->numeric, &why) != PE_OK) {
-        fail(request, &why);
+        pe_reply_problem(request, &why);
         return;
     }
-    if (not_modified(request, &request->numeric->facts)) {
-        pe_reply_not_modified(request, &request->numeric->facts);
+    pe_facts facts = request->numeric->facts;
+    if (not_modified(request, request->numeric, &facts)) {
+        pe_reply_not_modified(request, &facts);
         pe_numeric_free(request->numeric);
         request->numeric = NULL;
-    } else if (request->stage != PE_STAGE_WORKING && is_heavy(request->numeric)) {
+    } else if (request->stage != PE_STAGE_WORKING && is_heavy(request)) {
         pe_request_defer(request, produce);
     } else {
         produce(request);
@@ -218,20 +298,26 @@ void pe_answer_numeric(pe_request *request)
 
 bool pe_answer_warm(pe_request *request)
 {
-    if ((request->method & (PE_METHOD_GET | PE_METHOD_HEAD)) == 0)
+    request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
+    if ((request->method & (PE_METHOD_GET | PE_METHOD_HEAD)) == 0 || request->wants_digest ||
+        request->header[PE_HEADER_RANGE] != NULL)
         return false;
     pe_front front;
     front_of(request, &front);
     pe_entry *entry = pe_warm_find(request->service->warm, &front);
     if (entry == NULL)
         return false;
-    atomic_fetch_add_explicit(&request->service->counters.warm_hits, 1, memory_order_relaxed);
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_answer *kept = pe_entry_value(entry);
-    if (not_modified(request, &kept->facts)) {
+    if (tags == NULL) {
+        pe_reply_entry(request, entry, NULL);
+    } else if (pe_etag_matches(tags, kept->facts.etag)) {
         pe_reply_not_modified(request, &kept->facts);
         pe_entry_unref(entry);
     } else {
-        pe_reply_entry(request, entry, NULL);
+        pe_entry_unref(entry); /* it may name the answer in another coding */
+        return false;
     }
+    atomic_fetch_add_explicit(&request->service->counters.warm_hits, 1, memory_order_relaxed);
     return true;
 }

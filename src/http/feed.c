@@ -108,9 +108,14 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric)
     pe_status status =
         feed == NULL ? pe_fail_memory(&why)
                      : pe_stream_make(&numeric->plan, &numeric->rendering, &feed->stream, &why);
+    bool part = request->range.kind == PE_RANGE_PART;
+    if (status == PE_OK && part)
+        status = pe_stream_seek(feed->stream, request->range.first, &why);
     if (status != PE_OK) {
         pe_reply_problem(request, &why);
         pe_numeric_free(numeric);
+        if (feed != NULL)
+            pe_stream_free(feed->stream);
         free(feed);
         return;
     }
@@ -119,9 +124,7 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric)
     feed->numeric = numeric;
     /* Nobody knows yet how long a transform's block takes. */
     feed->slow = numeric->ask.resource->kind == PE_TRANSFORM;
-    uint64_t bytes;
-    if (!pe_stream_length(feed->stream, &bytes))
-        bytes = UINT64_MAX;
+    uint64_t bytes = part ? request->range.bytes : numeric->length;
     atomic_fetch_add_explicit(&request->service->counters.streams, 1, memory_order_relaxed);
     pe_reply_stream(request, bytes, read_block, release, feed, &numeric->facts, "cache;desc=miss");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ids.h - request ids and entity tags. */
+/* ids.h - request ids, entity tags and digests. */
 #ifndef PE_HTTP_IDS_H
 #define PE_HTTP_IDS_H
 
@@ -17,6 +17,15 @@ bool pe_id_valid(const char *id);
 
 /** A new id, unlike any other made by this program on any node.   Threads  any. */
 void pe_id_make(char out[PE_ID_BYTES]);
+
+/** "sha-256=:", 44 digits of base64, ":" and a NUL. */
+#define PE_DIGEST_BYTES 55
+
+/** Repr-Digest of these bytes.   Source  RFC 9530. */
+void pe_digest_make(const void *data, size_t bytes, char out[PE_DIGEST_BYTES]);
+
+/** Does a Want-Repr-Digest value ask for SHA-256? */
+bool pe_digest_wanted(const char *want);
 
 /** The tag of content that these bytes determine. */
 void pe_etag_make(const void *data, size_t bytes, char out[PE_ETAG_BYTES]);

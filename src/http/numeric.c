@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encodings/registry.h"
 #include "formats/negotiate.h"
 #include "http/thread.h"
 
@@ -18,9 +17,6 @@
 
 /* A Content-Location longer than this is left out: it would not fit a request of ours anyway. */
 #define LOCATION_MAX 4096
-
-/* Longer keys (long lists of positions) are not worth a place in the cache. */
-#define KEY_MAX 16384
 
 static bool is_json(const char *media_type)
 {
@@ -122,9 +118,12 @@ pe_status pe_numeric_decide(pe_service *service, const pe_wanted *wanted, pe_num
         return pe_fail_memory(why);
     numeric->service = service;
     pe_status status = ask(numeric, wanted, why);
-    if (status == PE_OK)
+    if (status == PE_OK) {
         status = wanted->resource->plan(&numeric->ask.values, service->tables, &service->limits,
                                         &numeric->plan, why);
+        if (status != PE_OK)
+            pe_ask_locate(&numeric->ask, why);
+    }
     if (status == PE_OK) {
         pe_values_json(&numeric->ask.values, &numeric->parameters);
         status = choose_format(numeric, wanted, why);
@@ -151,105 +150,4 @@ void pe_numeric_free(pe_numeric *numeric)
     pe_buffer_free(&numeric->key);
     free(numeric->facts.location);
     free(numeric);
-}
-
-/* Read a stream to its end into memory that grows as it must. */
-static pe_status read_all(pe_stream *stream, pe_buffer *out, pe_problem *why)
-{
-    uint64_t length;
-    size_t step = pe_stream_length(stream, &length) ? (size_t)length + 1 : 65536;
-    for (size_t got = 1; got > 0;) {
-        size_t room = out->capacity - out->bytes;
-        char *at = pe_buffer_reserve(out, room > 0 ? room : step);
-        if (at == NULL)
-            return pe_fail_memory(why);
-        pe_status status = pe_stream_read(stream, at, out->capacity - out->bytes, &got, why);
-        if (status != PE_OK)
-            return status;
-        out->bytes += got;
-    }
-    return PE_OK;
-}
-
-pe_status pe_numeric_render(pe_numeric *numeric, char **data, size_t *bytes, pe_problem *why)
-{
-    pe_stream *stream;
-    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
-    if (status != PE_OK)
-        return status;
-    pe_buffer out = {0};
-    status = read_all(stream, &out, why);
-    pe_stream_times(stream, &numeric->compute, &numeric->encode);
-    pe_stream_free(stream);
-    if (status != PE_OK) {
-        pe_buffer_free(&out);
-        return status;
-    }
-    /* Give back what growing took too much; where that fails, the larger block will do. */
-    char *fitting = realloc(out.data, out.bytes > 0 ? out.bytes : 1);
-    *data = fitting != NULL ? fitting : out.data;
-    *bytes = out.bytes;
-    return PE_OK;
-}
-
-bool pe_numeric_cacheable(const pe_numeric *numeric, uint64_t length_max)
-{
-    const pe_settings *settings = numeric->service->settings;
-    return settings->response_cache_bytes > 0 && numeric->ask.resource->kind == PE_TABLE &&
-           numeric->key.bytes <= KEY_MAX &&
-           length_max <= (uint64_t)settings->response_cache_entry_bytes;
-}
-
-/* What the library's response and its dozen header fields weigh beside our own. */
-#define RESPONSE_BYTES 2048
-
-static pe_status fill_entry(void *context, void **value, size_t *bytes, pe_problem *why)
-{
-    pe_numeric *numeric = context;
-    char *data;
-    size_t length;
-    pe_status status = pe_numeric_render(numeric, &data, &length, why);
-    if (status != PE_OK)
-        return status;
-    pe_answer *answer;
-    status = pe_answer_make(numeric->service, data, length, &numeric->facts, &answer, why);
-    if (status == PE_OK) {
-        *value = answer;
-        *bytes = sizeof *answer + length + RESPONSE_BYTES;
-    }
-    return status;
-}
-
-pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit, pe_problem *why)
-{
-    return pe_warm_get(numeric->service->warm, numeric->key.data, numeric->key.bytes, fill_entry,
-                       numeric, out, hit, why);
-}
-
-pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why)
-{
-    size_t path = strcspn(target, "?");
-    char *name = strndup(target, path);
-    if (name == NULL)
-        return pe_fail_memory(why);
-    const pe_resource *resource = name[0] == '/' ? pe_resource_find(name) : NULL;
-    free(name);
-    if (resource == NULL || resource->kind != PE_TABLE)
-        return pe_fail(why, PE_NOT_FOUND, "", "no table lives at %.*s", (int)path, target);
-    const char *query = target[path] == '?' ? target + path + 1 : "";
-    pe_wanted wanted = {.resource = resource, .query = query, .query_bytes = strlen(query)};
-    pe_numeric *numeric;
-    pe_status status = pe_numeric_decide(service, &wanted, &numeric, why);
-    if (status != PE_OK)
-        return status;
-    pe_entry *entry;
-    status = pe_numeric_entry(numeric, &entry, NULL, why);
-    if (status == PE_OK) {
-        pe_front front;
-        pe_front_make(target, NULL, NULL, &front);
-        pe_warm_learn(service->warm, &front, numeric->key.data, numeric->key.bytes);
-        pe_entry_unref(entry);
-    }
-    pe_numeric_free(numeric);
-    return status;
 }

@@ -28,6 +28,8 @@ typedef struct pe_numeric {
     pe_plan plan;
     pe_rendering rendering;
     size_t elements;      /* that will be rendered */
+    uint64_t length_max;  /* of the answer; these two once measured */
+    uint64_t length;      /* UINT64_MAX when it is not known beforehand */
     pe_buffer body;       /* binary bodies: tensors may borrow from it */
     pe_buffer parameters; /* canonical, as JSON; the rendering borrows it */
     pe_buffer key;        /* canonical request and media type: what the bytes depend on */
@@ -40,19 +42,5 @@ pe_status pe_numeric_decide(pe_service *service, const pe_wanted *wanted, pe_num
                             pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_numeric_free(pe_numeric *numeric);
-
-/** Worth keeping: a table whose answer is surely no larger than the cache takes. */
-bool pe_numeric_cacheable(const pe_numeric *numeric, uint64_t length_max);
-
-/** The answer through the cache: rendered by one thread when absent. */
-pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit,
-                           pe_problem *why) PE_MUST_CHECK;
-
-/** Render all of it into memory. *data is the caller's, to free. */
-pe_status pe_numeric_render(pe_numeric *numeric, char **data, size_t *bytes,
-                            pe_problem *why) PE_MUST_CHECK;
-
-/** Compute a target of the settings' warm list into the cache. */
-pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why) PE_MUST_CHECK;
 
 #endif

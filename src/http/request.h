@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "http/ids.h"
 #include "http/pool.h"
+#include "http/range.h"
 #include "http/service.h"
 
 /** Methods as bits, so that a route lists those it answers. PE_METHOD_OTHER is on no list. */
@@ -112,6 +113,8 @@ typedef struct pe_request {
     void (*deferred)(struct pe_request *request);
     pe_reply reply;
     int64_t started;
+    pe_range range;        /* what of the answer is sent; WHOLE unless its length is known */
+    bool wants_digest;     /* Repr-Digest */
     uint64_t answer_bytes; /* for the access log */
 } pe_request;
 

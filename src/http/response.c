@@ -14,7 +14,8 @@
 #define RETRY_AFTER_SECONDS "1"
 
 static const char exposed[] = "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, "
-                              "Content-Location, Retry-After, Allow, Accept-Post";
+                              "Content-Location, Content-Encoding, Content-Range, Accept-Ranges, "
+                              "Repr-Digest, Retry-After, Allow, Accept-Post";
 
 static void add(struct MHD_Response *response, const char *name, const char *value)
 {
@@ -44,6 +45,8 @@ static void add_facts(struct MHD_Response *response, const pe_facts *facts)
         {"ETag", facts->etag},
         {"Content-Location", facts->location},
         {"Vary", "Accept, Accept-Encoding"},
+        {"Content-Encoding", facts->coding},
+        {"Accept-Ranges", facts->ranges ? "bytes" : NULL},
         {"X-Tensor-Shape", facts->shape},
         {"X-Tensor-Dtype", *facts->shape != '\0' ? facts->dtype : NULL},
         {0},
@@ -138,6 +141,7 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
         {"Allow", problem->status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", problem->status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
         {"Retry-After", problem->status == PE_OVERLOADED ? RETRY_AFTER_SECONDS : NULL},
+        {"Content-Range", problem->status == PE_RANGE_NOT_SATISFIABLE ? request->range.text : NULL},
         {0},
     };
     struct MHD_Response *response = of_buffer(&content);
@@ -192,12 +196,25 @@ void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *f
 static void decide_facts(pe_request *request, struct MHD_Response *response, const pe_facts *facts,
                          const char *timing)
 {
+    bool part = request->range.kind == PE_RANGE_PART;
     if (response != NULL) {
         add_facts(response, facts);
         add(response, "Cache-Control", cache_control(request->method, facts));
         add(response, "Server-Timing", timing);
+        add(response, "Content-Range", part ? request->range.text : NULL);
     }
-    decide(request, MHD_HTTP_OK, response);
+    decide(request, part ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK, response);
+}
+
+/* The digest is of the whole representation, as are all its fields. */
+static void add_digest(pe_request *request, struct MHD_Response *response, const char *data,
+                       size_t bytes)
+{
+    char digest[PE_DIGEST_BYTES];
+    if (!request->wants_digest || response == NULL)
+        return;
+    pe_digest_make(data, bytes, digest);
+    add(response, "Repr-Digest", digest);
 }
 
 static void release_entry(void *entry)
@@ -208,9 +225,12 @@ static void release_entry(void *entry)
 void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
 {
     pe_answer *answer = pe_entry_value(entry);
-    request->answer_bytes = answer->bytes;
+    bool part = request->range.kind == PE_RANGE_PART;
+    size_t first = part ? (size_t)request->range.first : 0;
+    size_t bytes = part ? (size_t)request->range.bytes : answer->bytes;
+    request->answer_bytes = bytes;
     bool anybody = timing == NULL && !request->id_sent && request->method != PE_METHOD_POST &&
-                   !atomic_load(&request->service->draining);
+                   !part && !request->wants_digest && !atomic_load(&request->service->draining);
     if (anybody) {
         request->reply = (pe_reply){.http_status = MHD_HTTP_OK, .shared = true};
         request->reply.response = answer->shared;
@@ -218,7 +238,8 @@ void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
         return;
     }
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
-        answer->bytes, answer->data, release_entry, entry);
+        bytes, answer->data + first, release_entry, entry);
+    add_digest(request, response, answer->data, answer->bytes);
     decide_facts(request, response, &answer->facts, timing != NULL ? timing : "cache;desc=hit");
     if (response == NULL)
         pe_entry_unref(entry);
@@ -232,6 +253,8 @@ void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_f
         MHD_create_response_from_buffer_with_free_callback_cls(bytes, data, free_data, data);
     if (response == NULL)
         free(data);
+    else if (request->range.kind == PE_RANGE_WHOLE)
+        add_digest(request, response, data, bytes);
     decide_facts(request, response, facts, timing);
 }
 

@@ -21,11 +21,13 @@ typedef struct pe_facts {
     char *location;                  /* canonical URL; owned; NULL when there is none or too long */
     char shape[PE_SHAPE_TEXT_BYTES]; /* X-Tensor-Shape, "" except for raw */
     const char *dtype;               /* X-Tensor-Dtype */
+    const char *coding;              /* Content-Encoding; constant, NULL for none */
+    bool ranges;                     /* parts of it may be asked for */
 } pe_facts;
 
 /** A rendered representation: the value of a cache entry. Immutable. */
 typedef struct pe_answer {
-    char *data; /* freed by `shared`, whose content it is */
+    char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
     size_t bytes;
     pe_facts facts;
     struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
@@ -53,13 +55,15 @@ void pe_reply_constant(pe_request *request, const void *data, size_t bytes, cons
 /** No content: 204, 304. */
 void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields);
 
+/* Of the next two, request->range decides what is sent. */
+
 /** A cached answer. Takes the reference. timing: Server-Timing of a miss, or NULL for a hit. */
 void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing);
-/** A rendered answer that is not kept; takes data. */
+/** A rendered answer (or the part of it) that is not kept; takes data. */
 void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_facts *facts,
                        const char *timing);
 /** An answer pulled from read(context) as the client takes it; takes context, even on failure.
- * bytes: UINT64_MAX when not known. HEAD does not read. */
+ * bytes: of the part, UINT64_MAX when not known. HEAD does not read. */
 void pe_reply_stream(pe_request *request, uint64_t bytes, MHD_ContentReaderCallback read,
                      void (*free_context)(void *context), void *context, const pe_facts *facts,
                      const char *timing);

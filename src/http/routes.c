@@ -14,6 +14,10 @@
 
 #define PREFLIGHT_SECONDS "86400"
 
+static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Range, "
+                                      "Want-Repr-Digest, X-Request-Id, X-Tensor-Shape, "
+                                      "X-Tensor-Dtype";
+
 static const pe_route routes[] = {
     {"/", .methods = GET_HEAD, .answer = pe_page_index},
     {"/v1", .methods = GET_HEAD, .answer = pe_page_listing},
@@ -86,8 +90,7 @@ static void answer_options(pe_request *request)
     const pe_field fields[] = {
         {"Allow", allow},
         {"Access-Control-Allow-Methods", cors ? allow : NULL},
-        {"Access-Control-Allow-Headers",
-         cors ? "Content-Type, If-None-Match, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype" : NULL},
+        {"Access-Control-Allow-Headers", cors ? allowed_headers : NULL},
         {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
         {0},
     };

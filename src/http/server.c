@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "http/numeric.h"
+#include "http/rendered.h"
 #include "http/request.h"
 #include "http/service.h"
 

@@ -79,6 +79,11 @@ pe_entry *pe_warm_find(pe_warm *warm, const pe_front *front)
     return answer;
 }
 
+pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes)
+{
+    return pe_cache_peek(warm->answers, key, key_bytes);
+}
+
 pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, pe_cache_fill fill,
                       void *context, pe_entry **out, int *hit, pe_problem *why)
 {

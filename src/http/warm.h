@@ -33,6 +33,9 @@ void pe_front_make(const char *target, const char *accept, const char *accept_en
 /** The answer of a raw request seen before, with a reference; NULL when there is none. */
 pe_entry *pe_warm_find(pe_warm *warm, const pe_front *front);
 
+/** The answer of a canonical request when it is there, with a reference; else NULL. */
+pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes);
+
 /** The answer of a canonical request; as pe_cache_get. */
 pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, pe_cache_fill fill,
                       void *context, pe_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;

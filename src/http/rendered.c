@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* rendered.c - decided answers as bytes in memory, kept and coded. */
+#include "http/rendered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+
+/* Longer keys (long lists of positions) are not worth a place in the cache. */
+#define KEY_MAX 16384
+
+/* What the library's response and its dozen header fields weigh beside our own. */
+#define RESPONSE_BYTES 2048
+
+pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
+{
+    pe_stream *stream;
+    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
+    if (status != PE_OK)
+        return status;
+    numeric->length_max = pe_stream_length_max(stream);
+    if (!pe_stream_length(stream, &numeric->length))
+        numeric->length = UINT64_MAX;
+    else
+        numeric->facts.ranges = numeric->ask.resource->kind == PE_TABLE;
+    pe_stream_free(stream);
+    return PE_OK;
+}
+
+/* Read `wanted` bytes of a stream (UINT64_MAX: to its end) into memory that grows as it must. */
+static pe_status read_all(pe_stream *stream, uint64_t wanted, pe_buffer *out, pe_problem *why)
+{
+    uint64_t length = wanted;
+    bool known = wanted != UINT64_MAX || pe_stream_length(stream, &length);
+    size_t step = known ? (size_t)length + 1 : 65536;
+    for (size_t got = 1; got > 0 && out->bytes < wanted;) {
+        size_t room = out->capacity - out->bytes;
+        char *at = pe_buffer_reserve(out, room > 0 ? room : step);
+        if (at == NULL)
+            return pe_fail_memory(why);
+        room = out->capacity - out->bytes;
+        if (room > wanted - out->bytes)
+            room = (size_t)(wanted - out->bytes);
+        pe_status status = pe_stream_read(stream, at, room, &got, why);
+        if (status != PE_OK)
+            return status;
+        out->bytes += got;
+    }
+    return PE_OK;
+}
+
+pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **data, size_t *bytes,
+                            pe_problem *why)
+{
+    pe_stream *stream;
+    pe_buffer out = {0};
+    bool part = range != NULL && range->kind == PE_RANGE_PART;
+    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
+    if (status != PE_OK)
+        return status;
+    if (part)
+        status = pe_stream_seek(stream, range->first, why);
+    if (status == PE_OK)
+        status = read_all(stream, part ? range->bytes : UINT64_MAX, &out, why);
+    pe_stream_times(stream, &numeric->compute, &numeric->encode);
+    pe_stream_free(stream);
+    if (status != PE_OK) {
+        pe_buffer_free(&out);
+        return status;
+    }
+    /* Give back what growing took too much; where that fails, the larger block will do. */
+    char *fitting = realloc(out.data, out.bytes > 0 ? out.bytes : 1);
+    *data = fitting != NULL ? fitting : out.data;
+    *bytes = out.bytes;
+    return PE_OK;
+}
+
+/* ---- kept ---- */
+
+bool pe_numeric_cacheable(const pe_numeric *numeric)
+{
+    const pe_settings *settings = numeric->service->settings;
+    return settings->response_cache_bytes > 0 && numeric->ask.resource->kind == PE_TABLE &&
+           numeric->key.bytes <= KEY_MAX &&
+           numeric->length_max <= (uint64_t)settings->response_cache_entry_bytes;
+}
+
+static pe_status fill_entry(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    pe_numeric *numeric = context;
+    pe_answer *answer;
+    char *data;
+    size_t length;
+    pe_status status = pe_numeric_render(numeric, NULL, &data, &length, why);
+    if (status == PE_OK)
+        status = pe_answer_make(numeric->service, data, length, &numeric->facts, &answer, why);
+    if (status == PE_OK) {
+        *value = answer;
+        *bytes = sizeof *answer + length + RESPONSE_BYTES;
+    }
+    return status;
+}
+
+pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit, pe_problem *why)
+{
+    return pe_warm_get(numeric->service->warm, numeric->key.data, numeric->key.bytes, fill_entry,
+                       numeric, out, hit, why);
+}
+
+/* ---- coded ---- */
+
+/* The canonical request in this coding. The library's version belongs to it: another one may code
+ * the same content otherwise, and a strong tag is of bytes. */
+static void add_coded_key(const pe_numeric *numeric, pe_coding coding, pe_buffer *key)
+{
+    pe_buffer_add(key, numeric->key.data, numeric->key.bytes);
+    if (coding == PE_CODING_IDENTITY)
+        return;
+    pe_buffer_str(key, pe_coding_name(coding));
+    pe_buffer_str(key, " ");
+    pe_buffer_str(key, pe_coding_maker(coding));
+    pe_buffer_str(key, "\n");
+}
+
+bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, char out[PE_ETAG_BYTES])
+{
+    pe_buffer key = {0};
+    add_coded_key(numeric, coding, &key);
+    bool made = !key.failed && numeric->ask.resource->kind == PE_TABLE;
+    if (made)
+        pe_etag_make(key.data, key.bytes, out);
+    pe_buffer_free(&key);
+    return made;
+}
+
+typedef struct coded_fill {
+    pe_numeric *numeric;
+    pe_coding coding;
+} coded_fill;
+
+/* Facts of the coded answer; location is a copy. */
+static pe_status coded_facts(const coded_fill *fill, const pe_facts *plain, pe_facts *out,
+                             pe_problem *why)
+{
+    *out = *plain;
+    out->coding = pe_coding_name(fill->coding);
+    out->ranges = false;
+    out->location = plain->location != NULL ? strdup(plain->location) : NULL;
+    if ((plain->location != NULL && out->location == NULL) ||
+        !pe_numeric_coded_tag(fill->numeric, fill->coding, out->etag)) {
+        free(out->location);
+        return pe_fail_memory(why);
+    }
+    return PE_OK;
+}
+
+static pe_status fill_coded(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const coded_fill *fill = context;
+    pe_entry *entry;
+    pe_status status = pe_numeric_entry(fill->numeric, &entry, NULL, why);
+    if (status != PE_OK)
+        return status;
+    const pe_answer *plain = pe_entry_value(entry);
+    pe_answer *answer;
+    pe_facts facts;
+    char *data;
+    size_t length;
+    status = pe_coding_apply(fill->coding, plain->data, plain->bytes, &data, &length, why);
+    if (status == PE_OK) {
+        status = coded_facts(fill, &plain->facts, &facts, why);
+        if (status != PE_OK)
+            free(data);
+    }
+    if (status == PE_OK) {
+        status = pe_answer_make(fill->numeric->service, data, length, &facts, &answer, why);
+        free(facts.location);
+    }
+    if (status == PE_OK) {
+        *value = answer;
+        *bytes = sizeof *answer + length + RESPONSE_BYTES;
+    }
+    pe_entry_unref(entry);
+    return status;
+}
+
+pe_status pe_numeric_coded_entry(pe_numeric *numeric, pe_coding coding, pe_entry **out, int *hit,
+                                 pe_problem *why)
+{
+    pe_buffer key = {0};
+    coded_fill fill = {numeric, coding};
+    add_coded_key(numeric, coding, &key);
+    pe_status status = key.failed ? pe_fail_memory(why)
+                                  : pe_warm_get(numeric->service->warm, key.data, key.bytes,
+                                                fill_coded, &fill, out, hit, why);
+    pe_buffer_free(&key);
+    return status;
+}
+
+void pe_numeric_learn(const pe_numeric *numeric, const pe_front *front, pe_coding coding)
+{
+    pe_buffer key = {0};
+    add_coded_key(numeric, coding, &key);
+    if (!key.failed)
+        pe_warm_learn(numeric->service->warm, front, key.data, key.bytes);
+    pe_buffer_free(&key);
+}
+
+/* ---- warm-up ---- */
+
+static pe_status keep(pe_numeric *numeric, const char *target, pe_problem *why)
+{
+    pe_entry *entry;
+    pe_front front;
+    pe_status status = pe_numeric_measure(numeric, why);
+    if (status != PE_OK)
+        return status;
+    if (!pe_numeric_cacheable(numeric))
+        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the answer is too large to be kept");
+    status = pe_numeric_entry(numeric, &entry, NULL, why);
+    if (status != PE_OK)
+        return status;
+    pe_front_make(target, NULL, NULL, &front);
+    pe_numeric_learn(numeric, &front, PE_CODING_IDENTITY);
+    pe_entry_unref(entry);
+    return PE_OK;
+}
+
+pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why)
+{
+    size_t path = strcspn(target, "?");
+    char *name = strndup(target, path);
+    if (name == NULL)
+        return pe_fail_memory(why);
+    const pe_resource *resource = name[0] == '/' ? pe_resource_find(name) : NULL;
+    free(name);
+    if (resource == NULL || resource->kind != PE_TABLE)
+        return pe_fail(why, PE_NOT_FOUND, "", "no table lives at %.*s", (int)path, target);
+    const char *query = target[path] == '?' ? target + path + 1 : "";
+    pe_wanted wanted = {.resource = resource, .query = query, .query_bytes = strlen(query)};
+    pe_numeric *numeric;
+    pe_status status = pe_numeric_decide(service, &wanted, &numeric, why);
+    if (status == PE_OK) {
+        status = keep(numeric, target, why);
+        pe_numeric_free(numeric);
+    }
+    return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* rendered.h - decided answers as bytes in memory, kept and coded. */
+#ifndef PE_HTTP_RENDERED_H
+#define PE_HTTP_RENDERED_H
+
+#include "http/coding.h"
+#include "http/numeric.h"
+
+/** How long the answer will be, and whether parts of it may be asked for. */
+pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why) PE_MUST_CHECK;
+
+/** Worth keeping: a table whose answer is surely no larger than the cache takes. Measured. */
+bool pe_numeric_cacheable(const pe_numeric *numeric);
+
+/** The answer through the cache: rendered by one thread when absent. */
+pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit,
+                           pe_problem *why) PE_MUST_CHECK;
+
+/** The same, coded; its data is NULL when coding was not worth it. */
+pe_status pe_numeric_coded_entry(pe_numeric *numeric, pe_coding coding, pe_entry **out, int *hit,
+                                 pe_problem *why) PE_MUST_CHECK;
+
+/** The tag of the coded answer; false when there is none (transforms). */
+bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, char out[PE_ETAG_BYTES]);
+
+/** Remember that a raw request means this canonical one, in this coding. */
+void pe_numeric_learn(const pe_numeric *numeric, const pe_front *front, pe_coding coding);
+
+/** Render it, or the part, into memory. *data is the caller's, to free. */
+pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **data, size_t *bytes,
+                            pe_problem *why) PE_MUST_CHECK;
+
+/** Compute a target of the settings' warm list into the cache. */
+pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why) PE_MUST_CHECK;
+
+#endif
