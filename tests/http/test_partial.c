@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/* test_partial.c - ranges, content codings and digests of answers. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nettle/base64.h>
+#include <nettle/sha2.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "support/problem.h"
+#include "support/wire.h"
+
+/* Kept in the cache; rendered for each request; streamed. */
+#define KEPT   "/v1/sinusoidal?d_model=8&positions=0:64&format=raw"
+#define WHOLE  "/v1/sinusoidal?d_model=64&positions=0:512&format=npy"
+#define STREAM "/v1/sinusoidal?d_model=512&positions=0:2048&format=raw"
+#define NESTED "/v1/sinusoidal?d_model=64&positions=0:64"
+
+static test_server server;
+
+static int start(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--response-cache-entry-bytes", "65536", NULL};
+    server_start(&server, flags);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+static reply get_with(const char *method, const char *target, const char *first, const char *second)
+{
+    const char *const headers[] = {first, first != NULL ? second : NULL, NULL};
+    return fetch(&server, method, target, headers, NULL, 0);
+}
+
+/* ---- ranges ---- */
+
+static void assert_part(const char *target, const char *range, const reply *whole, size_t first,
+                        size_t last)
+{
+    char content_range[96], etag[64];
+    reply part = get_with("GET", target, range, NULL);
+    assert_status(range, &part, 206);
+    snprintf(content_range, sizeof content_range, "bytes %zu-%zu/%zu", first, last, whole->bytes);
+    assert_header(range, &part, "Content-Range", content_range);
+    assert_header(range, &part, "Accept-Ranges", "bytes");
+    assert_header(range, &part, "ETag", reply_header(whole, "ETag", etag, sizeof etag));
+    if (part.bytes != last - first + 1 || memcmp(part.body, whole->body + first, part.bytes) != 0)
+        fail_msg("%s of %s: got %zu bytes, or others than asked for", range, target, part.bytes);
+    reply_free(&part);
+}
+
+static void a_range_is_that_part_of_the_whole(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {KEPT, WHOLE, STREAM};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        for (int repeat = 0; repeat < 2; repeat++) { /* first with nothing kept */
+            reply whole = {0};
+            if (repeat == 0) {
+                test_server other;
+                server_start(&other, NULL);
+                whole = get(&other, targets[i]);
+                server_end(&other);
+            } else {
+                whole = get(&server, targets[i]);
+            }
+            size_t n = whole.bytes;
+            char line[96];
+            assert_status(targets[i], &whole, 200);
+            assert_header(targets[i], &whole, "Accept-Ranges", "bytes");
+            assert_part(targets[i], "Range: bytes=0-0", &whole, 0, 0);
+            assert_part(targets[i], "Range: bytes=1-130", &whole, 1, 130);
+            assert_part(targets[i], "Range: bytes=1000-", &whole, 1000, n - 1);
+            assert_part(targets[i], "Range: bytes=-7", &whole, n - 7, n - 1);
+            assert_part(targets[i], "Range: bytes=-99999999999999999999999", &whole, 0, n - 1);
+            assert_part(targets[i], "Range: bytes=5-99999999999999999999999", &whole, 5, n - 1);
+            assert_part(targets[i], "Range: BYTES=5-6", &whole, 5, 6);
+            snprintf(line, sizeof line, "Range: bytes=%zu-%zu", n - 1, n - 1);
+            assert_part(targets[i], line, &whole, n - 1, n - 1);
+            snprintf(line, sizeof line, "Range: bytes=%zu-%zu", n / 2 - 1, n / 2 + 333);
+            assert_part(targets[i], line, &whole, n / 2 - 1, n / 2 + 333);
+            reply_free(&whole);
+        }
+    }
+}
+
+static void ranges_that_are_not_read_get_the_whole(void **state)
+{
+    (void)state;
+    static const char *const ranges[] = {
+        "Range: bytes=5-4",   "Range: bytes=a-b",     "Range: bytes=-",   "Range: bytes=",
+        "Range: rows=0-1",    "Range: bytes=0-1,5-6", "Range: bytes 0-1", "Range: bytes=0-1x",
+        "Range: bytes=0x1-5", "Range: bytes=1",
+    };
+    static const char *const targets[] = {KEPT, WHOLE};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        for (size_t t = 0; t < 2; t++) {
+            reply answer = get_with("GET", targets[t], ranges[i], NULL);
+            assert_status(ranges[i], &answer, 200);
+            assert_header(ranges[i], &answer, "Content-Range", NULL);
+            reply_free(&answer);
+        }
+    }
+}
+
+static void a_range_beyond_the_end_is_416(void **state)
+{
+    (void)state;
+    static const char *const ranges[] = {"Range: bytes=2048-", "Range: bytes=2048-2049",
+                                         "Range: bytes=99999999999999999999999-",
+                                         "Range: bytes=-0"};
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        reply answer = get_with("GET", KEPT, ranges[i], NULL);
+        assert_problem(ranges[i], &answer, 416, "range-not-satisfiable");
+        assert_header(ranges[i], &answer, "Content-Range", "bytes */2048");
+        reply_free(&answer);
+    }
+}
+
+static void if_range_holds_for_the_strong_tag_only(void **state)
+{
+    (void)state;
+    char etag[64], right[96], weak[96];
+    reply whole = get(&server, KEPT);
+    assert_non_null(reply_header(&whole, "ETag", etag, sizeof etag));
+    snprintf(right, sizeof right, "If-Range: %s", etag);
+    snprintf(weak, sizeof weak, "If-Range: W/%s", etag);
+    const struct {
+        const char *condition;
+        long status;
+    } cases[] = {
+        {right, 206},
+        {weak, 200},
+        {"If-Range: \"other\"", 200},
+        {"If-Range: Wed, 21 Oct 2015 07:28:00 GMT", 200},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reply answer = get_with("GET", KEPT, "Range: bytes=0-3", cases[i].condition);
+        assert_status(cases[i].condition, &answer, cases[i].status);
+        assert_int_equal(answer.bytes, cases[i].status == 206 ? 4 : whole.bytes);
+        reply_free(&answer);
+    }
+    reply_free(&whole);
+}
+
+static void a_matching_tag_comes_before_the_range(void **state)
+{
+    (void)state;
+    reply answer = get_with("GET", KEPT, "Range: bytes=0-3", "If-None-Match: *");
+    assert_status("both", &answer, 304);
+    reply_free(&answer);
+}
+
+static void head_post_and_unknown_lengths_have_no_ranges(void **state)
+{
+    (void)state;
+    reply head = get_with("HEAD", KEPT, "Range: bytes=0-3", NULL);
+    assert_status("HEAD", &head, 200);
+    assert_header("HEAD", &head, "Content-Length", "2048");
+    reply nested = get_with("GET", NESTED, "Range: bytes=0-3", NULL);
+    assert_status("nested JSON", &nested, 200);
+    assert_header("nested JSON", &nested, "Accept-Ranges", NULL);
+    static const char body[] = "{\"d_model\":8,\"positions\":\"0:64\",\"format\":\"raw\"}";
+    static const char *const headers[] = {"Content-Type: application/json", "Range: bytes=0-3",
+                                          NULL};
+    reply posted = fetch(&server, "POST", "/v1/sinusoidal", headers, body, strlen(body));
+    assert_status("POST", &posted, 200);
+    assert_int_equal(posted.bytes, 2048);
+    reply_free(&head);
+    reply_free(&nested);
+    reply_free(&posted);
+}
+
+/* ---- codings ---- */
+
+/* The content of a coded answer, to be freed; fails the test when it does not decode. */
+static char *decoded(const reply *answer, const char *coding, size_t *bytes)
+{
+    const size_t room = (size_t)64 << 20;
+    char *out = malloc(room);
+    assert_non_null(out);
+    if (strcmp(coding, "zstd") == 0) {
+        *bytes = ZSTD_decompress(out, room, answer->body, answer->bytes);
+        assert_false(ZSTD_isError(*bytes));
+        return out;
+    }
+    z_stream stream = {.next_in = (unsigned char *)answer->body,
+                       .avail_in = (unsigned)answer->bytes,
+                       .next_out = (unsigned char *)out,
+                       .avail_out = (unsigned)room};
+    assert_int_equal(inflateInit2(&stream, 31), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    *bytes = stream.total_out;
+    inflateEnd(&stream);
+    return out;
+}
+
+static void coded_answers_decode_to_the_plain_bytes(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {
+        NESTED,                                                  /* kept */
+        "/v1/sinusoidal?d_model=64&positions=0:600",             /* rendered each time */
+        "/v1/sinusoidal?d_model=64&positions=0:64&format=csv",   /* text of another kind */
+        "/v1/alibi/bias?num_heads=4&query_length=50&format=raw", /* binary, compressible */
+    };
+    static const char *const codings[] = {"gzip", "zstd"};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        reply plain = get(&server, targets[i]);
+        char tags[3][64];
+        assert_header(targets[i], &plain, "Content-Encoding", NULL);
+        assert_non_null(reply_header(&plain, "ETag", tags[2], sizeof tags[2]));
+        for (size_t c = 0; c < 2; c++) {
+            for (int repeat = 0; repeat < 2; repeat++) {
+                char line[64];
+                size_t bytes;
+                snprintf(line, sizeof line, "Accept-Encoding: %s", codings[c]);
+                reply coded = get_with("GET", targets[i], line, NULL);
+                assert_status(targets[i], &coded, 200);
+                assert_header(targets[i], &coded, "Content-Encoding", codings[c]);
+                assert_header(targets[i], &coded, "Vary", "Accept, Accept-Encoding");
+                assert_header(targets[i], &coded, "Accept-Ranges", NULL);
+                assert_non_null(reply_header(&coded, "ETag", tags[c], sizeof tags[c]));
+                assert_true(coded.bytes <= plain.bytes - plain.bytes / 5);
+                char *content = decoded(&coded, codings[c], &bytes);
+                assert_int_equal(bytes, plain.bytes);
+                assert_memory_equal(content, plain.body, bytes);
+                free(content);
+                reply_free(&coded);
+            }
+        }
+        assert_string_not_equal(tags[0], tags[1]);
+        assert_string_not_equal(tags[0], tags[2]);
+        assert_string_not_equal(tags[1], tags[2]);
+        reply_free(&plain);
+    }
+}
+
+static void weights_choose_the_coding(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *coding;
+    } cases[] = {
+        {"Accept-Encoding: gzip, deflate", "gzip"},
+        {"Accept-Encoding: gzip, deflate, br, zstd", "zstd"},
+        {"Accept-Encoding: zstd;q=0.5, gzip;q=0.8", "gzip"},
+        {"Accept-Encoding: zstd;q=0.5, gzip ; q=0.4", "zstd"},
+        {"Accept-Encoding: gzip;q=0", NULL},
+        {"Accept-Encoding: gzip;q=0.000", NULL},
+        {"Accept-Encoding: *;q=0.5", "gzip"},
+        {"Accept-Encoding: *, gzip;q=0", NULL},
+        {"Accept-Encoding: identity, gzip;q=0.5", NULL},
+        {"Accept-Encoding: identity;q=0.2, gzip;q=0.5", "gzip"},
+        {"Accept-Encoding: br, deflate", NULL},
+        {"Accept-Encoding:", NULL},
+        {"Accept-Encoding: GZIP", "gzip"},
+        {"Accept-Encoding: gzip;q=nonsense", NULL},
+        {"Accept-Encoding: gzipped", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reply answer = get_with("GET", NESTED, cases[i].line, NULL);
+        assert_status(cases[i].line, &answer, 200);
+        assert_header(cases[i].line, &answer, "Content-Encoding", cases[i].coding);
+        reply_free(&answer);
+    }
+}
+
+static void what_hardly_shrinks_goes_out_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {
+        "/v1/sinusoidal?d_model=4&positions=0",                                   /* tiny */
+        "/v1/sinusoidal?d_model=64&positions=1000:1064&dtype=float64&format=raw", /* noise */
+    };
+    for (size_t i = 0; i < 2; i++) {
+        for (int repeat = 0; repeat < 2; repeat++) {
+            char etag[64];
+            reply plain = get(&server, targets[i]);
+            reply answer = get_with("GET", targets[i], "Accept-Encoding: gzip", NULL);
+            assert_header(targets[i], &answer, "Content-Encoding", NULL);
+            assert_header(targets[i], &answer, "ETag",
+                          reply_header(&plain, "ETag", etag, sizeof etag));
+            assert_int_equal(answer.bytes, plain.bytes);
+            reply_free(&answer);
+            reply_free(&plain);
+        }
+    }
+}
+
+static void a_tag_matches_in_the_coding_that_it_was_given_for(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"Accept-Encoding: gzip", "Accept-Encoding: zstd",
+                                        "Accept-Encoding: identity"};
+    for (size_t i = 0; i < 3; i++) {
+        char etag[64], condition[96];
+        reply answer = get_with("GET", NESTED, lines[i], NULL);
+        assert_non_null(reply_header(&answer, "ETag", etag, sizeof etag));
+        snprintf(condition, sizeof condition, "If-None-Match: %s", etag);
+        for (size_t j = 0; j < 3; j++) {
+            reply again = get_with("GET", NESTED, lines[j], condition);
+            /* The plain tag names the same content whatever coding is liked. */
+            assert_status(condition, &again, i == j || i == 2 ? 304 : 200);
+            if (again.status == 304)
+                assert_header(condition, &again, "ETag", etag);
+            reply_free(&again);
+        }
+        reply_free(&answer);
+    }
+}
+
+static void a_range_is_of_the_uncoded_bytes(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/alibi/bias?num_heads=4&query_length=50&format=raw";
+    reply whole = get(&server, target);
+    reply part = get_with("GET", target, "Range: bytes=8-15", "Accept-Encoding: gzip");
+    assert_status("range", &part, 206);
+    assert_header("range", &part, "Content-Encoding", NULL);
+    assert_int_equal(part.bytes, 8);
+    assert_memory_equal(part.body, whole.body + 8, 8);
+    reply_free(&whole);
+    reply_free(&part);
+}
+
+static void a_transform_is_coded_too(void **state)
+{
+    (void)state;
+    static char body[20000];
+    size_t used = (size_t)snprintf(body, sizeof body, "{\"embeddings\":[[0,0]");
+    for (int i = 1; i < 1000; i++)
+        used += (size_t)snprintf(body + used, sizeof body - used, ",[0,0]");
+    snprintf(body + used, sizeof body - used, "]}");
+    static const char *const headers[] = {"Content-Type: application/json", "Accept-Encoding: gzip",
+                                          NULL};
+    reply plain = post_json(&server, "/v1/sinusoidal/add", body);
+    reply coded = fetch(&server, "POST", "/v1/sinusoidal/add", headers, body, strlen(body));
+    size_t bytes;
+    assert_header("coded", &coded, "Content-Encoding", "gzip");
+    assert_header("coded", &coded, "ETag", NULL);
+    char *content = decoded(&coded, "gzip", &bytes);
+    assert_int_equal(bytes, plain.bytes);
+    assert_memory_equal(content, plain.body, bytes);
+    free(content);
+    reply_free(&plain);
+    reply_free(&coded);
+}
+
+/* ---- digests ---- */
+
+static void assert_digest(const char *name, const reply *answer)
+{
+    struct sha256_ctx sha;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char text[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE) + 1] = "", wanted[80];
+    sha256_init(&sha);
+    sha256_update(&sha, answer->bytes, (const uint8_t *)answer->body);
+    sha256_digest(&sha, sizeof digest, digest);
+    base64_encode_raw(text, sizeof digest, digest);
+    snprintf(wanted, sizeof wanted, "sha-256=:%s:", text);
+    assert_header(name, answer, "Repr-Digest", wanted);
+}
+
+static void a_wanted_digest_is_that_of_the_bytes(void **state)
+{
+    (void)state;
+    static const char want[] = "Want-Repr-Digest: sha-512=3, sha-256=10";
+    static const char *const targets[] = {KEPT, WHOLE, NESTED};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        for (int repeat = 0; repeat < 2; repeat++) {
+            reply plain = get_with("GET", targets[i], want, NULL);
+            reply coded = get_with("GET", targets[i], want, "Accept-Encoding: gzip");
+            assert_digest(targets[i], &plain);
+            assert_digest(targets[i], &coded); /* the digest of a coded answer is of coded bytes */
+            reply_free(&plain);
+            reply_free(&coded);
+        }
+    }
+    static const char *const unwanted[] = {"Want-Repr-Digest: sha-256=0", "Want-Repr-Digest: md5=1",
+                                           "Want-Repr-Digest: sha-2560=1"};
+    for (size_t i = 0; i < sizeof unwanted / sizeof unwanted[0]; i++) {
+        reply answer = get_with("GET", KEPT, unwanted[i], NULL);
+        assert_header(unwanted[i], &answer, "Repr-Digest", NULL);
+        reply_free(&answer);
+    }
+    reply streamed = get_with("GET", STREAM, want, NULL);
+    assert_status("streamed", &streamed, 200);
+    assert_header("streamed", &streamed, "Repr-Digest", NULL);
+    reply_free(&streamed);
+}
+
+static void the_digest_of_a_part_is_that_of_the_whole(void **state)
+{
+    (void)state;
+    char digest[96], same[96];
+    reply whole = get_with("GET", KEPT, "Want-Repr-Digest: sha-256=1", NULL);
+    reply part = get_with("GET", KEPT, "Want-Repr-Digest: sha-256=1", "Range: bytes=1-3");
+    assert_non_null(reply_header(&whole, "Repr-Digest", digest, sizeof digest));
+    assert_status("part", &part, 206);
+    assert_non_null(reply_header(&part, "Repr-Digest", same, sizeof same));
+    assert_string_equal(digest, same);
+    reply_free(&whole);
+    reply_free(&part);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_range_is_that_part_of_the_whole),
+        cmocka_unit_test(ranges_that_are_not_read_get_the_whole),
+        cmocka_unit_test(a_range_beyond_the_end_is_416),
+        cmocka_unit_test(if_range_holds_for_the_strong_tag_only),
+        cmocka_unit_test(a_matching_tag_comes_before_the_range),
+        cmocka_unit_test(head_post_and_unknown_lengths_have_no_ranges),
+        cmocka_unit_test(coded_answers_decode_to_the_plain_bytes),
+        cmocka_unit_test(weights_choose_the_coding),
+        cmocka_unit_test(what_hardly_shrinks_goes_out_as_it_is),
+        cmocka_unit_test(a_tag_matches_in_the_coding_that_it_was_given_for),
+        cmocka_unit_test(a_range_is_of_the_uncoded_bytes),
+        cmocka_unit_test(a_transform_is_coded_too),
+        cmocka_unit_test(a_wanted_digest_is_that_of_the_bytes),
+        cmocka_unit_test(the_digest_of_a_part_is_that_of_the_whole),
+    };
+    return cmocka_run_group_tests_name("http partial", tests, start, stop);
+}
