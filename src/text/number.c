@@ -80,17 +80,29 @@ static inline int zeros_at_end(uint64_t eight)
     return 8 - ((highest_bit(eight << 3 | 1) + 5) >> 3);
 }
 
+/* 0 < n < 10^9: what narrow types and small integers need. */
+static inline spelling spell_short(uint64_t n, int exponent)
+{
+    const int length = digit_count(n);
+    n *= powers[9 - length];
+    const uint64_t first = n / powers[8];
+    const uint64_t eight = pe_digits_split(n - first * powers[8]);
+    return (spelling){first, eight, 0, 9 - zeros_at_end(eight), length + exponent};
+}
+
 /* 0 < n < 10^17. */
 static inline spelling spell(uint64_t n, int exponent)
 {
-    int length = digit_count(n);
+    if (n < 1000000000)
+        return spell_short(n, exponent);
+    const int length = digit_count(n);
     n *= powers[17 - length];
-    uint64_t first = n / powers[16], rest = n - first * powers[16];
-    uint64_t eight = rest / powers[8], more = rest - eight * powers[8];
-    spelling out = {first, pe_digits_split(eight), pe_digits_split(more), 0, length + exponent};
-    out.count = 17 - zeros_at_end(out.more);
-    out.count -= out.more == 0 ? zeros_at_end(out.eight) : 0;
-    return out;
+    const uint64_t first = n / powers[16], rest = n - first * powers[16];
+    const uint64_t high = rest / powers[8], low = rest - high * powers[8];
+    const uint64_t eight = pe_digits_split(high), more = pe_digits_split(low);
+    int count = 17 - zeros_at_end(more);
+    count -= more == 0 ? zeros_at_end(eight) : 0;
+    return (spelling){first, eight, more, count, length + exponent};
 }
 
 static size_t write_exponent(int exponent, char *out)

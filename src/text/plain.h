@@ -41,7 +41,7 @@ static inline const char *pe_plain_digits(const char *p, uint64_t *sum)
     memcpy(&a, p, 8);
     memcpy(&b, p + 8, 8);
     const int from_a = pe_plain_count(a);
-    const int from_b = pe_plain_count(b) & -(from_a == 8);
+    const int from_b = pe_plain_count(b) & -(pe_digits_others(a) == 0);
     *sum = pe_plain_append(pe_plain_append(*sum, a, from_a), b, from_b);
     p += from_a + from_b;
     if (from_b == 8) {
@@ -51,6 +51,16 @@ static inline const char *pe_plain_digits(const char *p, uint64_t *sum)
         p += from_c;
     }
     return p;
+}
+
+/** The same for the second digit on of a whole number, which seldom has more than nine. */
+static inline const char *pe_plain_whole(const char *p, uint64_t *sum)
+{
+    uint64_t a;
+    memcpy(&a, p, 8);
+    const int from_a = pe_plain_count(a);
+    *sum = pe_plain_append(*sum, a, from_a);
+    return from_a == 8 ? pe_plain_digits(p + 8, sum) : p + from_a;
 }
 
 /** (-1)^negative * digits / 10^fraction. */
@@ -69,13 +79,12 @@ static inline const char *pe_plain_read(const char *text, pe_plain *out)
 {
     const bool negative = *text == '-';
     const char *whole = text + negative, *p = whole + 1;
-    uint64_t digits = 0;
+    uint64_t digits = (uint64_t)(unsigned char)whole[0] - '0';
+    if (digits > 9)
+        return NULL;
     out->fraction = 0;
-    if (whole[0] != '0') {
-        p = pe_plain_digits(whole, &digits);
-        if (p == whole)
-            return NULL;
-    }
+    if (*p != '.' && digits != 0)
+        p = pe_plain_whole(p, &digits);
     if (*p == '.') {
         const char *point = p + 1;
         p = pe_plain_digits(point, &digits);

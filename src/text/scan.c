@@ -194,7 +194,7 @@ static inline double round_plain(const pe_plain *plain, const char *text, const 
  * Read numbers and the commas after them for as long as they are plain, in the type's range, and
  * there is room. Whatever ends the run is left to read_element.
  */
-static size_t read_plain_run(scanner *scan, pe_dtype dtype, size_t element_bytes)
+static inline size_t read_run(scanner *scan, pe_dtype dtype, size_t element_bytes)
 {
     const double most = pe_dtype_max(dtype);
     const char *at = scan->at, *end = scan->end;
@@ -211,11 +211,22 @@ static size_t read_plain_run(scanner *scan, pe_dtype dtype, size_t element_bytes
             break;
         store(dtype, copysign(value, plain.negative ? -1 : 1), data + n * element_bytes);
         at = comma + 1;
-        at += *at == ' ';
+        if (__builtin_expect(*at == ' ', 0)) /* a jump is foretold, a sum would be waited for */
+            at++;
     }
     scan->at = at;
     scan->elements += n;
     return n;
+}
+
+/* One copy for each of the types that bodies usually ask for. */
+static size_t read_plain_run(scanner *scan)
+{
+    if (scan->dtype == PE_FLOAT32)
+        return read_run(scan, PE_FLOAT32, 4);
+    if (scan->dtype == PE_FLOAT64)
+        return read_run(scan, PE_FLOAT64, 8);
+    return scan->dtype == PE_INT32 ? 0 : read_run(scan, scan->dtype, 2);
 }
 
 static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
@@ -279,8 +290,8 @@ static pe_status read_array(scanner *scan, size_t depth)
         return close_array(scan, depth, 0);
     }
     for (;;) {
-        if (depth + 1 == scan->ndim && scan->dtype != PE_INT32)
-            count += read_plain_run(scan, scan->dtype, element_bytes);
+        if (depth + 1 == scan->ndim)
+            count += read_plain_run(scan);
         scan->index[depth] = count++;
         pe_status status = read_element(scan, depth, element_bytes);
         if (status != PE_OK)
