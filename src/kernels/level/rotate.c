@@ -71,16 +71,18 @@ static void spread(const double *cos, const double *sin, size_t pairs, double *c
     }
 }
 
-/* n <= BLOCK pairs of a 16-bit type: widened, rotated in place, narrowed; that tells NaN too. */
+/* n <= BLOCK pairs of a 16-bit type: widened, rotated in place, narrowed; that tells NaN too. Both
+ * channels go in one call where they adjoin. */
 static void narrow_halves(pe_dtype dtype, size_t n, const double *cos, const double *sin,
                           const char *a, const char *b, char *a_out, char *b_out)
 {
-    _Alignas(64) double wide[2][BLOCK];
-    PE_LEVEL_NAME(pe_widen)(dtype, a, n, wide[0]);
-    PE_LEVEL_NAME(pe_widen)(dtype, b, n, wide[1]);
-    rotate_halves(PE_FLOAT64, n, cos, sin, wide[0], wide[1], wide[0], wide[1], pe_all(0));
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide[0], n, a_out);
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide[1], n, b_out);
+    _Alignas(64) double wide[2 * BLOCK];
+    const size_t first = b == a + n * pe_dtype_bytes(dtype) ? 2 * n : n;
+    PE_LEVEL_NAME(pe_widen)(dtype, a, first, wide);
+    PE_LEVEL_NAME(pe_widen)(dtype, b, 2 * n - first, wide + n);
+    rotate_halves(PE_FLOAT64, n, cos, sin, wide, wide + n, wide, wide + n, pe_all(0));
+    PE_LEVEL_NAME(pe_narrow)(dtype, wide, first, a_out);
+    PE_LEVEL_NAME(pe_narrow)(dtype, wide + n, 2 * n - first, b_out);
 }
 
 static void narrow_neighbours(pe_dtype dtype, size_t n, const double *cos, const double *sin,
