@@ -14,19 +14,23 @@
 
 struct growing {
     char *data;
-    size_t bytes;
+    size_t bytes, capacity;
 };
 
 static size_t take(char *data, size_t size, size_t n, void *into)
 {
     struct growing *to = into;
-    char *grown = realloc(to->data, to->bytes + size * n + 1);
-    if (grown == NULL)
-        return 0;
-    memcpy(grown + to->bytes, data, size * n);
-    to->data = grown;
+    const size_t need = to->bytes + size * n + 1;
+    if (need > to->capacity) {
+        char *grown = realloc(to->data, need * 2);
+        if (grown == NULL)
+            return 0;
+        to->data = grown;
+        to->capacity = need * 2;
+    }
+    memcpy(to->data + to->bytes, data, size * n);
     to->bytes += size * n;
-    grown[to->bytes] = '\0';
+    to->data[to->bytes] = '\0';
     return size * n;
 }
 
