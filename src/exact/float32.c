@@ -3,20 +3,30 @@
 #include "exact/set.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* 1 / 2 pi in turns per radian, times 2^192, rounded: an angle times this is its phase. */
 static const pe_turns per_radian = {
     {0x36d8a5664f10e410U, 0x7f09d5f47d4d3770U, 0x28be60db9391054aU, 0}};
 
-/* sin and cos of a float32, rounded to float32. */
-static void sincos32(const pe_wave *wave, double position, size_t i, float value[2])
+/* What rows share. */
+typedef struct rows32 {
+    const pe_wave *wave;
+    const pe_wave_layout *layout;
+    pe_dtype dtype;
+    float amplitude;
+    uint64_t *hi, *lo;    /* [n] phases of a row */
+    float *sine, *cosine; /* [n] of a row */
+} rows32;
+
+/* sin and cos of a float32, rounded to float32, whatever it takes. */
+static void settle32(const rows32 *job, double position, size_t i)
 {
-    const float angle = pe_wave_angle32(wave, position, i);
-    bool known[2] = {false, false};
+    const float angle = pe_wave_angle32(job->wave, position, i);
+    bool known[2] = {angle == 0, angle == 0};
     double rounded[2] = {0, 1};
-    if (angle == 0) {
-        known[0] = known[1] = true;
-    } else if (fabsf(angle) < 0x1p53F) {
+    if (angle != 0 && fabsf(angle) < 0x1p53F) {
         uint64_t phase[PE_PHASE_WORDS];
         pe_wide wide[2];
         const int err = pe_phase_at(&per_radian, (double)angle, phase);
@@ -25,37 +35,100 @@ static void sincos32(const pe_wave *wave, double position, size_t i, float value
             known[k] = pe_wide_round(&wide[k], PE_FLOAT32, &rounded[k]);
     }
     for (int k = 0; k < 2; k++) {
-        const pe_element element = {wave, position, i, k == 1, true};
+        const pe_element element = {job->wave, position, i, k == 1, true};
         if (!known[k])
             rounded[k] = pe_exact_round(PE_FLOAT32, pe_element_eval, &element, 0);
-        value[k] = (float)rounded[k];
     }
+    job->sine[i] = (float)rounded[0];
+    job->cosine[i] = (float)rounded[1];
+}
+
+/*
+ * The upper words of angle / 2 pi modulo 1, for angles from 2^-40 on: the 24 bits of the angle
+ * times the upper words of 1 / 2 pi, moved to where the exponent says. 0 for other angles: the
+ * kernel proves nothing about that phase.
+ */
+static pe_u128 phase32(float angle)
+{
+    int exponent;
+    const uint64_t m = (uint64_t)(frexpf(fabsf(angle), &exponent) * 0x1p24F);
+    const int shift = 24 - exponent;
+    if (m == 0 || shift > 63 || exponent > 53)
+        return 0;
+    const pe_u128 low = (pe_u128)per_radian.word[0] * m;
+    const pe_u128 middle = (pe_u128)per_radian.word[1] * m + (uint64_t)(low >> 64);
+    const pe_u128 high = (pe_u128)per_radian.word[2] * m + (uint64_t)(middle >> 64);
+    pe_u128 phase = high << 64 | (uint64_t)middle;
+    if (shift > 0)
+        phase = phase >> shift | high >> 64 << (128 - shift);
+    else if (shift < 0)
+        phase = phase << -shift | (uint64_t)low >> (64 + shift);
+    return angle < 0 ? -phase : phase;
+}
+
+/* Sines and cosines of a row. */
+static void evaluate_row(const rows32 *job, double position)
+{
+    const size_t n = job->wave->spec.n;
+    uint64_t doubtful[PE_WAVE_MAX / 64];
+    memset(doubtful, 0, (n + 63) / 64 * sizeof doubtful[0]);
+    for (size_t i = 0; i < n; i++) {
+        const pe_u128 phase = phase32(pe_wave_angle32(job->wave, position, i));
+        job->hi[i] = (uint64_t)(phase >> 64);
+        job->lo[i] = (uint64_t)phase;
+    }
+    const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n}; /* cosine follows sine */
+    const pe_run run = {.n = n,
+                        .rows = 1,
+                        .start_hi = job->hi,
+                        .start_lo = job->lo,
+                        .step_hi = job->hi,
+                        .step_lo = job->lo,
+                        .amplitude_hi = 1};
+    pe_kernels_get()->waves(&run, &dense, PE_FLOAT32, job->sine, doubtful);
+    for (size_t w = 0; w < (n + 63) / 64; w++)
+        for (uint64_t word = doubtful[w]; word != 0; word &= word - 1)
+            settle32(job, position, w * 64 + (size_t)__builtin_ctzll(word));
 }
 
 /* value * amplitude rounded to float32, then to dtype; what rounds to zero has no sign. */
-static void put32(float value, float amplitude, pe_dtype dtype, char *at)
+static void put32(const rows32 *job, const float *value, ptrdiff_t at, char *row)
 {
-    const double product = (double)(value * amplitude);
-    const bool zero = fabs(product) <= ldexp(0.5, pe_precision_of(dtype).least);
-    pe_dtype_store(dtype, zero ? 0 : product, at);
+    const ptrdiff_t item = (ptrdiff_t)pe_dtype_bytes(job->dtype);
+    const double zero = ldexp(0.5, pe_precision_of(job->dtype).least);
+    for (size_t i = 0; i < job->wave->spec.n; i++) {
+        const float product = value[i] * job->amplitude + 0.0F; /* no -0 */
+        char *to = row + (at + (ptrdiff_t)i * job->layout->stride) * item;
+        if (job->dtype == PE_FLOAT32)
+            memcpy(to, &product, sizeof product);
+        else
+            pe_dtype_store(job->dtype, fabs((double)product) <= zero ? 0 : (double)product, to);
+    }
 }
 
-void pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first, size_t rows,
-                    const pe_wave_layout *layout, pe_dtype dtype, bool bare, void *out)
+pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first,
+                         size_t rows, const pe_wave_layout *layout, pe_dtype dtype, bool bare,
+                         void *out, pe_problem *why)
 {
-    const ptrdiff_t item = (ptrdiff_t)pe_dtype_bytes(dtype);
-    const float amplitude = bare ? 1 : (float)wave->amplitude[PE_FLOAT32];
-    char *row = out;
-    for (size_t r = 0; r < rows; r++, row += (ptrdiff_t)layout->row * item) {
-        const double position = pe_positions_at(positions, first + r);
-        for (size_t i = 0; i < wave->spec.n; i++) {
-            float value[2];
-            sincos32(wave, position, i, value);
-            char *at = row + (ptrdiff_t)i * layout->stride * item;
-            if (layout->sin_at >= 0)
-                put32(value[0], amplitude, dtype, at + layout->sin_at * item);
-            if (layout->cos_at >= 0)
-                put32(value[1], amplitude, dtype, at + layout->cos_at * item);
-        }
+    const size_t n = wave->spec.n, bytes = layout->row * pe_dtype_bytes(dtype);
+    uint64_t *memory = malloc(2 * n * sizeof *memory);
+    float *values = malloc(2 * n * sizeof *values);
+    if (memory == NULL || values == NULL) {
+        free(memory);
+        free(values);
+        return pe_fail_memory(why);
     }
+    const float amplitude = bare ? 1 : (float)wave->amplitude[PE_FLOAT32];
+    const rows32 job = {wave, layout, dtype, amplitude, memory, memory + n, values, values + n};
+    for (size_t r = 0; r < rows; r++) {
+        char *row = (char *)out + r * bytes;
+        evaluate_row(&job, pe_positions_at(positions, first + r));
+        if (layout->sin_at >= 0)
+            put32(&job, job.sine, layout->sin_at, row);
+        if (layout->cos_at >= 0)
+            put32(&job, job.cosine, layout->cos_at, row);
+    }
+    free(memory);
+    free(values);
+    return PE_OK;
 }

@@ -58,8 +58,9 @@ void pe_element_eval(const void *context, size_t index, mpfr_ptr out);
 float pe_wave_angle32(const pe_wave *wave, double position, size_t i);
 
 /** pe_wave_table for a float32 set; bare leaves the amplitude out. */
-void pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first, size_t rows,
-                    const pe_wave_layout *layout, pe_dtype dtype, bool bare, void *out);
+pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first,
+                         size_t rows, const pe_wave_layout *layout, pe_dtype dtype, bool bare,
+                         void *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Counts since the set was made.   Threads  any. */
 pe_wave_paths pe_wave_paths_read(const pe_wave *wave);

@@ -322,8 +322,8 @@ static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_p
     if (job->wave->spec.n == 0 || rows == 0)
         return PE_OK;
     if (job->wave->spec.float32)
-        pe_wave_rows32(job->wave, job->positions, first, rows, job->layout, job->dtype, job->bare,
-                       out);
+        status = pe_wave_rows32(job->wave, job->positions, first, rows, job->layout, job->dtype,
+                                job->bare, out, why);
     else if (job->wave->unfit)
         rows_unfit(job, first, rows, out);
     else if (is_plain(job->layout))
