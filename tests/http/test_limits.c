@@ -145,7 +145,7 @@ static void *ask_heavy(void *context)
     char target[128];
     snprintf(target, sizeof target,
              "/v1/sinusoidal?d_model=1024&positions=%d:%d&dtype=float64&format=csv",
-             task->number * 10000, task->number * 10000 + 2000);
+             task->number * 10000, task->number * 10000 + 300);
     task->answer = get(task->server, target);
     return NULL;
 }
