@@ -48,14 +48,14 @@ extern const char *const pe_rope_pairings[];
 
 #define PE_ROPE_PARAM_OPTIONAL(label, type, least, above, most, otherwise, about, say)             \
     {                                                                                              \
-        .name = label, .kind = type, .optional = true, .min = least, .above_min = above,           \
-        .max = most, .fallback_text = otherwise, .help = about, .example = say                     \
+        .name = (label), .kind = (type), .optional = true, .min = (least), .above_min = (above),   \
+        .max = (most), .fallback_text = (otherwise), .help = (about), .example = (say)             \
     }
 /* one number for each pair */
 #define PE_ROPE_PARAM_LIST(label, about)                                                           \
     {                                                                                              \
-        .name = label, .kind = PE_KIND_REAL_LIST, .optional = true, .min = 0.001, .max = 1e6,      \
-        .list_max = 32768, .help = about " One for each pair.", .example = "1,1.5,2,4"             \
+        .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .min = 0.001, .max = 1e6,    \
+        .list_max = 32768, .help = (about), .example = "1,1.5,2,4"                                 \
     }
 
 #define PE_ROPE_PARAMS                                                                             \
@@ -125,9 +125,13 @@ extern const char *const pe_rope_pairings[];
         PE_ROPE_PARAM_OPTIONAL("high_freq_factor", PE_KIND_REAL, 0, true, 1e6, NULL,               \
                                "Turns over the original context above which llama3 keeps a pair.", \
                                "4"),                                                               \
-        PE_ROPE_PARAM_LIST("short_factor", "Divisors of longrope up to the original context."),    \
-        PE_ROPE_PARAM_LIST("long_factor", "Divisors of longrope beyond the original context."),    \
-        PE_ROPE_PARAM_LIST("freq_factors", "Divisors of the frequencies, with every type."),       \
+        PE_ROPE_PARAM_LIST("short_factor",                                                         \
+                           "Divisors of longrope up to the original context. One for each pair."), \
+        PE_ROPE_PARAM_LIST(                                                                        \
+            "long_factor",                                                                         \
+            "Divisors of longrope beyond the original context. One for each pair."),               \
+        PE_ROPE_PARAM_LIST("freq_factors",                                                         \
+                           "Divisors of the frequencies, with every type. One for each pair."),    \
     {                                                                                              \
         .name = "pairing", .kind = PE_KIND_CHOICE, .choices = pe_rope_pairings,                    \
         .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).", \

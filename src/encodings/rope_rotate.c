@@ -94,7 +94,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 #define TENSOR_ROW(label, what)                                                                    \
     {                                                                                              \
-        .name = label, .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                    \
+        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
         .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
     }
 

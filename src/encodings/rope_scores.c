@@ -282,13 +282,13 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 #define TENSOR_ROW(label, what)                                                                    \
     {                                                                                              \
-        .name = label, .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,     \
+        .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
         .help = what ", [rows, head_dim], not rotated yet."                                        \
     }
 #define POSITIONS_ROW(label, rows)                                                                 \
     {                                                                                              \
-        .name = label, .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,         \
-        .fallback_text = rows, .unit = "tokens", .help = "An integer position for each row.",      \
+        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,       \
+        .fallback_text = (rows), .unit = "tokens", .help = "An integer position for each row.",    \
         .example = "0:8"                                                                           \
     }
 

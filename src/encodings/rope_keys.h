@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_keys.h - the keys that only some rope types read. */
+#ifndef PE_ENCODINGS_ROPE_KEYS_H
+#define PE_ENCODINGS_ROPE_KEYS_H
+
+#include "encodings/rope.h"
+
+/**
+ * Refuse keys that the type does not read and miss those it needs, then fill in its defaults:
+ * they become part of the canonical form.
+ * Errors  INVALID_PARAMETER, MISSING_PARAMETER.
+ */
+pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type,
+                             pe_problem *why) PE_MUST_CHECK;
+
+/** Numbers that a formula of this type needs room for. */
+size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
+
+/** Checked keys and lists into a formula made with that room. Errors  INVALID_PARAMETER (a list of
+ * another length than pairs). */
+pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                            pe_problem *why) PE_MUST_CHECK;
+
+#endif
