@@ -87,9 +87,8 @@ static pe_status fail_unknown(const char *name, pe_problem *why)
 {
     char known[64] = "auto";
     size_t used = strlen(known);
-    for (size_t i = 0; i <= LEVEL_MAX && used < sizeof known; i++)
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, ", %s", levels[LEVEL_MAX][i]->name);
+    for (const pe_kernels *const *k = levels[LEVEL_MAX]; *k != NULL && used < sizeof known; k++)
+        used += (size_t)snprintf(known + used, sizeof known - used, ", %s", (*k)->name);
     return pe_fail(why, PE_INVALID_PARAMETER, "kernels", "kernels must be one of %s, got %.32s",
                    known, name);
 }

@@ -19,7 +19,7 @@ static void check_length(const pe_kernels *kernels, random_source *random, pe_dt
 {
     const size_t bytes = pe_dtype_bytes(dtype);
     double y[N_MAX];
-    unsigned char want[N_MAX * 8];
+    unsigned char want[N_MAX * 8] = {0};
     guarded x = guard_make(n * bytes, gap), out = guard_make(n * bytes, gap);
     for (size_t i = 0; i < n * bytes; i++)
         x.data[i] = (unsigned char)random_bits(random);

@@ -77,7 +77,8 @@ static encoded encode_setting(const setting *s)
 static void check_against_formula(const setting *s, uint64_t seed)
 {
     const bool paper = s->shift == 0;
-    const double half = paper ? (double)s->d / 2 : (double)(s->d / 2);
+    const size_t pairs = s->d / 2;
+    const double half = paper ? (double)s->d / 2 : (double)pairs;
     encoded e = encode_setting(s);
     double *got = encoded_all(&e, 0);
     for (size_t r = 0; r < s->rows; r++)

@@ -33,8 +33,7 @@ uint64_t random_bits(random_source *source)
 int64_t random_int(random_source *source, int64_t low, int64_t high)
 {
     const uint64_t span = (uint64_t)high - (uint64_t)low + 1;
-    const uint64_t bits = random_bits(source);
-    return (int64_t)((uint64_t)low + (span ? bits % span : bits));
+    return (int64_t)((uint64_t)low + random_bits(source) % span);
 }
 
 double random_real(random_source *source, double low, double high)

@@ -16,7 +16,7 @@ typedef struct random_source {
 random_source random_make(const char *name);
 
 uint64_t random_bits(random_source *source);
-/** Uniform in [low, high], inclusive. */
+/** Uniform in [low, high], inclusive; not all of int64_t. */
 int64_t random_int(random_source *source, int64_t low, int64_t high);
 /** Uniform in [low, high). */
 double random_real(random_source *source, double low, double high);

@@ -59,12 +59,12 @@ PE_INLINE bool near_block(const struct narrow_type *type, double hi, double base
                           size_t n, double *v)
 {
     const uint64_t mask = (1ULL << type->beyond) - 1, low = (1ULL << (type->beyond - 1)) - 4;
-    pe_vd k;
+    pe_vd k = pe_all(base);
     pe_vu open = pe_all_u(0);
     if (pe_abs(hi) < 2 * type->least)
         return false;
     for (int i = 0; i < PE_LANES; i++)
-        k[i] = base + i * step;
+        k[i] += i * step;
     for (size_t j = 0; j < ((n + 7) & ~(size_t)7); j += PE_LANES) {
         const pe_vd p = hi * k + 0.0;          /* no -0 */
         open |= (((pe_vu)p - low) & mask) - 9; /* below zero within 4 of the midpoint */
