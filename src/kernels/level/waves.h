@@ -9,6 +9,9 @@
 /** Frequencies handled together: their anchors fit the first-level cache. */
 #define PE_TILE 256
 
+/** Most rows an anchor serves on either side. */
+#define PE_REACH 32
+
 /*
  * A row holds two sequences, first and second. They are the sine and the cosine, or the other way
  * round where the cosine comes first in memory or stands alone; only the first is wanted then.
@@ -52,7 +55,8 @@ PE_INLINE pe_spot pe_spot_after(pe_spot spot, size_t bytes)
 PE_INLINE size_t pe_reach(const pe_run *run, size_t r)
 {
     const size_t half = (run->rows - r) / 2;
-    return half < run->offset_rows ? half : run->offset_rows;
+    const size_t most = run->offset_rows < PE_REACH ? run->offset_rows : PE_REACH;
+    return half < most ? half : most;
 }
 
 #define PE_ALL_LANES ((1U << PE_LANES) - 1)

@@ -19,18 +19,35 @@ typedef struct narrow {
     double amplitude, small;
 } narrow;
 
+/* What a row is made of: constants where the functions below are inlined. */
+typedef struct row_kind {
+    pe_dtype dtype;
+    pe_shape_of_row shape;
+    bool single;
+} row_kind;
+
 /* Anchors of a tile. */
 typedef struct anchors {
     double first[PE_TILE], second[PE_TILE];
 } anchors;
 
+/* Vectors that rotation leaves open, or that nobody rotated: row from the group's first, and
+ * frequency from the tile's first. */
+typedef struct spot_list {
+    size_t n;
+    struct {
+        uint16_t row, i;
+    } at[2 * PE_REACH * (PE_TILE / PE_LANES)];
+} spot_list;
+
 /* Last places that a rotation's error covers, as a power of two. */
 #define WINDOW 15
 
-/* pe_dtype_bytes, known to the compiler. */
-PE_INLINE size_t item_of(pe_dtype dtype)
+/* Bytes of a vector in memory, of the first sequence or of both. */
+PE_INLINE size_t bytes_of(row_kind kind, size_t count)
 {
-    return dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+    const size_t item = kind.dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+    return (kind.shape == PE_ROW_INTERLEAVED ? 2 : 1) * count * item;
 }
 
 PE_INLINE pe_sincos evaluate(const narrow *job, size_t i, uint64_t half_step)
@@ -39,21 +56,6 @@ PE_INLINE pe_sincos evaluate(const narrow *job, size_t i, uint64_t half_step)
     const pe_vd first = job->plan->cosine_first ? v.c : v.s;
     const pe_vd second = job->plan->cosine_first ? v.s : v.c;
     return (pe_sincos){first * job->amplitude, second * job->amplitude};
-}
-
-/* Two vectors to a place with room for `count` lanes of each. */
-PE_INLINE pe_floats emit_some(pe_dtype dtype, bool interleaved, const pe_limits *limits, pe_vd a,
-                              pe_vd b, size_t count, size_t item, pe_spot to, pe_ok *ok)
-{
-    const pe_shape_of_row shape = interleaved ? PE_ROW_INTERLEAVED : PE_ROW_PLANES;
-    if (count >= PE_LANES)
-        return pe_emit(dtype, shape, limits, a, b, to.first, to.second, ok);
-    char first[2 * PE_LANES * sizeof(float)], second[PE_LANES * sizeof(float)];
-    const pe_floats f = pe_emit(dtype, shape, limits, a, b, first, second, ok);
-    memcpy(to.first, first, (interleaved ? 2 : 1) * count * item);
-    if (!interleaved)
-        memcpy(to.second, second, count * item);
-    return f;
 }
 
 /*
@@ -88,22 +90,23 @@ PE_INLINE pe_vd round_to_odd(pe_vd v)
 }
 
 /* One vector of row r evaluated directly; marked where even that leaves it open. */
-PE_INLINE void settle(pe_dtype dtype, bool interleaved, bool single, const narrow *job, size_t r,
-                      size_t i)
+PE_INLINE void settle(row_kind kind, const narrow *job, size_t r, size_t i)
 {
     const pe_plan_of_rows *plan = job->plan;
     const size_t left = plan->run->n - i, count = left < PE_LANES ? left : PE_LANES;
     const pe_sincos v = evaluate(job, i, 2 * r);
-    const pe_vd second = single ? v.s : v.c;
-    const bool odd = dtype != PE_FLOAT32;
-    pe_spot to = pe_spot_of(plan, r, i);
-    char unused[PE_LANES * sizeof(float)];
-    if (single)
-        to.second = unused;
+    const pe_vd first = v.s, second = kind.single ? v.s : v.c;
+    const bool odd = kind.dtype != PE_FLOAT32;
+    const pe_spot to = pe_spot_of(plan, r, i);
+    char room[2][2 * PE_LANES * sizeof(float)];
     pe_ok ok = PE_ALL_OK;
-    (void)emit_some(dtype, interleaved, &job->limits, odd ? round_to_odd(v.s) : v.s,
-                    odd ? round_to_odd(second) : second, count, plan->item, to, &ok);
-    const pe_vu open = open_lanes(dtype, v.s, job->small) | open_lanes(dtype, second, job->small);
+    (void)pe_emit(kind.dtype, kind.shape, &job->limits, odd ? round_to_odd(first) : first,
+                  odd ? round_to_odd(second) : second, room[0], room[1], &ok);
+    memcpy(to.first, room[0], bytes_of(kind, count));
+    if (kind.shape == PE_ROW_PLANES && !kind.single)
+        memcpy(to.second, room[1], bytes_of(kind, count));
+    const pe_vu open =
+        open_lanes(kind.dtype, first, job->small) | open_lanes(kind.dtype, second, job->small);
     pe_mark(plan, r, i, pe_lanes_set(open));
 }
 
@@ -121,27 +124,28 @@ PE_INLINE turned turn(const anchors *at, const double *cosines, const double *si
                     pe_fma(first, s, q)};
 }
 
-/* Frequencies [i, end) of two rows, whole vectors. Lists where anything is open; returns how many.
+/*
+ * Frequencies [i, end) of two rows, in whole vectors. Lists where anything is open, returns how
+ * many. Nothing else belongs into this loop: a call in it would cost all its registers.
  */
-PE_INLINE size_t sweep(pe_dtype dtype, bool interleaved, bool single, const pe_limits *given,
-                       const anchors *at, const double *cosines, const double *sines, size_t i,
-                       size_t end, pe_spot plus, pe_spot minus, uint16_t *open)
+PE_INLINE size_t sweep(row_kind kind, const pe_limits *given, const anchors *at,
+                       const double *cosines, const double *sines, size_t i, size_t end,
+                       pe_spot plus, pe_spot minus, uint16_t *open)
 {
-    const pe_shape_of_row shape = interleaved ? PE_ROW_INTERLEAVED : PE_ROW_PLANES;
-    const size_t bytes = (interleaved ? 2U : 1U) * PE_LANES * item_of(dtype);
+    const size_t bytes = bytes_of(kind, PE_LANES);
     const pe_limits limits = {1U << WINDOW, given->small};
     size_t n_open = 0;
     for (; i < end; i += PE_LANES) {
         const turned v = turn(at, cosines, sines, i);
         pe_ok ok = PE_ALL_OK;
         pe_floats f, g;
-        if (single) {
-            f = g = pe_emit(dtype, PE_ROW_PLANES, &limits, v.first_plus, v.first_minus, plus.first,
-                            minus.first, &ok);
+        if (kind.single) {
+            f = g = pe_emit(kind.dtype, PE_ROW_PLANES, &limits, v.first_plus, v.first_minus,
+                            plus.first, minus.first, &ok);
         } else {
-            f = pe_emit(dtype, shape, &limits, v.first_plus, v.second_plus, plus.first, plus.second,
-                        &ok);
-            g = pe_emit(dtype, shape, &limits, v.first_minus, v.second_minus, minus.first,
+            f = pe_emit(kind.dtype, kind.shape, &limits, v.first_plus, v.second_plus, plus.first,
+                        plus.second, &ok);
+            g = pe_emit(kind.dtype, kind.shape, &limits, v.first_minus, v.second_minus, minus.first,
                         minus.second, &ok);
         }
         if (__builtin_expect(pe_doubt(&limits, ok, f, g), false))
@@ -152,57 +156,63 @@ PE_INLINE size_t sweep(pe_dtype dtype, bool interleaved, bool single, const pe_l
     return n_open;
 }
 
-/* The same for the last vector of a tile, which has room for `count` lanes. */
-PE_INLINE size_t sweep_rest(pe_dtype dtype, bool interleaved, bool single, const pe_limits *limits,
-                            const anchors *at, const double *cosines, const double *sines, size_t i,
-                            size_t count, pe_spot plus, pe_spot minus, uint16_t *open)
+/* The same for the last vector of a tile, which has room for `count` lanes only. */
+PE_INLINE size_t sweep_rest(row_kind kind, const pe_limits *limits, const anchors *at,
+                            const double *cosines, const double *sines, size_t i, size_t count,
+                            pe_spot plus, pe_spot minus, uint16_t *open)
 {
     char room[4][2 * PE_LANES * sizeof(float)];
-    const size_t bytes = (interleaved ? 2 : 1) * count * item_of(dtype);
-    const size_t n_open =
-        sweep(dtype, interleaved, single, limits, at, cosines, sines, i, i + PE_LANES,
-              (pe_spot){room[0], room[1]}, (pe_spot){room[2], room[3]}, open);
+    const size_t bytes = bytes_of(kind, count);
+    const size_t n_open = sweep(kind, limits, at, cosines, sines, i, i + PE_LANES,
+                                (pe_spot){room[0], room[1]}, (pe_spot){room[2], room[3]}, open);
     memcpy(plus.first, room[0], bytes);
     memcpy(minus.first, room[2], bytes);
-    if (!interleaved && !single) {
+    if (kind.shape == PE_ROW_PLANES && !kind.single) {
         memcpy(plus.second, room[1], bytes);
         memcpy(minus.second, room[3], bytes);
     }
     return n_open;
 }
 
-/* Whether a row's half of turned values is open by itself. */
-PE_INLINE bool row_open(pe_dtype dtype, const pe_limits *limits, pe_vd first, pe_vd second)
+/* Whether one row's half of turned values is open by itself. */
+PE_INLINE bool is_open(row_kind kind, const pe_limits *limits, pe_vd first, pe_vd second)
 {
     char room[2][PE_LANES * sizeof(float)];
     pe_ok ok = PE_ALL_OK;
-    const pe_floats f = pe_emit(dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1], &ok);
+    const pe_floats f =
+        pe_emit(kind.dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1], &ok);
     return pe_doubt(limits, ok, f, f);
 }
 
-/* The rows `plus` and `minus` of a tile, then again what was left open. */
-PE_INLINE void row_pair(pe_dtype dtype, bool interleaved, bool single, const narrow *job,
-                        const anchors *at, const double *cosines, const double *sines, size_t tile,
-                        size_t count, size_t plus, size_t minus)
+PE_INLINE void list_spot(spot_list *list, size_t row, size_t i, bool really)
+{
+    list->at[list->n].row = (uint16_t)row;
+    list->at[list->n].i = (uint16_t)i;
+    list->n += really;
+}
+
+/* Rows r + plus and r + minus of a tile; what is open is listed. */
+PE_INLINE void row_pair(row_kind kind, const narrow *job, const anchors *at, const double *cosines,
+                        const double *sines, size_t tile, size_t count, size_t r, size_t plus,
+                        size_t minus, spot_list *list)
 {
     const pe_limits *limits = &job->limits;
     const size_t whole = count - count % PE_LANES;
-    const size_t bytes = whole * (interleaved ? 2 : 1) * item_of(dtype);
-    const pe_spot to_plus = pe_spot_of(job->plan, plus, tile);
-    const pe_spot to_minus = pe_spot_of(job->plan, minus, tile);
+    const pe_spot to_plus = pe_spot_of(job->plan, r + plus, tile);
+    const pe_spot to_minus = pe_spot_of(job->plan, r + minus, tile);
     uint16_t open[PE_TILE / PE_LANES];
-    size_t n_open = sweep(dtype, interleaved, single, limits, at, cosines, sines, 0, whole, to_plus,
-                          to_minus, open);
+    size_t n_open = sweep(kind, limits, at, cosines, sines, 0, whole, to_plus, to_minus, open);
     if (whole < count)
-        n_open += sweep_rest(dtype, interleaved, single, limits, at, cosines, sines, whole,
-                             count - whole, pe_spot_after(to_plus, bytes),
-                             pe_spot_after(to_minus, bytes), open + n_open);
+        n_open += sweep_rest(kind, limits, at, cosines, sines, whole, count - whole,
+                             pe_spot_after(to_plus, bytes_of(kind, whole)),
+                             pe_spot_after(to_minus, bytes_of(kind, whole)), open + n_open);
     for (size_t k = 0; k < n_open; k++) {
         const turned v = turn(at, cosines, sines, open[k]);
-        if (row_open(dtype, limits, v.first_plus, single ? v.first_plus : v.second_plus))
-            settle(dtype, interleaved, single, job, plus, tile + open[k]);
-        if (row_open(dtype, limits, v.first_minus, single ? v.first_minus : v.second_minus))
-            settle(dtype, interleaved, single, job, minus, tile + open[k]);
+        const bool single = kind.single;
+        list_spot(list, plus, open[k],
+                  is_open(kind, limits, v.first_plus, single ? v.first_plus : v.second_plus));
+        list_spot(list, minus, open[k],
+                  is_open(kind, limits, v.first_minus, single ? v.first_minus : v.second_minus));
     }
 }
 
@@ -217,45 +227,49 @@ PE_INLINE void find_anchors(const narrow *job, size_t tile, size_t count, uint64
 }
 
 /* Rows [r, r + 2 * reach) of a tile around one anchor. */
-PE_INLINE void group(pe_dtype dtype, bool interleaved, bool single, const narrow *job, size_t tile,
-                     size_t count, size_t r, size_t reach)
+PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count, size_t r,
+                     size_t reach, spot_list *list)
 {
     const size_t padded = pe_wave_padded(job->plan->run->n);
     anchors at;
     find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
     for (size_t k = 0; k < reach; k++) {
         const double *cosines = job->plan->run->offsets + 2 * k * padded + tile;
-        const size_t above = r + reach + k, below = r + reach - 1 - k;
+        const size_t above = reach + k, below = reach - 1 - k;
         const bool back = job->plan->cosine_first;
-        row_pair(dtype, interleaved, single, job, &at, cosines, cosines + padded, tile, count,
-                 back ? below : above, back ? above : below);
+        row_pair(kind, job, &at, cosines, cosines + padded, tile, count, r, back ? below : above,
+                 back ? above : below, list);
     }
 }
 
-PE_INLINE void rows_of(pe_dtype dtype, bool interleaved, bool single, const narrow *job)
+PE_INLINE void rows_of(row_kind kind, const narrow *job)
 {
     const pe_run *run = job->plan->run;
+    spot_list list;
     for (size_t tile = 0; tile < run->n; tile += PE_TILE) {
         const size_t count = run->n - tile < PE_TILE ? run->n - tile : PE_TILE;
-        size_t r = 0, reach;
-        while ((reach = pe_reach(run, r)) != 0) {
-            group(dtype, interleaved, single, job, tile, count, r, reach);
-            r += 2 * reach;
+        for (size_t r = 0, rows; r < run->rows; r += rows) {
+            const size_t reach = pe_reach(run, r);
+            list.n = 0;
+            rows = reach != 0 ? 2 * reach : 1;
+            if (reach != 0)
+                group(kind, job, tile, count, r, reach, &list);
+            for (size_t i = 0; reach == 0 && i < count; i += PE_LANES)
+                list_spot(&list, 0, i, true);
+            for (size_t k = 0; k < list.n; k++)
+                settle(kind, job, r + list.at[k].row, tile + list.at[k].i);
         }
-        for (; r < run->rows; r++)
-            for (size_t i = 0; i < count; i += PE_LANES)
-                settle(dtype, interleaved, single, job, r, tile + i);
     }
 }
 
 PE_INLINE void shapes(pe_dtype dtype, const narrow *job)
 {
     if (job->plan->single)
-        rows_of(dtype, false, true, job);
+        rows_of((row_kind){dtype, PE_ROW_PLANES, true}, job);
     else if (job->plan->interleaved)
-        rows_of(dtype, true, false, job);
+        rows_of((row_kind){dtype, PE_ROW_INTERLEAVED, false}, job);
     else
-        rows_of(dtype, false, false, job);
+        rows_of((row_kind){dtype, PE_ROW_PLANES, false}, job);
 }
 
 /* Below these the error could reach a midpoint of float (see above). float16 has fewer bits below
