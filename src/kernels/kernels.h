@@ -49,7 +49,8 @@ static inline size_t pe_wave_padded(size_t n)
 /**
  * One variant. All variants give the same bits for the same arguments. Functions allocate nothing,
  * cannot fail, take any length (0 included) and any element alignment, and do not read or write
- * past their arrays.
+ * past their arrays. A NaN among rounded results is the one quiet NaN, positive and without
+ * payload.
  */
 typedef struct pe_kernels {
     const char *name; /* "baseline", "v3", "v4" */
@@ -101,7 +102,8 @@ typedef struct pe_kernels {
      * out[j] = m * (first + j*step) rounded to dtype, m = hi + lo (106 bits, |lo| <= ulp(hi)/2);
      * doubtful (room for n) receives each j whose rounding is not proven, unless lo is 0: then
      * every product is the exact rational and is rounded exactly (ties to even). |first + j*step| <
-     * 2^53. Zero products are +0. Returns how many were listed.
+     * 2^53; hi is 0 or between 2^-900 and 2^900 in magnitude. Zero products are +0. Returns how
+     * many were listed.
      */
     size_t (*ramp)(pe_dtype dtype, double hi, double lo, int64_t first, int64_t step, size_t n,
                    void *out, uint32_t *doubtful);
