@@ -6,12 +6,11 @@
 
 #include "encodings/alibi.h"
 #include "encodings/registry.h"
+#include "encodings/relative.h"
 #include "kernels/kernels.h"
 
 /* Elements whose doubts are listed at a time. */
 #define BLOCK 1024
-
-#define LENGTH_MAX 1099511627776.0 /* 2^40 */
 
 enum { SYMMETRIC, CAUSAL, KEY };
 
@@ -20,23 +19,8 @@ static const char *const forms[] = {
 
 static const pe_param params[] = {
     PE_ALIBI_NUM_HEADS,
-    {.name = "query_length",
-     .kind = PE_KIND_INT,
-     .required = true,
-     .min = 1,
-     .max = LENGTH_MAX,
-     .unit = "tokens",
-     .help = "Queries: the last so many of the key positions.",
-     .example = "16"},
-    {.name = "key_length",
-     .kind = PE_KIND_INT,
-     .optional = true,
-     .fallback_text = "query_length",
-     .min = 1,
-     .max = LENGTH_MAX,
-     .unit = "tokens",
-     .help = "Keys; at least as many as queries.",
-     .example = "16"},
+    PE_RELATIVE_QUERY_LENGTH,
+    PE_RELATIVE_KEY_LENGTH("query_length"),
     {.name = "form",
      .kind = PE_KIND_CHOICE,
      .choices = forms,
@@ -72,8 +56,7 @@ typedef struct head {
 typedef struct bias {
     size_t form;
     pe_dtype dtype;
-    size_t rows, keys;       /* rows of a head: the queries, or 1 for form=key */
-    int64_t first_query;     /* position of the first query */
+    pe_relative table;       /* form=key: one row, of a query at position 0 */
     unsigned char masked[8]; /* the element of a masked key */
     pe_positions heads;
     head head[]; /* num_heads of them */
@@ -108,82 +91,38 @@ static void ramp(const head *h, pe_dtype dtype, int64_t first, int64_t step, siz
     }
 }
 
-static void mask(const bias *b, size_t n, unsigned char *out)
+/* n keys from `relative` on. */
+static void run(const void *state, size_t layer, int64_t relative, size_t n, unsigned char *out)
 {
-    const size_t bytes = pe_dtype_bytes(b->dtype);
-    for (size_t j = 0; j < n; j++)
-        memcpy(out + j * bytes, b->masked, bytes);
-}
-
-/* Keys [from, from + n) of one row. */
-static void compute(const bias *b, const head *h, size_t row, size_t from, size_t n,
-                    unsigned char *out)
-{
+    const bias *b = state;
+    const head *h = &b->head[(size_t)pe_positions_at(&b->heads, layer)];
     if (b->form == KEY) {
-        ramp(h, b->dtype, (int64_t)from, 1, n, out);
+        ramp(h, b->dtype, relative, 1, n, out);
         return;
     }
-    const int64_t query = b->first_query + (int64_t)row, behind = query + 1 - (int64_t)from;
-    const size_t before = behind < 0 ? 0 : (size_t)behind < n ? (size_t)behind : n;
-    unsigned char *rest = out + before * pe_dtype_bytes(b->dtype);
-    ramp(h, b->dtype, (int64_t)from - query, 1, before, out);
+    const size_t behind = relative > 0 ? 0 : (size_t)(1 - relative);
+    const size_t before = behind < n ? behind : n;
+    unsigned char *rest = out + before * b->table.bytes;
+    ramp(h, b->dtype, relative, 1, before, out);
     if (b->form == CAUSAL)
-        mask(b, n - before, rest);
+        pe_relative_repeat(b->masked, b->table.bytes, n - before, rest);
     else
-        ramp(h, b->dtype, query - (int64_t)(from + before), -1, n - before, rest);
+        ramp(h, b->dtype, -(relative + (int64_t)before), -1, n - before, rest);
 }
 
-/*
- * The elements [first, first + units), row by row. A row is the one above it, one key to the right,
- * so that only what has no neighbour above left is computed; the rest is copied.
- */
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
                       pe_problem *why)
 {
     (void)t;
     (void)why;
     const bias *b = plan->state;
-    const size_t bytes = pe_dtype_bytes(b->dtype);
-    size_t row = first / b->keys % b->rows, from = first % b->keys;
-    size_t head_at = first / b->keys / b->rows;
-    size_t copied_from = b->keys; /* keys of the row above from here on are in out */
-    for (unsigned char *at = out; units > 0; from = 0) {
-        const size_t n = b->keys - from < units ? b->keys - from : units;
-        size_t fresh = copied_from + 1 > from ? copied_from + 1 - from : 0;
-        fresh = fresh < n ? fresh : n;
-        const head *h = &b->head[(size_t)pe_positions_at(&b->heads, head_at)];
-        compute(b, h, row, from, fresh, at);
-        if (fresh < n)
-            memcpy(at + fresh * bytes, at + (fresh - 1) * bytes - b->keys * bytes,
-                   (n - fresh) * bytes);
-        at += n * bytes;
-        units -= n;
-        copied_from = from;
-        if (++row == b->rows) {
-            row = 0;
-            head_at++;
-            copied_from = b->keys;
-        }
-    }
+    pe_relative_fill(&b->table, b, first, units, out);
     return PE_OK;
 }
 
 /* ---- the plan
  * ------------------------------------------------------------------------------------
  */
-
-static pe_status check_lengths(pe_values *values, pe_problem *why)
-{
-    const int64_t queries = pe_values_int(values, "query_length");
-    if (!pe_values_present(values, "key_length"))
-        pe_values_set_int(values, "key_length", queries);
-    const int64_t keys = pe_values_int(values, "key_length");
-    if (queries <= keys)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "query_length",
-                   "query_length must be at most key_length, got %lld queries and %lld keys",
-                   (long long)queries, (long long)keys);
-}
 
 static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned char *masked,
                             pe_problem *why)
@@ -228,12 +167,12 @@ static pe_status check_heads(pe_values *values, pe_problem *why)
 static pe_status check_overflow(const bias *b, const head *h, pe_problem *why)
 {
     unsigned char element[8];
-    ramp(h, b->dtype, (int64_t)b->keys - 1, 1, 1, element);
+    ramp(h, b->dtype, (int64_t)b->table.keys - 1, 1, 1, element);
     if (!isinf(pe_dtype_load(b->dtype, element)))
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "key_length",
                    "the bias at distance %zu overflows %s, whose largest number is %.9g",
-                   b->keys - 1, pe_dtype_name(b->dtype), pe_dtype_max(b->dtype));
+                   b->table.keys - 1, pe_dtype_name(b->dtype), pe_dtype_max(b->dtype));
 }
 
 static pe_status prepare_heads(const pe_values *values, bias *b, pe_problem *why)
@@ -257,14 +196,18 @@ static pe_status make_bias(const pe_values *values, const unsigned char *masked,
 {
     const size_t num_heads = (size_t)pe_values_int(values, "num_heads");
     const size_t queries = (size_t)pe_values_int(values, "query_length");
+    const size_t keys = (size_t)pe_values_int(values, "key_length");
     bias *b = calloc(1, sizeof *b + num_heads * sizeof b->head[0]);
     if (b == NULL)
         return pe_fail_memory(why);
     b->form = pe_values_choice(values, "form");
     b->dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    b->rows = b->form == KEY ? 1 : queries;
-    b->keys = (size_t)pe_values_int(values, "key_length");
-    b->first_query = (int64_t)(b->keys - queries);
+    b->table = pe_relative_make(queries, keys, pe_dtype_bytes(b->dtype));
+    b->table.run = run;
+    if (b->form == KEY) {
+        b->table.rows = 1;
+        b->table.first_query = 0;
+    }
     memcpy(b->masked, masked, sizeof b->masked);
     pe_status status =
         pe_positions_copy(&pe_values_find(values, "heads")->positions, &b->heads, why);
@@ -283,7 +226,8 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     (void)tables;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     unsigned char masked[8] = {0};
-    pe_status status = check_lengths(values, why);
+    pe_status status =
+        pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
     if (status == PE_OK)
         status = check_mask(values, dtype, masked, why);
     if (status == PE_OK)
