@@ -290,8 +290,10 @@ static pe_status read_array(scanner *scan, size_t depth)
         return close_array(scan, depth, 0);
     }
     for (;;) {
-        if (depth + 1 == scan->ndim)
+        if (depth + 1 == scan->ndim) {
             count += read_plain_run(scan);
+            skip_space(scan);
+        }
         scan->index[depth] = count++;
         pe_status status = read_element(scan, depth, element_bytes);
         if (status != PE_OK)

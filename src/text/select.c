@@ -71,11 +71,10 @@ const pe_number_blocks *const *pe_number_blocks_all(void)
 
 bool pe_number_select_variant(const char *name)
 {
-    size_t level = cpu_level();
-    const pe_number_blocks *found = strcmp(name, "auto") == 0 ? levels[level][level] : NULL;
-    for (size_t i = 0; found == NULL && i <= level; i++)
-        if (strcmp(name, levels[level][i]->name) == 0)
-            found = levels[level][i];
+    const pe_number_blocks *found = NULL;
+    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++)
+        if (strcmp(name, "auto") == 0 || strcmp(name, (*v)->name) == 0)
+            found = *v; /* auto: the last and best */
     if (found != NULL)
         atomic_store_explicit(&chosen, found, memory_order_relaxed);
     return found != NULL;

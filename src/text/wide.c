@@ -30,16 +30,21 @@
 /* What a class may keep, the sign apart. */
 #define KEPT 0xff86, 0xff86, 0xffc6, 0xffce, 0xffde, 0xfffe
 
-/* Where a slot's bytes come from: d.. are other digits, in the first of two vectors of eight; f is
- * a lane of the second, {first digit, first digit if before the point, template}. */
-#define F(f, byte) (64 + 8 * (f) + (byte))
-#define SLOT_OF(d, f)                                                                              \
-    F(f, 2), F(f, 1), F(f, 3), F(f, 4), F(f, 4), F(f, 4), F(f, 0), d, d + 1, d + 2, d + 3, d + 4,  \
-        d + 5, d + 6, d + 7, F(f, 5)
+/*
+ * Where the bytes of slot i come from. The second of two vectors of eight lanes has for each slot
+ * {first digit, the same if before the point else '0', '-', '.', '0', separator}; the first has the
+ * other digits.
+ */
+#define FIRST(i, byte) (64 + 8 * (i) + (byte))
+#define OTHER(i, byte) (8 * (i) + (byte))
+#define SLOT_OF(i)                                                                                 \
+    FIRST(i, 2), FIRST(i, 1), FIRST(i, 3), FIRST(i, 4), FIRST(i, 4), FIRST(i, 4), FIRST(i, 0),     \
+        OTHER(i, 0), OTHER(i, 1), OTHER(i, 2), OTHER(i, 3), OTHER(i, 4), OTHER(i, 5), OTHER(i, 6), \
+        OTHER(i, 7), FIRST(i, 5)
 
 static const uint8_t spread[2][64] = {
-    {SLOT_OF(0, 0), SLOT_OF(8, 1), SLOT_OF(16, 2), SLOT_OF(24, 3)},
-    {SLOT_OF(32, 4), SLOT_OF(40, 5), SLOT_OF(48, 6), SLOT_OF(56, 7)},
+    {SLOT_OF(0), SLOT_OF(1), SLOT_OF(2), SLOT_OF(3)},
+    {SLOT_OF(4), SLOT_OF(5), SLOT_OF(6), SLOT_OF(7)},
 };
 
 /* Constants that live in registers for a whole run. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "text/blocks.h"
 #include "text/number.h"
 
 #define NUMBERS 16384
@@ -70,16 +71,22 @@ static uint64_t random_bits(void)
     return z ^ z >> 31;
 }
 
-static double table_value(size_t i) /* a sinusoidal table of width 64 from position 1000 on */
+/* Element i of a sinusoidal table of this width, `first` being the position of its first row. */
+static double sinusoidal(size_t first, size_t width, size_t i)
 {
-    double angle = (double)(1000 + i / 64) / pow(10000, (double)(i % 64 / 2) / 32);
-    return i % 2 ? cos(angle) : sin(angle);
+    const size_t position = first + i / width, channel = i % width, pair = channel / 2;
+    double angle = (double)position / pow(10000, 2 * (double)pair / (double)width);
+    return channel % 2 ? cos(angle) : sin(angle);
 }
 
-static double early_value(size_t i) /* the same of width 512 from position 0 on */
+static double table_value(size_t i)
 {
-    double angle = (double)(i / 512) / pow(10000, (double)(i % 512 / 2) / 256);
-    return i % 2 ? cos(angle) : sin(angle);
+    return sinusoidal(1000, 64, i);
+}
+
+static double early_value(size_t i)
+{
+    return sinusoidal(0, 512, i);
 }
 
 static double normal_value(size_t i) /* roughly normal, as embeddings are */
@@ -110,14 +117,19 @@ static const struct data {
     {"ramp", ramp_value},   {"2^+-15", any_value},
 };
 
+static void fill(const struct data *data)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        pe_dtype_store(dtype, data->value(i), elements + i * pe_dtype_bytes(dtype));
+}
+
 static void bench_print(void)
 {
     printf("%-10s %-12s %10s %12s %8s %10s\n", "print", "data", "ns/value", "snprintf", "ratio",
            "MB/s");
     for (dtype = 0; dtype < PE_INT32; dtype++)
         for (size_t d = 0; d < PE_LEN(datas); d++) {
-            for (size_t i = 0; i < NUMBERS; i++)
-                pe_dtype_store(dtype, datas[d].value(i), elements + i * pe_dtype_bytes(dtype));
+            fill(&datas[d]);
             subject subjects[] = {{"posenc", print_ours, 0}, {"snprintf", print_snprintf, 0}};
             measure(subjects, 2);
             printf("%-10s %-12s %10.2f %12.1f %7.1fx %10.0f\n", pe_dtype_name(dtype), datas[d].name,
@@ -125,6 +137,22 @@ static void bench_print(void)
                    subjects[1].best / subjects[0].best,
                    (double)text_bytes / subjects[0].best * 1e-6);
         }
+}
+
+static void bench_variants(void)
+{
+    const pe_number_blocks *const *all = pe_number_blocks_all();
+    printf("\n%-10s %-12s %10s   of the first data\n", "print", "variant", "ns/value");
+    for (dtype = 0; dtype < PE_INT32; dtype++)
+        for (const pe_number_blocks *const *v = all; *v != NULL; v++) {
+            fill(&datas[0]);
+            (void)pe_number_select_variant((*v)->name);
+            subject subjects[] = {{"posenc", print_ours, 0}};
+            measure(subjects, 1);
+            printf("%-10s %-12s %10.2f\n", pe_dtype_name(dtype), (*v)->name,
+                   subjects[0].best / NUMBERS * 1e9);
+        }
+    (void)pe_number_select_variant("auto");
 }
 
 /* --- reading back what was printed --- */
@@ -164,8 +192,7 @@ static void bench_scan(void)
            "ratio", "strtod", "ratio");
     for (dtype = 0; dtype < PE_INT32; dtype++)
         for (size_t d = 0; d < PE_LEN(datas); d++) {
-            for (size_t i = 0; i < NUMBERS; i++)
-                pe_dtype_store(dtype, datas[d].value(i), elements + i * pe_dtype_bytes(dtype));
+            fill(&datas[d]);
             body[0] = '[';
             body_bytes = 1 + pe_numbers_print(dtype, elements, NUMBERS, ',', body + 1);
             body[body_bytes++] = ']';
@@ -183,6 +210,7 @@ static void bench_scan(void)
 int main(void)
 {
     bench_print();
+    bench_variants();
     bench_scan();
     return 0;
 }

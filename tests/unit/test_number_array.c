@@ -29,7 +29,7 @@ static pe_array scan(const char *text, pe_dtype dtype)
     pe_problem why;
     size_t used = 0;
     if (scan_bytes(text, strlen(text), dtype, 1000, &array, &used, &why) != PE_OK)
-        fail_msg("%s: %s", text, why.detail);
+        fail_msg("%s in %.200s", why.detail, text);
     assert_int_equal(used, strlen(text));
     return array;
 }
@@ -322,6 +322,102 @@ static void random_decimals(void **unused)
         }
 }
 
+/* A number as bodies have them, or at times as they might. */
+static size_t random_number(uint64_t *seed, char *out, size_t bytes)
+{
+    uint64_t shape = random_bits(seed), digits = random_bits(seed);
+    const char *sign = shape & 1 ? "-" : "";
+    double v = (double)(digits >> 11) * 0x1p-53;
+    switch (shape >> 1 & 15) {
+    case 0:
+        return (size_t)snprintf(out, bytes, "%s0", sign);
+    case 1:
+        return (size_t)snprintf(out, bytes, "%s%llu", sign,
+                                (unsigned long long)(digits >> (50 + (shape >> 8 & 13))));
+    case 2:
+        return (size_t)snprintf(out, bytes, "%s%.*f", sign, (int)(shape >> 8 & 31) + 1, v * 10);
+    case 3:
+        return (size_t)snprintf(out, bytes, "%s%.*e", sign, (int)(shape >> 8 & 15), v);
+    case 4: /* a midpoint of some type */
+        return (size_t)snprintf(
+            out, bytes, "%s%.12f", sign,
+            1 + ldexp((double)(digits >> 55 | 1), -(int)(8 + (shape >> 8 & 3))));
+    case 5:
+        return (size_t)snprintf(out, bytes, "%s0.%012llu", sign, (unsigned long long)digits >> 44);
+    case 6:
+        return (size_t)snprintf(out, bytes, "%s%.3f", sign, v * 60000);
+    case 7:
+    case 8:
+        return (size_t)snprintf(out, bytes, "%s%.17g", sign, v);
+    default:
+        return (size_t)snprintf(out, bytes, "%s%.*f", sign, (int)(shape >> 8 & 7) + 4, v);
+    }
+}
+
+#define NUMBERS 400
+
+/* Long arrays are read by shorter ways than single numbers, which strtod and MPFR vouch for. */
+static void long_arrays(void **unused)
+{
+    (void)unused;
+    static const char *const separators[] = {",", ",", ", ", ",\n ", " ,"};
+    static char text[NUMBERS * 64];
+    uint64_t seed = 9;
+    for (int round = 0; round < 100; round++)
+        for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
+            const size_t element_bytes = pe_dtype_bytes(dtype);
+            char wanted[NUMBERS * 8];
+            size_t at = 1;
+            text[0] = '[';
+            for (size_t i = 0; i < NUMBERS; i++) {
+                char number[64], alone[80];
+                size_t bytes = random_number(&seed, number, sizeof number);
+                snprintf(alone, sizeof alone, "[%s]", number);
+                pe_array array = scan(alone, dtype);
+                memcpy(wanted + i * element_bytes, array.data, element_bytes);
+                pe_array_free(&array);
+                const char *separator = separators[random_bits(&seed) % (unsigned)(round % 5 + 1)];
+                bytes = (size_t)snprintf(text + at, sizeof text - at, "%s%s", number,
+                                         i + 1 < NUMBERS ? separator : "]");
+                at += bytes;
+            }
+            pe_array array = scan(text, dtype);
+            assert_int_equal(array.elements, NUMBERS);
+            for (size_t i = 0; i < NUMBERS; i++) {
+                const char *got = (const char *)array.data + i * element_bytes;
+                if (memcmp(got, wanted + i * element_bytes, element_bytes) != 0)
+                    fail_msg("%s, element %zu of %s: got %a, wanted %a", pe_dtype_name(dtype), i,
+                             text, pe_dtype_load(dtype, got),
+                             pe_dtype_load(dtype, wanted + i * element_bytes));
+            }
+            pe_array_free(&array);
+        }
+}
+
+/* One mistake in a long array is found where it is, whatever the way it is read. */
+static void mistakes_in_long_arrays(void **unused)
+{
+    (void)unused;
+    static const char *const wrong[] = {"01",  "1.",  "-", ".5", "1e",    "--1",  "\"1\"",
+                                        "1 2", "0x1", "",  "+1", "1.5.5", "00.1", "1e400"};
+    char text[1200], where[32];
+    for (size_t w = 0; w < PE_LEN(wrong); w++)
+        for (size_t place = 0; place < 100; place += 33) {
+            size_t at = 0, used;
+            pe_array array = {0};
+            pe_problem why = {0};
+            for (size_t i = 0; i < 100; i++)
+                at += (size_t)snprintf(text + at, sizeof text - at, "%c%s", i == 0 ? '[' : ',',
+                                       i == place ? wrong[w] : "-0.125");
+            at += (size_t)snprintf(text + at, sizeof text - at, "]");
+            pe_status status = scan_bytes(text, at, PE_FLOAT64, 1000, &array, &used, &why);
+            snprintf(where, sizeof where, "vectors/%zu", place);
+            if (status == PE_OK || strcmp(why.where, where) != 0)
+                fail_msg("%s: got %d at %s, wanted it refused at %s", text, status, why.where,
+                         where);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +430,8 @@ int main(void)
         {"16-bit midpoints round once", midpoints_of_16_bit_types, NULL, NULL, NULL},
         {"float32 midpoints round once", midpoints_of_float32, NULL, NULL, NULL},
         {"random decimals round once", random_decimals, NULL, NULL, NULL},
+        {"numbers in long arrays read as they do alone", long_arrays, NULL, NULL, NULL},
+        {"mistakes in long arrays are found", mistakes_in_long_arrays, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,7 +152,7 @@ static void long_texts(void **unused)
     char *text = malloc(LENGTH + 32);
     assert_non_null(text);
     for (int length = 700; length <= LENGTH; length += 43)
-        for (char digit = '0'; digit <= '9'; digit++) {
+        for (int digit = '0'; digit <= '9'; digit++) {
             memset(text, digit, (size_t)length);
             text[0] = '1';
             text[1] = '.';

@@ -47,6 +47,17 @@ static inline void find_digits(uint64_t bits, size_t i, block *b)
     b->kind[i] = 2 * (uint32_t)(coarse ? 0 : -16 - shortest.exponent) + sign;
 }
 
+static void find_all(const char *in, size_t n, block *b)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, in + 8 * i, 8);
+        find_digits(bits, i, b);
+    }
+    memset(b->high + n, 0, (PE_BLOCK - n) * sizeof b->high[0]);
+    memset(b->low + n, 0, (PE_BLOCK - n) * sizeof b->low[0]);
+}
+
 static size_t zeros_at_end(uint64_t digits)
 {
     return digits == 0 ? 8 : (size_t)__builtin_clzll(digits) / 8;
@@ -88,13 +99,7 @@ char *PE_TEXT_NAME(pe_doubles_print)(const void *data, size_t n, char separator,
     block b;
     while (n > 0) {
         size_t some = n < PE_BLOCK ? n : PE_BLOCK;
-        for (size_t i = 0; i < some; i++) {
-            uint64_t bits;
-            memcpy(&bits, in + 8 * i, 8);
-            find_digits(bits, i, &b);
-        }
-        for (size_t i = some; i < PE_BLOCK; i++)
-            b.high[i] = b.low[i] = 0;
+        find_all(in, some, &b);
         pe_split_first(b.high, b.first, b.eight);
         pe_split_first(b.low, b.high, b.more); /* eight digits: their first of nine is 0 */
         pe_split_fours(b.eight);
