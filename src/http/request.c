@@ -11,6 +11,7 @@
 #include "http/numeric.h"
 #include "http/response.h"
 #include "http/routes.h"
+#include "http/target.h"
 
 /* Targets up to this long keep their memory from one request to the next. */
 #define TARGET_KEPT 1024
@@ -22,14 +23,9 @@ static pe_connection *connection_of(struct MHD_Connection *connection)
     return info != NULL ? info->socket_context : NULL;
 }
 
-static pe_watch *watch_of(pe_request *request)
-{
-    return &connection_of(request->connection)->watch;
-}
-
 static void enter(pe_request *request, pe_phase phase)
 {
-    pe_watchdog_enter(request->service->watchdog, watch_of(request), phase, pe_clock());
+    pe_watchdog_enter(request->service->watchdog, request->watch, phase, pe_clock());
 }
 
 /* ---- beginning and end ---- */
@@ -88,22 +84,6 @@ void pe_request_on_connection(void *context, struct MHD_Connection *mhd, void **
     atomic_fetch_add_explicit(&service->counters.connections, 1, memory_order_relaxed);
 }
 
-static bool keep_target(pe_request *request, const char *target)
-{
-    size_t bytes = strlen(target);
-    if (bytes + 1 > request->target_capacity) {
-        char *larger = realloc(request->target, bytes + 1);
-        if (larger == NULL)
-            return false;
-        request->target = larger;
-        request->target_capacity = bytes + 1;
-    }
-    memcpy(request->target, target, bytes + 1);
-    request->target_bytes = bytes;
-    request->target_end = target + bytes;
-    return true;
-}
-
 void *pe_request_on_target(void *context, const char *target, struct MHD_Connection *mhd)
 {
     pe_connection *connection = connection_of(mhd);
@@ -113,11 +93,12 @@ void *pe_request_on_target(void *context, const char *target, struct MHD_Connect
     clear(request);
     request->service = context;
     request->connection = mhd;
+    request->watch = &connection->watch;
     request->started = pe_clock();
     atomic_fetch_add_explicit(&request->service->counters.requests, 1, memory_order_relaxed);
     pe_watchdog_enter(request->service->watchdog, &connection->watch, PE_PHASE_RECEIVING,
                       request->started);
-    return keep_target(request, target) ? request : NULL;
+    return pe_target_keep(request, target) ? request : NULL;
 }
 
 static void log_access(const pe_request *request, unsigned status)
@@ -133,85 +114,20 @@ static void log_access(const pe_request *request, unsigned status)
                              {0}});
 }
 
-void pe_request_on_completed(void *context, struct MHD_Connection *mhd, void **request_context,
+void pe_request_on_completed(void *service, struct MHD_Connection *connection, void **context,
                              enum MHD_RequestTerminationCode code)
 {
-    (void)mhd;
+    (void)service;
+    (void)connection;
     (void)code;
-    pe_service *service = context;
-    pe_request *request = *request_context;
+    pe_request *request = *context;
     if (request == NULL)
         return;
-    if (service->settings->access_log)
+    if (request->service->settings->access_log)
         log_access(request, request->reply.http_status);
     enter(request, PE_PHASE_IDLE);
     clear(request);
-    *request_context = NULL;
-}
-
-/* ---- the target ---- */
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool is_unreserved(int c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
-}
-
-/* The path with its unreserved characters decoded (RFC 3986, 6.2.2.2), cut to what fits. */
-static void read_path(const char *from, size_t bytes, char *out, size_t room)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < bytes && used + 1 < room; i++) {
-        int high = i + 2 < bytes && from[i] == '%' ? hex_digit(from[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(from[i + 2]) : -1;
-        bool decode = low >= 0 && is_unreserved(high * 16 + low);
-        out[used++] = decode ? (char)(high * 16 + low) : from[i];
-        i += decode ? 2 : 0;
-    }
-    out[used] = '\0';
-}
-
-/* Split the target in path and query; of an absolute one, drop scheme and authority. */
-static void split_target(pe_request *request)
-{
-    const char *path = request->target;
-    if (strncmp(path, "http://", 7) == 0) {
-        path += 7 + strcspn(path + 7, "/?");
-        if (*path != '/')
-            path = "/"; /* RFC 9112, 3.2.1: an empty path is "/" */
-    }
-    size_t bytes = strcspn(path, "?");
-    read_path(path, bytes, request->path, sizeof request->path);
-    request->has_query = path[bytes] == '?';
-    request->query = path + bytes + (request->has_query ? 1 : 0);
-    request->query_bytes = strlen(request->query);
-}
-
-static void read_method(pe_request *request, const char *method)
-{
-    static const struct {
-        const char *name;
-        pe_method method;
-    } known[] = {
-        {"GET", PE_METHOD_GET},
-        {"HEAD", PE_METHOD_HEAD},
-        {"POST", PE_METHOD_POST},
-        {"OPTIONS", PE_METHOD_OPTIONS},
-    };
-    size_t bytes = strnlen(method, sizeof request->method_text - 1);
-    memcpy(request->method_text, method, bytes);
-    request->method_text[bytes] = '\0';
-    for (size_t i = 0; i < PE_LEN(known); i++)
-        if (strcmp(method, known[i].name) == 0)
-            request->method = known[i].method;
+    *context = NULL;
 }
 
 const char *pe_request_id(pe_request *request)
@@ -258,8 +174,8 @@ static enum MHD_Result begin(pe_request *request, const char *url, const char *m
 {
     pe_problem why;
     request->stage = PE_STAGE_BODY;
-    read_method(request, method);
-    split_target(request);
+    pe_target_read_method(request, method);
+    pe_target_split(request);
     pe_status status = pe_framing_read(request, url, method, version, &why);
     const char *id = request->header[PE_HEADER_X_REQUEST_ID];
     if (id != NULL && pe_id_valid(id)) {
@@ -306,7 +222,7 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     if (request->body_arrived > 2 * most) {
         pe_problem why;
         too_large(request, &why);
-        pe_reply_farewell(request->service, watch_of(request)->socket, &why, request->path);
+        pe_reply_farewell(request->service, request->watch->socket, &why, request->path);
         return MHD_NO;
     }
     if (!request->keeps_body)

@@ -78,6 +78,7 @@ typedef enum pe_stage { PE_STAGE_NEW, PE_STAGE_BODY, PE_STAGE_WORKING, PE_STAGE_
 typedef struct pe_request {
     pe_service *service;
     struct MHD_Connection *connection;
+    pe_watch *watch; /* of the connection */
     pe_stage stage;
     pe_method method;
     char method_text[16];
