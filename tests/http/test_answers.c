@@ -60,7 +60,7 @@ static void every_spelling_of_a_request_gets_the_same_bytes_and_tag(void **state
 {
     (void)state;
     static const char *const targets[] = {
-        CANONICAL,
+        (CANONICAL),
         "/v1/sinusoidal?d_model=4&positions=0:3",
         "/v1/sinusoidal?d_model=4.0&positions=0:3:1",
         "/v1/sinusoidal?positions=0,1,2&d_model=4",
@@ -153,6 +153,19 @@ static void accept_chooses_the_format(void **state)
             reply_free(&answer);
         }
     }
+}
+
+static void fields_that_repeat_are_one_list(void **state)
+{
+    (void)state;
+    static const char *const headers[] = {"Accept: text/html", "Accept: image/tiff",
+                                          "accept: text/csv", NULL};
+    reply answer = fetch(&server, "GET", "/v1/sinusoidal?d_model=4", headers, NULL, 0);
+    char type[64] = "";
+    assert_status("three Accepts", &answer, 200);
+    reply_header(&answer, "Content-Type", type, sizeof type);
+    assert_true(strncmp(type, "text/csv", 8) == 0);
+    reply_free(&answer);
 }
 
 static void raw_answers_tell_shape_and_dtype(void **state)
@@ -435,6 +448,7 @@ int main(void)
         cmocka_unit_test(every_spelling_of_a_request_gets_the_same_bytes_and_tag),
         cmocka_unit_test(another_representation_has_another_tag),
         cmocka_unit_test(accept_chooses_the_format),
+        cmocka_unit_test(fields_that_repeat_are_one_list),
         cmocka_unit_test(raw_answers_tell_shape_and_dtype),
         cmocka_unit_test(a_tag_that_matches_is_304_before_and_after_computing),
         cmocka_unit_test(head_has_the_headers_of_get_and_no_body),

@@ -104,12 +104,16 @@ static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
     server_end(&server);
 }
 
-static long open_connections(const test_server *server)
+/* The number after `name` in /metrics. */
+static long gauge(const test_server *server, const char *name)
 {
+    char line[64];
     reply answer = get(server, "/metrics");
-    const char *at = strstr(answer.body, "\nposenc_connections ");
-    assert_non_null(at);
-    long n = strtol(at + strlen("\nposenc_connections "), NULL, 10);
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(answer.body, line);
+    if (at == NULL)
+        fail_msg("/metrics has no %s", name);
+    long n = strtol(at + strlen(line), NULL, 10);
     reply_free(&answer);
     return n;
 }
@@ -125,7 +129,7 @@ static void an_answer_that_nobody_reads_is_given_up(void **state)
                    "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1\r\n"
                    "Host: a\r\n\r\n");
     assert_true(answered(&wire, 60000));
-    for (int i = 0; open_connections(&server) > 1; i++)
+    for (int i = 0; gauge(&server, "posenc_connections") > 1; i++)
         assert_true(!answered(&wire, 0) || i < 100000);
     wire_close(&wire);
     server_end(&server);
@@ -186,6 +190,43 @@ static void a_full_queue_is_503_with_retry_after(void **state)
     server_end(&server);
 }
 
+/* Bodies may hold eight times the largest one, all together. */
+static void too_many_bodies_at_once_are_503(void **state)
+{
+    (void)state;
+    enum { N = 9 };
+    static const char *const flags[] = {"--max-body-bytes", "1000", NULL};
+    static const char head[] = "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\n"
+                               "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
+    test_server server;
+    test_wire wires[N];
+    char body[1000];
+    int refused = 0;
+    memset(body, ' ', sizeof body);
+    memcpy(body, "{\"d_model\":2}", 13);
+    server_start(&server, flags);
+    for (int i = 0; i < N; i++) {
+        wires[i] = wire_open(&server);
+        wire_send_text(&wires[i], head);
+        wire_send(&wires[i], body, 999);
+    }
+    while (gauge(&server, "posenc_body_bytes") < 8 * 999) {
+        /* until the bodies have arrived; the last one is dropped */
+    }
+    for (int i = 0; i < N; i++) {
+        wire_send_text(&wires[i], " ");
+        reply answer = wire_answer(&wires[i], false);
+        if (answer.status != 200) {
+            refused++;
+            assert_problem("one too many", &answer, 503, "overloaded");
+        }
+        reply_free(&answer);
+        wire_close(&wires[i]);
+    }
+    assert_in_range(refused, 0, 1); /* 0: the ninth came after the first had been answered */
+    server_end(&server);
+}
+
 /* ---- warm list and logs ---- */
 
 static void the_warm_list_is_there_from_the_first_request_on(void **state)
@@ -240,6 +281,7 @@ int main(void)
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
+        cmocka_unit_test(too_many_bodies_at_once_are_503),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
     };

@@ -92,19 +92,20 @@ static void clients_that_go_away_leave_nothing_behind(void **state)
     static const char *const requests[] = {
         "GET /v1/sinusoidal?d_model=512&positions=0:65536&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /v1/sinusoidal?d_model=512&positions=0:65536 HTTP/1.1\r\nHost: a\r\n\r\n",
-        "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\nContent-Type: application/octet-stream\r\n"
-        "X-Tensor-Shape: 2,2\r\nX-Tensor-Dtype: float32\r\nContent-Length: 16\r\n\r\n12345678",
+        ("POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\nContent-Type: application/octet-stream\r\n"
+         "X-Tensor-Shape: 2,2\r\nX-Tensor-Dtype: float32\r\nContent-Length: 16\r\n\r\n12345678"),
         "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
         "GET /v1 HTTP/1.1\r\nHo",
     };
     enum { N = 60 };
     for (int i = 0; i < N; i++) {
         test_wire wire = wire_open(&server);
-        char some[64];
         const size_t which = (size_t)i % (sizeof requests / sizeof requests[0]);
         wire_send_text(&wire, requests[which]);
-        if (which < 2)
-            wire_take(&wire, some, sizeof some); /* it is under way */
+        if (which < 2) { /* it is under way */
+            char some[64];
+            wire_take(&wire, some, sizeof some);
+        }
         wire_close(&wire);
     }
     for (int i = 0; metric("posenc_connections") > 1 || metric("posenc_body_bytes") > 0; i++)
@@ -118,20 +119,21 @@ static void clients_that_go_away_leave_nothing_behind(void **state)
 static void clients_of_transforms_that_go_away_leave_nothing_behind(void **state)
 {
     (void)state;
-    char *zeros = calloc((size_t)ROWS * CHANNELS, sizeof(float));
+    float *zeros = calloc((size_t)ROWS * CHANNELS, sizeof *zeros);
     char head[512];
     assert_non_null(zeros);
     snprintf(head, sizeof head,
              "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n%s\r\n%s\r\n%s\r\n%s\r\n"
              "Content-Length: %zu\r\n\r\n",
-             binary[0], binary[1], binary[2], binary[3], (size_t)ROWS * CHANNELS * sizeof(float));
+             binary[0], binary[1], binary[2], binary[3], (size_t)ROWS * CHANNELS * sizeof *zeros);
     for (int i = 0; i < 12; i++) {
         test_wire wire = wire_open(&server);
-        char some[64];
         wire_send_text(&wire, head);
-        wire_send(&wire, zeros, (size_t)ROWS * CHANNELS * sizeof(float));
-        if (i % 2 == 0)
+        wire_send(&wire, zeros, (size_t)ROWS * CHANNELS * sizeof *zeros);
+        if (i % 2 == 0) {
+            char some[64];
             wire_take(&wire, some, sizeof some);
+        }
         wire_close(&wire);
     }
     for (int i = 0; metric("posenc_connections") > 1 || metric("posenc_body_bytes") > 0; i++)

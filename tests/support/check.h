@@ -10,4 +10,7 @@
 
 #include <cmocka.h>
 
+/* What cmocka does not say to the compiler: fail_msg() and fail() do not come back. */
+void _fail(const char *file, int line) __attribute__((noreturn));
+
 #endif

@@ -18,7 +18,8 @@ void assert_header(const char *name, const reply *answer, const char *header, co
 {
     char got[1024];
     const char *found = reply_header(answer, header, got, sizeof got);
-    if ((found == NULL) != (value == NULL) || (found != NULL && strcmp(found, value) != 0))
+    bool same = found == NULL || value == NULL ? found == value : strcmp(found, value) == 0;
+    if (!same)
         fail_msg("%s: wanted %s: %s, got %s", name, header, value != NULL ? value : "(absent)",
                  found != NULL ? found : "(absent)");
 }

@@ -2,6 +2,7 @@
 /* server.c - a real posenc server on a port of its own, for tests. */
 #include "support/check.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,7 +78,8 @@ static pid_t spawn(const char *const *extra, int log_fd)
 {
     const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port", "0"};
     size_t n = 4;
-    assert_non_null(arguments[0]); /* `make test` sets POSENC_BINARY */
+    if (arguments[0] == NULL)
+        fail_msg("POSENC_BINARY is not set; `make test` does that");
     for (; extra != NULL && *extra != NULL && n < ARGUMENTS_MAX - 1; extra++)
         arguments[n++] = *extra;
     const pid_t pid = fork();
@@ -98,7 +100,7 @@ static void wait_until_ready(const test_server *server)
         reply_free(&answer);
         if (status == 200)
             return;
-        usleep(5000); /* the warm-up goes on; there is nothing to wait on but the answer */
+        poll(NULL, 0, 5); /* the warm-up goes on; there is nothing to wait on but the answer */
     }
     fail_msg("the server did not become ready");
 }

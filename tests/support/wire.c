@@ -96,8 +96,10 @@ static char *take_header(test_wire *wire)
 
 static void append(reply *answer, const char *data, size_t bytes)
 {
-    answer->body = realloc(answer->body, answer->bytes + bytes + 1);
-    assert_non_null(answer->body);
+    char *larger = realloc(answer->body, answer->bytes + bytes + 1);
+    if (larger == NULL)
+        fail_msg("no memory for %zu bytes", answer->bytes + bytes);
+    answer->body = larger;
     memcpy(answer->body + answer->bytes, data, bytes);
     answer->bytes += bytes;
     answer->body[answer->bytes] = '\0';
@@ -150,8 +152,8 @@ static void take_content(test_wire *wire, reply *answer)
     } else if (reply_header(answer, "Content-Length", text, sizeof text) != NULL) {
         take_body(wire, answer, strtoull(text, NULL, 10));
     } else {
-        while (receive(wire))
-            continue;
+        while (receive(wire)) {
+        }
         append(answer, wire->data, wire->bytes);
         take(wire, wire->bytes);
     }
@@ -195,6 +197,7 @@ reply wire_request(test_wire *wire, const char *method, const char *target,
 void wire_take(test_wire *wire, char *out, size_t bytes)
 {
     reply taken = {.headers = NULL};
+    append(&taken, "", 0);
     take_body(wire, &taken, bytes);
     memcpy(out, taken.body, bytes);
     reply_free(&taken);
@@ -211,7 +214,7 @@ size_t wire_drain(test_wire *wire)
 bool wire_ended(test_wire *wire)
 {
     size_t before = wire->bytes;
-    while (receive(wire))
-        continue;
+    while (receive(wire)) {
+    }
     return before == 0 && wire->bytes == 0;
 }
