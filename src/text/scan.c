@@ -141,94 +141,6 @@ static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *de
     return fail(scan, PE_INVALID_PARAMETER, depth, what);
 }
 
-/* Store a value of dtype, or one that is within its range and no midpoint of it. */
-static inline void store(pe_dtype dtype, double value, char *at)
-{
-    float single = (float)value;
-    if (dtype == PE_FLOAT64)
-        memcpy(at, &value, sizeof value);
-    else if (dtype == PE_FLOAT32)
-        memcpy(at, &single, sizeof single);
-    else
-        pe_dtype_store(dtype, value, at);
-}
-
-/* Magnitude, rounded to dtype, by the long way. */
-static double round_slowly(const pe_plain *plain, const char *text, const char *end, pe_dtype dtype)
-{
-    pe_decimal decimal = {plain->digits, -plain->fraction,    false, false,
-                          text,          (size_t)(end - text)};
-    return pe_decimal_round(&decimal, dtype);
-}
-
-/* Whether a double is no float32's midpoint for sure: it is a normal one, and these bits differ. */
-static inline bool rounds_to_float(double magnitude)
-{
-    uint64_t bits;
-    memcpy(&bits, &magnitude, sizeof bits);
-    return (bits & 0x1fffffff) != 0x10000000 && magnitude >= 0x1p-126;
-}
-
-/*
- * Magnitude as store wants it. A quotient of exact doubles is rounded once, so there are digits
- * for which one division is enough; many digits are for the product, decided by a bound that texts
- * of one kind keep to one side of.
- */
-static inline double round_plain(const pe_plain *plain, const char *text, const char *end,
-                                 pe_dtype dtype)
-{
-    double value;
-    if (dtype == PE_FLOAT64 && plain->digits > UINT32_MAX) {
-        if (pe_decimal_product(plain->digits, -plain->fraction, &value))
-            return value;
-    } else if (plain->digits <= 1ULL << 53) {
-        value = (double)(int64_t)plain->digits / pe_exact_powers[plain->fraction];
-        if (dtype == PE_FLOAT64 || (dtype == PE_FLOAT32 && rounds_to_float(value)) ||
-            !pe_is_midpoint(value, dtype))
-            return value;
-    }
-    return round_slowly(plain, text, end, dtype);
-}
-
-/*
- * Read numbers and the commas after them for as long as they are plain, in the type's range, and
- * there is room. Whatever ends the run is left to read_element.
- */
-static inline size_t read_run(scanner *scan, pe_dtype dtype, size_t element_bytes)
-{
-    const double most = pe_dtype_max(dtype);
-    const char *at = scan->at, *end = scan->end;
-    const size_t room = scan->capacity - scan->elements;
-    char *data = scan->data + scan->elements * element_bytes;
-    size_t n = 0;
-    for (; n < room && end - at >= PE_PLAIN_BYTES; n++) {
-        pe_plain plain;
-        const char *comma = pe_plain_read(at, &plain);
-        if (comma == NULL)
-            break;
-        double value = round_plain(&plain, at, comma, dtype);
-        if (value > most)
-            break;
-        store(dtype, copysign(value, plain.negative ? -1 : 1), data + n * element_bytes);
-        at = comma + 1;
-        if (__builtin_expect(*at == ' ', 0)) /* a jump is foretold, a sum would be waited for */
-            at++;
-    }
-    scan->at = at;
-    scan->elements += n;
-    return n;
-}
-
-/* One copy for each of the types that bodies usually ask for. */
-static size_t read_plain_run(scanner *scan)
-{
-    if (scan->dtype == PE_FLOAT32)
-        return read_run(scan, PE_FLOAT32, 4);
-    if (scan->dtype == PE_FLOAT64)
-        return read_run(scan, PE_FLOAT64, 8);
-    return scan->dtype == PE_INT32 ? 0 : read_run(scan, scan->dtype, 2);
-}
-
 static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
 {
     pe_decimal decimal;
@@ -245,7 +157,7 @@ static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
         if (status != PE_OK)
             return status;
     }
-    store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
+    pe_dtype_store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
     scan->at += decimal.bytes;
     return PE_OK;
 }
@@ -290,8 +202,12 @@ static pe_status read_array(scanner *scan, size_t depth)
         return close_array(scan, depth, 0);
     }
     for (;;) {
-        if (depth + 1 == scan->ndim) {
-            count += read_plain_run(scan);
+        if (depth + 1 == scan->ndim && scan->data != NULL) {
+            size_t room = scan->capacity - scan->elements;
+            char *data = scan->data + scan->elements * element_bytes;
+            size_t n = pe_plain_run(&scan->at, scan->end, scan->dtype, data, room);
+            scan->elements += n;
+            count += n;
             skip_space(scan);
         }
         scan->index[depth] = count++;

@@ -142,6 +142,8 @@ static void mistakes(void **unused)
          "vectors/1 must have 2 elements as those before it, got 1"},
         {"[[1],[]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
          "vectors/1 must have 1 elements as those before it, got 0"},
+        {"[[],[1]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/1",
+         "vectors/1 must have 0 elements as those before it, got 1"},
         {"[[[[[[[[[1]]]]]]]]]", PE_FLOAT32, PE_MALFORMED_REQUEST, "vectors/0/0/0/0/0/0/0/0",
          "vectors/0/0/0/0/0/0/0/0 is nested too deeply"},
         {"[1,1e39]", PE_FLOAT32, PE_INVALID_PARAMETER, "vectors/1",
