@@ -183,6 +183,13 @@ static size_t rows_before_zero(const pe_positions *positions, size_t first, size
     return zero < (double)most && zero == floor(zero) ? (size_t)zero : most;
 }
 
+/* Room for wave_offsets. Padding makes it a multiple of the cache line, where it begins too:
+ * vectors across lines would be loaded twice. */
+static double *allocate_offsets(size_t n, size_t rows, bool split)
+{
+    return aligned_alloc(64, rows * (split ? 4 : 2) * pe_wave_padded(n) * sizeof(double));
+}
+
 /* The set's offsets for step 1: the first who wants them makes them. NULL: memory is short. */
 static const double *shared_offsets(const pe_wave *wave, bool split)
 {
@@ -192,8 +199,7 @@ static const double *shared_offsets(const pe_wave *wave, bool split)
     double *offsets = atomic_load_explicit(slot, memory_order_acquire);
     if (offsets != NULL)
         return offsets;
-    const size_t planes = split ? 4 : 2;
-    offsets = malloc(wave->offset_rows * planes * pe_wave_padded(wave->live) * sizeof *offsets);
+    offsets = allocate_offsets(wave->live, wave->offset_rows, split);
     if (offsets == NULL)
         return NULL;
     pe_kernels_get()->wave_offsets(wave->live, wave->step_hi, wave->step_lo, wave->offset_rows,
@@ -213,8 +219,7 @@ static double *own_offsets(const table_job *job, size_t rows, run_phases *phases
     size_t count = 1;
     while (4 * count * count < rows && count < job->wave->offset_rows)
         count++;
-    double *offsets =
-        rows < 16 ? NULL : malloc(count * (split ? 4 : 2) * pe_wave_padded(n) * sizeof *offsets);
+    double *offsets = rows < 16 ? NULL : allocate_offsets(n, count, split);
     if (offsets != NULL) {
         pe_kernels_get()->wave_offsets(n, phases->step_hi, phases->step_lo, count, split, offsets);
         phases->offset_rows = count;

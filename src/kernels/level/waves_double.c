@@ -19,7 +19,7 @@ typedef struct wide {
 
 /* Anchors of a tile: heads, tails and their sums. */
 typedef struct anchors {
-    double head[2][PE_TILE], tail[2][PE_TILE], sum[2][PE_TILE];
+    _Alignas(64) double head[2][PE_TILE], tail[2][PE_TILE], sum[2][PE_TILE];
 } anchors;
 
 PE_INLINE pe_split amplified(const wide *job, pe_split x)

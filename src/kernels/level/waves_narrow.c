@@ -28,7 +28,7 @@ typedef struct row_kind {
 
 /* Anchors of a tile. */
 typedef struct anchors {
-    double first[PE_TILE], second[PE_TILE];
+    _Alignas(64) double first[PE_TILE], second[PE_TILE];
 } anchors;
 
 /* Vectors that rotation leaves open, or that nobody rotated: row from the group's first, and
@@ -37,7 +37,7 @@ typedef struct spot_list {
     size_t n;
     struct {
         uint16_t row, i;
-    } at[2 * PE_REACH * (PE_TILE / PE_LANES)];
+    } at[2 * PE_REACH * (PE_TILE / PE_LANES) + 1];
 } spot_list;
 
 /* Last places that a rotation's error covers, as a power of two. */
@@ -124,17 +124,25 @@ PE_INLINE turned turn(const anchors *at, const double *cosines, const double *si
                     pe_fma(first, s, q)};
 }
 
+/* Vectors of pairs of rows that are open: the offset's number in the upper half, the frequency from
+ * the tile's first in the lower. */
+typedef struct open_list {
+    size_t n;
+    uint32_t at[PE_REACH * (PE_TILE / PE_LANES)];
+} open_list;
+
 /*
- * Frequencies [i, end) of two rows, in whole vectors. Lists where anything is open, returns how
- * many. Nothing else belongs into this loop: a call in it would cost all its registers.
+ * Frequencies [i, end) of two rows, in whole vectors, turned by offset k. Lists what is
+ * open. (Without the branch the list's address would hang on every proof: slower by a sixth. A call
+ * in this loop would cost it its registers.)
  */
-PE_INLINE size_t sweep(row_kind kind, const pe_limits *given, const anchors *at,
-                       const double *cosines, const double *sines, size_t i, size_t end,
-                       pe_spot plus, pe_spot minus, uint16_t *open)
+PE_INLINE void sweep(row_kind kind, const pe_limits *given, const anchors *at,
+                     const double *cosines, const double *sines, size_t k, size_t i, size_t end,
+                     pe_spot plus, pe_spot minus, open_list *open)
 {
     const size_t bytes = bytes_of(kind, PE_LANES);
     const pe_limits limits = {1U << WINDOW, given->small};
-    size_t n_open = 0;
+    size_t n = open->n;
     for (; i < end; i += PE_LANES) {
         const turned v = turn(at, cosines, sines, i);
         pe_ok ok = PE_ALL_OK;
@@ -149,29 +157,28 @@ PE_INLINE size_t sweep(row_kind kind, const pe_limits *given, const anchors *at,
                         minus.second, &ok);
         }
         if (__builtin_expect(pe_doubt(&limits, ok, f, g), false))
-            open[n_open++] = (uint16_t)i;
+            open->at[n++] = (uint32_t)(k << 16 | i);
         plus = pe_spot_after(plus, bytes);
         minus = pe_spot_after(minus, bytes);
     }
-    return n_open;
+    open->n = n;
 }
 
 /* The same for the last vector of a tile, which has room for `count` lanes only. */
-PE_INLINE size_t sweep_rest(row_kind kind, const pe_limits *limits, const anchors *at,
-                            const double *cosines, const double *sines, size_t i, size_t count,
-                            pe_spot plus, pe_spot minus, uint16_t *open)
+PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const anchors *at,
+                          const double *cosines, const double *sines, size_t k, size_t i,
+                          size_t count, pe_spot plus, pe_spot minus, open_list *open)
 {
     char room[4][2 * PE_LANES * sizeof(float)];
     const size_t bytes = bytes_of(kind, count);
-    const size_t n_open = sweep(kind, limits, at, cosines, sines, i, i + PE_LANES,
-                                (pe_spot){room[0], room[1]}, (pe_spot){room[2], room[3]}, open);
+    sweep(kind, limits, at, cosines, sines, k, i, i + PE_LANES, (pe_spot){room[0], room[1]},
+          (pe_spot){room[2], room[3]}, open);
     memcpy(plus.first, room[0], bytes);
     memcpy(minus.first, room[2], bytes);
     if (kind.shape == PE_ROW_PLANES && !kind.single) {
         memcpy(plus.second, room[1], bytes);
         memcpy(minus.second, room[3], bytes);
     }
-    return n_open;
 }
 
 /* Whether one row's half of turned values is open by itself. */
@@ -191,31 +198,6 @@ PE_INLINE void list_spot(spot_list *list, size_t row, size_t i, bool really)
     list->n += really;
 }
 
-/* Rows r + plus and r + minus of a tile; what is open is listed. */
-PE_INLINE void row_pair(row_kind kind, const narrow *job, const anchors *at, const double *cosines,
-                        const double *sines, size_t tile, size_t count, size_t r, size_t plus,
-                        size_t minus, spot_list *list)
-{
-    const pe_limits *limits = &job->limits;
-    const size_t whole = count - count % PE_LANES;
-    const pe_spot to_plus = pe_spot_of(job->plan, r + plus, tile);
-    const pe_spot to_minus = pe_spot_of(job->plan, r + minus, tile);
-    uint16_t open[PE_TILE / PE_LANES];
-    size_t n_open = sweep(kind, limits, at, cosines, sines, 0, whole, to_plus, to_minus, open);
-    if (whole < count)
-        n_open += sweep_rest(kind, limits, at, cosines, sines, whole, count - whole,
-                             pe_spot_after(to_plus, bytes_of(kind, whole)),
-                             pe_spot_after(to_minus, bytes_of(kind, whole)), open + n_open);
-    for (size_t k = 0; k < n_open; k++) {
-        const turned v = turn(at, cosines, sines, open[k]);
-        const bool single = kind.single;
-        list_spot(list, plus, open[k],
-                  is_open(kind, limits, v.first_plus, single ? v.first_plus : v.second_plus));
-        list_spot(list, minus, open[k],
-                  is_open(kind, limits, v.first_minus, single ? v.first_minus : v.second_minus));
-    }
-}
-
 PE_INLINE void find_anchors(const narrow *job, size_t tile, size_t count, uint64_t half_step,
                             anchors *at)
 {
@@ -226,19 +208,50 @@ PE_INLINE void find_anchors(const narrow *job, size_t tile, size_t count, uint64
     }
 }
 
-/* Rows [r, r + 2 * reach) of a tile around one anchor. */
+/* Offset k of a tile and the rows, from the group's first, that it leads to. */
+typedef struct turn_by {
+    const double *cosines, *sines;
+    size_t plus, minus;
+} turn_by;
+
+PE_INLINE turn_by offset(const narrow *job, size_t tile, size_t reach, size_t k)
+{
+    const size_t padded = pe_wave_padded(job->plan->run->n);
+    const double *cosines = job->plan->run->offsets + 2 * k * padded + tile;
+    const size_t above = reach + k, below = reach - 1 - k;
+    const bool back = job->plan->cosine_first;
+    return (turn_by){cosines, cosines + padded, back ? below : above, back ? above : below};
+}
+
+/* Rows [r, r + 2 * reach) of a tile around one anchor; single rows' vectors that are open go to
+ * list. */
 PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count, size_t r,
                      size_t reach, spot_list *list)
 {
-    const size_t padded = pe_wave_padded(job->plan->run->n);
+    const pe_limits *limits = &job->limits;
+    const size_t whole = count - count % PE_LANES;
     anchors at;
+    open_list open;
+    open.n = 0;
     find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
     for (size_t k = 0; k < reach; k++) {
-        const double *cosines = job->plan->run->offsets + 2 * k * padded + tile;
-        const size_t above = reach + k, below = reach - 1 - k;
-        const bool back = job->plan->cosine_first;
-        row_pair(kind, job, &at, cosines, cosines + padded, tile, count, r, back ? below : above,
-                 back ? above : below, list);
+        const turn_by by = offset(job, tile, reach, k);
+        const pe_spot plus = pe_spot_of(job->plan, r + by.plus, tile);
+        const pe_spot minus = pe_spot_of(job->plan, r + by.minus, tile);
+        sweep(kind, limits, &at, by.cosines, by.sines, k, 0, whole, plus, minus, &open);
+        if (whole < count)
+            sweep_rest(kind, limits, &at, by.cosines, by.sines, k, whole, count - whole,
+                       pe_spot_after(plus, bytes_of(kind, whole)),
+                       pe_spot_after(minus, bytes_of(kind, whole)), &open);
+    }
+    for (size_t n = 0; n < open.n; n++) {
+        const size_t i = open.at[n] & 0xffff;
+        const turn_by by = offset(job, tile, reach, open.at[n] >> 16);
+        const turned v = turn(&at, by.cosines, by.sines, i);
+        const pe_vd second_plus = kind.single ? v.first_plus : v.second_plus;
+        const pe_vd second_minus = kind.single ? v.first_minus : v.second_minus;
+        list_spot(list, by.plus, i, is_open(kind, limits, v.first_plus, second_plus));
+        list_spot(list, by.minus, i, is_open(kind, limits, v.first_minus, second_minus));
     }
 }
 
