@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* test_relative.c - relative positions over HTTP: formats of int32, bodies, and what is refused. */
+#include "support/check.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/problem.h"
+
+static test_server server;
+
+#define BUCKETS "/v1/t5/buckets?query_length=2&key_length=4"
+#define DEBERTA BUCKETS "&variant=deberta"
+
+static void json_and_csv_print_whole_numbers(void **state)
+{
+    (void)state;
+    reply json = get(&server, DEBERTA);
+    assert_status("json", &json, 200);
+    assert_non_null(
+        strstr(json.body, "\"dtype\":\"int32\",\"shape\":[2,4],\"data\":[[2,1,0,-1],[3,2,1,0]]}"));
+    reply csv = get(&server, DEBERTA "&format=csv");
+    assert_string_equal(csv.body, "0,1,2,3\r\n2,1,0,-1\r\n3,2,1,0\r\n");
+    reply base64 =
+        get(&server, "/v1/t5/buckets?query_length=1&key_length=2&encoding_format=base64");
+    assert_non_null(strstr(base64.body, "\"data\":\"AQAAAAAAAAA=\",\"byte_order\":\"little\""));
+    reply_free(&json);
+    reply_free(&csv);
+    reply_free(&base64);
+}
+
+static void binary_formats_hold_int32(void **state)
+{
+    (void)state;
+    static const int32_t wanted[] = {2, 1, 0, -1, 3, 2, 1, 0};
+    static const struct {
+        const char *format, *says;
+    } formats[] = {{"raw", NULL}, {"npy", "'descr': '<i4'"}, {"safetensors", "\"dtype\":\"I32\""}};
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        char target[128];
+        snprintf(target, sizeof target, DEBERTA "&format=%s", formats[f].format);
+        reply answer = get(&server, target);
+        assert_status(target, &answer, 200);
+        assert_true(answer.bytes >= sizeof wanted);
+        assert_memory_equal(answer.body + answer.bytes - sizeof wanted, wanted, sizeof wanted);
+        if (formats[f].says != NULL)
+            assert_non_null(
+                memmem(answer.body, answer.bytes, formats[f].says, strlen(formats[f].says)));
+        else
+            assert_header(target, &answer, "X-Tensor-Dtype", "int32");
+        reply_free(&answer);
+    }
+}
+
+static void a_body_gives_the_bytes_of_the_query(void **state)
+{
+    (void)state;
+    reply by_query = get(&server, "/v1/shaw/indices?query_length=3&max_relative_position=1");
+    reply by_body = post_json(&server, "/v1/shaw/indices",
+                              "{\"left_max\":1,\"right_max\":1,\"query_length\":3}");
+    assert_status("query", &by_query, 200);
+    assert_status("body", &by_body, 200);
+    assert_string_equal(by_query.body, by_body.body);
+    assert_header("body", &by_body, "Content-Location",
+                  "/v1/shaw/indices?dtype=int32&key_length=3&left_max=1&numerics=exact&"
+                  "query_length=3&right_max=1");
+    reply_free(&by_query);
+    reply_free(&by_body);
+}
+
+/* Three bfloat16 rows of one channel: 1, 2, 3. The body's dtype is the answer's. */
+static void a_binary_body_brings_its_dtype(void **state)
+{
+    (void)state;
+    static const uint16_t rows[] = {0x3f80, 0x4000, 0x4040};
+    static const uint16_t wanted[] = {0x4000, 0x4040, 0x3f80, 0x4000};
+    static const char *const headers[] = {"Content-Type: application/octet-stream",
+                                          "X-Tensor-Shape: 3,1", "X-Tensor-Dtype: bfloat16", NULL};
+    reply answer = fetch(&server, "POST", "/v1/shaw/lookup?query_length=2&format=raw", headers,
+                         rows, sizeof rows);
+    assert_status("lookup", &answer, 200);
+    assert_header("lookup", &answer, "X-Tensor-Shape", "2,2,1");
+    assert_int_equal(answer.bytes, sizeof wanted);
+    assert_memory_equal(answer.body, wanted, sizeof wanted);
+    reply_free(&answer);
+}
+
+static const struct refusal {
+    const char *target, *body; /* body NULL: a GET */
+    long status;
+    const char *code, *says;
+} refusals[] = {
+    {"/v1/t5/buckets", NULL, 400, "missing-parameter", "query_length"},
+    {"/v1/t5/buckets?query_length=5&key_length=4", NULL, 422, "invalid-parameter", "query_length"},
+    {"/v1/t5/buckets?query_length=5&dtype=float32", NULL, 422, "invalid-parameter", "int32"},
+    {"/v1/t5/buckets?query_length=5&bucket=3", NULL, 400, "unknown-parameter", "bucket"},
+    {"/v1/t5/buckets?query_length=5&max_distance=8", NULL, 422, "invalid-parameter", "got 8"},
+    {"/v1/t5/buckets?query_length=1048576", NULL, 422, "too-many-elements", "1099511627776"},
+    {"/v1/t5/bias", "{\"query_length\":2}", 400, "missing-parameter", "weights"},
+    {"/v1/t5/bias", "{\"query_length\":2,\"weights\":[[1],[2]]}", 422, "invalid-parameter",
+     "num_buckets = 32"},
+    {"/v1/t5/bias", "{\"query_length\":2,\"weights\":[[1],[2,3]]}", 400, "malformed-request",
+     "#/weights/1"},
+    {"/v1/shaw/indices?query_length=5", NULL, 400, "missing-parameter", "max_relative_position"},
+    {"/v1/shaw/indices?query_length=5&left_max=2", NULL, 400, "missing-parameter", "right_max"},
+    {"/v1/shaw/indices?query_length=5&max_relative_position=1.5", NULL, 422, "invalid-parameter",
+     "max_relative_position"},
+    {"/v1/shaw/scores", "{\"queries\":[[1]]}", 400, "missing-parameter", "relative_embeddings"},
+    {"/v1/shaw/scores",
+     "{\"queries\":[[1]],\"max_relative_position\":2,\"relative_embeddings\":[[1],[2],[3]]}", 422,
+     "invalid-parameter", "= 5 rows, got 3"},
+    {"/v1/shaw/scores", "{\"queries\":[[1,2]],\"relative_embeddings\":[[1],[2],[3]]}", 422,
+     "invalid-parameter", "#/queries"},
+    {"/v1/shaw/lookup", "{\"relative_embeddings\":[[1],[2],[3]]}", 400, "missing-parameter",
+     "query_length"},
+    {"/v1/shaw/lookup", "{\"query_length\":2,\"relative_embeddings\":[[1],[2]]}", 400,
+     "missing-parameter", "left_max"},
+    {"/v1/shaw/lookup",
+     "{\"query_length\":2,\"key_length\":1,\"relative_embeddings\":[[1],[2],[3]]}", 422,
+     "invalid-parameter", "2 queries and 1 keys"},
+};
+
+static void what_cannot_be_is_explained(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const struct refusal *r = &refusals[i];
+        const char *name = r->body != NULL ? r->body : r->target;
+        reply answer =
+            r->body != NULL ? post_json(&server, r->target, r->body) : get(&server, r->target);
+        assert_problem(name, &answer, r->status, r->code);
+        if (strstr(answer.body, r->says) == NULL)
+            fail_msg("%s: %s is not in %s", name, r->says, answer.body);
+        reply_free(&answer);
+    }
+}
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    const int status = server_stop(&server);
+    server_free(&server);
+    return status;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_and_csv_print_whole_numbers),
+        cmocka_unit_test(binary_formats_hold_int32),
+        cmocka_unit_test(a_body_gives_the_bytes_of_the_query),
+        cmocka_unit_test(a_binary_body_brings_its_dtype),
+        cmocka_unit_test(what_cannot_be_is_explained),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

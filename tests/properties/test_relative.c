@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* test_relative.c - the laws of bucketed and clipped relative positions, at random parameters. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/random.h"
+#include "support/slow.h"
+
+/* ---- buckets, in integers alone
+ * ------------------------------------------------------------------ */
+
+typedef struct setting {
+    int64_t queries, keys, num_buckets, max_distance;
+    bool deberta, bidirectional;
+} setting;
+
+/* Whether (n/low)^parts >= (high/low)^k; beyond: more than. */
+static bool reaches(unsigned long n, unsigned long low, unsigned long high, unsigned long parts,
+                    unsigned long k, bool beyond)
+{
+    mpz_t left, right, factor;
+    mpz_inits(left, right, factor, NULL);
+    mpz_ui_pow_ui(left, n, parts);
+    mpz_ui_pow_ui(factor, low, k);
+    mpz_mul(left, left, factor);
+    mpz_ui_pow_ui(right, high, k);
+    mpz_ui_pow_ui(factor, low, parts);
+    mpz_mul(right, right, factor);
+    const int sign = mpz_cmp(left, right);
+    mpz_clears(left, right, factor, NULL);
+    return beyond ? sign > 0 : sign >= 0;
+}
+
+/* _relative_position_bucket, its floor of a quotient of logarithms being the largest k that is
+ * reached. */
+static int64_t slow_t5(const setting *s, int64_t relative)
+{
+    int64_t buckets = s->num_buckets, add = 0, n = relative < 0 ? -relative : 0;
+    if (s->bidirectional) {
+        buckets /= 2;
+        add = relative > 0 ? buckets : 0;
+        n = relative < 0 ? -relative : relative;
+    }
+    const int64_t exact = buckets / 2, parts = buckets - exact;
+    if (n < exact)
+        return add + n;
+    int64_t k = 0;
+    while (k + 1 < parts &&
+           reaches((unsigned long)n, (unsigned long)exact, (unsigned long)s->max_distance,
+                   (unsigned long)parts, (unsigned long)k + 1, false))
+        k++;
+    return add + exact + k;
+}
+
+/* make_log_bucket_position, its ceiling being how many k = 0, 1 ... are exceeded. */
+static int64_t slow_deberta(const setting *s, int64_t relative)
+{
+    const int64_t mid = s->num_buckets / 2, d = -relative, n = d < 0 ? -d : d;
+    if (n <= mid)
+        return d;
+    int64_t k = 0;
+    while (mid > 1 &&
+           reaches((unsigned long)n, (unsigned long)mid, (unsigned long)s->max_distance - 1,
+                   (unsigned long)mid - 1, (unsigned long)k, true))
+        k++;
+    return d < 0 ? -(mid + k) : mid + k;
+}
+
+static setting random_setting(random_source *random)
+{
+    setting s = {.deberta = random_int(random, 0, 1) == 1,
+                 .keys = random_int(random, 1, 300),
+                 .num_buckets = random_int(random, 4, 40)};
+    s.bidirectional = s.deberta || random_int(random, 0, 1) == 1;
+    s.queries = random_int(random, 1, s.keys < 20 ? s.keys : 20);
+    s.max_distance = random_int(random, s.num_buckets / 2 + 2, 200);
+    return s;
+}
+
+static encoded encode_setting(const setting *s)
+{
+    return encode(&pe_t5_buckets,
+                  "query_length=%lld&key_length=%lld&num_buckets=%lld&max_distance=%lld&"
+                  "bidirectional=%s&variant=%s",
+                  (long long)s->queries, (long long)s->keys, (long long)s->num_buckets,
+                  (long long)s->max_distance, s->bidirectional ? "true" : "false",
+                  s->deberta ? "deberta" : "t5");
+}
+
+/* Thresholds that are integers, where a float32 logarithm is at its worst. */
+static const setting corners[] = {
+    {3, 600, 32, 128, false, true},   {3, 600, 32, 128, false, false},
+    {1, 5000, 8, 4096, false, false}, {1, 2000, 20, 1215, false, false},
+    {1, 700, 6, 730, true, true},     {1, 300, 256, 512, true, true},
+    {1, 3000, 64, 1024, false, true}, {1, 70, 2, 3, false, false},
+    {5, 50, 2, 3, true, true},        {2, 90, 3, 100, true, true},
+    {1, 400, 4, 257, true, true},     {2, 50, 5, 9, false, true},
+};
+
+static void check_setting(const setting *s, uint64_t seed)
+{
+    encoded e = encode_setting(s);
+    double *got = encoded_all(&e, 0);
+    assert_int_equal(e.plan.tensors[0].dtype, PE_INT32);
+    for (int64_t i = 0; i < s->queries; i++)
+        for (int64_t j = 0; j < s->keys; j++) {
+            const int64_t relative = j - (s->keys - s->queries + i);
+            const int64_t want = s->deberta ? slow_deberta(s, relative) : slow_t5(s, relative);
+            if (got[i * s->keys + j] != (double)want)
+                fail_msg("seed %llu: %s, num_buckets %lld, max_distance %lld, bidirectional %d, "
+                         "relative position %lld: got %.0f, wanted %lld",
+                         (unsigned long long)seed, s->deberta ? "deberta" : "t5",
+                         (long long)s->num_buckets, (long long)s->max_distance, s->bidirectional,
+                         (long long)relative, got[i * s->keys + j], (long long)want);
+        }
+    free(got);
+    encoded_free(&e);
+}
+
+static void buckets_are_those_of_integer_powers(void **state)
+{
+    (void)state;
+    random_source random = random_make("buckets");
+    for (size_t c = 0; c < PE_LEN(corners); c++)
+        check_setting(&corners[c], 0);
+    for (int round = 0; round < 150; round++) {
+        const setting s = random_setting(&random);
+        check_setting(&s, random.seed);
+    }
+}
+
+/* Distances that no table walks through: whole tables of one query, looked at near their end. */
+static void far_buckets_are_those_of_integer_powers(void **state)
+{
+    (void)state;
+    random_source random = random_make("far buckets");
+    for (int round = 0; round < 60; round++) {
+        setting s = random_setting(&random);
+        s.queries = 1;
+        s.keys = random_int(&random, 1000000, 15000000);
+        s.max_distance = random_int(&random, 100000, s.keys);
+        encoded e = encode_setting(&s);
+        for (int look = 0; look < 20; look++) {
+            const int64_t j = random_int(&random, 0, s.keys - 1), relative = j - (s.keys - 1);
+            double *got = encoded_units(&e, 0, (size_t)j, 1);
+            const int64_t want = s.deberta ? slow_deberta(&s, relative) : slow_t5(&s, relative);
+            if (*got != (double)want)
+                fail_msg("seed %llu: %s, relative position %lld: got %.0f, wanted %lld",
+                         (unsigned long long)random.seed, s.deberta ? "deberta" : "t5",
+                         (long long)relative, *got, (long long)want);
+            free(got);
+        }
+        encoded_free(&e);
+    }
+}
+
+static void t5_buckets_rise_with_distance_and_saturate(void **state)
+{
+    (void)state;
+    random_source random = random_make("monotone");
+    for (int round = 0; round < 60; round++) {
+        setting s = random_setting(&random);
+        s.deberta = false;
+        s.queries = 1;
+        s.keys = 400;
+        const int64_t last = s.bidirectional ? s.num_buckets / 2 - 1 : s.num_buckets - 1;
+        encoded e = encode_setting(&s);
+        double *got = encoded_all(&e, 0);
+        for (int64_t distance = 0; distance < s.keys; distance++) {
+            const double bucket = got[s.keys - 1 - distance];
+            assert_true(distance == 0 ? bucket == 0 : bucket >= got[s.keys - distance]);
+            assert_true(bucket <= (double)last);
+            if (distance >= s.max_distance)
+                assert_true(bucket == (double)last);
+        }
+        free(got);
+        encoded_free(&e);
+    }
+}
+
+static void deberta_buckets_are_odd(void **state)
+{
+    (void)state;
+    random_source random = random_make("odd");
+    for (int round = 0; round < 40; round++) {
+        setting s = random_setting(&random);
+        s.deberta = s.bidirectional = true;
+        s.queries = s.keys = random_int(&random, 1, 120);
+        encoded e = encode_setting(&s);
+        double *got = encoded_all(&e, 0);
+        for (int64_t i = 0; i < s.keys; i++)
+            for (int64_t j = 0; j < s.keys; j++)
+                assert_true(got[i * s.keys + j] == -got[j * s.keys + i]);
+        free(got);
+        encoded_free(&e);
+    }
+}
+
+/* ---- clipping -----------------------------------------------------------------------------------
+ */
+
+static int64_t clip(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static void shaw_indices_are_clipped_positions(void **state)
+{
+    (void)state;
+    random_source random = random_make("shaw");
+    for (int round = 0; round < 200; round++) {
+        const int64_t keys = random_int(&random, 1, 90), queries = random_int(&random, 1, keys);
+        const int64_t left = random_int(&random, 0, 60), right = random_int(&random, 0, 60);
+        encoded e = encode(&pe_shaw_indices,
+                           "query_length=%lld&key_length=%lld&left_max=%lld&right_max=%lld",
+                           (long long)queries, (long long)keys, (long long)left, (long long)right);
+        double *got = encoded_all(&e, 0);
+        for (int64_t i = 0; i < queries; i++)
+            for (int64_t j = 0; j < keys; j++) {
+                const int64_t want = clip(j - (keys - queries + i), -left, right) + left;
+                if (got[i * keys + j] != (double)want)
+                    fail_msg("seed %llu: %lld of %lld keys, left %lld, right %lld, [%lld, %lld]: "
+                             "got %.0f, wanted %lld",
+                             (unsigned long long)random.seed, (long long)queries, (long long)keys,
+                             (long long)left, (long long)right, (long long)i, (long long)j,
+                             got[i * keys + j], (long long)want);
+            }
+        free(got);
+        encoded_free(&e);
+    }
+}
+
+static void the_widest_clip_is_an_int32(void **state)
+{
+    (void)state;
+    encoded e = encode(&pe_shaw_indices, "query_length=2&max_relative_position=1073741823");
+    double *got = encoded_all(&e, 0);
+    static const double want[] = {1073741823, 1073741824, 1073741822, 1073741823};
+    assert_memory_equal(got, want, sizeof want);
+    free(got);
+    encoded_free(&e);
+}
+
+/* ---- windows, canonical forms, refusals
+ * ---------------------------------------------------------- */
+
+static void check_windows(const encoded *e, random_source *random)
+{
+    const size_t n = e->plan.tensors[0].units, unit = e->plan.tensors[0].unit;
+    double *all = encoded_all(e, 0);
+    for (int windows = 0; windows < 20; windows++) {
+        const size_t first = (size_t)random_int(random, 0, (int64_t)n - 1);
+        const size_t some = (size_t)random_int(random, 1, (int64_t)(n - first));
+        double *got = encoded_units(e, 0, first, some);
+        if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
+            fail_msg("seed %llu: units %zu + %zu of %zu differ", (unsigned long long)random->seed,
+                     first, some, n);
+        free(got);
+    }
+    free(all);
+}
+
+static void a_window_is_those_units_of_the_whole(void **state)
+{
+    (void)state;
+    random_source random = random_make("windows");
+    for (int round = 0; round < 30; round++) {
+        const setting s = random_setting(&random);
+        encoded tables[] = {
+            encode_setting(&s),
+            encode(&pe_shaw_indices, "query_length=13&key_length=29&left_max=4&right_max=9"),
+        };
+        for (size_t t = 0; t < PE_LEN(tables); t++) {
+            check_windows(&tables[t], &random);
+            encoded_free(&tables[t]);
+        }
+    }
+}
+
+static void assert_canonical(const pe_resource *resource, const char *query, const char *wanted)
+{
+    encoded e = encode(resource, "%s", query);
+    pe_buffer text = {0};
+    assert_int_equal(e.status, PE_OK);
+    pe_values_query(&e.ask.values, &text);
+    assert_string_equal(pe_buffer_text(&text), wanted);
+    pe_buffer_free(&text);
+    encoded_free(&e);
+}
+
+static void both_spellings_of_a_clip_have_one_canonical_form(void **state)
+{
+    (void)state;
+    const char *form = "dtype=int32&key_length=4&left_max=3&numerics=exact&query_length=4&"
+                       "right_max=3";
+    assert_canonical(&pe_shaw_indices, "query_length=4&max_relative_position=3", form);
+    assert_canonical(&pe_shaw_indices, "query_length=4&left_max=3&right_max=3", form);
+    assert_canonical(&pe_shaw_indices, form, form);
+    assert_canonical(&pe_t5_buckets, "query_length=4",
+                     "bidirectional=true&dtype=int32&key_length=4&max_distance=128&num_buckets=32&"
+                     "numerics=exact&query_length=4&variant=t5");
+}
+
+static void what_cannot_be_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const pe_resource *resource;
+        const char *query, *where;
+        pe_status status;
+    } cases[] = {
+        {&pe_t5_buckets, "num_buckets=32", "query_length", PE_MISSING_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&key_length=4", "query_length", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&dtype=float32", "dtype", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&numerics=float32", "numerics", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&num_buckets=1", "num_buckets", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&num_buckets=3", "num_buckets", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&max_distance=8", "max_distance", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&variant=swin", "variant", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&variant=deberta&max_distance=17", "max_distance",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&variant=deberta&bidirectional=false", "bidirectional",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_buckets,
+         "query_length=1&key_length=1000000&variant=deberta&num_buckets=4096&max_distance=2050",
+         "max_distance", PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=1000000", "", PE_TOO_MANY_ELEMENTS},
+        {&pe_shaw_indices, "query_length=5", "max_relative_position", PE_MISSING_PARAMETER},
+        {&pe_shaw_indices, "query_length=5&left_max=2", "right_max", PE_MISSING_PARAMETER},
+        {&pe_shaw_indices, "query_length=5&right_max=2", "left_max", PE_MISSING_PARAMETER},
+        {&pe_shaw_indices, "query_length=5&max_relative_position=2&left_max=2", "left_max",
+         PE_INVALID_PARAMETER},
+        {&pe_shaw_indices, "query_length=5&max_relative_position=-1", "max_relative_position",
+         PE_INVALID_PARAMETER},
+        {&pe_shaw_indices, "query_length=5&key_length=4&max_relative_position=2", "query_length",
+         PE_INVALID_PARAMETER},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++)
+        assert_refused(cases[i].resource, cases[i].query, cases[i].status, cases[i].where);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(buckets_are_those_of_integer_powers),
+        cmocka_unit_test(far_buckets_are_those_of_integer_powers),
+        cmocka_unit_test(t5_buckets_rise_with_distance_and_saturate),
+        cmocka_unit_test(deberta_buckets_are_odd),
+        cmocka_unit_test(shaw_indices_are_clipped_positions),
+        cmocka_unit_test(the_widest_clip_is_an_int32),
+        cmocka_unit_test(a_window_is_those_units_of_the_whole),
+        cmocka_unit_test(both_spellings_of_a_clip_have_one_canonical_form),
+        cmocka_unit_test(what_cannot_be_is_refused_by_name),
+    };
+    return cmocka_run_group_tests_name("laws: relative positions", tests, NULL, NULL);
+}

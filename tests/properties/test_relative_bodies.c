@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* test_relative_bodies.c - relative positions looked up in, and multiplied with, what a body
+ * brings. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/random.h"
+
+static int64_t clip(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Multiples of 1/64 in [-2, 2]: products and short sums of them are exact doubles. */
+static void add_random_rows(random_source *random, int64_t rows, int64_t width, double *value,
+                            pe_buffer *out)
+{
+    for (int64_t i = 0; i < rows * width; i++) {
+        value[i] = (double)random_int(random, -128, 128) / 64;
+        pe_buffer_str(out, i == 0 ? "[[" : i % width == 0 ? "],[" : ",");
+        pe_buffer_format(out, "%.17g", value[i]);
+    }
+    pe_buffer_str(out, "]]");
+}
+
+static double rounded(pe_dtype dtype, double value)
+{
+    unsigned char element[8];
+    pe_dtype_store(dtype, value, element);
+    return pe_dtype_load(dtype, element) + 0.0;
+}
+
+typedef struct shaw_case {
+    int64_t queries, keys, left, right, width;
+    pe_dtype dtype;
+    double query[16 * 40], row[41 * 40];
+} shaw_case;
+
+static encoded encode_scores(random_source *random, shaw_case *c)
+{
+    pe_buffer body = {0};
+    pe_buffer_format(&body,
+                     "{\"key_length\":%lld,\"left_max\":%lld,\"right_max\":%lld,\"dtype\":\"%s\","
+                     "\"queries\":",
+                     (long long)c->keys, (long long)c->left, (long long)c->right,
+                     pe_dtype_name(c->dtype));
+    add_random_rows(random, c->queries, c->width, c->query, &body);
+    pe_buffer_str(&body, ",\"relative_embeddings\":");
+    add_random_rows(random, c->left + c->right + 1, c->width, c->row, &body);
+    pe_buffer_str(&body, "}");
+    const encoded e = encode_json(&pe_shaw_scores, "%s", pe_buffer_text(&body));
+    pe_buffer_free(&body);
+    return e;
+}
+
+static void scores_are_exact_dot_products_rounded_once(void **state)
+{
+    (void)state;
+    random_source random = random_make("scores");
+    static shaw_case c;
+    for (int round = 0; round < 150; round++) {
+        c.keys = random_int(&random, 1, 60);
+        c.queries = random_int(&random, 1, c.keys < 16 ? c.keys : 16);
+        c.left = random_int(&random, 0, 20);
+        c.right = random_int(&random, 0, 20);
+        c.width = random_int(&random, 1, 40);
+        c.dtype = (pe_dtype)random_int(&random, 0, 3);
+        encoded e = encode_scores(&random, &c);
+        double *got = encoded_all(&e, 0);
+        for (int64_t u = 0; u < c.queries * c.keys; u++) {
+            const int64_t i = u / c.keys, j = u % c.keys;
+            const int64_t row = clip(j - (c.keys - c.queries + i), -c.left, c.right) + c.left;
+            double sum = 0;
+            for (int64_t k = 0; k < c.width; k++)
+                sum += rounded(c.dtype, c.query[i * c.width + k]) *
+                       rounded(c.dtype, c.row[row * c.width + k]);
+            if (got[u] != rounded(c.dtype, sum))
+                fail_msg("seed %llu: query %lld, key %lld, %s: got %a, wanted %a",
+                         (unsigned long long)random.seed, (long long)i, (long long)j,
+                         pe_dtype_name(c.dtype), got[u], rounded(c.dtype, sum));
+        }
+        free(got);
+        encoded_free(&e);
+    }
+}
+
+/* A lookup is indices, then rows: of each resource against its own index table. */
+static void lookups_are_rows_of_the_index_tables(void **state)
+{
+    (void)state;
+    random_source random = random_make("lookups");
+    static double value[32 * 8];
+    for (int round = 0; round < 60; round++) {
+        const long long keys = random_int(&random, 1, 40), queries = random_int(&random, 1, keys);
+        const int64_t width = random_int(&random, 1, 8), most = random_int(&random, 0, 15);
+        pe_buffer rows = {0}, weights = {0};
+        add_random_rows(&random, 2 * most + 1, width, value, &rows);
+        encoded e = encode_json(&pe_shaw_lookup,
+                                "{\"query_length\":%lld,\"key_length\":%lld,\"dtype\":\"float64\","
+                                "\"relative_embeddings\":%s}",
+                                queries, keys, pe_buffer_text(&rows));
+        encoded index =
+            encode(&pe_shaw_indices, "query_length=%lld&key_length=%lld&max_relative_position=%lld",
+                   queries, keys, (long long)most);
+        double *got = encoded_all(&e, 0), *at = encoded_all(&index, 0);
+        for (long long u = 0; u < queries * keys; u++)
+            assert_memory_equal(got + u * width, value + (int64_t)at[u] * width,
+                                (size_t)width * sizeof *got);
+        free(got);
+        free(at);
+        encoded_free(&e);
+        encoded_free(&index);
+
+        add_random_rows(&random, 32, width, value, &weights);
+        e = encode_json(&pe_t5_bias,
+                        "{\"query_length\":%lld,\"key_length\":%lld,\"dtype\":\"float64\","
+                        "\"max_distance\":20,\"weights\":%s}",
+                        queries, keys, pe_buffer_text(&weights));
+        index = encode(&pe_t5_buckets, "query_length=%lld&key_length=%lld&max_distance=20", queries,
+                       keys);
+        got = encoded_all(&e, 0);
+        at = encoded_all(&index, 0);
+        for (long long u = 0; u < queries * keys; u++)
+            for (int64_t h = 0; h < width; h++)
+                assert_true(got[h * queries * keys + u] == value[(int64_t)at[u] * width + h]);
+        free(got);
+        free(at);
+        encoded_free(&e);
+        encoded_free(&index);
+        pe_buffer_free(&rows);
+        pe_buffer_free(&weights);
+    }
+}
+
+static void check_windows(const encoded *e, random_source *random)
+{
+    const size_t n = e->plan.tensors[0].units, unit = e->plan.tensors[0].unit;
+    double *all = encoded_all(e, 0);
+    for (int windows = 0; windows < 20; windows++) {
+        const size_t first = (size_t)random_int(random, 0, (int64_t)n - 1);
+        const size_t some = (size_t)random_int(random, 1, (int64_t)(n - first));
+        double *got = encoded_units(e, 0, first, some);
+        if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
+            fail_msg("seed %llu: units %zu + %zu of %zu differ", (unsigned long long)random->seed,
+                     first, some, n);
+        free(got);
+    }
+    free(all);
+}
+
+static void a_window_is_those_units_of_the_whole(void **state)
+{
+    (void)state;
+    random_source random = random_make("windows");
+    static shaw_case c = {.queries = 9, .keys = 21, .left = 3, .right = 2, .width = 5};
+    for (int round = 0; round < 30; round++) {
+        encoded tables[] = {
+            encode_json(&pe_shaw_lookup, "{\"query_length\":7,\"key_length\":12,"
+                                         "\"relative_embeddings\":[[1,2],[3,4],[5,6]]}"),
+            encode_json(&pe_t5_bias, "{\"query_length\":7,\"key_length\":12,\"num_buckets\":4,"
+                                     "\"weights\":[[1,2,3],[4,5,6],[7,8,9],[10,11,12]]}"),
+            encode_scores(&random, &c),
+        };
+        for (size_t t = 0; t < PE_LEN(tables); t++) {
+            check_windows(&tables[t], &random);
+            encoded_free(&tables[t]);
+        }
+    }
+}
+
+static void bodies_that_cannot_be_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const pe_resource *resource;
+        const char *body, *where, *says;
+        pe_status status;
+    } cases[] = {
+        {&pe_t5_bias, "{\"query_length\":2}", "weights", "required", PE_MISSING_PARAMETER},
+        {&pe_t5_bias, "{\"query_length\":2,\"weights\":[[1],[2]]}", "weights", "32 buckets, got 2",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_bias, "{\"query_length\":2,\"weights\":[1,2]}", "weights", "",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_bias, "{\"query_length\":2,\"num_buckets\":2,\"weights\":[[],[]]}", "weights", "",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_bias, "{\"query_length\":2,\"variant\":\"deberta\",\"weights\":[[1]]}", "variant",
+         "t5", PE_INVALID_PARAMETER},
+        {&pe_shaw_lookup,
+         "{\"query_length\":2,\"max_relative_position\":2,\"relative_embeddings\":[[1],[2]]}",
+         "relative_embeddings", "= 5 rows, got 2", PE_INVALID_PARAMETER},
+        {&pe_shaw_lookup, "{\"query_length\":2,\"relative_embeddings\":[[1],[2]]}",
+         "max_relative_position", "left_max", PE_MISSING_PARAMETER},
+        {&pe_shaw_lookup, "{\"query_length\":2,\"relative_embeddings\":[[],[],[]]}",
+         "relative_embeddings", "", PE_INVALID_PARAMETER},
+        {&pe_shaw_scores, "{\"queries\":[[1,2]],\"relative_embeddings\":[[1],[2],[3]]}", "queries",
+         "got 2 and 1", PE_INVALID_PARAMETER},
+        {&pe_shaw_scores,
+         "{\"key_length\":1,\"queries\":[[1],[2]],\"relative_embeddings\":[[1],[2],[3]]}",
+         "key_length", "2 queries and 1 keys", PE_INVALID_PARAMETER},
+        {&pe_shaw_scores,
+         "{\"dtype\":\"float16\",\"queries\":[[6e4]],\"relative_embeddings\":[[2]]}", "queries",
+         "overflows float16", PE_INVALID_PARAMETER},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        encoded e = encode_json(cases[i].resource, "%s", cases[i].body);
+        if (e.status != cases[i].status || strcmp(e.why.where, cases[i].where) != 0 ||
+            strstr(e.why.detail, cases[i].says) == NULL)
+            fail_msg("%s: got status %d at \"%s\": %s", cases[i].body, e.status, e.why.where,
+                     e.why.detail);
+        encoded_free(&e);
+    }
+}
+
+/* The bound of Cauchy and Schwarz does not clear these, and nothing overflows. */
+static void scores_that_just_fit_are_answered(void **state)
+{
+    (void)state;
+    encoded e = encode_json(&pe_shaw_scores,
+                            "{\"dtype\":\"float16\",\"queries\":[[60000,60000],[60000,-60000]],"
+                            "\"relative_embeddings\":[[1,-1],[1,1],[-1,1]],\"key_length\":2}");
+    assert_int_equal(e.status, PE_INVALID_PARAMETER); /* 60000 + 60000 */
+    encoded_free(&e);
+    e = encode_json(&pe_shaw_scores,
+                    "{\"dtype\":\"float16\",\"queries\":[[60000,60000],[60000,60000]],"
+                    "\"relative_embeddings\":[[1,-1],[1,-1],[-1,1]],\"key_length\":2}");
+    double *got = encoded_all(&e, 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(got[i] == 0 && !signbit(got[i]));
+    free(got);
+    encoded_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_are_exact_dot_products_rounded_once),
+        cmocka_unit_test(lookups_are_rows_of_the_index_tables),
+        cmocka_unit_test(a_window_is_those_units_of_the_whole),
+        cmocka_unit_test(bodies_that_cannot_be_are_refused_by_name),
+        cmocka_unit_test(scores_that_just_fit_are_answered),
+    };
+    return cmocka_run_group_tests_name("laws: relative positions in bodies", tests, NULL, NULL);
+}
