@@ -109,8 +109,10 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric)
         feed == NULL ? pe_fail_memory(&why)
                      : pe_stream_make(&numeric->plan, &numeric->rendering, &feed->stream, &why);
     bool part = request->range.kind == PE_RANGE_PART;
-    if (status == PE_OK && part)
+    if (status == PE_OK && part) {
         status = pe_stream_seek(feed->stream, request->range.first, &why);
+        pe_stream_limit(feed->stream, request->range.first + request->range.bytes);
+    }
     if (status != PE_OK) {
         pe_reply_problem(request, &why);
         pe_numeric_free(numeric);

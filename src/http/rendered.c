@@ -28,21 +28,17 @@ pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
     return PE_OK;
 }
 
-/* Read `wanted` bytes of a stream (UINT64_MAX: to its end) into memory that grows as it must. */
-static pe_status read_all(pe_stream *stream, uint64_t wanted, pe_buffer *out, pe_problem *why)
+/* Read a stream to its end into memory that grows as it must. expected: the bytes there will be, or
+ * UINT64_MAX when nobody knows. */
+static pe_status read_all(pe_stream *stream, uint64_t expected, pe_buffer *out, pe_problem *why)
 {
-    uint64_t length = wanted;
-    bool known = wanted != UINT64_MAX || pe_stream_length(stream, &length);
-    size_t step = known ? (size_t)length + 1 : 65536;
-    for (size_t got = 1; got > 0 && out->bytes < wanted;) {
+    size_t step = expected != UINT64_MAX ? (size_t)expected + 1 : 65536;
+    for (size_t got = 1; got > 0;) {
         size_t room = out->capacity - out->bytes;
         char *at = pe_buffer_reserve(out, room > 0 ? room : step);
         if (at == NULL)
             return pe_fail_memory(why);
-        room = out->capacity - out->bytes;
-        if (room > wanted - out->bytes)
-            room = (size_t)(wanted - out->bytes);
-        pe_status status = pe_stream_read(stream, at, room, &got, why);
+        pe_status status = pe_stream_read(stream, at, out->capacity - out->bytes, &got, why);
         if (status != PE_OK)
             return status;
         out->bytes += got;
@@ -59,10 +55,12 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
     pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
     if (status != PE_OK)
         return status;
-    if (part)
+    if (part) {
         status = pe_stream_seek(stream, range->first, why);
+        pe_stream_limit(stream, range->first + range->bytes);
+    }
     if (status == PE_OK)
-        status = read_all(stream, part ? range->bytes : UINT64_MAX, &out, why);
+        status = read_all(stream, part ? range->bytes : numeric->length, &out, why);
     pe_stream_times(stream, &numeric->compute, &numeric->encode);
     pe_stream_free(stream);
     if (status != PE_OK) {
