@@ -373,15 +373,14 @@ static void long_arrays(void **unused)
             text[0] = '[';
             for (size_t i = 0; i < NUMBERS; i++) {
                 char number[64], alone[80];
-                size_t bytes = random_number(&seed, number, sizeof number);
+                assert_true(random_number(&seed, number, sizeof number) < sizeof number);
                 snprintf(alone, sizeof alone, "[%s]", number);
                 pe_array array = scan(alone, dtype);
                 memcpy(wanted + i * element_bytes, array.data, element_bytes);
                 pe_array_free(&array);
                 const char *separator = separators[random_bits(&seed) % (unsigned)(round % 5 + 1)];
-                bytes = (size_t)snprintf(text + at, sizeof text - at, "%s%s", number,
-                                         i + 1 < NUMBERS ? separator : "]");
-                at += bytes;
+                at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", number,
+                                       i + 1 < NUMBERS ? separator : "]");
             }
             pe_array array = scan(text, dtype);
             assert_int_equal(array.elements, NUMBERS);
