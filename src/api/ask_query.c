@@ -40,7 +40,7 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
     }
     *bytes = (size_t)(to - text);
     if (memchr(text, '\0', *bytes) != NULL || !pe_utf8_valid(text, *bytes))
-        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the query is not UTF-8 text");
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the query must be UTF-8 text without %%00");
     *to = '\0';
     return PE_OK;
 }

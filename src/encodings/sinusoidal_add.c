@@ -17,6 +17,15 @@ static const pe_param params[] = {
      .max_dims = PE_MAX_DIMS,
      .help = "Embeddings [..., n, d_model]; d_model is the last axis, the tokens the one before.",
      .example = "[[0,0,0,0],[0,0,0,0]]"},
+    {.name = "d_model",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .fallback_text = "the last axis",
+     .unit = "channels",
+     .help = "Width of a row; embeddings tell it, and it is checked when given.",
+     .example = "4"},
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
@@ -61,15 +70,21 @@ static pe_status check_positions(const pe_shape *x, const pe_positions *position
     return PE_OK;
 }
 
-static pe_status check_width(const pe_shape *x, pe_problem *why)
+/* The width of the embeddings becomes d_model, which agrees when it was given. */
+static pe_status take_width(const pe_shape *x, pe_values *values, pe_problem *why)
 {
     const size_t width = x->dim[x->ndim - 1];
-    if (width >= 1 && width <= PE_SINUSOIDAL_WIDTH_MAX && x->dim[x->ndim - 2] >= 1)
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
-                   "the last axis of embeddings must have 1 to %d channels and the one before at "
-                   "least 1 token, got %zu tokens of %zu channels",
-                   PE_SINUSOIDAL_WIDTH_MAX, x->dim[x->ndim - 2], width);
+    if (width < 1 || width > PE_SINUSOIDAL_WIDTH_MAX || x->dim[x->ndim - 2] < 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
+                       "the last axis of embeddings must have 1 to %d channels and the one before "
+                       "at least 1 token, got %zu tokens of %zu channels",
+                       PE_SINUSOIDAL_WIDTH_MAX, x->dim[x->ndim - 2], width);
+    if (pe_values_present(values, "d_model") && (size_t)pe_values_int(values, "d_model") != width)
+        return pe_fail(why, PE_INVALID_PARAMETER, "d_model",
+                       "d_model must be the last axis of embeddings, %zu, got %lld", width,
+                       (long long)pe_values_int(values, "d_model"));
+    pe_values_set_int(values, "d_model", (int64_t)width);
+    return PE_OK;
 }
 
 /*
@@ -133,20 +148,6 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return PE_OK;
 }
 
-/* The embeddings become the sum; those of a borrowed body are copied first. */
-static pe_status take_room(pe_array *x, pe_array *sum, pe_problem *why)
-{
-    if (!x->borrowed) {
-        *sum = *x;
-        *x = (pe_array){0};
-        return PE_OK;
-    }
-    const pe_status status = pe_array_make(x->dtype, &x->shape, sum, why);
-    if (status == PE_OK)
-        memcpy(sum->data, x->data, x->elements * pe_dtype_bytes(x->dtype));
-    return status;
-}
-
 static void derive_positions(pe_values *values, size_t tokens)
 {
     pe_value *positions = pe_values_find(values, "positions");
@@ -161,7 +162,7 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
 {
     pe_array *x = &pe_values_find(values, "embeddings")->tensor;
     axes shape;
-    pe_status status = check_width(&x->shape, why);
+    pe_status status = take_width(&x->shape, values, why);
     if (status != PE_OK)
         return status;
     derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
@@ -175,7 +176,7 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     pe_array *sum = calloc(1, sizeof *sum);
     if (sum == NULL)
         return pe_fail_memory(why);
-    status = take_room(x, sum, why);
+    status = pe_values_take(values, "embeddings", sum, why); /* it becomes the sum */
     if (status == PE_OK)
         status = add_encodings(values, tables, positions, &shape, sum, why);
     if (status != PE_OK) {
