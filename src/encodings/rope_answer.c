@@ -70,20 +70,6 @@ static pe_status check_positions(const pe_rope_answer *answer, const char *tenso
                    name, tensor, axis, n, dim[0], dim[1]);
 }
 
-pe_status pe_rope_take(pe_values *values, const char *name, pe_array *out, pe_problem *why)
-{
-    pe_array *tensor = &pe_values_find(values, name)->tensor;
-    if (!tensor->borrowed) {
-        *out = *tensor;
-        *tensor = (pe_array){0};
-        return PE_OK;
-    }
-    const pe_status status = pe_array_make(tensor->dtype, &tensor->shape, out, why);
-    if (status == PE_OK)
-        memcpy(out->data, tensor->data, tensor->elements * pe_dtype_bytes(tensor->dtype));
-    return status;
-}
-
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
                       pe_problem *why)
 {
@@ -131,7 +117,7 @@ pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, con
     if (status != PE_OK)
         return status;
     pe_array *array = &((turned *)plan->state)->array[plan->n_tensors - 1];
-    status = pe_rope_take(answer->values, name, array, why);
+    status = pe_values_take(answer->values, name, array, why);
     if (status == PE_OK)
         status = pe_rope_turn_array(&answer->turn, axis, array, why);
     if (status != PE_OK || pe_rope_finite(array->dtype, array->data, array->elements))

@@ -22,11 +22,6 @@ pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
 pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *axis,
                            pe_problem *why) PE_MUST_CHECK;
 
-/** Take the tensor out of values, to be kept or written to: a copy when its numbers are borrowed.
- */
-pe_status pe_rope_take(pe_values *values, const char *name, pe_array *out,
-                       pe_problem *why) PE_MUST_CHECK;
-
 /** How the tensors of one request are turned. Borrows everything. */
 typedef struct pe_rope_answer {
     pe_values *values;

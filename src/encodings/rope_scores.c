@@ -2,8 +2,8 @@
 /* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
 #include "encodings/rope_answer.h"
 #include "encodings/rope_params.h"
+#include "encodings/scores.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 typedef struct scores {
@@ -13,30 +13,6 @@ typedef struct scores {
     pe_array q, k;       /* [m, head_dim], [n, head_dim] */
     pe_positions query_at, key_at;
 } scores;
-
-/* ---- one logit ----------------------------------------------------------------------------------
- */
-
-/* Sums in eight lanes, then the lanes in order: the same bits at every vector width. */
-static double dot(const double *x, const double *y, size_t n)
-{
-    double lane[8] = {0}, sum = 0;
-    size_t j = 0;
-    for (; j + 8 <= n; j += 8)
-        for (size_t l = 0; l < 8; l++)
-            lane[l] += x[j + l] * y[j + l];
-    for (; j < n; j++)
-        sum += x[j] * y[j];
-    for (size_t l = 0; l < 8; l++)
-        sum += lane[l];
-    return sum;
-}
-
-static const void *row_of(const pe_array *array, size_t r)
-{
-    const size_t bytes = array->shape.dim[1] * pe_dtype_bytes(array->dtype);
-    return (const unsigned char *)array->data + r * bytes;
-}
 
 /* ---- a run of logits ----------------------------------------------------------------------------
  */
@@ -60,7 +36,7 @@ static void set_query(worker *work, size_t i)
     else
         for (size_t j = 0; j < keys->count; j++)
             work->delta.list[j] = keys->list[j] - at;
-    pe_kernels_get()->widen(state->q.dtype, row_of(&state->q, i), state->rope.head_dim,
+    pe_kernels_get()->widen(state->q.dtype, pe_scores_row(&state->q, i), state->rope.head_dim,
                             work->query);
 }
 
@@ -71,10 +47,10 @@ static double logit(worker *work, size_t j)
     const pe_rope *rope = &state->rope;
     const double *cos, *sin;
     pe_rope_rows_at(&work->rows, j, &cos, &sin);
-    pe_kernels_get()->widen(state->k.dtype, row_of(&state->k, j), rope->head_dim, work->key);
+    pe_kernels_get()->widen(state->k.dtype, pe_scores_row(&state->k, j), rope->head_dim, work->key);
     pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
                              work->key, work->key);
-    return dot(work->query, work->key, rope->head_dim);
+    return pe_scores_dot(work->query, work->key, rope->head_dim);
 }
 
 static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t units,
@@ -119,51 +95,22 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 /* ---- overflow, before anything is answered ------------------------------------------------------
  */
 
-/* Largest Euclidean norm of the rows; infinite when one overflows. */
-static double norm_max(const pe_array *array, double *wide)
-{
-    double most = 0;
-    const size_t d = array->shape.dim[1];
-    for (size_t r = 0; r < array->shape.dim[0]; r++) {
-        pe_kernels_get()->widen(array->dtype, row_of(array, r), d, wide);
-        const double norm = sqrt(dot(wide, wide, d));
-        if (!(norm <= most))
-            most = isnan(norm) ? (double)INFINITY : norm;
-    }
-    return most;
-}
-
-/* |q . R k| <= A^2 |q| |k|: mostly that settles it. */
-static bool within_bound(const scores *state, pe_dtype dtype, double *wide)
-{
-    const double attention = pe_rope_attention_factor(&state->rope);
-    const double amplitude = attention > 1 ? attention * attention : 1;
-    const double bound = amplitude * norm_max(&state->q, wide) * norm_max(&state->k, wide);
-    return bound <= pe_dtype_max(dtype) * 0.999; /* leaves room for rounding of every kind */
-}
-
-/* What the bound does not clear is computed once here and again when it is sent. */
+/* |q . R k| <= A^2 |q| |k|: mostly that settles it. What it does not clear is computed once here
+ * and again when it is sent. */
 static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
 {
-    enum { CHUNK = 1024 };
-    const pe_tensor *tensor = &plan->tensors[0];
     const scores *state = plan->state;
     double *wide = malloc(state->rope.head_dim * sizeof *wide);
     if (wide == NULL)
         return pe_fail_memory(why);
-    const bool settled = within_bound(state, tensor->dtype, wide);
+    const double attention = pe_rope_attention_factor(&state->rope);
+    const double amplitude = attention > 1 ? attention * attention : 1;
+    const double bound =
+        amplitude * pe_scores_norm_max(&state->q, wide) * pe_scores_norm_max(&state->k, wide);
     free(wide);
-    for (size_t first = 0; !settled && first < tensor->units; first += CHUNK) {
-        _Alignas(64) double some[CHUNK];
-        const size_t left = tensor->units - first, n = left < CHUNK ? left : CHUNK;
-        const pe_status status = fill(plan, 0, first, n, some, why);
-        if (status != PE_OK)
-            return status;
-        if (!pe_rope_finite(tensor->dtype, some, n))
-            return pe_fail(why, PE_INVALID_PARAMETER, "q", "a score overflows %s",
-                           pe_dtype_name(tensor->dtype));
-    }
-    return PE_OK;
+    if (pe_scores_fit(bound, plan->tensors[0].dtype))
+        return PE_OK;
+    return pe_scores_check(plan, "q", why);
 }
 
 /* ---- planning -----------------------------------------------------------------------------------
@@ -251,9 +198,9 @@ static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, 
         status = pe_positions_copy(&pe_values_find(values, "key_positions")->positions,
                                    &state->key_at, why);
     if (status == PE_OK)
-        status = pe_rope_take(values, "q", &state->q, why);
+        status = pe_values_take(values, "q", &state->q, why);
     if (status == PE_OK)
-        status = pe_rope_take(values, "k", &state->k, why);
+        status = pe_values_take(values, "k", &state->k, why);
     return status;
 }
 

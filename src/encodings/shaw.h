@@ -14,7 +14,7 @@
 /* Rows of parameters, as initialisers. */
 #define PE_SHAW_SIDE(side, fallback, text)                                                         \
     {                                                                                              \
-        .name = side, .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),          \
+        .name = (side), .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),        \
         .min = 0, .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4"        \
     }
 #define PE_SHAW_MAX_RELATIVE_POSITION(fallback)                                                    \
