@@ -85,8 +85,8 @@ static void evaluate_row(const rows32 *job, double position)
                         .step_hi = job->hi,
                         .step_lo = job->lo,
                         .amplitude_hi = 1};
-    pe_kernels_get()->waves(&run, &dense, PE_FLOAT32, job->sine, doubtful);
-    for (size_t w = 0; w < (n + 63) / 64; w++)
+    const bool open = pe_kernels_get()->waves(&run, &dense, PE_FLOAT32, job->sine, doubtful);
+    for (size_t w = 0; open && w < (n + 63) / 64; w++)
         for (uint64_t word = doubtful[w]; word != 0; word &= word - 1)
             settle32(job, position, w * 64 + (size_t)__builtin_ctzll(word));
 }

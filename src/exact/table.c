@@ -94,7 +94,7 @@ static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first
             settled++;
         }
     }
-    job->counts[PE_PATH_KERNEL] += rows * n - settled;
+    job->counts[PE_PATH_KERNEL] -= settled;
 }
 
 /* Frequencies [i, n) of rows at position zero, or of frequency zero: 0 and the amplitude. */
@@ -147,8 +147,9 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
         .offsets = phases->offsets,
         .offset_rows = phases->offset_rows,
     };
-    pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful);
-    settle_marked(job, doubtful, first, rows, out);
+    job->counts[PE_PATH_KERNEL] += rows * wave->live;
+    if (pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful))
+        settle_marked(job, doubtful, first, rows, out);
     if (wave->live < wave->spec.n)
         put_still(job, wave->live, rows, out);
 }

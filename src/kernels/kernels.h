@@ -66,8 +66,9 @@ typedef struct pe_kernels {
      * Accuracy  elements not marked are correctly rounded values of amplitude * sin(2 pi phase), of
      *           the phase as given (128 bits). Phases within 2^-100 turns of the truth change no
      *           unmarked element.
+     * Returns   whether any element is marked.
      */
-    void (*waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+    bool (*waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype, void *out,
                   uint64_t *doubtful);
 
     /**

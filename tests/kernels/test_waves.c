@@ -11,6 +11,11 @@
 
 #include "exact/set.h"
 
+/* The lanes of the baseline, for the bounds of what the kernels hide inside. */
+#define PE_LEVEL          baseline
+#define PE_LEVEL_baseline 1
+#include "kernels/level/turn.h"
+
 static uint64_t state;
 
 static uint64_t next(void) /* splitmix64 */
@@ -200,10 +205,12 @@ static void try_variant(const pe_kernels *kernels, const trial *t, pe_dtype dtyp
     const pe_run run = run_of(t, offsets);
     const target to = make_target(t, dtype);
     memset(doubtful, 0, sizeof doubtful);
-    kernels->waves(&run, &to.layout, dtype, to.out, doubtful);
+    const bool any = kernels->waves(&run, &to.layout, dtype, to.out, doubtful);
+    bool found = false;
     for (size_t k = 0; k < t->rows * t->n; k++) {
         const size_t r = k / t->n, i = k % t->n;
         double value[2];
+        found |= is_marked(doubtful, k);
         truth(t, dtype, r, i, value);
         for (int cosine = 0; cosine < 2; cosine++) {
             const ptrdiff_t at = cosine ? to.layout.cos_at : to.layout.sin_at;
@@ -214,6 +221,7 @@ static void try_variant(const pe_kernels *kernels, const trial *t, pe_dtype dtyp
         elements++;
         marked += is_marked(doubtful, k);
     }
+    assert_int_equal(any, found);
     check_guards(&to);
     free(to.memory);
     free(offsets);
@@ -325,6 +333,45 @@ static void test_offsets(void **unused)
     mpfr_clears(sine, cosine, (mpfr_ptr)NULL);
 }
 
+/* 2 pi phase in MPFR. */
+static void phase_angle(uint64_t hi, uint64_t lo, mpfr_ptr out)
+{
+    mpfr_t pi;
+    mpfr_init2(pi, 300);
+    mpfr_const_pi(pi, MPFR_RNDN);
+    mpfr_set_ui(out, (unsigned long)hi, MPFR_RNDN);
+    mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
+    mpfr_add_ui(out, out, (unsigned long)lo, MPFR_RNDN);
+    mpfr_mul_2si(out, out, -127, MPFR_RNDN);
+    mpfr_mul(out, out, pi, MPFR_RNDN);
+    mpfr_clear(pi);
+}
+
+/* Anchors in double: their absolute error, and their relative one where they are small. */
+static void test_anchors(void **unused)
+{
+    (void)unused;
+    double worst = 0, worst_relative = 0;
+    mpfr_t sine, cosine;
+    mpfr_inits2(300, sine, cosine, (mpfr_ptr)NULL);
+    for (int k = 0; k < 100000; k++) {
+        const uint64_t hi = random_high(), lo = next();
+        const pe_sincos v = pe_turn_sincos((pe_turn){pe_all_u(hi), pe_all_u(lo)});
+        phase_angle(hi, lo, sine);
+        mpfr_sin_cos(sine, cosine, sine, MPFR_RNDN);
+        const double off_s = off(v.s[0], 0, sine), off_c = off(v.c[0], 0, cosine);
+        worst = fmax(worst, sqrt(off_s * off_s + off_c * off_c));
+        if (fabs(v.s[0]) >= 0x1p-40)
+            worst_relative = fmax(worst_relative, off_s / fabs(v.s[0]));
+        if (fabs(v.c[0]) >= 0x1p-40)
+            worst_relative = fmax(worst_relative, off_c / fabs(v.c[0]));
+    }
+    mpfr_clears(sine, cosine, (mpfr_ptr)NULL);
+    printf("anchors off by %.2f * 2^-53, relative %.2f * 2^-53\n", worst * 0x1p53,
+           worst_relative * 0x1p53);
+    assert_true(worst < 1.8 * 0x1p-53 && worst_relative < 0x1p-51);
+}
+
 static void base_of(const void *formula, mpfr_ptr out)
 {
     mpfr_set_d(out, *(const double *)formula, MPFR_RNDN);
@@ -388,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_unmarked_elements_are_right),
         cmocka_unit_test(test_large_and_small_amplitudes),
         cmocka_unit_test(test_offsets),
+        cmocka_unit_test(test_anchors),
         cmocka_unit_test(test_variants_agree),
     };
     return cmocka_run_group_tests(tests, seed, NULL);

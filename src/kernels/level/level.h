@@ -47,7 +47,7 @@
 #endif
 
 /* The functions of this level's pe_kernels; kernels.h documents them. */
-void PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype,
+bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype,
                              void *out, uint64_t *doubtful);
 void PE_LEVEL_NAME(pe_wave_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo,
                                     size_t rows, bool split, double *out);

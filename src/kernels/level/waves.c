@@ -15,7 +15,7 @@ static void mark_all(const pe_run *run, uint64_t *doubtful)
         doubtful[k / 64] |= 1ULL << (k % 64);
 }
 
-void PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype,
+bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype,
                              void *out, uint64_t *doubtful)
 {
     const ptrdiff_t sin_at = layout->sin_at, cos_at = layout->cos_at;
@@ -26,11 +26,12 @@ void PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
     assert(run->rows < 1U << 31);
     if (!usual_amplitude(run)) {
         mark_all(run, doubtful);
-        return;
+        return true;
     }
     const bool cosine_first = single ? sin_at < 0 : interleaved && cos_at < sin_at;
     const size_t item = pe_dtype_bytes(dtype);
     const ptrdiff_t first = cosine_first ? cos_at : sin_at, second = cosine_first ? sin_at : cos_at;
+    bool marked = false;
     const pe_plan_of_rows plan = {
         .run = run,
         .out = out,
@@ -42,9 +43,11 @@ void PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
         .single = single,
         .interleaved = interleaved,
         .doubtful = doubtful,
+        .marked = &marked,
     };
     if (dtype == PE_FLOAT64)
         PE_LEVEL_NAME(pe_waves_double)(&plan);
     else
         PE_LEVEL_NAME(pe_waves_narrow)(&plan, dtype);
+    return marked;
 }

@@ -6,12 +6,14 @@
  * Anchors are evaluated between two rows, the rows around them are rotations of them by half
  * steps, one complex product each, in double:
  *
- *     errors in units of 2^-53 * amplitude: anchor 3.3, offset 0.7, two products and sums 1.5,
- *     amplitude 2; together less than 8, that is 2^-50.
+ *     errors in units of 2^-53 * amplitude: anchor 1.8 (1.3 and 1.2 at a right angle), offset 0.7
+ *     (1/2 and 1/2), two products and a sum 1.25; together less than 4, that is 2^-51. An amplitude
+ *     other than 1 adds 2 for its own rounding and the anchor's: less than 2^-50.
  *
- * A float32 of at least 2^-12 * amplitude has double places above 2^-65 * amplitude, so 2^15 of
- * them cover the error. What that leaves open (3 in 10000) is evaluated directly, with an error of
- * 2^-50 of the value itself, which 2^5 places cover; what remains is marked.
+ * A float32 of at least 2^-13 (2^-12) * amplitude has double places above 2^-66 (2^-65) *
+ * amplitude, so 2^15 of them cover the error. What that leaves open (2 in 10000) is evaluated
+ * directly, with an error of 2^-51 of the value itself, or 2^-50 with an amplitude, which 2^5
+ * places cover; what remains is marked.
  */
 typedef struct narrow {
     const pe_plan_of_rows *plan;
@@ -289,7 +291,8 @@ PE_INLINE void shapes(pe_dtype dtype, const narrow *job)
  * 2^-14; the direct way knows, and marks what would round to zero. */
 static float small_of(pe_dtype dtype, double amplitude)
 {
-    const double small = amplitude * (dtype == PE_FLOAT32 ? 0x1.00001p-12 : 0x1.00001p-24);
+    const double covered = amplitude == 1 ? 0x1.00001p-13 : 0x1.00001p-12;
+    const double small = amplitude * (dtype == PE_FLOAT32 ? covered : 0x1.00001p-24);
     return (float)(dtype == PE_FLOAT16 && small < 0x1p-14 ? 0x1p-14 : small);
 }
 
