@@ -102,9 +102,12 @@ static pe_status identify(pe_numeric *numeric, const pe_resource *resource, pe_p
         return PE_OK;
     pe_etag_make(key->data, key->bytes, numeric->facts.etag);
     if (location < LOCATION_MAX) {
-        numeric->facts.location = strndup(key->data, location);
-        if (numeric->facts.location == NULL)
+        char *copy = malloc(location + 1); /* strndup would look for an end that key has not */
+        if (copy == NULL)
             return pe_fail_memory(why);
+        memcpy(copy, key->data, location);
+        copy[location] = '\0';
+        numeric->facts.location = copy;
     }
     return PE_OK;
 }
