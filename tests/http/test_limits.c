@@ -248,6 +248,35 @@ static void the_warm_list_is_there_from_the_first_request_on(void **state)
     server_free(&server);
 }
 
+static void readyz_is_503_until_the_warm_list_is_there(void **state)
+{
+    (void)state;
+    /* Sixteen times 8 MB in JSON: the work of a second. */
+    static char targets[16][96];
+    static const char *flags[2 * 16 + 1];
+    for (int i = 0; i < 16; i++) {
+        snprintf(targets[i], sizeof targets[i],
+                 "/v1/sinusoidal?d_model=512&positions=%d:%d&dtype=float64", i * 4096,
+                 i * 4096 + 1000);
+        flags[2 * i] = "--warm";
+        flags[2 * i + 1] = targets[i];
+    }
+    test_server server;
+    server_listen(&server, flags);
+    reply warming = get(&server, "/readyz"), alive = get(&server, "/livez");
+    char after[16];
+    assert_problem("warming", &warming, 503, "overloaded");
+    assert_non_null(reply_header(&warming, "Retry-After", after, sizeof after));
+    assert_status("alive", &alive, 200);
+    reply_free(&warming);
+    reply_free(&alive);
+    server_wait(&server);
+    reply answer = get(&server, targets[15]);
+    assert_header("the last", &answer, "Server-Timing", "cache;desc=hit");
+    reply_free(&answer);
+    server_end(&server);
+}
+
 static void the_access_log_has_a_line_per_request(void **state)
 {
     (void)state;
@@ -283,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
         cmocka_unit_test(too_many_bodies_at_once_are_503),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
+        cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
     };
     return cmocka_run_group_tests_name("http limits", tests, NULL, NULL);

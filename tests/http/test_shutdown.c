@@ -58,6 +58,33 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
     server_end(&server);
 }
 
+static void readyz_is_503_while_draining(void **state)
+{
+    (void)state;
+    test_server server;
+    char interim[26] = "";
+    server_start(&server, NULL);
+    test_wire idle = wire_open(&server), asking = wire_open(&server);
+    reply before = wire_request(&idle, "GET", "/readyz", NULL, NULL, 0);
+    assert_status("before", &before, 200);
+    wire_send_text(&asking, "GET /readyz HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+                            "Expect: 100-continue\r\n\r\n");
+    wire_take(&asking, interim, sizeof interim - 1); /* the request is being received */
+    assert_string_equal(interim, "HTTP/1.1 100 Continue\r\n\r\n");
+    kill(server.pid, SIGTERM);
+    assert_true(wire_ended(&idle)); /* the end has begun */
+    wire_send_text(&asking, "x");
+    reply answer = wire_answer(&asking, false);
+    assert_problem("draining", &answer, 503, "overloaded");
+    assert_header("draining", &answer, "Connection", "close");
+    assert_true(wire_ended(&asking));
+    reply_free(&before);
+    reply_free(&answer);
+    wire_close(&idle);
+    wire_close(&asking);
+    server_end(&server);
+}
+
 static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **state)
 {
     (void)state;
@@ -109,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sigterm_lets_answers_finish_and_ends_idle_connections),
+        cmocka_unit_test(readyz_is_503_while_draining),
         cmocka_unit_test(a_client_that_stalls_is_not_waited_for_beyond_the_timeout),
         cmocka_unit_test(requests_that_wait_for_a_worker_are_answered),
     };

@@ -92,7 +92,7 @@ static pid_t spawn(const char *const *extra, int log_fd)
     return pid;
 }
 
-static void wait_until_ready(const test_server *server)
+void server_wait(const test_server *server)
 {
     for (int attempt = 0; attempt < 2000; attempt++) {
         reply answer = fetch(server, "GET", "/readyz", NULL, NULL, 0);
@@ -105,7 +105,7 @@ static void wait_until_ready(const test_server *server)
     fail_msg("the server did not become ready");
 }
 
-void server_start(test_server *server, const char *const *extra)
+void server_listen(test_server *server, const char *const *extra)
 {
     int ends[2];
     struct drain *drain = calloc(1, sizeof *drain);
@@ -120,7 +120,12 @@ void server_start(test_server *server, const char *const *extra)
     server->port = wait_for_port(drain);
     if (server->port == 0)
         fail_msg("no listening line; stderr was:\n%s", drain->text != NULL ? drain->text : "");
-    wait_until_ready(server);
+}
+
+void server_start(test_server *server, const char *const *extra)
+{
+    server_listen(server, extra);
+    server_wait(server);
 }
 
 int server_stop(test_server *server)

@@ -21,6 +21,9 @@ typedef struct test_server {
  * "listening" line and for /readyz to say 200. Fails the test when it does not come up.
  */
 void server_start(test_server *server, const char *const *extra);
+/** The same without waiting for /readyz. */
+void server_listen(test_server *server, const char *const *extra);
+void server_wait(const test_server *server);
 
 /** SIGTERM, wait; returns the exit status (128 + signal when killed). The log stays until
  * server_free. */
