@@ -124,6 +124,7 @@ typedef struct run_phases {
     const uint64_t *step_hi, *step_lo;
     const double *offsets;
     size_t offset_rows;
+    bool by_one; /* step is that of the set: small positions need no start */
 } run_phases;
 
 /* Rows [first, first + rows), equally spaced as `phases` says, none of them at position zero. */
@@ -132,14 +133,18 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
     const pe_wave *wave = job->wave;
     uint64_t doubtful[CHUNK / 64];
     memset(doubtful, 0, (rows * wave->live + 63) / 64 * sizeof doubtful[0]);
-    pe_phases_at(wave->turns, wave->live, pe_positions_at(job->positions, first), phases->start_hi,
-                 phases->start_lo);
+    const double position = pe_positions_at(job->positions, first);
+    const bool whole = position == trunc(position);
+    const bool counted = phases->by_one && whole && position >= 0 && position < 0x1p26;
+    if (!counted)
+        pe_phases_at(wave->turns, wave->live, position, phases->start_hi, phases->start_lo);
     const bool one = job->bare || wave->unit;
     const pe_run run = {
         .n = wave->live,
         .rows = rows,
-        .start_hi = phases->start_hi,
-        .start_lo = phases->start_lo,
+        .first = counted ? (uint64_t)position : 0,
+        .start_hi = counted ? NULL : phases->start_hi,
+        .start_lo = counted ? NULL : phases->start_lo,
         .step_hi = phases->step_hi,
         .step_lo = phases->step_lo,
         .amplitude_hi = one ? 1 : wave->amplitude_hi,
@@ -250,7 +255,7 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
     uint64_t *memory = malloc((4 * n + 1) * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
-    run_phases phases = {memory, memory + n, wave->step_hi, wave->step_lo, NULL, 0};
+    run_phases phases = {memory, memory + n, wave->step_hi, wave->step_lo, NULL, 0, true};
     double *offsets = NULL;
     if (most > 1 && rows > 1 && job->positions->step == 1) {
         phases.offsets = shared_offsets(wave, job->dtype == PE_FLOAT64);
@@ -259,6 +264,7 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
         pe_phases_at(wave->turns, n, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
         phases.step_hi = memory + 2 * n;
         phases.step_lo = memory + 3 * n;
+        phases.by_one = false;
         offsets = own_offsets(job, rows, &phases);
     }
     rows_by_chunks(job, &phases, most, first, rows, out);

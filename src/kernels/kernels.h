@@ -31,6 +31,8 @@ typedef struct pe_wave_layout {
  */
 typedef struct pe_run {
     size_t n, rows;
+    /** start == NULL: first*step, for first + rows < 2^27. */
+    uint64_t first;
     const uint64_t *start_hi, *start_lo, *step_hi, *step_lo;
     double amplitude_hi,
         amplitude_lo; /* multiplies sine and cosine; hi + lo, 106 bits; 1 + 0 for none */

@@ -58,6 +58,8 @@ typedef struct trial {
     double amplitude_hi, amplitude_lo;
     pe_wide amplitude;
     size_t n, rows, offset_rows;
+    uint64_t first;
+    bool counted; /* start is first * step, left to the kernel */
 } trial;
 
 /* Any phase; now and then one close to a quarter turn, or a small step as of a low frequency. */
@@ -91,6 +93,13 @@ static void random_trial(trial *t)
         t->planes[2][i] = next() % 2 ? next() : next() >> below(40);
         t->planes[3][i] = next();
     }
+    t->counted = next() % 2;
+    t->first = t->counted ? next() >> (38 + below(26)) : 0;
+    for (size_t i = 0; t->counted && i < t->n; i++) {
+        const pe_u128 start = ((pe_u128)t->planes[2][i] << 64 | t->planes[3][i]) * t->first;
+        t->planes[0][i] = (uint64_t)(start >> 64);
+        t->planes[1][i] = (uint64_t)start;
+    }
     random_amplitude(t);
 }
 
@@ -99,8 +108,9 @@ static pe_run run_of(const trial *t, const double *offsets)
     return (pe_run){
         .n = t->n,
         .rows = t->rows,
-        .start_hi = t->planes[0],
-        .start_lo = t->planes[1],
+        .first = t->first,
+        .start_hi = t->counted ? NULL : t->planes[0],
+        .start_lo = t->counted ? NULL : t->planes[1],
         .step_hi = t->planes[2],
         .step_lo = t->planes[3],
         .amplitude_hi = t->amplitude_hi,

@@ -51,9 +51,11 @@ PE_INLINE pe_turn pe_turn_half(const uint64_t *step_hi, const uint64_t *step_lo,
 PE_INLINE pe_turn pe_turn_at(const pe_run *run, size_t i, uint64_t m)
 {
     const size_t count = run->n - i;
+    const pe_turn half = pe_turn_half(run->step_hi, run->step_lo, i, run->n);
+    if (run->start_hi == NULL)
+        return pe_turn_mul(half, 2 * run->first + m);
     const pe_turn start = {pe_load_u(run->start_hi + i, count),
                            pe_load_u(run->start_lo + i, count)};
-    const pe_turn half = pe_turn_half(run->step_hi, run->step_lo, i, run->n);
     return pe_turn_add(start, pe_turn_mul(half, m));
 }
 
