@@ -94,7 +94,7 @@ static void random_trial(trial *t)
         t->planes[3][i] = next();
     }
     t->counted = next() % 2;
-    t->first = t->counted ? next() >> (38 + below(26)) : 0;
+    t->first = t->counted ? 1 + (next() >> (38 + below(26))) : 0;
     for (size_t i = 0; t->counted && i < t->n; i++) {
         const pe_u128 start = ((pe_u128)t->planes[2][i] << 64 | t->planes[3][i]) * t->first;
         t->planes[0][i] = (uint64_t)(start >> 64);

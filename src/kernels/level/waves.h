@@ -46,7 +46,7 @@ PE_INLINE pe_spot pe_spot_of(const pe_plan_of_rows *plan, size_t r, size_t i)
     return (pe_spot){row + plan->first_at, row + plan->second_at};
 }
 
-PE_INLINE pe_spot pe_spot_after(pe_spot spot, size_t bytes)
+PE_INLINE pe_spot pe_spot_after(pe_spot spot, ptrdiff_t bytes)
 {
     return (pe_spot){spot.first + bytes, spot.second + bytes};
 }

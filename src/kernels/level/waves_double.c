@@ -137,8 +137,8 @@ PE_INLINE void row_pair(bool interleaved, bool single, const wide *job, const an
     const pe_spot to_plus = pe_spot_of(plan, plus, tile), to_minus = pe_spot_of(plan, minus, tile);
     for (size_t i = 0; i < count; i += PE_LANES) {
         const size_t some = count - i < PE_LANES ? count - i : PE_LANES;
-        const pe_spot up = pe_spot_after(to_plus, i * each);
-        const pe_spot down = pe_spot_after(to_minus, i * each);
+        const pe_spot up = pe_spot_after(to_plus, (ptrdiff_t)(i * each));
+        const pe_spot down = pe_spot_after(to_minus, (ptrdiff_t)(i * each));
         const proofs ok = rotate(interleaved, single, job, at, by, i, some, up, down);
         const unsigned open_plus = pe_open_lanes(ok.plus), open_minus = pe_open_lanes(ok.minus);
         if (__builtin_expect((open_plus | open_minus) != 0, false)) {

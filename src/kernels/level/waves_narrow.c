@@ -142,7 +142,7 @@ PE_INLINE void sweep(row_kind kind, const pe_limits *given, const anchors *at,
                      const double *cosines, const double *sines, size_t k, size_t i, size_t end,
                      pe_spot plus, pe_spot minus, open_list *open)
 {
-    const size_t bytes = bytes_of(kind, PE_LANES);
+    const ptrdiff_t bytes = (ptrdiff_t)bytes_of(kind, PE_LANES);
     const pe_limits limits = {1U << WINDOW, given->small};
     size_t n = open->n;
     for (; i < end; i += PE_LANES) {
@@ -236,15 +236,20 @@ PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count
     open_list open;
     open.n = 0;
     find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
-    for (size_t k = 0; k < reach; k++) {
-        const turn_by by = offset(job, tile, reach, k);
-        const pe_spot plus = pe_spot_of(job->plan, r + by.plus, tile);
-        const pe_spot minus = pe_spot_of(job->plan, r + by.minus, tile);
-        sweep(kind, limits, &at, by.cosines, by.sines, k, 0, whole, plus, minus, &open);
+    const size_t padded = pe_wave_padded(job->plan->run->n);
+    const ptrdiff_t row = (ptrdiff_t)job->plan->row, up = job->plan->cosine_first ? -row : row;
+    const turn_by start = offset(job, tile, reach, 0);
+    const double *cosines = start.cosines;
+    pe_spot plus = pe_spot_of(job->plan, r + start.plus, tile);
+    pe_spot minus = pe_spot_of(job->plan, r + start.minus, tile);
+    for (size_t k = 0; k < reach; k++, cosines += 2 * padded) {
+        sweep(kind, limits, &at, cosines, cosines + padded, k, 0, whole, plus, minus, &open);
         if (whole < count)
-            sweep_rest(kind, limits, &at, by.cosines, by.sines, k, whole, count - whole,
-                       pe_spot_after(plus, bytes_of(kind, whole)),
-                       pe_spot_after(minus, bytes_of(kind, whole)), &open);
+            sweep_rest(kind, limits, &at, cosines, cosines + padded, k, whole, count - whole,
+                       pe_spot_after(plus, (ptrdiff_t)bytes_of(kind, whole)),
+                       pe_spot_after(minus, (ptrdiff_t)bytes_of(kind, whole)), &open);
+        plus = pe_spot_after(plus, up);
+        minus = pe_spot_after(minus, -up);
     }
     for (size_t n = 0; n < open.n; n++) {
         const size_t i = open.at[n] & 0xffff;
