@@ -39,8 +39,8 @@ void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out)
 
 float pe_wave_angle32(const pe_wave *wave, double position, size_t i)
 {
-    const float scaled = (float)position * (float)wave->spec.position_scale;
-    return scaled * wave->inv[i];
+    const float angle = (float)position * wave->inv[i];
+    return (float)wave->spec.position_scale * angle;
 }
 
 /* position * position_scale * theta_i at out's precision; exact for a float32 set. */

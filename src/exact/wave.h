@@ -29,9 +29,11 @@ typedef struct pe_wave_spec {
     void (*amplitude)(const void *formula, mpfr_ptr out); /* NULL: 1 */
     /**
      * numerics=float32: the PyTorch reference path, every step rounded to float32:
-     *     e = r(i*num/den), p = r(r(base)^e), inv = scale32(i, r(1/p)), angle =
-     * r(r(r(pos)*r(position_scale)) * inv) then cos and sin of that float32 angle rounded to
-     * float32, times r(amplitude) rounded to float32, then rounded to the dtype asked for.
+     *     e = r(i*num/den), p = r(r(base)^e), inv = scale32(i, r(1/p)),
+     *     angle = r(r(position_scale) * r(r(pos) * inv))
+     * then cos and sin of that float32 angle rounded to float32, times r(amplitude) rounded to
+     * float32, then rounded to the dtype asked for. The scale comes last, as in
+     * huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, get_timestep_embedding.
      */
     bool float32;
     float (*scale32)(const void *formula, size_t i, float inv); /* NULL: identity */

@@ -170,6 +170,36 @@ static void sinusoidal_at_ten_other_positions(void **state)
     }
 }
 
+/* scale * (t * freq), two roundings, as diffusers computes it; then the sine correctly rounded. */
+static void float32_numerics_scale_the_angle_last(void **state)
+{
+    (void)state;
+    size_t n, order_matters = 0;
+    reply answer =
+        get(&server, "/v1/sinusoidal?d_model=32&layout=sin_cos&scale=1000&positions=33:133"
+                     "&numerics=float32");
+    reply frequencies =
+        get(&server, "/v1/rope/frequencies?head_dim=32&numerics=float32&rope_theta=10000");
+    double *got = golden_numbers(&answer, "data", PE_FLOAT32, "scaled timesteps", &n);
+    double *inv = golden_numbers(&frequencies, "inv_freq", PE_FLOAT32, "frequencies", &n);
+    mpfr_t angle;
+    mpfr_init2(angle, SLOW_BITS);
+    for (int row = 0; row < 100; row++)
+        for (size_t i = 0; i < 16; i++) {
+            const float position = (float)(33 + row), product = position * (float)inv[i];
+            const float last = 1000.0F * product, first = 1000.0F * position;
+            mpfr_set_flt(angle, last, MPFR_RNDN);
+            assert_true(got[(size_t)row * 32 + i] == slow_wave(angle, 1, false, PE_FLOAT32));
+            order_matters += last != first * (float)inv[i];
+        }
+    assert_true(order_matters > 100);
+    mpfr_clear(angle);
+    free(got);
+    free(inv);
+    reply_free(&answer);
+    reply_free(&frequencies);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -190,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sinusoidal_truth_and_upstream),
         cmocka_unit_test(sinusoidal_at_ten_other_positions),
+        cmocka_unit_test(float32_numerics_scale_the_angle_last),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
