@@ -11,8 +11,8 @@
 #include "http/rendered.h"
 #include "http/thread.h"
 
-/* What takes longer than about a millisecond is left to a worker: this many body bytes to parse,
- * this many elements to compute and print. Elements of a transform may each be a long sum. */
+/* Where much work begins, a millisecond or more: this many body bytes to parse, this many elements
+ * to compute and print. Elements of a transform may each be a long sum. */
 #define HEAVY_BODY_BYTES         32768
 #define HEAVY_ELEMENTS           65536
 #define HEAVY_CODED_ELEMENTS     8192
@@ -212,7 +212,7 @@ static bool choose_producer(pe_request *request, pe_numeric *numeric)
     return false;
 }
 
-static void produce(pe_request *request)
+static bool produce(pe_request *request)
 {
     pe_problem why;
     pe_numeric *numeric = request->numeric;
@@ -230,6 +230,7 @@ static void produce(pe_request *request)
         pe_reply_problem(request, &why);
     if (status != PE_OK || !choose_producer(request, numeric))
         pe_numeric_free(numeric);
+    return true;
 }
 
 /* ---- from asked to decided ---- */
@@ -259,7 +260,7 @@ static bool is_heavy(const pe_request *request)
     return request->numeric->elements > most;
 }
 
-static void answer(pe_request *request)
+static bool answer(pe_request *request)
 {
     pe_problem why;
     pe_wanted wanted = {
@@ -268,32 +269,32 @@ static void answer(pe_request *request)
         .query_bytes = request->query_bytes,
         .accept = request->header[PE_HEADER_ACCEPT],
     };
-    if (request->method == PE_METHOD_POST && read_post(request, &wanted, &why) != PE_OK) {
+    pe_status status = PE_OK;
+    if (request->method == PE_METHOD_POST)
+        status = read_post(request, &wanted, &why);
+    if (status == PE_OK)
+        status = pe_numeric_decide(request->service, &wanted, &request->numeric, &why);
+    if (status != PE_OK) {
         pe_reply_problem(request, &why);
-        return;
-    }
-    if (pe_numeric_decide(request->service, &wanted, &request->numeric, &why) != PE_OK) {
-        pe_reply_problem(request, &why);
-        return;
+        return true;
     }
     pe_facts facts = request->numeric->facts;
     if (not_modified(request, request->numeric, &facts)) {
         pe_reply_not_modified(request, &facts);
-        pe_numeric_free(request->numeric);
-        request->numeric = NULL;
-    } else if (request->stage != PE_STAGE_WORKING && is_heavy(request)) {
-        pe_request_defer(request, produce);
-    } else {
-        produce(request);
+        return true;
     }
+    if (!is_heavy(request))
+        return produce(request);
+    pe_request_defer(request, PE_JOB_HEAVY, produce);
+    return false;
 }
 
+/* Planning alone can take long (a new set of frequencies at hundreds of bits), so what is not in
+ * the cache leaves the I/O thread unread. */
 void pe_answer_numeric(pe_request *request)
 {
-    if (request->body.bytes > HEAVY_BODY_BYTES)
-        pe_request_defer(request, answer);
-    else
-        answer(request);
+    bool heavy = request->body.bytes > HEAVY_BODY_BYTES;
+    pe_request_defer(request, heavy ? PE_JOB_HEAVY : PE_JOB_LIGHT, answer);
 }
 
 bool pe_answer_warm(pe_request *request)

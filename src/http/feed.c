@@ -74,7 +74,7 @@ static bool hand_over(pe_feed *feed)
         return false;
     MHD_suspend_connection(feed->connection);
     feed->job = (pe_job){.run = produce_in_worker, .context = feed};
-    if (pe_pool_submit(feed->service->pool, &feed->job))
+    if (pe_pool_submit(feed->service->pool, &feed->job, PE_JOB_BLOCK))
         return true;
     MHD_resume_connection(feed->connection);
     return false;

@@ -1,35 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.c - threads that compute, and the bounded queue before them. */
+/* pool.c - threads that compute, and the bounded queues before them. */
 #include "http/pool.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+
+/* After this many light jobs in a row a heavy one gets its turn. */
+#define LIGHT_IN_A_ROW 16
+
+/* First in, first out. */
+typedef struct job_queue {
+    pe_job *first, **last; /* last points at the NULL that ends the list */
+} job_queue;
 
 /* The lock guards everything below it. It is held neither while a job runs nor with another lock.
  */
 struct pe_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pe_job *first, **last; /* the queue; last points at the NULL that ends it */
-    size_t waiting, waiting_max;
+    job_queue light, heavy;
+    size_t waiting, heavy_waiting, heavy_max;
+    unsigned in_a_row;
     bool ending;
     size_t threads;
     pthread_t thread[];
 };
 
+static void append(job_queue *queue, pe_job *job)
+{
+    job->next = NULL;
+    *queue->last = job;
+    queue->last = &job->next;
+}
+
+static pe_job *take(job_queue *queue)
+{
+    pe_job *job = queue->first;
+    queue->first = job->next;
+    if (queue->first == NULL)
+        queue->last = &queue->first;
+    return job;
+}
+
 /* The next job, or NULL when the pool ends. Called and returning with the lock held. */
 static pe_job *next_job(pe_pool *pool)
 {
-    while (pool->first == NULL && !pool->ending)
+    while (pool->waiting == 0 && !pool->ending)
         pthread_cond_wait(&pool->changed, &pool->lock);
-    pe_job *job = pool->first;
-    if (job != NULL) {
-        pool->first = job->next;
-        if (pool->first == NULL)
-            pool->last = &pool->first;
-        pool->waiting--;
-    }
-    return job;
+    if (pool->waiting == 0)
+        return NULL;
+    bool light =
+        pool->light.first != NULL && (pool->heavy.first == NULL || pool->in_a_row < LIGHT_IN_A_ROW);
+    pool->waiting--;
+    pool->heavy_waiting -= !light;
+    pool->in_a_row = light ? pool->in_a_row + 1 : 0;
+    return take(light ? &pool->light : &pool->heavy);
 }
 
 static void *work(void *context)
@@ -52,8 +77,9 @@ pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_probl
         return pe_fail_memory(why);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
-    pool->last = &pool->first;
-    pool->waiting_max = queue_max;
+    pool->light.last = &pool->light.first;
+    pool->heavy.last = &pool->heavy.first;
+    pool->heavy_max = queue_max;
     for (; pool->threads < threads; pool->threads++) {
         if (pthread_create(&pool->thread[pool->threads], NULL, work, pool) != 0) {
             pe_pool_free(pool);
@@ -64,19 +90,18 @@ pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_probl
     return PE_OK;
 }
 
-bool pe_pool_submit(pe_pool *pool, pe_job *job)
+bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind)
 {
     pthread_mutex_lock(&pool->lock);
-    bool room = pool->waiting < pool->waiting_max && !pool->ending;
-    if (room) {
-        job->next = NULL;
-        *pool->last = job;
-        pool->last = &job->next;
+    bool refused = pool->ending || (kind == PE_JOB_HEAVY && pool->heavy_waiting >= pool->heavy_max);
+    if (!refused) {
+        append(kind == PE_JOB_LIGHT ? &pool->light : &pool->heavy, job);
         pool->waiting++;
+        pool->heavy_waiting += kind != PE_JOB_LIGHT;
         pthread_cond_signal(&pool->changed);
     }
     pthread_mutex_unlock(&pool->lock);
-    return room;
+    return !refused;
 }
 
 size_t pe_pool_waiting(pe_pool *pool)

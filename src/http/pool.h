@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pool.h - threads that compute, and the bounded queue before them. */
+/* pool.h - threads that compute, and the bounded queues before them. */
 #ifndef PE_HTTP_POOL_H
 #define PE_HTTP_POOL_H
 
@@ -15,13 +15,23 @@ typedef struct pe_job {
     struct pe_job *next;
 } pe_job;
 
+typedef enum pe_job_kind {
+    /** Reading and planning a request, and answering it when that is little work. Goes before
+     * others. Never refused: there are no more of them than connections. */
+    PE_JOB_LIGHT,
+    /** Known to be much work: refused when queue_max wait. */
+    PE_JOB_HEAVY,
+    /** A block of an answer that is being sent. Never refused, as a light one. */
+    PE_JOB_BLOCK
+} pe_job_kind;
+
 typedef struct pe_pool pe_pool;
 
 pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out,
                        pe_problem *why) PE_MUST_CHECK;
 
-/** False when queue_max jobs wait already, or the pool is ending.   Threads  any. */
-bool pe_pool_submit(pe_pool *pool, pe_job *job) PE_MUST_CHECK;
+/** False when the job is refused, or the pool is ending.   Threads  any. */
+bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
 
 /** Jobs that wait now. */
 size_t pe_pool_waiting(pe_pool *pool);

@@ -16,6 +16,9 @@
 /* Targets up to this long keep their memory from one request to the next. */
 #define TARGET_KEPT 1024
 
+/* What has waited longer for a worker is refused: its client has given up, or soon will. */
+#define WAIT_MAX (10 * (int64_t)1000000000)
+
 static pe_connection *connection_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
@@ -293,24 +296,37 @@ enum MHD_Result pe_request_on_access(void *service, struct MHD_Connection *conne
 
 /* ---- workers ---- */
 
+static void overloaded(pe_request *request, const char *detail)
+{
+    pe_problem why;
+    pe_fail(&why, PE_OVERLOADED, "", "%s", detail);
+    pe_reply_problem(request, &why);
+}
+
 static void run_job(void *context)
 {
     pe_request *request = context;
-    request->deferred(request);
-    MHD_resume_connection(request->connection);
+    bool decided = true;
+    if (pe_clock() - request->deferred_at > WAIT_MAX)
+        overloaded(request, "the request has waited too long for a worker");
+    else
+        decided = request->deferred(request);
+    if (decided)
+        MHD_resume_connection(request->connection);
 }
 
-void pe_request_defer(pe_request *request, void (*run)(pe_request *request))
+void pe_request_defer(pe_request *request, pe_job_kind kind, pe_work *work)
 {
-    request->stage = PE_STAGE_WORKING;
-    request->deferred = run;
+    if (request->stage != PE_STAGE_WORKING) {
+        request->stage = PE_STAGE_WORKING;
+        enter(request, PE_PHASE_WORKING);
+        MHD_suspend_connection(request->connection);
+    }
+    request->deferred = work;
+    request->deferred_at = pe_clock();
     request->job = (pe_job){.run = run_job, .context = request};
-    enter(request, PE_PHASE_WORKING);
-    MHD_suspend_connection(request->connection);
-    if (pe_pool_submit(request->service->pool, &request->job))
+    if (pe_pool_submit(request->service->pool, &request->job, kind))
         return;
-    pe_problem why;
-    pe_fail(&why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
-    pe_reply_problem(request, &why);
+    overloaded(request, "all workers are busy and the queue is full");
     MHD_resume_connection(request->connection);
 }

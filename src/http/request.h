@@ -111,7 +111,8 @@ typedef struct pe_request {
     const struct pe_resource *resource;
     struct pe_numeric *numeric;
     pe_job job;
-    void (*deferred)(struct pe_request *request);
+    bool (*deferred)(struct pe_request *request); /* a pe_work */
+    int64_t deferred_at;
     pe_reply reply;
     int64_t started;
     pe_range range;        /* what of the answer is sent; WHOLE unless its length is known */
@@ -142,10 +143,15 @@ void pe_request_on_completed(void *service, struct MHD_Connection *connection, v
 /** The id to answer with; made when the client sent none. */
 const char *pe_request_id(pe_request *request);
 
+/** Work on a request: true when the reply has been decided, false when it has been handed on and
+ * is no longer the caller's. */
+typedef bool pe_work(pe_request *request);
+
 /**
- * Go on in a worker thread: run(request) there, then the reply is sent. When the queue is full the
- * reply is 503. Call from the I/O thread, and return to the library at once.
+ * Go on in a worker thread: work(request) there, then the reply is sent. When the queue is full, or
+ * the request has waited too long in it, the reply is 503. The caller returns at once: an I/O
+ * thread to the library, a worker with false.
  */
-void pe_request_defer(pe_request *request, void (*run)(pe_request *request));
+void pe_request_defer(pe_request *request, pe_job_kind kind, pe_work *work);
 
 #endif
