@@ -112,7 +112,7 @@ pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, siz
 {
     const size_t n = wave->spec.n, bytes = layout->row * pe_dtype_bytes(dtype);
     uint64_t *memory = malloc(2 * n * sizeof *memory);
-    float *values = malloc(2 * n * sizeof *values);
+    float *values = calloc(2 * n, sizeof *values);
     if (memory == NULL || values == NULL) {
         free(memory);
         free(values);

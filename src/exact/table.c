@@ -298,7 +298,7 @@ static pe_status rows_scattered(table_job *job, size_t first, size_t rows, char 
     const pe_wave_layout *wanted = job->layout;
     const size_t n = job->wave->spec.n, most = n < CHUNK ? CHUNK / n : 1;
     const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n};
-    char *memory = malloc((rows < most ? rows : most) * 2 * n * job->item);
+    char *memory = malloc((rows < most ? rows : most) * 2 * n * job->item + 1);
     if (memory == NULL)
         return pe_fail_memory(why);
     pe_status status = PE_OK;

@@ -138,7 +138,8 @@ void pe_wide_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_wide *sine
 {
     unsigned quadrant;
     const pe_wide x = reduce(phase, err, &quadrant);
-    const pe_u128 fixed = x.exponent > -128 ? x.m >> -x.exponent : 0;
+    const int shift = -x.exponent; /* not negative: |x| <= 1/2 */
+    const pe_u128 fixed = shift >= 0 && shift < 128 ? x.m >> shift : 0;
     const pe_u128 z = mul_high(fixed, fixed);
     const pe_wide s = sine_of(&x, z), c = cosine_of(&x, z);
     *sine = quadrant & 1 ? c : s;

@@ -542,8 +542,8 @@ static float truth_inverse(const pe_wave_spec *spec, size_t i)
 
 static float truth_wave32(const pe_wave_spec *spec, size_t i, double position, bool cosine)
 {
-    const float scaled = (float)position * (float)spec->position_scale;
-    const float angle = scaled * truth_inverse(spec, i);
+    const float unscaled = (float)position * truth_inverse(spec, i);
+    const float angle = (float)spec->position_scale * unscaled;
     mpfr_t x;
     mpfr_init2(x, 24);
     mpfr_set_flt(x, angle, MPFR_RNDN);

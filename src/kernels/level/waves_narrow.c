@@ -117,10 +117,17 @@ typedef struct turned {
     pe_vd first_plus, second_plus, first_minus, second_minus;
 } turned;
 
-PE_INLINE turned turn(const anchors *at, const double *cosines, const double *sines, size_t i)
+/* Anchors, and what turns them: offset number k of the tile. */
+typedef struct rotation {
+    const anchors *at;
+    const double *cosines, *sines;
+    size_t k;
+} rotation;
+
+PE_INLINE turned turn(const rotation *by, size_t i)
 {
-    const pe_vd first = pe_load_d(at->first + i), second = pe_load_d(at->second + i);
-    const pe_vd c = pe_load_d(cosines + i), s = pe_load_d(sines + i);
+    const pe_vd first = pe_load_d(by->at->first + i), second = pe_load_d(by->at->second + i);
+    const pe_vd c = pe_load_d(by->cosines + i), s = pe_load_d(by->sines + i);
     const pe_vd p = first * c, q = second * c;
     return (turned){pe_fma(second, s, p), pe_fnma(first, s, q), pe_fnma(second, s, p),
                     pe_fma(first, s, q)};
@@ -138,15 +145,14 @@ typedef struct open_list {
  * open. (Without the branch the list's address would hang on every proof: slower by a sixth. A call
  * in this loop would cost it its registers.)
  */
-PE_INLINE void sweep(row_kind kind, const pe_limits *given, const anchors *at,
-                     const double *cosines, const double *sines, size_t k, size_t i, size_t end,
-                     pe_spot plus, pe_spot minus, open_list *open)
+PE_INLINE void sweep(row_kind kind, const pe_limits *given, const rotation *by, size_t i,
+                     size_t end, pe_spot plus, pe_spot minus, open_list *open)
 {
     const ptrdiff_t bytes = (ptrdiff_t)bytes_of(kind, PE_LANES);
     const pe_limits limits = {1U << WINDOW, given->small};
     size_t n = open->n;
     for (; i < end; i += PE_LANES) {
-        const turned v = turn(at, cosines, sines, i);
+        const turned v = turn(by, i);
         pe_ok ok = PE_ALL_OK;
         pe_floats f, g;
         if (kind.single) {
@@ -159,7 +165,7 @@ PE_INLINE void sweep(row_kind kind, const pe_limits *given, const anchors *at,
                         minus.second, &ok);
         }
         if (__builtin_expect(pe_doubt(&limits, ok, f, g), false))
-            open->at[n++] = (uint32_t)(k << 16 | i);
+            open->at[n++] = (uint32_t)(by->k << 16 | i);
         plus = pe_spot_after(plus, bytes);
         minus = pe_spot_after(minus, bytes);
     }
@@ -167,13 +173,12 @@ PE_INLINE void sweep(row_kind kind, const pe_limits *given, const anchors *at,
 }
 
 /* The same for the last vector of a tile, which has room for `count` lanes only. */
-PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const anchors *at,
-                          const double *cosines, const double *sines, size_t k, size_t i,
+PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const rotation *by, size_t i,
                           size_t count, pe_spot plus, pe_spot minus, open_list *open)
 {
     char room[4][2 * PE_LANES * sizeof(float)];
     const size_t bytes = bytes_of(kind, count);
-    sweep(kind, limits, at, cosines, sines, k, i, i + PE_LANES, (pe_spot){room[0], room[1]},
+    sweep(kind, limits, by, i, i + PE_LANES, (pe_spot){room[0], room[1]},
           (pe_spot){room[2], room[3]}, open);
     memcpy(plus.first, room[0], bytes);
     memcpy(minus.first, room[2], bytes);
@@ -210,55 +215,55 @@ PE_INLINE void find_anchors(const narrow *job, size_t tile, size_t count, uint64
     }
 }
 
-/* Offset k of a tile and the rows, from the group's first, that it leads to. */
-typedef struct turn_by {
-    const double *cosines, *sines;
-    size_t plus, minus;
-} turn_by;
+/* Whole vectors of a tile of two rows, then the rest. */
+PE_INLINE void row_pair(row_kind kind, const pe_limits *limits, const rotation *by, size_t count,
+                        pe_spot plus, pe_spot minus, open_list *open)
+{
+    const size_t whole = count - count % PE_LANES;
+    const ptrdiff_t done = (ptrdiff_t)bytes_of(kind, whole);
+    sweep(kind, limits, by, 0, whole, plus, minus, open);
+    if (whole < count)
+        sweep_rest(kind, limits, by, whole, count - whole, pe_spot_after(plus, done),
+                   pe_spot_after(minus, done), open);
+}
 
-PE_INLINE turn_by offset(const narrow *job, size_t tile, size_t reach, size_t k)
+PE_INLINE rotation rotation_of(const narrow *job, const anchors *at, size_t tile, size_t k)
 {
     const size_t padded = pe_wave_padded(job->plan->run->n);
     const double *cosines = job->plan->run->offsets + 2 * k * padded + tile;
-    const size_t above = reach + k, below = reach - 1 - k;
-    const bool back = job->plan->cosine_first;
-    return (turn_by){cosines, cosines + padded, back ? below : above, back ? above : below};
+    return (rotation){at, cosines, cosines + padded, k};
 }
 
 /* Rows [r, r + 2 * reach) of a tile around one anchor; single rows' vectors that are open go to
- * list. */
+ * list. With the cosine first, offsets count backwards. */
 PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count, size_t r,
                      size_t reach, spot_list *list)
 {
-    const pe_limits *limits = &job->limits;
-    const size_t whole = count - count % PE_LANES;
+    const bool back = job->plan->cosine_first;
+    const ptrdiff_t row = (ptrdiff_t)job->plan->row, up = back ? -row : row;
+    pe_spot plus = pe_spot_of(job->plan, r + reach - back, tile);
+    pe_spot minus = pe_spot_of(job->plan, r + reach - !back, tile);
     anchors at;
     open_list open;
     open.n = 0;
     find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
-    const size_t padded = pe_wave_padded(job->plan->run->n);
-    const ptrdiff_t row = (ptrdiff_t)job->plan->row, up = job->plan->cosine_first ? -row : row;
-    const turn_by start = offset(job, tile, reach, 0);
-    const double *cosines = start.cosines;
-    pe_spot plus = pe_spot_of(job->plan, r + start.plus, tile);
-    pe_spot minus = pe_spot_of(job->plan, r + start.minus, tile);
-    for (size_t k = 0; k < reach; k++, cosines += 2 * padded) {
-        sweep(kind, limits, &at, cosines, cosines + padded, k, 0, whole, plus, minus, &open);
-        if (whole < count)
-            sweep_rest(kind, limits, &at, cosines, cosines + padded, k, whole, count - whole,
-                       pe_spot_after(plus, (ptrdiff_t)bytes_of(kind, whole)),
-                       pe_spot_after(minus, (ptrdiff_t)bytes_of(kind, whole)), &open);
+    for (size_t k = 0; k < reach; k++) {
+        const rotation by = rotation_of(job, &at, tile, k);
+        row_pair(kind, &job->limits, &by, count, plus, minus, &open);
         plus = pe_spot_after(plus, up);
         minus = pe_spot_after(minus, -up);
     }
     for (size_t n = 0; n < open.n; n++) {
-        const size_t i = open.at[n] & 0xffff;
-        const turn_by by = offset(job, tile, reach, open.at[n] >> 16);
-        const turned v = turn(&at, by.cosines, by.sines, i);
+        const size_t i = open.at[n] & 0xffff, k = open.at[n] >> 16;
+        const size_t above = reach + k, below = reach - 1 - k;
+        const rotation by = rotation_of(job, &at, tile, k);
+        const turned v = turn(&by, i);
         const pe_vd second_plus = kind.single ? v.first_plus : v.second_plus;
         const pe_vd second_minus = kind.single ? v.first_minus : v.second_minus;
-        list_spot(list, by.plus, i, is_open(kind, limits, v.first_plus, second_plus));
-        list_spot(list, by.minus, i, is_open(kind, limits, v.first_minus, second_minus));
+        list_spot(list, back ? below : above, i,
+                  is_open(kind, &job->limits, v.first_plus, second_plus));
+        list_spot(list, back ? above : below, i,
+                  is_open(kind, &job->limits, v.first_minus, second_minus));
     }
 }
 
