@@ -260,26 +260,33 @@ static bool is_heavy(const pe_request *request)
     return request->numeric->elements > most;
 }
 
-static bool answer(pe_request *request)
+/* Read the parameters into request->numeric. */
+static pe_status ask(pe_request *request, pe_problem *why)
 {
-    pe_problem why;
     pe_wanted wanted = {
         .resource = request->resource,
         .query = request->query,
         .query_bytes = request->query_bytes,
-        .accept = request->header[PE_HEADER_ACCEPT],
     };
-    pe_status status = PE_OK;
-    if (request->method == PE_METHOD_POST)
-        status = read_post(request, &wanted, &why);
-    if (status == PE_OK)
-        status = pe_numeric_decide(request->service, &wanted, &request->numeric, &why);
-    if (status != PE_OK) {
+    if (request->method == PE_METHOD_POST) {
+        pe_status status = read_post(request, &wanted, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return pe_numeric_ask(request->service, &wanted, &request->numeric, why);
+}
+
+/* Plan what has been asked, and answer it unless that is much work. */
+static bool plan(pe_request *request)
+{
+    pe_problem why;
+    pe_numeric *numeric = request->numeric;
+    if (pe_numeric_plan(numeric, request->header[PE_HEADER_ACCEPT], &why) != PE_OK) {
         pe_reply_problem(request, &why);
         return true;
     }
-    pe_facts facts = request->numeric->facts;
-    if (not_modified(request, request->numeric, &facts)) {
+    pe_facts facts = numeric->facts;
+    if (not_modified(request, numeric, &facts)) {
         pe_reply_not_modified(request, &facts);
         return true;
     }
@@ -289,12 +296,26 @@ static bool answer(pe_request *request)
     return false;
 }
 
-/* Planning alone can take long (a new set of frequencies at hundreds of bits), so what is not in
- * the cache leaves the I/O thread unread. */
+static bool ask_and_plan(pe_request *request)
+{
+    pe_problem why;
+    if (ask(request, &why) == PE_OK)
+        return plan(request);
+    pe_reply_problem(request, &why);
+    return true;
+}
+
+/* Small requests are read at once, so that mistakes cost little. Planning can take long (a new set
+ * of frequencies at hundreds of bits) and is left to a worker. */
 void pe_answer_numeric(pe_request *request)
 {
-    bool heavy = request->body.bytes > HEAVY_BODY_BYTES;
-    pe_request_defer(request, heavy ? PE_JOB_HEAVY : PE_JOB_LIGHT, answer);
+    pe_problem why;
+    if (request->body.bytes > HEAVY_BODY_BYTES)
+        pe_request_defer(request, PE_JOB_HEAVY, ask_and_plan);
+    else if (ask(request, &why) == PE_OK)
+        pe_request_defer(request, PE_JOB_LIGHT, plan);
+    else
+        pe_reply_problem(request, &why);
 }
 
 bool pe_answer_warm(pe_request *request)

@@ -125,7 +125,7 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric)
     feed->connection = request->connection;
     feed->numeric = numeric;
     /* Nobody knows yet how long a transform's block takes. */
-    feed->slow = numeric->ask.resource->kind == PE_TRANSFORM;
+    feed->slow = numeric->resource->kind == PE_TRANSFORM;
     uint64_t bytes = part ? request->range.bytes : numeric->length;
     atomic_fetch_add_explicit(&request->service->counters.streams, 1, memory_order_relaxed);
     pe_reply_stream(request, bytes, read_block, release, feed, &numeric->facts, "cache;desc=miss");

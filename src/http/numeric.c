@@ -48,19 +48,19 @@ static pe_status ask(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *w
                               &numeric->ask, why);
 }
 
-static pe_status choose_format(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *why)
+static pe_status choose_format(pe_numeric *numeric, const char *accept, pe_problem *why)
 {
     const char *tensor = numeric->ask.tensor[0] != '\0' ? numeric->ask.tensor : NULL;
     numeric->rendering = (pe_rendering){
         .format = numeric->ask.format,
         .base64 = numeric->ask.base64,
         .tensor = tensor,
-        .encoding = wanted->resource->encoding,
+        .encoding = numeric->resource->encoding,
         .parameters = pe_buffer_text(&numeric->parameters),
     };
     if (numeric->rendering.format == NULL) {
-        pe_status status = pe_format_negotiate(wanted->accept, &numeric->plan, tensor,
-                                               &numeric->rendering.format, why);
+        pe_status status =
+            pe_format_negotiate(accept, &numeric->plan, tensor, &numeric->rendering.format, why);
         if (status != PE_OK)
             return status;
     }
@@ -84,8 +84,9 @@ static pe_status choose_format(pe_numeric *numeric, const pe_wanted *wanted, pe_
 }
 
 /* The canonical request decides everything: URL, cache key and tag. */
-static pe_status identify(pe_numeric *numeric, const pe_resource *resource, pe_problem *why)
+static pe_status identify(pe_numeric *numeric, pe_problem *why)
 {
+    const pe_resource *resource = numeric->resource;
     const pe_format *format = numeric->rendering.format;
     pe_buffer *key = &numeric->key;
     pe_buffer_str(key, resource->path);
@@ -112,34 +113,37 @@ static pe_status identify(pe_numeric *numeric, const pe_resource *resource, pe_p
     return PE_OK;
 }
 
-pe_status pe_numeric_decide(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
-                            pe_problem *why)
+pe_status pe_numeric_ask(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
+                         pe_problem *why)
 {
-    pe_thread_computes();
     pe_numeric *numeric = calloc(1, sizeof *numeric);
     if (numeric == NULL)
         return pe_fail_memory(why);
     numeric->service = service;
+    numeric->resource = wanted->resource;
     pe_status status = ask(numeric, wanted, why);
-    if (status == PE_OK) {
-        status = wanted->resource->plan(&numeric->ask.values, service->tables, &service->limits,
-                                        &numeric->plan, why);
-        if (status != PE_OK)
-            pe_ask_locate(&numeric->ask, why);
-    }
-    if (status == PE_OK) {
-        pe_values_json(&numeric->ask.values, &numeric->parameters);
-        status = choose_format(numeric, wanted, why);
-    }
-    if (status == PE_OK)
-        status = identify(numeric, wanted->resource, why);
-    if (status == PE_OK && numeric->parameters.failed)
-        status = pe_fail_memory(why);
     if (status == PE_OK)
         *out = numeric;
     else
         pe_numeric_free(numeric);
     return status;
+}
+
+pe_status pe_numeric_plan(pe_numeric *numeric, const char *accept, pe_problem *why)
+{
+    pe_service *service = numeric->service;
+    pe_thread_computes();
+    pe_status status = numeric->resource->plan(&numeric->ask.values, service->tables,
+                                               &service->limits, &numeric->plan, why);
+    if (status != PE_OK) {
+        pe_ask_locate(&numeric->ask, why);
+        return status;
+    }
+    pe_values_json(&numeric->ask.values, &numeric->parameters);
+    if (numeric->parameters.failed)
+        return pe_fail_memory(why);
+    status = choose_format(numeric, accept, why);
+    return status == PE_OK ? identify(numeric, why) : status;
 }
 
 void pe_numeric_free(pe_numeric *numeric)

@@ -7,7 +7,7 @@
 #include "formats/format.h"
 #include "http/response.h"
 
-/** What a numeric request wants, apart from its connection. NULL header fields are absent. */
+/** Where a numeric request's parameters are. NULL header fields are absent. */
 typedef struct pe_wanted {
     const pe_resource *resource;
     const char *query;
@@ -15,7 +15,6 @@ typedef struct pe_wanted {
     pe_buffer *body;        /* NULL: the query alone. Taken. */
     const char *media_type; /* of the body; NULL: JSON */
     const char *shape, *dtype;
-    const char *accept;
 } pe_wanted;
 
 /**
@@ -24,6 +23,7 @@ typedef struct pe_wanted {
  */
 typedef struct pe_numeric {
     pe_service *service;
+    const pe_resource *resource;
     pe_ask ask;
     pe_plan plan;
     pe_rendering rendering;
@@ -37,9 +37,16 @@ typedef struct pe_numeric {
     double compute, encode; /* seconds, once rendered */
 } pe_numeric;
 
-/** Errors  all that asking, planning and choosing a format have. */
-pe_status pe_numeric_decide(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
-                            pe_problem *why) PE_MUST_CHECK;
+/** Read the parameters: little work when the body is small.   Errors  as pe_ask_from_*. */
+pe_status pe_numeric_ask(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
+                         pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * Plan what has been asked for, and choose the format; may take long. accept: NULL when absent. A
+ * numeric that fails here is only to be freed.
+ * Errors  of the resource's plan; NOT_ACCEPTABLE.
+ */
+pe_status pe_numeric_plan(pe_numeric *numeric, const char *accept, pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_numeric_free(pe_numeric *numeric);
 

@@ -23,7 +23,7 @@ pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
     if (!pe_stream_length(stream, &numeric->length))
         numeric->length = UINT64_MAX;
     else
-        numeric->facts.ranges = numeric->ask.resource->kind == PE_TABLE;
+        numeric->facts.ranges = numeric->resource->kind == PE_TABLE;
     pe_stream_free(stream);
     return PE_OK;
 }
@@ -79,7 +79,7 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
 bool pe_numeric_cacheable(const pe_numeric *numeric)
 {
     const pe_settings *settings = numeric->service->settings;
-    return settings->response_cache_bytes > 0 && numeric->ask.resource->kind == PE_TABLE &&
+    return settings->response_cache_bytes > 0 && numeric->resource->kind == PE_TABLE &&
            numeric->key.bytes <= KEY_MAX &&
            numeric->length_max <= (uint64_t)settings->response_cache_entry_bytes;
 }
@@ -125,7 +125,7 @@ bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, char out[
 {
     pe_buffer key = {0};
     add_coded_key(numeric, coding, &key);
-    bool made = !key.failed && numeric->ask.resource->kind == PE_TABLE;
+    bool made = !key.failed && numeric->resource->kind == PE_TABLE;
     if (made)
         pe_etag_make(key.data, key.bytes, out);
     pe_buffer_free(&key);
@@ -238,10 +238,12 @@ pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *w
     const char *query = target[path] == '?' ? target + path + 1 : "";
     pe_wanted wanted = {.resource = resource, .query = query, .query_bytes = strlen(query)};
     pe_numeric *numeric;
-    pe_status status = pe_numeric_decide(service, &wanted, &numeric, why);
-    if (status == PE_OK) {
+    pe_status status = pe_numeric_ask(service, &wanted, &numeric, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_numeric_plan(numeric, NULL, why);
+    if (status == PE_OK)
         status = keep(numeric, target, why);
-        pe_numeric_free(numeric);
-    }
+    pe_numeric_free(numeric);
     return status;
 }
