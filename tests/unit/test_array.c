@@ -64,8 +64,8 @@ static void midpoints_round_as_mpfr_rounds(void **state)
             if (!isfinite(low) || !isfinite(high) || signbit(low) != signbit(high))
                 continue;
             const double middle = low / 2 + high / 2;
-            const double inputs[] = {nextafter(middle, -INFINITY), middle,
-                                     nextafter(middle, INFINITY)};
+            const double inputs[] = {nextafter(middle, (double)-INFINITY), middle,
+                                     nextafter(middle, (double)INFINITY)};
             for (size_t i = 0; i < PE_LEN(inputs); i++) {
                 const double got = load16(types[t], store16(types[t], inputs[i]));
                 const double wanted = rounded_by_mpfr(types[t], inputs[i]);
