@@ -59,10 +59,11 @@ pe_scan pe_number_scan(const char *text, size_t bytes, double *out, size_t *used
  * dtype (float32: not through double unless the result provably does not depend on it).
  *
  * text starts at '['. *used: bytes up to and including the matching ']'.
- * Errors   MALFORMED_REQUEST (bad JSON, a string or null among the numbers, ragged rows, depth over
- *          PE_MAX_DIMS), INVALID_PARAMETER (a number that overflows dtype), TOO_MANY_ELEMENTS
- *          (more than max_elements), INTERNAL (memory). why->where is `name` or "name/3/2", the
- *          indices of the element at fault; detail names it.
+ * Errors   MALFORMED_REQUEST (bad JSON, a number beyond any double), INVALID_PARAMETER (JSON that
+ * is no such array: a string or null among the numbers, ragged rows, depth over PE_MAX_DIMS; a
+ *          number that overflows dtype), TOO_MANY_ELEMENTS (more than max_elements), INTERNAL
+ * (memory). why->where is `name` or "name/3/2", the indices of the element at fault; detail names
+ * it.
  */
 pe_status pe_numbers_scan(const char *text, size_t bytes, pe_dtype dtype, const char *name,
                           size_t max_elements, pe_array *out, size_t *used,

@@ -76,11 +76,24 @@ static const char *kind_here(const scanner *scan)
     return "something that is not JSON";
 }
 
-static pe_status fail_here(scanner *scan, size_t depth, const char *wanted)
+static pe_status fail_here(scanner *scan, pe_status status, size_t depth, const char *wanted)
 {
     char what[96];
     snprintf(what, sizeof what, "must be %s, got %s", wanted, kind_here(scan));
-    return fail(scan, PE_MALFORMED_REQUEST, depth, what);
+    return fail(scan, status, depth, what);
+}
+
+/* Another kind of JSON value can be read and cannot be used; what is no JSON cannot be read. */
+static pe_status fail_kind(scanner *scan, size_t depth, const char *wanted)
+{
+    pe_decimal number;
+    const size_t left = (size_t)(scan->end - scan->at);
+    const bool literal = (left >= 4 && memcmp(scan->at, "null", 4) == 0) ||
+                         (left >= 4 && memcmp(scan->at, "true", 4) == 0) ||
+                         (left >= 5 && memcmp(scan->at, "false", 5) == 0);
+    const bool value = literal || (left > 0 && memchr("\"[{", *scan->at, 3) != NULL) ||
+                       pe_decimal_read(scan->at, scan->end, &number);
+    return fail_here(scan, value ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST, depth, wanted);
 }
 
 static inline void skip_space(scanner *scan)
@@ -138,14 +151,15 @@ static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *de
     size_t bytes = decimal->bytes;
     snprintf(what, sizeof what, "overflows %s: %.*s%s", pe_dtype_name(scan->dtype),
              (int)(bytes < 40 ? bytes : 40), decimal->text, bytes < 40 ? "" : "...");
-    return fail(scan, PE_INVALID_PARAMETER, depth, what);
+    const bool readable = isfinite(pe_decimal_to_double(decimal));
+    return fail(scan, readable ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST, depth, what);
 }
 
 static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
 {
     pe_decimal decimal;
     if (!pe_decimal_read(scan->at, scan->end, &decimal))
-        return fail_here(scan, depth, "a number");
+        return fail_kind(scan, depth, "a number");
     double value = scan->dtype == PE_INT32 ? pe_decimal_to_double(&decimal)
                                            : pe_decimal_round(&decimal, scan->dtype);
     if (fabs(value) > pe_dtype_max(scan->dtype))
@@ -172,7 +186,7 @@ static pe_status close_array(scanner *scan, size_t depth, size_t count)
     char what[96];
     snprintf(what, sizeof what, "must have %zu elements as those before it, got %zu",
              scan->extent[depth], count);
-    return fail(scan, PE_MALFORMED_REQUEST, depth, what);
+    return fail(scan, PE_INVALID_PARAMETER, depth, what);
 }
 
 static pe_status read_array(scanner *scan, size_t depth);
@@ -184,7 +198,7 @@ static pe_status read_element(scanner *scan, size_t depth, size_t element_bytes)
     if (scan->ndim == UNKNOWN && !nested)
         scan->ndim = depth + 1;
     if (scan->ndim != UNKNOWN && nested != (depth + 1 < scan->ndim))
-        return fail_here(scan, depth + 1, nested ? "a number" : "an array");
+        return fail_kind(scan, depth + 1, nested ? "a number" : "an array");
     return nested ? read_array(scan, depth + 1) : read_number(scan, depth + 1, element_bytes);
 }
 
@@ -193,7 +207,7 @@ static pe_status read_array(scanner *scan, size_t depth)
 {
     size_t count = 0, element_bytes = pe_dtype_bytes(scan->dtype);
     if (depth == PE_MAX_DIMS)
-        return fail(scan, PE_MALFORMED_REQUEST, depth, "is nested too deeply");
+        return fail(scan, PE_INVALID_PARAMETER, depth, "is nested too deeply");
     scan->at++;
     skip_space(scan);
     if (scan->at < scan->end && *scan->at == ']') {
@@ -219,7 +233,8 @@ static pe_status read_array(scanner *scan, size_t depth)
         if (scan->at < scan->end)
             next = *scan->at;
         if (next != ',' && next != ']')
-            return fail_here(scan, depth + 1, "followed by a comma or a closing bracket");
+            return fail_here(scan, PE_MALFORMED_REQUEST, depth + 1,
+                             "followed by a comma or a closing bracket");
         scan->at++;
         if (next == ']')
             return close_array(scan, depth, count);
@@ -239,7 +254,7 @@ pe_status pe_numbers_scan(const char *text, size_t bytes, pe_dtype dtype, const 
                     .why = why};
     for (size_t d = 0; d < PE_MAX_DIMS; d++)
         scan.extent[d] = UNKNOWN;
-    pe_status status = bytes == 0 || *text != '[' ? fail_here(&scan, 0, "an array") : PE_OK;
+    pe_status status = bytes == 0 || *text != '[' ? fail_kind(&scan, 0, "an array") : PE_OK;
     if (status == PE_OK)
         status = read_array(&scan, 0);
     if (status == PE_OK && scan.data == NULL && (scan.data = malloc(1)) == NULL)
