@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -86,6 +87,26 @@ static pe_status listen_at(const pe_settings *settings, int *out, pe_problem *wh
         return pe_fail(why, PE_INVALID_PARAMETER, "port", "could not listen on %s port %s: %s",
                        settings->host, port, strerror(errno));
     return PE_OK;
+}
+
+/* Descriptors that are no connections: logs, epoll and event descriptors of the I/O threads. */
+#define OTHER_DESCRIPTORS 256
+
+/* Systems start programs with far fewer descriptors than they allow; have one for each connection,
+ * as far as that goes. */
+static void allow_connections(int64_t connections)
+{
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)connections + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < wanted)
+        pe_log(PE_LOG_WARN, "descriptors",
+               (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)wanted},
+                                 {PE_LOG_NUMBER, "allowed", .number = (int64_t)limit.rlim_cur},
+                                 {0}});
 }
 
 /* ---- the daemon ---- */
@@ -220,6 +241,7 @@ pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_probl
     if (status == PE_OK)
         status = listen_at(settings, &fd, why);
     if (status == PE_OK) {
+        allow_connections(settings->connections_max);
         server->port = port_of(fd);
         server->daemon = start_daemon(&server->service, fd);
         if (server->daemon == NULL) {
