@@ -62,6 +62,20 @@ pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, siz
                          size_t rows, const pe_wave_layout *layout, pe_dtype dtype, bool bare,
                          void *out, pe_problem *why) PE_MUST_CHECK;
 
+/** pe_wave_table without the amplitude. */
+pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,
+                       size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+                       pe_problem *why) PE_MUST_CHECK;
+
+/** The set's offsets for step 1 (offset_rows of them): whoever wants them first makes them. NULL:
+ * memory is short, and rows have to do without.   Threads  any. */
+const double *pe_wave_shared_offsets(const pe_wave *wave, bool split);
+
+/** Offsets for another step, for one call of `rows` rows: as many as pay for themselves, which
+ * *count tells. The caller's to free; NULL when none do, or memory is short. */
+double *pe_wave_own_offsets(const pe_wave *wave, const uint64_t *step_hi, const uint64_t *step_lo,
+                            size_t rows, bool split, size_t *count);
+
 /** Counts since the set was made.   Threads  any. */
 pe_wave_paths pe_wave_paths_read(const pe_wave *wave);
 

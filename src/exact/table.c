@@ -189,51 +189,6 @@ static size_t rows_before_zero(const pe_positions *positions, size_t first, size
     return zero < (double)most && zero == floor(zero) ? (size_t)zero : most;
 }
 
-/* Room for wave_offsets. Padding makes it a multiple of the cache line, where it begins too:
- * vectors across lines would be loaded twice. */
-static double *allocate_offsets(size_t n, size_t rows, bool split)
-{
-    return aligned_alloc(64, rows * (split ? 4 : 2) * pe_wave_padded(n) * sizeof(double));
-}
-
-/* The set's offsets for step 1: the first who wants them makes them. NULL: memory is short. */
-static const double *shared_offsets(const pe_wave *wave, bool split)
-{
-    _Atomic(double *) *slot;
-    const _Atomic(double *) *from = &wave->offsets[split];
-    memcpy(&slot, &from, sizeof slot); /* the set is const but for this and its counts */
-    double *offsets = atomic_load_explicit(slot, memory_order_acquire);
-    if (offsets != NULL)
-        return offsets;
-    offsets = allocate_offsets(wave->live, wave->offset_rows, split);
-    if (offsets == NULL)
-        return NULL;
-    pe_kernels_get()->wave_offsets(wave->live, wave->step_hi, wave->step_lo, wave->offset_rows,
-                                   split, offsets);
-    double *expected = NULL;
-    if (atomic_compare_exchange_strong(slot, &expected, offsets))
-        return offsets;
-    free(offsets);
-    return expected;
-}
-
-/* Offsets for another step are made for one call: as many as pay for themselves. */
-static double *own_offsets(const table_job *job, size_t rows, run_phases *phases)
-{
-    const size_t n = job->wave->live;
-    const bool split = job->dtype == PE_FLOAT64;
-    size_t count = 1;
-    while (4 * count * count < rows && count < job->wave->offset_rows)
-        count++;
-    double *offsets = rows < 16 ? NULL : allocate_offsets(n, count, split);
-    if (offsets != NULL) {
-        pe_kernels_get()->wave_offsets(n, phases->step_hi, phases->step_lo, count, split, offsets);
-        phases->offset_rows = count;
-        phases->offsets = offsets;
-    }
-    return offsets;
-}
-
 static void rows_by_chunks(table_job *job, const run_phases *phases, size_t most, size_t first,
                            size_t rows, char *out)
 {
@@ -258,14 +213,18 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
     run_phases phases = {memory, memory + n, wave->step_hi, wave->step_lo, NULL, 0, true};
     double *offsets = NULL;
     if (most > 1 && rows > 1 && job->positions->step == 1) {
-        phases.offsets = shared_offsets(wave, job->dtype == PE_FLOAT64);
+        phases.offsets = pe_wave_shared_offsets(wave, job->dtype == PE_FLOAT64);
         phases.offset_rows = phases.offsets != NULL ? wave->offset_rows : 0;
     } else if (most > 1 && rows > 1) {
         pe_phases_at(wave->turns, n, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
         phases.step_hi = memory + 2 * n;
         phases.step_lo = memory + 3 * n;
         phases.by_one = false;
-        offsets = own_offsets(job, rows, &phases);
+        offsets = pe_wave_own_offsets(wave, phases.step_hi, phases.step_lo, rows,
+                                      job->dtype == PE_FLOAT64, &phases.offset_rows);
+        phases.offsets = offsets;
+        if (offsets == NULL)
+            phases.offset_rows = 0;
     }
     rows_by_chunks(job, &phases, most, first, rows, out);
     free(offsets);
@@ -354,66 +313,11 @@ pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size
     return fill(&job, first, rows, out, why);
 }
 
-/* a + b = sum + err exactly (Knuth). */
-static double two_sum(double a, double b, double *err)
+pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,
+                       size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+                       pe_problem *why)
 {
-    const double sum = a + b, part = sum - a;
-    *err = (a - (sum - part)) + (b - part);
-    return sum;
-}
-
-/* hi + lo as a double whose last bit is odd unless it is exact, so that one more rounding, to a
- * narrower type, is the only one. |lo| <= ulp(hi)/2. */
-static double round_to_odd(double hi, double lo)
-{
-    uint64_t bits;
-    memcpy(&bits, &hi, sizeof bits);
-    if (lo != 0 && hi != 0 && (bits & 1) == 0)
-        bits += (lo > 0) == (hi > 0) ? 1 : UINT64_MAX;
-    memcpy(&hi, &bits, sizeof hi);
-    return hi;
-}
-
-/* The mean of x, summed in double-double from first to last. */
-static double mean(const double *x, size_t n, pe_dtype dtype)
-{
-    double hi = 0, lo = 0;
-    for (size_t i = 0; i < n; i++) {
-        double err;
-        hi = two_sum(hi, x[i], &err);
-        lo += err;
-    }
-    double rest;
-    hi = two_sum(hi, lo, &rest);
-    const double count = (double)n, quotient = hi / count;
-    const double tail = (fma(-quotient, count, hi) + rest) / count;
-    hi = two_sum(quotient, tail, &lo);
-    return dtype == PE_FLOAT64 ? hi : round_to_odd(hi, lo);
-}
-
-pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, size_t first,
-                           size_t rows, pe_dtype dtype, void *out, pe_problem *why)
-{
-    const size_t n = wave->spec.n;
-    assert(n != 0);
-    const size_t most = n < CHUNK ? CHUNK / n : 1;
-    const pe_wave_layout layout = {1, -1, 0, n};
-    double *cosines = malloc(most * n * sizeof *cosines);
-    if (cosines == NULL)
-        return pe_fail_memory(why);
-    pe_status status = PE_OK;
-    for (size_t r = 0; status == PE_OK && r < rows; r += most) {
-        const size_t some = rows - r < most ? rows - r : most;
-        table_job job = {.wave = wave,
-                         .positions = positions,
-                         .layout = &layout,
-                         .dtype = PE_FLOAT64,
-                         .bare = true};
-        status = fill(&job, first + r, some, cosines, why);
-        for (size_t k = 0; status == PE_OK && k < some; k++)
-            pe_dtype_store(dtype, mean(cosines + k * n, n, dtype),
-                           (char *)out + (r + k) * pe_dtype_bytes(dtype));
-    }
-    free(cosines);
-    return status;
+    table_job job = {
+        .wave = wave, .positions = positions, .layout = layout, .dtype = dtype, .bare = true};
+    return fill(&job, first, rows, out, why);
 }

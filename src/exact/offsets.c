@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* offsets.c - the rotations that a kernel turns anchors by: a set's, or one call's. */
+#include "exact/set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for wave_offsets. Padding makes it a multiple of the cache line, where it begins too:
+ * vectors across lines would be loaded twice. */
+static double *allocate_offsets(size_t n, size_t rows, bool split)
+{
+    return aligned_alloc(64, rows * (split ? 4 : 2) * pe_wave_padded(n) * sizeof(double));
+}
+
+const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)
+{
+    _Atomic(double *) *slot;
+    const _Atomic(double *) *from = &wave->offsets[split];
+    memcpy(&slot, &from, sizeof slot); /* the set is const but for this and its counts */
+    double *offsets = atomic_load_explicit(slot, memory_order_acquire);
+    if (offsets != NULL)
+        return offsets;
+    offsets = allocate_offsets(wave->live, wave->offset_rows, split);
+    if (offsets == NULL)
+        return NULL;
+    pe_kernels_get()->wave_offsets(wave->live, wave->step_hi, wave->step_lo, wave->offset_rows,
+                                   split, offsets);
+    double *expected = NULL;
+    if (atomic_compare_exchange_strong(slot, &expected, offsets))
+        return offsets;
+    free(offsets);
+    return expected;
+}
+
+double *pe_wave_own_offsets(const pe_wave *wave, const uint64_t *step_hi, const uint64_t *step_lo,
+                            size_t rows, bool split, size_t *count)
+{
+    *count = 1;
+    while (4 * *count * *count < rows && *count < wave->offset_rows)
+        ++*count;
+    double *offsets = rows < 16 ? NULL : allocate_offsets(wave->live, *count, split);
+    if (offsets != NULL)
+        pe_kernels_get()->wave_offsets(wave->live, step_hi, step_lo, *count, split, offsets);
+    return offsets;
+}

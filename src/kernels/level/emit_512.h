@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* emit_512.h - emit.h for eight lanes: AVX-512. */
+#ifndef PE_KERNELS_LEVEL_EMIT_512_H
+#define PE_KERNELS_LEVEL_EMIT_512_H
+
+#include "kernels/level/lanes.h"
+
+/* ok: a bit for each lane of what was emitted, all set while everything is proven. */
+typedef __mmask16 pe_ok;
+typedef __m512 pe_floats;
+#define PE_ALL_OK ((pe_ok)0xffff)
+
+PE_INLINE pe_floats pe_join(pe_shape_of_row shape, __m256 a, __m256 b)
+{
+    if (shape == PE_ROW_PLANES)
+        return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
+    const __m512i index = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    return _mm512_permutex2var_ps(_mm512_castps256_ps512(a), index, _mm512_castps256_ps512(b));
+}
+
+/* The window lies in the low words of the doubles; test them together. */
+PE_INLINE pe_ok pe_prove_float(const pe_limits *limits, pe_vd a, pe_vd b, pe_ok ok)
+{
+    const __m512i words =
+        _mm512_mask_shuffle_epi32((__m512i)a, 0xaaaa, (__m512i)b, (_MM_PERM_ENUM)0xa0);
+    const __m512i moved =
+        _mm512_add_epi32(words, _mm512_set1_epi32((int)((1U << 28) + limits->window)));
+    const uint32_t mask = PE_DROPPED & ~(2 * limits->window - 1);
+    return _mm512_mask_test_epi32_mask(ok, moved, _mm512_set1_epi32((int)mask));
+}
+
+PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256i halves, void *to_a, void *to_b)
+{
+    if (shape == PE_ROW_INTERLEAVED) {
+        _mm256_storeu_si256(to_a, halves);
+    } else {
+        _mm_storeu_si128(to_a, _mm256_castsi256_si128(halves));
+        _mm_storeu_si128(to_b, _mm256_extracti128_si256(halves, 1));
+    }
+}
+
+/* 13 bits of the float are dropped; a midpoint has the first of them set alone. */
+PE_INLINE pe_ok pe_prove_half(pe_floats f, pe_ok ok)
+{
+    const __m512i flipped = _mm512_xor_si512(_mm512_castps_si512(f), _mm512_set1_epi32(1 << 12));
+    ok = _mm512_mask_test_epi32_mask(ok, flipped, _mm512_set1_epi32((1 << 13) - 1));
+    return ok;
+}
+
+PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
+                            pe_vd b, void *to_a, void *to_b, pe_ok *ok)
+{
+    const __m256 low = _mm512_cvtpd_ps(a), high = _mm512_cvtpd_ps(b);
+    const pe_floats f = pe_join(shape, low, high);
+    if (dtype == PE_FLOAT32) {
+        *ok = pe_prove_float(limits, a, b, *ok);
+        if (shape == PE_ROW_INTERLEAVED) {
+            _mm512_storeu_ps(to_a, f);
+        } else {
+            _mm256_storeu_ps(to_a, low);
+            _mm256_storeu_ps(to_b, high);
+        }
+    } else if (dtype == PE_FLOAT16) {
+        *ok = pe_prove_half(f, *ok);
+        pe_put_halves(shape, _mm512_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
+                      to_a, to_b);
+    } else {
+        const __m512i moved = _mm512_add_epi32(_mm512_castps_si512(f), _mm512_set1_epi32(1 << 15));
+        *ok = _mm512_mask_test_epi32_mask(*ok, moved, _mm512_set1_epi32(0xffff));
+        pe_put_halves(shape, _mm512_cvtepi32_epi16(_mm512_srli_epi32(moved, 16)), to_a, to_b);
+    }
+    return f;
+}
+
+/* Whether anything of two emits is open. */
+PE_INLINE bool pe_doubt(const pe_limits *limits, pe_ok ok, pe_floats f, pe_floats g)
+{
+    const pe_floats least = _mm512_range_ps(f, g, 0xa); /* the smaller magnitude */
+    return _mm512_mask_cmp_ps_mask(ok, least, _mm512_set1_ps(limits->small), _CMP_GE_OQ) !=
+           PE_ALL_OK;
+}
+
+PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, void *to_a, void *to_b)
+{
+    if (shape == PE_ROW_PLANES) {
+        pe_store_any(to_a, a);
+        pe_store_any(to_b, b);
+        return;
+    }
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    pe_store_any(to_a, _mm512_permutex2var_pd(a, low, b));
+    pe_store_any((char *)to_a + 64, _mm512_permutex2var_pd(a, high, b));
+}
+
+/* Doubles: a bit for each lane, set while it is proven. */
+typedef __mmask8 pe_ok_double;
+#define PE_ALL_OK_DOUBLE ((pe_ok_double)0xff)
+
+PE_INLINE pe_ok_double pe_same(pe_vd a, pe_vd b, pe_ok_double ok)
+{
+    return _mm512_mask_cmp_pd_mask(ok, a, b, _CMP_EQ_OQ);
+}
+
+PE_INLINE unsigned pe_open_lanes(pe_ok_double ok)
+{
+    return (uint8_t)~ok;
+}
+
+#endif

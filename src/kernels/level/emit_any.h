@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* emit_any.h - emit.h for two lanes of any processor. */
+#ifndef PE_KERNELS_LEVEL_EMIT_ANY_H
+#define PE_KERNELS_LEVEL_EMIT_ANY_H
+
+#include "kernels/level/lanes.h"
+
+typedef bool pe_ok;
+typedef struct pe_floats {
+    float at[2 * PE_LANES];
+} pe_floats;
+#define PE_ALL_OK true
+
+/* Lane k of two vectors emitted: an even one is a's, an odd one b's. */
+PE_INLINE void *pe_place(pe_shape_of_row shape, size_t item, void *to_a, void *to_b, int k)
+{
+    if (shape == PE_ROW_INTERLEAVED)
+        return (char *)to_a + (size_t)k * item;
+    return (char *)(k & 1 ? to_b : to_a) + (size_t)(k >> 1) * item;
+}
+
+PE_INLINE bool pe_prove_float(const pe_limits *limits, double value)
+{
+    const uint32_t moved = (uint32_t)pe_bits_of(value) + (1U << 28) + limits->window;
+    return (moved & PE_DROPPED & ~(2 * limits->window - 1)) != 0;
+}
+
+/* A float to float16, ties away: they are open. Below 2^-14 the sum with 1/2 rounds. */
+PE_INLINE uint16_t pe_half_of(float f)
+{
+    const uint32_t bits = pe_bits_of_float(f), size = bits & 0x7fffffffU;
+    const uint32_t low = pe_bits_of_float(pe_float_of(size) + 0.5F) - pe_bits_of_float(0.5F);
+    const uint32_t normal = ((size + (1U << 12)) >> 13) - (112U << 10);
+    const uint32_t half = size < pe_bits_of_float(0x1p-14F) ? low : normal;
+    return (uint16_t)(bits >> 16 & 0x8000U) | (uint16_t)(half < 0x7c00 ? half : 0x7c00);
+}
+
+PE_INLINE bool pe_prove_half(float f)
+{
+    return (pe_bits_of_float(f) & 0x1fff) != 0x1000;
+}
+
+PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
+                            pe_vd b, void *to_a, void *to_b, pe_ok *ok)
+{
+    pe_floats f;
+    for (int k = 0; k < 2 * PE_LANES; k++) {
+        const double value = k & 1 ? b[k >> 1] : a[k >> 1];
+        const size_t item = dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+        void *to = pe_place(shape, item, to_a, to_b, k);
+        f.at[k] = (float)value;
+        if (dtype == PE_FLOAT32) {
+            *ok &= pe_prove_float(limits, value);
+            *(pe_f32_at *)to = f.at[k];
+        } else if (dtype == PE_FLOAT16) {
+            *ok &= pe_prove_half(f.at[k]);
+            *(pe_u16_at *)to = pe_half_of(f.at[k]);
+        } else {
+            const uint32_t moved = pe_bits_of_float(f.at[k]) + (1U << 15);
+            *ok &= (moved & 0xffff) != 0;
+            *(pe_u16_at *)to = (uint16_t)(moved >> 16);
+        }
+    }
+    return f;
+}
+
+PE_INLINE bool pe_doubt(const pe_limits *limits, pe_ok ok, pe_floats f, pe_floats g)
+{
+    for (int k = 0; k < 2 * PE_LANES; k++)
+        ok &=
+            __builtin_fabsf(f.at[k]) >= limits->small && __builtin_fabsf(g.at[k]) >= limits->small;
+    return !ok;
+}
+
+PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, void *to_a, void *to_b)
+{
+    if (shape == PE_ROW_PLANES) {
+        pe_store_any(to_a, a);
+        pe_store_any(to_b, b);
+        return;
+    }
+    pe_store_any(to_a, (pe_vd){a[0], b[0]});
+    pe_store_any((char *)to_a + 16, (pe_vd){a[1], b[1]});
+}
+
+/* Doubles: a bit for each lane that is open. */
+typedef unsigned pe_ok_double;
+#define PE_ALL_OK_DOUBLE 0U
+
+PE_INLINE pe_ok_double pe_same(pe_vd a, pe_vd b, pe_ok_double ok)
+{
+    return ok | (a[0] != b[0] ? 1U : 0U) | (a[1] != b[1] ? 2U : 0U);
+}
+
+PE_INLINE unsigned pe_open_lanes(pe_ok_double ok)
+{
+    return ok;
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* test_exact_round.c - rounding of what MPFR evaluates, and 128-bit arithmetic. */
+#include "support/check.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "exact/wave.h"
+#include "exact/wide.h"
+
+static uint64_t state;
+
+static uint64_t next(void) /* splitmix64 */
+{
+    uint64_t z = (state += 0x9e3779b97f4a7c15U);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
+    return z ^ z >> 31;
+}
+
+static uint64_t below(uint64_t n)
+{
+    return next() % n;
+}
+
+static double unit(void)
+{
+    return (double)(next() >> 11) * 0x1p-53;
+}
+
+/* From 1 to `most`, evenly by logarithm. */
+static double magnitude(double most)
+{
+    return pow(most, unit());
+}
+
+/* POSENC_SEED repeats a failing run. */
+static int seed(void **unused)
+{
+    (void)unused;
+    const char *given = getenv("POSENC_SEED");
+    state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %" PRIu64 "\n", state);
+    return 0;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* ---- rounding ------------------------------------------------------------------------------- */
+
+typedef struct fixed_case {
+    const char *value; /* MPFR text: exact, given enough bits */
+    pe_dtype dtype;
+    double want;
+} fixed_case;
+
+static void eval_text(const void *context, size_t index, mpfr_ptr out)
+{
+    mpfr_set_str(out, ((const fixed_case *)context)[index].value, 0, MPFR_RNDN);
+}
+
+static const fixed_case fixed[] = {
+    {"0", PE_FLOAT32, 0},
+    {"0x1.8p0", PE_FLOAT16, 1.5},
+    {"0x1.002p0", PE_FLOAT16, 1},         /* tie, to even */
+    {"0x1.006p0", PE_FLOAT16, 0x1.008p0}, /* tie, to even */
+    {"0x1.00200000000000000000000000000001p0", PE_FLOAT16, 0x1.004p0},
+    {"0x1.001fffffffffffffffffffffffffffffp0", PE_FLOAT16, 1},
+    {"0x1.01p0", PE_BFLOAT16, 1},
+    {"0x1.010000000001p0", PE_BFLOAT16, 0x1.02p0}, /* float32 would have made it a tie */
+    {"65519", PE_FLOAT16, 65504},
+    {"65520", PE_FLOAT16, (double)INFINITY},
+    {"-65520", PE_FLOAT16, -(double)INFINITY},
+    {"0x1p-24", PE_FLOAT16, 0x1p-24},
+    {"0x1p-25", PE_FLOAT16, 0}, /* tie, to even */
+    {"0x1.0000000001p-25", PE_FLOAT16, 0x1p-24},
+    {"-0x1.0000000001p-25", PE_FLOAT16, -0x1p-24},
+    {"-0x1.8p-26", PE_FLOAT16, 0},
+    {"0x1.8p-24", PE_FLOAT16, 0x1p-23}, /* tie, to even */
+    {"0x1.8p-133", PE_BFLOAT16, 0x1p-132},
+    {"0x1.000001p0", PE_FLOAT32, 1},
+    {"0x1.000003p0", PE_FLOAT32, 0x1.000004p0},
+    {"0x1.8p-149", PE_FLOAT32, 0x1p-148},
+    {"0x1.00000000000008p0", PE_FLOAT64, 1},
+    {"0x1.8p-1074", PE_FLOAT64, 0x1p-1073},
+    {"0x1p-1075", PE_FLOAT64, 0},
+};
+
+static void test_round(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < PE_LEN(fixed); k++) {
+        const double got = pe_exact_round(fixed[k].dtype, eval_text, fixed, k);
+        if (bits_of(got) != bits_of(fixed[k].want))
+            fail_msg("%s as %s: got %a, wanted %a", fixed[k].value, pe_dtype_name(fixed[k].dtype),
+                     got, fixed[k].want);
+    }
+}
+
+static void eval_root(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)context;
+    mpfr_sqrt_ui(out, (unsigned long)index, MPFR_RNDN);
+}
+
+static void test_pair(void **unused)
+{
+    (void)unused;
+    mpfr_t root, rest;
+    mpfr_inits2(400, root, rest, (mpfr_ptr)NULL);
+    for (size_t k = 0; k < 50; k++) {
+        double hi, lo;
+        pe_exact_pair(eval_root, NULL, k, &hi, &lo);
+        mpfr_sqrt_ui(root, (unsigned long)k, MPFR_RNDN);
+        assert_true(hi == mpfr_get_d(root, MPFR_RNDN));
+        mpfr_sub_d(rest, root, hi, MPFR_RNDN);
+        assert_true(lo == mpfr_get_d(rest, MPFR_RNDN));
+    }
+    mpfr_clears(root, rest, (mpfr_ptr)NULL);
+}
+
+static void test_powf(void **unused)
+{
+    (void)unused;
+    mpfr_t x, y;
+    mpfr_inits2(24, x, y, (mpfr_ptr)NULL);
+    for (int k = 0; k < 500; k++) {
+        const float base = (float)magnitude(1e12), exponent = (float)unit();
+        mpfr_set_flt(x, base, MPFR_RNDN);
+        mpfr_set_flt(y, exponent, MPFR_RNDN);
+        mpfr_pow(x, x, y, MPFR_RNDN);
+        assert_true(pe_exact_powf(base, exponent) == mpfr_get_flt(x, MPFR_RNDN));
+    }
+    mpfr_clears(x, y, (mpfr_ptr)NULL);
+    assert_true(pe_exact_powf(10000, 0.5F) == 100.0F);
+    assert_true(pe_exact_powf(7, 0) == 1.0F);
+}
+
+/* ---- 128-bit arithmetic --------------------------------------------------------------------- */
+
+/* The relative error of wide, in units of its last place, against want. */
+static double units_off(const pe_wide *wide, mpfr_srcptr want)
+{
+    mpfr_t x;
+    mpfr_init2(x, 400);
+    mpfr_set_ui(x, (unsigned long)(wide->m >> 64), MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
+    mpfr_add_ui(x, x, (unsigned long)(uint64_t)wide->m, MPFR_RNDN);
+    mpfr_mul_2si(x, x, wide->exponent - 128, MPFR_RNDN);
+    if (wide->negative)
+        mpfr_neg(x, x, MPFR_RNDN);
+    mpfr_sub(x, x, want, MPFR_RNDN);
+    mpfr_mul_2si(x, x, 128 - wide->exponent, MPFR_RNDN);
+    const double off = fabs(mpfr_get_d(x, MPFR_RNDN));
+    mpfr_clear(x);
+    return off;
+}
+
+static void test_wide_error_bound(void **unused)
+{
+    (void)unused;
+    double worst = 0;
+    mpfr_t angle, sine, cosine;
+    mpfr_inits2(400, angle, sine, cosine, (mpfr_ptr)NULL);
+    for (int k = 0; k < 20000; k++) {
+        uint64_t phase[3] = {next(), next(), next()};
+        if (k % 4 == 0) /* close to a quarter turn */
+            phase[2] = (uint64_t)below(4) << 62 | next() >> (2 + below(62));
+        pe_wide s, c;
+        pe_wide_sincos(phase, 0, &s, &c);
+        mpfr_const_pi(angle, MPFR_RNDN);
+        mpfr_set_ui(sine, 0, MPFR_RNDN);
+        for (int w = 2; w >= 0; w--) {
+            mpfr_mul_2ui(sine, sine, 64, MPFR_RNDN);
+            mpfr_add_ui(sine, sine, (unsigned long)phase[w], MPFR_RNDN);
+        }
+        mpfr_mul(angle, angle, sine, MPFR_RNDN);
+        mpfr_mul_2si(angle, angle, -191, MPFR_RNDN);
+        mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
+        const double off_s = units_off(&s, sine), off_c = units_off(&c, cosine);
+        worst = fmax(worst, fmax(off_s, off_c));
+        assert_true(off_s <= ldexp(1, s.err) && off_c <= ldexp(1, c.err));
+    }
+    printf("worst error %.1f units of 2^-128\n", worst);
+    mpfr_clears(angle, sine, cosine, (mpfr_ptr)NULL);
+    assert_true(worst < 32);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round),
+        cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_powf),
+        cmocka_unit_test(test_wide_error_bound),
+    };
+    return cmocka_run_group_tests(tests, seed, NULL);
+}
