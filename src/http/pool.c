@@ -43,36 +43,48 @@ static pe_job *take(job_queue *queue)
 }
 
 /* The next job, or NULL when the pool ends. Called and returning with the lock held. */
-static pe_job *next_job(pe_pool *pool)
+static pe_job *next_job(pe_pool *pool, bool light_only)
 {
-    while (pool->waiting == 0 && !pool->ending)
+    while (light_only ? pool->light.first == NULL : pool->waiting == 0) {
+        if (pool->ending)
+            return NULL;
         pthread_cond_wait(&pool->changed, &pool->lock);
-    if (pool->waiting == 0)
-        return NULL;
-    bool light =
-        pool->light.first != NULL && (pool->heavy.first == NULL || pool->in_a_row < LIGHT_IN_A_ROW);
+    }
+    bool light = pool->light.first != NULL &&
+                 (light_only || pool->heavy.first == NULL || pool->in_a_row < LIGHT_IN_A_ROW);
     pool->waiting--;
     pool->heavy_waiting -= !light;
     pool->in_a_row = light ? pool->in_a_row + 1 : 0;
     return take(light ? &pool->light : &pool->heavy);
 }
 
-static void *work(void *context)
+static void work(pe_pool *pool, bool light_only)
 {
-    pe_pool *pool = context;
     pthread_mutex_lock(&pool->lock);
-    for (pe_job *job; (job = next_job(pool)) != NULL;) {
+    for (pe_job *job; (job = next_job(pool, light_only)) != NULL;) {
         pthread_mutex_unlock(&pool->lock);
         job->run(job->context);
         pthread_mutex_lock(&pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
+}
+
+static void *work_on_all(void *context)
+{
+    work(context, false);
+    return NULL;
+}
+
+/* However long the others are at heavy jobs, one thread has time for the light ones. */
+static void *work_on_light(void *context)
+{
+    work(context, true);
     return NULL;
 }
 
 pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_problem *why)
 {
-    pe_pool *pool = calloc(1, sizeof *pool + threads * sizeof pool->thread[0]);
+    pe_pool *pool = calloc(1, sizeof *pool + (threads + 1) * sizeof pool->thread[0]);
     if (pool == NULL)
         return pe_fail_memory(why);
     pthread_mutex_init(&pool->lock, NULL);
@@ -80,8 +92,9 @@ pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_probl
     pool->light.last = &pool->light.first;
     pool->heavy.last = &pool->heavy.first;
     pool->heavy_max = queue_max;
-    for (; pool->threads < threads; pool->threads++) {
-        if (pthread_create(&pool->thread[pool->threads], NULL, work, pool) != 0) {
+    for (; pool->threads < threads + 1; pool->threads++) {
+        if (pthread_create(&pool->thread[pool->threads], NULL,
+                           pool->threads == 0 ? work_on_light : work_on_all, pool) != 0) {
             pe_pool_free(pool);
             return pe_fail(why, PE_INTERNAL, "workers", "could not start %zu threads", threads);
         }
@@ -98,7 +111,7 @@ bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind)
         append(kind == PE_JOB_LIGHT ? &pool->light : &pool->heavy, job);
         pool->waiting++;
         pool->heavy_waiting += kind != PE_JOB_LIGHT;
-        pthread_cond_signal(&pool->changed);
+        pthread_cond_broadcast(&pool->changed); /* a signal might wake one that may not take it */
     }
     pthread_mutex_unlock(&pool->lock);
     return !refused;
@@ -112,16 +125,21 @@ size_t pe_pool_waiting(pe_pool *pool)
     return waiting;
 }
 
-void pe_pool_free(pe_pool *pool)
+void pe_pool_end(pe_pool *pool)
 {
-    if (pool == NULL)
-        return;
     pthread_mutex_lock(&pool->lock);
     pool->ending = true;
     pthread_cond_broadcast(&pool->changed);
     pthread_mutex_unlock(&pool->lock);
-    for (size_t i = 0; i < pool->threads; i++)
-        pthread_join(pool->thread[i], NULL);
+    for (; pool->threads > 0; pool->threads--)
+        pthread_join(pool->thread[pool->threads - 1], NULL);
+}
+
+void pe_pool_free(pe_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    pe_pool_end(pool);
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
     free(pool);

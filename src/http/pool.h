@@ -27,6 +27,7 @@ typedef enum pe_job_kind {
 
 typedef struct pe_pool pe_pool;
 
+/** `threads` that take all jobs, and one more that takes light ones only. */
 pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out,
                        pe_problem *why) PE_MUST_CHECK;
 
@@ -36,7 +37,10 @@ bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
 /** Jobs that wait now. */
 size_t pe_pool_waiting(pe_pool *pool);
 
-/** Runs what is queued, then ends the threads. Accepts NULL. */
+/** Runs what is queued, then ends the threads. From now on every job is refused. */
+void pe_pool_end(pe_pool *pool);
+
+/** Ends the pool first when nobody has. No other thread uses it any more. Accepts NULL. */
 void pe_pool_free(pe_pool *pool);
 
 #endif

@@ -279,8 +279,7 @@ void pe_server_stop(pe_server *server)
     pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
     if (server->has_warmer)
         pthread_join(server->warmer, NULL);
-    pe_pool_free(service->pool);
-    service->pool = NULL;
+    pe_pool_end(service->pool);
     MHD_stop_daemon(server->daemon);
     free_service(service);
     free(server);

@@ -99,6 +99,33 @@ static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **sta
     wire_close(&stalled);
 }
 
+/* Answers whose blocks are made by workers, while these end. */
+static void stalled_transforms_do_not_hold_up_the_end(void **state)
+{
+    (void)state;
+    enum { N = 20, BYTES = 4096 * 256 * 4 };
+    static const char *const flags[] = {"--drain-timeout-ms", "50", NULL};
+    static const char head[] = "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n"
+                               "Content-Type: application/octet-stream\r\n"
+                               "X-Tensor-Shape: 4096,256\r\nX-Tensor-Dtype: float32\r\n"
+                               "Content-Length: 4194304\r\n\r\n";
+    test_server server;
+    test_wire wires[N];
+    char *zeros = calloc(1, BYTES);
+    if (zeros == NULL)
+        fail_msg("no memory");
+    server_start(&server, flags);
+    for (int i = 0; i < N; i++) {
+        wires[i] = wire_open(&server);
+        wire_send_text(&wires[i], head);
+        wire_send(&wires[i], zeros, BYTES);
+    }
+    server_end(&server);
+    for (int i = 0; i < N; i++)
+        wire_close(&wires[i]);
+    free(zeros);
+}
+
 static void requests_that_wait_for_a_worker_are_answered(void **state)
 {
     (void)state;
@@ -138,6 +165,7 @@ int main(void)
         cmocka_unit_test(sigterm_lets_answers_finish_and_ends_idle_connections),
         cmocka_unit_test(readyz_is_503_while_draining),
         cmocka_unit_test(a_client_that_stalls_is_not_waited_for_beyond_the_timeout),
+        cmocka_unit_test(stalled_transforms_do_not_hold_up_the_end),
         cmocka_unit_test(requests_that_wait_for_a_worker_are_answered),
     };
     return cmocka_run_group_tests_name("http shutdown", tests, NULL, NULL);
