@@ -100,9 +100,10 @@ static void allow_connections(int64_t connections)
     rlim_t wanted = (rlim_t)connections + OTHER_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
         return;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    bool enough = limit.rlim_max >= wanted;
+    limit.rlim_cur = enough ? wanted : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < wanted)
+    if (!enough)
         pe_log(PE_LOG_WARN, "descriptors",
                (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)wanted},
                                  {PE_LOG_NUMBER, "allowed", .number = (int64_t)limit.rlim_cur},
