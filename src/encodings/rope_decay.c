@@ -40,7 +40,10 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_tab
         status =
             pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
                                &(pe_shape){1, {offsets->count}}, 1, why);
-    return status != PE_OK ? status : pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->wave, why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work = rope->pairs; /* cosines */
+    return pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,

@@ -217,6 +217,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                                 &shape, 1, why);
     if (status != PE_OK)
         return status;
+    out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
     scores *state = calloc(1, sizeof *state);
     if (state == NULL)
         return pe_fail_memory(why);

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* An evaluation in MPFR costs as much as so many elements of a table: some microseconds. */
+#define EVALUATION_WORK 4096
+
 typedef struct spectrum {
     pe_shared_wave unscaled, scaled;
     const pe_spectrum_row *rows;
@@ -117,5 +120,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype
         status = pe_rope_unscaled_wave(rope, tables, &state->unscaled, why);
     for (size_t t = 0; t < n && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
+    for (size_t t = 0; t < out->n_tensors; t++)
+        out->tensors[t].work = EVALUATION_WORK;
     return status != PE_OK ? status : check_overflow(out, why);
 }

@@ -147,6 +147,7 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     status = pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why);
     if (status != PE_OK)
         return status;
+    out->tensors[0].work = queries->shape.dim[1];
     state *s = calloc(1, sizeof *s);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -97,7 +97,8 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
                                .shape = {.ndim = 1, .dim = {columns}},
                                .elements = columns,
                                .units = columns,
-                               .unit = 1};
+                               .unit = 1,
+                               .work = 1};
     pe_segments_numbers(out, PE_COLUMNS, &pe_encode_csv);
     pe_segments_numbers(out, index, &pe_encode_csv);
 }

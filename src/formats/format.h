@@ -57,7 +57,7 @@ bool pe_stream_length(const pe_stream *stream, uint64_t *out);
 /** Upper bound, always known: what a cache may reckon with. */
 uint64_t pe_stream_length_max(const pe_stream *stream);
 
-/** The next bytes: up to `bytes` into out. *got == 0 at the end. */
+/** The next bytes: up to `bytes` into out, fewer also before the end. *got == 0 at the end. */
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got,
                          pe_problem *why) PE_MUST_CHECK;
 /** Continue at byte `offset` (known_length formats only): only what follows is computed. */

@@ -6,11 +6,13 @@
 
 #include "formats/segments.h"
 
-/* Numbers per block: what is sent as it is, in blocks that keep up with the wire (4 KiB cost four
- * times as much); what becomes text, in blocks whose text stays in the second-level cache. */
-#define BLOCK_BYTES      ((size_t)256 << 10)
-#define TEXT_BLOCK_BYTES ((size_t)64 << 10)
-#define BLOCK_ALIGN      ((size_t)64)
+/* Numbers per block. Whole units of what is sent as it is are made where the reader wants them and
+ * need none. A reader that stalls holds its block, so it is small: hundreds of them stall. */
+#define BLOCK_BYTES      ((size_t)32 << 10)
+#define TEXT_BLOCK_BYTES ((size_t)8 << 10)
+/* Elements of a plain table that a block may cost: some milliseconds. */
+#define BLOCK_WORK  ((size_t)1 << 19)
+#define BLOCK_ALIGN ((size_t)64)
 
 /*
  * Life: segments are read in order. `pending` is text made and not yet read, of the literal or
@@ -25,7 +27,8 @@ struct pe_stream {
     uint64_t skip;    /* of the coming text, after a seek */
     uint64_t at, end; /* byte to be read next; where to stop */
     pe_carry carry;
-    void *block;
+    size_t block_bytes, text_bytes;
+    void *block; /* these two once they are needed */
     char *text;
     double compute, encode;
 };
@@ -47,18 +50,18 @@ static size_t unit_bytes(const pe_tensor *tensor)
     return tensor->unit * pe_dtype_bytes(tensor->dtype);
 }
 
-/* Units in one block: as many as fit, at least one, no more than there are. */
+/* Units in one block: as many as fit and as may be waited for, at least one, no more than there
+ * are. */
 static size_t block_units(const pe_tensor *tensor, const pe_encoder *encoder)
 {
     size_t bytes = encoder->encode == NULL ? BLOCK_BYTES : TEXT_BLOCK_BYTES;
-    size_t units = bytes / unit_bytes(tensor);
+    size_t units = smaller(bytes / unit_bytes(tensor), BLOCK_WORK / tensor->work / tensor->unit);
     return smaller(units == 0 ? 1 : units, tensor->units);
 }
 
 /* One block and one text serve every segment, so they are as large as the largest needs. */
-static pe_status make_blocks(pe_stream *stream, pe_problem *why)
+static void measure_blocks(pe_stream *stream)
 {
-    size_t block = 0, text = 0;
     for (size_t i = 0; i < stream->segments.n; i++) {
         const pe_encoder *encoder = stream->segments.segment[i].encoder;
         if (encoder == NULL)
@@ -66,17 +69,20 @@ static pe_status make_blocks(pe_stream *stream, pe_problem *why)
         const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
         size_t units = tensor->elements == 0 ? 0 : block_units(tensor, encoder);
         size_t bytes = units * unit_bytes(tensor);
-        block = bytes > block ? bytes : block;
+        stream->block_bytes = bytes > stream->block_bytes ? bytes : stream->block_bytes;
         size_t most =
             encoder->encode == NULL ? 0 : encoder->block_max(tensor, units * tensor->unit);
-        text = most > text ? most : text;
+        stream->text_bytes = most > stream->text_bytes ? most : stream->text_bytes;
     }
-    if (block > 0) {
-        stream->block = aligned_alloc(BLOCK_ALIGN, (block + BLOCK_ALIGN - 1) & ~(BLOCK_ALIGN - 1));
-        if (stream->block == NULL)
-            return pe_fail_memory(why);
-    }
-    if (text > 0 && (stream->text = malloc(text)) == NULL)
+}
+
+static pe_status make_blocks(pe_stream *stream, pe_problem *why)
+{
+    size_t bytes = (stream->block_bytes + BLOCK_ALIGN - 1) & ~(BLOCK_ALIGN - 1);
+    if (stream->block == NULL && (stream->block = aligned_alloc(BLOCK_ALIGN, bytes)) == NULL)
+        return pe_fail_memory(why);
+    if (stream->text == NULL && stream->text_bytes > 0 &&
+        (stream->text = malloc(stream->text_bytes)) == NULL)
         return pe_fail_memory(why);
     return PE_OK;
 }
@@ -94,11 +100,11 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
     stream->plan = plan;
     stream->end = UINT64_MAX;
     rendering->format->ops->describe(plan, rendering, tensor, &stream->segments);
-    status = stream->segments.text.failed ? pe_fail_memory(why) : make_blocks(stream, why);
-    if (status != PE_OK) {
+    if (stream->segments.text.failed) {
         pe_stream_free(stream);
-        return status;
+        return pe_fail_memory(why);
     }
+    measure_blocks(stream);
     *out = stream;
     return PE_OK;
 }
@@ -170,13 +176,17 @@ static size_t units_wanted(const pe_stream *stream, const pe_tensor *tensor,
     return smaller(units, (size_t)(bytes / unit_bytes(tensor)) + 1);
 }
 
-static pe_status fill(const pe_stream *stream, size_t index, size_t units, pe_problem *why)
+/* Numbers of the next units, timed. */
+static pe_status fill(pe_stream *stream, size_t index, size_t units, void *out, pe_problem *why)
 {
-    if (index == PE_COLUMNS) {
-        fill_columns(stream->next_unit, units, stream->block);
-        return PE_OK;
-    }
-    return stream->plan->fill(stream->plan, index, stream->next_unit, units, stream->block, why);
+    pe_status status = PE_OK;
+    double start = now();
+    if (index == PE_COLUMNS)
+        fill_columns(stream->next_unit, units, out);
+    else
+        status = stream->plan->fill(stream->plan, index, stream->next_unit, units, out, why);
+    stream->compute += now() - start;
+    return status;
 }
 
 /* Make the next block of numbers, and its text. */
@@ -186,21 +196,21 @@ static pe_status make_numbers(pe_stream *stream, const pe_segment *segment, pe_p
     const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
     const size_t units = units_wanted(stream, tensor, encoder);
 
-    double start = now();
-    pe_status status = fill(stream, segment->tensor, units, why);
-    double filled = now();
-    stream->compute += filled - start;
+    pe_status status = make_blocks(stream, why);
+    if (status == PE_OK)
+        status = fill(stream, segment->tensor, units, stream->block, why);
     if (status != PE_OK)
         return status;
     if (encoder->encode == NULL) {
         stream->pending = stream->block;
         stream->pending_bytes = units * unit_bytes(tensor);
     } else {
+        double start = now();
         stream->pending = stream->text;
         stream->pending_bytes =
             encoder->encode(tensor, stream->next_unit * tensor->unit, stream->block,
                             units * tensor->unit, &stream->carry, stream->text);
-        stream->encode += now() - filled;
+        stream->encode += now() - start;
     }
     stream->next_unit += units;
     return PE_OK;
@@ -234,31 +244,65 @@ static void drop_skipped(pe_stream *stream)
     stream->skip -= drop;
 }
 
+/* How many of the next units may be made where the reader wants them: those that are sent as they
+ * are and fit. */
+static size_t units_in_place(const pe_stream *stream, const char *to, size_t bytes)
+{
+    const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
+    if (encoder == NULL || encoder->encode != NULL || stream->skip > 0)
+        return 0;
+    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
+    if (stream->next_unit >= tensor->units || (uintptr_t)to % pe_dtype_bytes(tensor->dtype) != 0)
+        return 0;
+    return smaller(bytes / unit_bytes(tensor), tensor->units - stream->next_unit);
+}
+
+static pe_status make_in_place(pe_stream *stream, size_t units, char *to, size_t *made,
+                               pe_problem *why)
+{
+    const size_t index = stream->segments.segment[stream->segment].tensor;
+    pe_status status = fill(stream, index, units, to, why);
+    if (status != PE_OK)
+        return status;
+    stream->next_unit += units;
+    *made =
+        units * unit_bytes(pe_segments_tensor(&stream->segments, stream->plan, stream->segment));
+    return PE_OK;
+}
+
+static size_t take_pending(pe_stream *stream, char *to, size_t bytes)
+{
+    size_t n = smaller(bytes, stream->pending_bytes);
+    memcpy(to, stream->pending, n);
+    stream->pending += n;
+    stream->pending_bytes -= n;
+    return n;
+}
+
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got, pe_problem *why)
 {
-    char *to = out;
+    pe_status status = PE_OK;
+    size_t n, units;
     if (stream->end - stream->at < bytes)
         bytes = (size_t)(stream->end - stream->at);
-    while (bytes > 0) {
-        if (stream->pending_bytes == 0) {
-            if (stream->segment == stream->segments.n)
-                break;
-            pe_status status = make_pending(stream, why);
-            if (status != PE_OK)
-                return status;
-            drop_skipped(stream);
-            continue;
+    for (*got = 0; *got < bytes && status == PE_OK; *got += n, stream->at += n) {
+        char *to = (char *)out + *got;
+        n = 0;
+        if (stream->pending_bytes > 0) {
+            n = take_pending(stream, to, bytes - *got);
+        } else if (stream->segment == stream->segments.n) {
+            break;
+        } else if ((units = units_in_place(stream, to, bytes - *got)) > 0) {
+            status = make_in_place(stream, units, to, &n, why);
+        } else if (*got > 0 && units_in_place(stream, out, bytes) > 0) {
+            break; /* the next unit does not fit any more, and will in the next call */
+        } else {
+            status = make_pending(stream, why);
+            if (status == PE_OK)
+                drop_skipped(stream);
         }
-        size_t n = smaller(bytes, stream->pending_bytes);
-        memcpy(to, stream->pending, n);
-        stream->pending += n;
-        stream->pending_bytes -= n;
-        stream->at += n;
-        to += n;
-        bytes -= n;
     }
-    *got = (size_t)(to - (char *)out);
-    return PE_OK;
+    return status;
 }
 
 /* Stand before the block that holds byte `offset` of the segment. */

@@ -203,7 +203,7 @@ static bool choose_producer(pe_request *request, pe_numeric *numeric)
         return false;
     if (!part && pe_numeric_cacheable(numeric)) {
         answer_from_cache(request, numeric);
-    } else if (most <= WHOLE_BYTES) {
+    } else if (most <= WHOLE_BYTES && numeric->work <= PE_WHOLE_WORK) {
         answer_rendered(request, numeric);
     } else {
         pe_feed_reply(request, numeric);
@@ -257,7 +257,7 @@ static bool is_heavy(const pe_request *request)
     size_t most = transform ? HEAVY_TRANSFORM_ELEMENTS
                   : coded   ? HEAVY_CODED_ELEMENTS
                             : HEAVY_ELEMENTS;
-    return request->numeric->elements > most;
+    return request->numeric->work > most;
 }
 
 /* Read the parameters into request->numeric. */

@@ -48,6 +48,12 @@ static pe_status ask(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *w
                               &numeric->ask, why);
 }
 
+static void count_tensor(pe_numeric *numeric, const pe_tensor *tensor)
+{
+    numeric->elements += tensor->elements;
+    numeric->work += (uint64_t)tensor->elements * tensor->work;
+}
+
 static pe_status choose_format(pe_numeric *numeric, const char *accept, pe_problem *why)
 {
     const char *tensor = numeric->ask.tensor[0] != '\0' ? numeric->ask.tensor : NULL;
@@ -70,7 +76,7 @@ static pe_status choose_format(pe_numeric *numeric, const char *accept, pe_probl
         return status;
     for (size_t t = 0; t < numeric->plan.n_tensors; t++)
         if (numeric->rendering.format->holds_many || t == chosen)
-            numeric->elements += numeric->plan.tensors[t].elements;
+            count_tensor(numeric, &numeric->plan.tensors[t]);
     if (strcmp(numeric->rendering.format->name, "raw") == 0) {
         const pe_tensor *only = &numeric->plan.tensors[chosen];
         char *out = numeric->facts.shape;

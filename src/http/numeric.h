@@ -28,6 +28,7 @@ typedef struct pe_numeric {
     pe_plan plan;
     pe_rendering rendering;
     size_t elements;      /* that will be rendered */
+    uint64_t work;        /* what they cost, in elements of a plain table */
     uint64_t length_max;  /* of the answer; these two once measured */
     uint64_t length;      /* UINT64_MAX when it is not known beforehand */
     pe_buffer body;       /* binary bodies: tensors may borrow from it */

@@ -80,7 +80,7 @@ bool pe_numeric_cacheable(const pe_numeric *numeric)
 {
     const pe_settings *settings = numeric->service->settings;
     return settings->response_cache_bytes > 0 && numeric->resource->kind == PE_TABLE &&
-           numeric->key.bytes <= KEY_MAX &&
+           numeric->key.bytes <= KEY_MAX && numeric->work <= PE_WHOLE_WORK &&
            numeric->length_max <= (uint64_t)settings->response_cache_entry_bytes;
 }
 

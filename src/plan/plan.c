@@ -47,7 +47,8 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
                                                    .shape = *shape,
                                                    .elements = elements,
                                                    .units = elements / unit,
-                                                   .unit = unit};
+                                                   .unit = unit,
+                                                   .work = 1};
     return PE_OK;
 }
 

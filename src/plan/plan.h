@@ -31,6 +31,9 @@ typedef struct pe_tensor {
     pe_dtype dtype;
     pe_shape shape;
     size_t elements, units, unit;
+    /** What an element costs, in elements of a plain table; 1 unless the plan says more. Bounds how
+     * long one block may take, so that nobody waits for another's sum of a million cosines. */
+    size_t work;
 } pe_tensor;
 
 #define PE_MAX_SCALARS  8
@@ -56,7 +59,8 @@ struct pe_plan {
     void (*free_state)(void *state); /* may be NULL */
     /**
      * Write units [first, first + units) of tensor t, packed, in the tensor's dtype, to out
-     * (64-byte aligned). Non-finite elements mean masked (-inf in binary formats, null in JSON).
+     * (aligned as its dtype). Non-finite elements mean masked (-inf in binary formats, null in
+     * JSON).
      */
     pe_status (*fill)(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
                       pe_problem *why);
