@@ -211,6 +211,23 @@ static void bad_json_bodies(void **state)
     }
 }
 
+/* The library would keep each argument in the connection's memory, which they exhaust. */
+static void hundreds_of_parameters_are_answered(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL};
+    static const int counts[] = {200, 230, 300, 1000};
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        char target[8192];
+        size_t used = (size_t)snprintf(target, sizeof target, SIN "a=0");
+        for (int i = 1; i < counts[c]; i++)
+            used += (size_t)snprintf(target + used, sizeof target - used, "&a%d=0", i);
+        reply answer = wire_request(&wire, "GET", target, none, NULL, 0);
+        assert_case("many parameters", &answer, 400, "unknown-parameter", "unknown parameter a");
+        reply_free(&answer);
+    }
+}
+
 static void a_body_with_a_nul_is_no_json(void **state)
 {
     (void)state;
@@ -395,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_queries),
         cmocka_unit_test(bad_json_bodies),
+        cmocka_unit_test(hundreds_of_parameters_are_answered),
         cmocka_unit_test(a_body_with_a_nul_is_no_json),
         cmocka_unit_test(deep_and_long_json),
         cmocka_unit_test(wrong_media_types_are_415_with_accept_post),
