@@ -19,6 +19,11 @@
 #include <immintrin.h>
 #endif
 
+/* gcc 12's analyser takes the number of lanes for the bits of one. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-shift-count-overflow"
+#endif
+
 /* Compilers that know vector types of this kind know how to add them. */
 typedef double pe_vd __attribute__((vector_size(8 * PE_LANES)));
 typedef uint64_t pe_vu __attribute__((vector_size(8 * PE_LANES)));
