@@ -8,7 +8,8 @@
 #include "base/log.h"
 #include "http/thread.h"
 
-#define BLOCK_BYTES 262144
+/* What a worker makes at once. */
+#define BLOCK_BYTES 32768
 
 /* A block that takes longer than this is made by a worker: a millisecond of others' time. */
 #define SLOW_NANOSECONDS 1000000
@@ -54,6 +55,7 @@ static size_t produce(pe_feed *feed, char *out, size_t bytes)
     }
     feed->slow = pe_clock() - start > SLOW_NANOSECONDS;
     feed->ended = got == 0;
+    atomic_fetch_add_explicit(&feed->service->counters.stream_bytes, got, memory_order_relaxed);
     return got;
 }
 
@@ -68,8 +70,7 @@ static void produce_in_worker(void *context)
 /* Hand the next block to a worker; false when none will take it. */
 static bool hand_over(pe_feed *feed)
 {
-    if (feed->block == NULL)
-        feed->block = malloc(BLOCK_BYTES);
+    feed->block = malloc(BLOCK_BYTES);
     if (feed->block == NULL)
         return false;
     MHD_suspend_connection(feed->connection);
@@ -77,6 +78,8 @@ static bool hand_over(pe_feed *feed)
     if (pe_pool_submit(feed->service->pool, &feed->job, PE_JOB_BLOCK))
         return true;
     MHD_resume_connection(feed->connection);
+    free(feed->block);
+    feed->block = NULL;
     return false;
 }
 
@@ -89,6 +92,10 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
         memcpy(out, feed->block + feed->at, got);
         feed->at += got;
         feed->have -= got;
+        if (feed->have == 0) { /* whoever stalls now holds the library's block alone */
+            free(feed->block);
+            feed->block = NULL;
+        }
         return (ssize_t)got;
     }
     if (!feed->ended && feed->slow && hand_over(feed))

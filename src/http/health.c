@@ -143,6 +143,8 @@ void pe_page_metrics(pe_request *request)
            atomic_load(&counters->warm_hits));
     single(&out, "streams_total", "counter", "Answers made while they were sent.",
            atomic_load(&counters->streams));
+    single(&out, "stream_bytes_total", "counter", "Bytes made for streams.",
+           atomic_load(&counters->stream_bytes));
     single(&out, "refused_total", "counter", "Requests whose framing was refused.",
            atomic_load(&counters->refused));
     single(&out, "timeouts_total", "counter", "Requests that did not arrive in time.",

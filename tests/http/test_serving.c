@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* test_serving.c - what an answer costs, in system calls and in resident bytes, and when the work
+ * for it ends. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/calls.h"
+#include "support/problem.h"
+#include "support/wire.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+enum { REQUESTS = 200, READERS = 200, GROWTH_KB_MAX = 16 * 1024 };
+
+static test_server server;
+
+/* One of each: whose calls are counted, must be known. */
+static int start(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--threads", "1", "--workers", "1", NULL};
+    server_start(&server, flags);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+/* In one piece, so that it is received at once. */
+static const char *const small =
+    "GET /v1/sinusoidal?d_model=10&positions=0:5&format=raw HTTP/1.1\r\n"
+    "Host: a\r\n\r\n";
+
+static long metric(const char *name)
+{
+    reply answer = get(&server, "/metrics");
+    char line[128];
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(answer.body, line);
+    if (at == NULL)
+        fail_msg("/metrics has no %s", name);
+    long value = strtol(at + strlen(line), NULL, 10);
+    reply_free(&answer);
+    return value;
+}
+
+/* ---- calls ---- */
+
+static void ask_once(void *context)
+{
+    wire_send_text(context, small);
+    reply answer = wire_answer(context, false);
+    assert_status("warm", &answer, 200);
+    assert_int_equal(answer.bytes, 200);
+    reply_free(&answer);
+}
+
+static void ask_often(void *context)
+{
+    for (int i = 0; i < REQUESTS; i++)
+        ask_once(context);
+}
+
+/* One to receive, one to send. Waiting is not counted: it is shared by all connections that are
+ * ready, and with one connection there is one wait a request. */
+static void a_warm_request_takes_two_calls(void **state)
+{
+    (void)state;
+    if (getenv("TEST_EMULATOR") != NULL && *getenv("TEST_EMULATOR") != '\0')
+        skip(); /* the calls would be the emulator's */
+    test_wire wire = wire_open(&server);
+    call_counts counts;
+    ask_once(&wire);
+    ask_once(&wire);
+    long hits = metric("posenc_warm_hits_total");
+    if (!calls_count(&server, ask_often, ask_once, &wire, &counts)) {
+        print_message("this machine does not let us trace the server\n");
+        wire_close(&wire);
+        skip();
+    }
+    assert_int_equal(metric("posenc_warm_hits_total") - hits, REQUESTS + 1);
+    wire_close(&wire);
+    size_t waits = counts.of[SYS_epoll_pwait];
+#ifdef SYS_epoll_wait
+    waits += counts.of[SYS_epoll_wait];
+#endif
+    assert_int_equal(counts.of[SYS_recvfrom], REQUESTS);
+    assert_int_equal(counts.of[SYS_sendmsg] + counts.of[SYS_sendto], REQUESTS);
+    assert_in_range(waits, 0, REQUESTS + 1);
+    assert_int_equal(counts.all - waits, 2 * REQUESTS);
+}
+
+/* ---- resident bytes ---- */
+
+/* A field of /proc/PID/status in kB. */
+static long resident_kb(void)
+{
+    char path[64], line[256];
+    long kb = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)server.pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kb = strtol(line + 6, NULL, 10);
+    fclose(file);
+    assert_true(kb > 0);
+    return kb;
+}
+
+/* Wait until no more of the streams is made: all sockets are full. */
+static void wait_until_stalled(void)
+{
+    for (long made = -1, now; (now = metric("posenc_stream_bytes_total")) != made; made = now)
+        for (int i = 0; i < 50; i++)
+            (void)metric("posenc_connections");
+}
+
+static const char *const gigabyte = "GET /v1/sinusoidal?d_model=1024&positions=0:262144&format=raw "
+                                    "HTTP/1.1\r\nHost: a\r\n\r\n";
+
+static void take_some(test_wire *wire, size_t bytes)
+{
+    char some[65536];
+    for (size_t step; bytes > 0; bytes -= step) {
+        step = bytes < sizeof some ? bytes : sizeof some;
+        wire_take(wire, some, step);
+    }
+}
+
+static void check_growth(const char *when, long before)
+{
+    wait_until_stalled();
+    long grown = resident_kb() - before;
+    print_message("%d readers of 1 GiB stalled %s: %ld kB more\n", READERS, when, grown);
+    if (!SANITIZED)
+        assert_true(grown <= GROWTH_KB_MAX);
+}
+
+static void stalled_readers_of_a_gigabyte_cost_little_memory(void **state)
+{
+    (void)state;
+    static test_wire reader[READERS];
+    test_wire first = wire_open(&server);
+    wire_send_text(&first, gigabyte);
+    take_some(&first, 1048576); /* the tables are there, and the threads have computed */
+    wire_close(&first);
+    wait_until_stalled();
+    long before = resident_kb();
+    for (int i = 0; i < READERS; i++) {
+        reader[i] = wire_open(&server);
+        wire_send_text(&reader[i], gigabyte);
+        take_some(&reader[i], 64);
+    }
+    check_growth("at once", before);
+    for (int i = 0; i < READERS; i++)
+        take_some(&reader[i], 1048576);
+    check_growth("after a megabyte each", before);
+    for (int i = 0; i < READERS; i++)
+        wire_close(&reader[i]);
+    while (metric("posenc_connections") > 1)
+        ;
+}
+
+/* ---- work ---- */
+
+/* What has been made for a client is at most what stood between it and us when it left. */
+static void a_client_that_leaves_ends_the_work(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"raw", "json", "npy", "csv"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char request[256];
+        long before = metric("posenc_stream_bytes_total");
+        snprintf(request, sizeof request,
+                 "GET /v1/sinusoidal?d_model=1024&positions=0:262144&format=%s HTTP/1.1\r\n"
+                 "Host: a\r\n\r\n",
+                 formats[i]);
+        test_wire wire = wire_open(&server);
+        wire_send_text(&wire, request);
+        take_some(&wire, 1000);
+        wire_close(&wire);
+        while (metric("posenc_connections") > 1)
+            ;
+        long made = metric("posenc_stream_bytes_total") - before;
+        print_message("%s: %ld bytes made\n", formats[i], made);
+        assert_in_range(made, 1000, 32 << 20);
+        assert_int_equal(metric("posenc_stream_bytes_total") - before, made);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_warm_request_takes_two_calls),
+        cmocka_unit_test(stalled_readers_of_a_gigabyte_cost_little_memory),
+        cmocka_unit_test(a_client_that_leaves_ends_the_work),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
