@@ -39,6 +39,8 @@
       "Time in which a whole request must arrive, however slowly it trickles.")                    \
     X(response_deadline_ms, INT, 3600000, 1000, 86400000, "ms",                                    \
       "Time in which an answer must be taken, however slowly it is read.")                         \
+    X(drain_grace_ms, INT, 500, 0, 3600000, "ms",                                                  \
+      "Time after SIGTERM in which connections are still taken and /readyz says 503.")             \
     X(drain_timeout_ms, INT, 10000, 0, 3600000, "ms",                                              \
       "Time that answers under way get after SIGTERM.")                                            \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \

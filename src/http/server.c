@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -270,10 +271,19 @@ int pe_server_port(const pe_server *server)
 
 /* The order matters: no new connections, then no answers under way, then no work under way (each
  * suspended connection is resumed by its worker), and only then may the library stop. */
+/* Whoever asks /readyz learns that the end has begun, and sends nobody here any more. */
+static void pause_ms(int64_t ms)
+{
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
 void pe_server_stop(pe_server *server)
 {
     pe_service *service = &server->service;
     atomic_store(&service->draining, true);
+    pause_ms(service->settings->drain_grace_ms);
     int fd = MHD_quiesce_daemon(server->daemon);
     if (fd >= 0)
         close(fd);

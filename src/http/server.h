@@ -17,8 +17,8 @@ pe_status pe_server_start(const pe_settings *settings, pe_server **out,
 /** The port in use (for port 0). */
 int pe_server_port(const pe_server *server);
 
-/** readyz goes 503, new connections are refused, answers under way finish (drain_timeout_ms), then
- * all is freed. */
+/** readyz goes 503; after drain_grace_ms new connections are refused, answers under way finish
+ * (drain_timeout_ms), then all is freed. */
 void pe_server_stop(pe_server *server);
 
 #endif

@@ -85,6 +85,28 @@ static void readyz_is_503_while_draining(void **state)
     server_end(&server);
 }
 
+static void readyz_is_503_for_new_connections_in_the_grace_period(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--drain-grace-ms", "3000", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire idle = wire_open(&server);
+    kill(server.pid, SIGTERM);
+    long status = 200;
+    for (int attempt = 0; status == 200 && attempt < 100000; attempt++) { /* until it has arrived */
+        reply answer = get(&server, "/readyz");
+        status = answer.status;
+        reply_free(&answer);
+    }
+    assert_int_equal(status, 503);
+    reply table = get(&server, "/v1/sinusoidal?d_model=4");
+    assert_status("still served", &table, 200);
+    reply_free(&table);
+    wire_close(&idle);
+    server_end(&server);
+}
+
 static void a_client_that_stalls_is_not_waited_for_beyond_the_timeout(void **state)
 {
     (void)state;
@@ -164,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sigterm_lets_answers_finish_and_ends_idle_connections),
         cmocka_unit_test(readyz_is_503_while_draining),
+        cmocka_unit_test(readyz_is_503_for_new_connections_in_the_grace_period),
         cmocka_unit_test(a_client_that_stalls_is_not_waited_for_beyond_the_timeout),
         cmocka_unit_test(stalled_transforms_do_not_hold_up_the_end),
         cmocka_unit_test(requests_that_wait_for_a_worker_are_answered),

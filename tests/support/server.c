@@ -76,8 +76,9 @@ static int wait_for_port(struct drain *drain)
 
 static pid_t spawn(const char *const *extra, int log_fd)
 {
-    const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port", "0"};
-    size_t n = 4;
+    const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port", "0",
+                                            "--drain-grace-ms",      "0"};
+    size_t n = 6;
     if (arguments[0] == NULL)
         fail_msg("POSENC_BINARY is not set; `make test` does that");
     for (; extra != NULL && *extra != NULL && n < ARGUMENTS_MAX - 1; extra++)
