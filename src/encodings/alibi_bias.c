@@ -19,7 +19,15 @@ static const char *const forms[] = {
 
 static const pe_param params[] = {
     PE_ALIBI_NUM_HEADS,
-    PE_RELATIVE_QUERY_LENGTH,
+    {.name = "query_length",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = PE_RELATIVE_LENGTH_MAX,
+     .fallback_text = "1 where form=key says key_length",
+     .unit = "tokens",
+     .help = "Queries: the last so many of the key positions. Needed by all forms but key.",
+     .example = "16"},
     PE_RELATIVE_KEY_LENGTH("query_length"),
     {.name = "form",
      .kind = PE_KIND_CHOICE,
@@ -220,14 +228,25 @@ static pe_status make_bias(const pe_values *values, const unsigned char *masked,
     return status;
 }
 
+/* form=key has one row whatever the queries are, so that its keys are enough. */
+static pe_status check_lengths(pe_values *values, pe_problem *why)
+{
+    if (!pe_values_present(values, "query_length")) {
+        if (pe_values_choice(values, "form") != KEY || !pe_values_present(values, "key_length"))
+            return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
+                           "query_length is required: how many queries the last keys are");
+        pe_values_set_int(values, "query_length", 1);
+    }
+    return pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+}
+
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
     (void)tables;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     unsigned char masked[8] = {0};
-    pe_status status =
-        pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+    pe_status status = check_lengths(values, why);
     if (status == PE_OK)
         status = check_mask(values, dtype, masked, why);
     if (status == PE_OK)

@@ -76,7 +76,7 @@ static void alibi_key_form_is_the_truth_where_nothing_is_padded(void **state)
     json_t *golden = golden_load("alibi_key_form_padding");
     const json_t *truth = golden_flat(golden, "truth", "bias");
     size_t n;
-    reply answer = get(&server, "/v1/alibi/bias?num_heads=6&query_length=5&form=key&dtype=float64");
+    reply answer = get(&server, "/v1/alibi/bias?num_heads=6&key_length=5&form=key&dtype=float64");
     double *got = golden_numbers(&answer, "data", PE_FLOAT64, "alibi_key_form_padding", &n);
     assert_int_equal(n, 6 * 5);
     for (size_t head = 0; head < 6; head++)
