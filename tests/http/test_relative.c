@@ -100,7 +100,7 @@ static const struct refusal {
     {"/v1/t5/bias", "{\"query_length\":2}", 400, "missing-parameter", "weights"},
     {"/v1/t5/bias", "{\"query_length\":2,\"weights\":[[1],[2]]}", 422, "invalid-parameter",
      "num_buckets = 32"},
-    {"/v1/t5/bias", "{\"query_length\":2,\"weights\":[[1],[2,3]]}", 400, "malformed-request",
+    {"/v1/t5/bias", "{\"query_length\":2,\"weights\":[[1],[2,3]]}", 422, "invalid-parameter",
      "#/weights/1"},
     {"/v1/shaw/indices?query_length=5", NULL, 400, "missing-parameter", "max_relative_position"},
     {"/v1/shaw/indices?query_length=5&left_max=2", NULL, 400, "missing-parameter", "right_max"},
