@@ -67,7 +67,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test bench format install uninstall deps clean openapi-lint schemathesis \
+.PHONY: help all run test bench bench-http soak format install uninstall deps clean openapi-lint schemathesis \
 	run-tests FORCE
 
 help: ## list the targets
@@ -90,6 +90,17 @@ bench: ## run the benchmarks, one after the other
 	@$(DEPS) build test
 	+@$(AGAIN) $(B)/posenc $(BENCH_BIN)
 	@set -e; for bench in $(BENCH_BIN); do echo "== $$bench"; POSENC_BINARY=$(abspath $(B)/posenc) $$bench; done
+
+bench-http: ## compare the server with nginx and a Python service; BENCH_JSON=file keeps the figures
+	@$(DEPS) build bench
+	+@$(AGAIN) $(B)/posenc
+	@tests/bench/http/bench $(B)/posenc build/bench
+
+SECONDS ?= 600
+soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test

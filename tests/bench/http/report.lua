@@ -1,0 +1,18 @@
+-- report.lua - wrk's figures as one line of JSON; WRK_BODY names a file to POST.
+local body = os.getenv("WRK_BODY")
+if body then
+    wrk.method = "POST"
+    wrk.body = io.open(body, "rb"):read("a")
+    wrk.headers["Content-Type"] = "application/octet-stream"
+    wrk.headers["X-Tensor-Shape"] = os.getenv("WRK_SHAPE")
+    wrk.headers["X-Tensor-Dtype"] = "float32"
+    wrk.headers["Accept"] = "application/octet-stream"
+end
+
+function done(summary, latency)
+    local errors = summary.errors
+    io.write(string.format(
+        '\nREPORT {"requests": %d, "bytes": %d, "seconds": %.6f, "p50_us": %.1f, "p99_us": %.1f, "errors": %d}\n',
+        summary.requests, summary.bytes, summary.duration / 1e6, latency:percentile(50), latency:percentile(99),
+        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end

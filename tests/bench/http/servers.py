@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""servers.py - the servers that are compared: start them, read their CPU time, stop them."""
+
+import http.client
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).parent
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A child process with its children; usable in a with statement."""
+
+    def __init__(self, name, command, port, core=None, **options):
+        self.name, self.port = name, port
+        pinned = [] if core is None else ["taskset", "-c", str(core)]
+        self.process = subprocess.Popen(pinned + [str(word) for word in command], **options)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def pids(self):
+        pids = [self.process.pid]
+        for pid in pids:
+            for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+                pids += map(int, task.read_text().split())
+        return pids
+
+    def cpu(self):
+        """Seconds of CPU that all its threads have used, to the nanosecond where the kernel tells."""
+        total = 0
+        for pid in self.pids():
+            for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                nanoseconds = int((task / "schedstat").read_text().split()[0])
+                total += nanoseconds / 1e9
+        return total
+
+    def resident_kb(self):
+        return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1])
+
+    def get(self, target, headers=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request("GET", target, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.getheaders(), answer.read()
+        finally:
+            connection.close()
+
+    def wait(self, target):
+        for _ in range(400):
+            if self.process.poll() is not None:
+                raise SystemExit(f"{self.name} ended with status {self.process.returncode}")
+            try:
+                if self.get(target)[0] == 200:
+                    return self
+            except OSError:
+                pass
+            time.sleep(0.05)
+        raise SystemExit(f"{self.name} does not answer")
+
+
+def posenc(program, *flags, core=None, log=subprocess.DEVNULL, prefix=(), **options):
+    """From its defaults: no settings file lies in a folder of ours."""
+    port = free_port()
+    command = [*prefix, program, "serve", "--port", port, *flags]
+    return Server("posenc", command, port, core, stderr=log, cwd=HERE, **options).wait("/readyz")
+
+
+def locations(files):
+    """One exact location a file, with the header fields that ours has and nginx does not make itself."""
+    own = {"date", "content-length", "content-type", "accept-ranges", "connection"}
+    lines = []
+    for name, (_, fields) in files.items():
+        lines.append(f"        location = /{name} {{")
+        lines.append("            add_header Last-Modified '';")
+        lines += [f"            add_header {key} '{value}';" for key, value in fields if key.lower() not in own]
+        lines.append("        }")
+    return "\n".join(lines)
+
+
+def nginx(folder, files, sendfile, core):
+    """files: name -> (bytes, header fields)."""
+    folder = folder / f"nginx-{sendfile}"
+    (folder / "files").mkdir(parents=True, exist_ok=True)
+    for name, (body, _) in files.items():
+        (folder / "files" / name).write_bytes(body)
+    port = free_port()
+    text = (HERE / "nginx.conf").read_text()
+    values = {
+        "USER": "user root;" if os.geteuid() == 0 else "",  # else the worker may not reach the files
+        "FOLDER": folder,
+        "PORT": port,
+        "SENDFILE": sendfile,
+        "LOCATIONS": locations(files),
+    }
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    (folder / "nginx.conf").write_text(text)
+    command = ["nginx", "-p", folder, "-e", "stderr", "-c", folder / "nginx.conf"]
+    return Server(f"nginx sendfile {sendfile}", command, port, core).wait(f"/{next(iter(files))}")
+
+
+def fastapi(venv, core):
+    port = free_port()
+    command = [venv / "bin/uvicorn", "service:app", "--port", port, "--log-level", "error", "--no-access-log"]
+    return Server("FastAPI", command, port, core, cwd=HERE).wait("/v1/sinusoidal?d_model=4&positions=0:3")
