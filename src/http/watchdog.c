@@ -12,6 +12,7 @@
 #define NANOSECONDS 1000000000
 #define TICK_MIN    10000000  /* ns */
 #define TICK_MAX    250000000 /* ns */
+#define REAP_EVERY  500000000 /* ns */
 
 /*
  * The lock guards the list, the count and draining, and keeps sockets open while they are shut
@@ -26,7 +27,7 @@ struct pe_watchdog {
     atomic_bool draining;
     bool ending;
     pe_deadlines deadlines;
-    int64_t tick;
+    int64_t tick, reaped_at;
     void (*expired)(void *context, int socket);
     void *context;
     pthread_t thread;
@@ -56,6 +57,28 @@ static void check(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     shut(watch);
 }
 
+/* Has the client ended its side, and has all that it sent been read? */
+static bool has_left(int socket)
+{
+    char next;
+    return recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/*
+ * A client's end that arrives together with its last bytes is one event to epoll, after which the
+ * library takes a short read for the end of it: such a connection would stay until its deadline.
+ * Whoever has left twice in a row, with no answer on its way, is gone.
+ */
+static void reap(pe_watch *watch)
+{
+    pe_phase phase = (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
+    bool left = !watch->expired && phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING &&
+                has_left(watch->socket);
+    if (left && watch->left)
+        shut(watch);
+    watch->left = left;
+}
+
 /* Wait for a change or `nanoseconds`. Called with the lock held. */
 static void wait(pe_watchdog *watchdog, int64_t nanoseconds)
 {
@@ -70,8 +93,14 @@ static void *watch_all(void *context)
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->ending) {
         int64_t now = pe_clock();
-        for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        bool reaps = now - watchdog->reaped_at >= REAP_EVERY;
+        for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
             check(watchdog, watch, now);
+            if (reaps)
+                reap(watch);
+        }
+        if (reaps)
+            watchdog->reaped_at = now;
         wait(watchdog, watchdog->tick);
     }
     pthread_mutex_unlock(&watchdog->lock);
@@ -131,6 +160,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
     watch->expired = false;
+    watch->left = false;
     pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
     pthread_mutex_lock(&watchdog->lock);
     watch->previous = NULL;

@@ -34,6 +34,7 @@ typedef struct pe_watch {
     atomic_int phase;
     atomic_int_fast64_t deadline; /* pe_clock() */
     bool expired;                 /* the watchdog's: shut down already */
+    bool left;                    /* the watchdog's: the client had ended its side when last seen */
 } pe_watch;
 
 typedef struct pe_deadlines {

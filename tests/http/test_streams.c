@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "support/problem.h"
 #include "support/wire.h"
@@ -115,6 +116,27 @@ static void clients_that_go_away_leave_nothing_behind(void **state)
     reply_free(&answer);
 }
 
+/* As netcat does: the request, the end, and waiting for what comes. */
+static void a_client_that_ends_its_side_gets_its_answer_and_the_end(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {
+        "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /v1/sinusoidal?d_model=64&positions=0:50 HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /v1/sinusoidal?d_model=512&positions=0:8192&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
+    };
+    for (int i = 0; i < 12; i++) {
+        test_wire wire = wire_open(&server);
+        wire_send_text(&wire, requests[i % 3]);
+        shutdown(wire.fd, SHUT_WR);
+        reply answer = wire_answer(&wire, false);
+        assert_status(requests[i % 3], &answer, 200);
+        assert_true(wire_ended(&wire));
+        reply_free(&answer);
+        wire_close(&wire);
+    }
+}
+
 /* A POST of zeros whose client leaves before, or while, its answer is made. */
 static void clients_of_transforms_that_go_away_leave_nothing_behind(void **state)
 {
@@ -171,6 +193,7 @@ int main(void)
         cmocka_unit_test(a_large_transform_of_zeros_is_the_table),
         cmocka_unit_test(a_large_transform_in_json_reads_back),
         cmocka_unit_test(clients_that_go_away_leave_nothing_behind),
+        cmocka_unit_test(a_client_that_ends_its_side_gets_its_answer_and_the_end),
         cmocka_unit_test(clients_of_transforms_that_go_away_leave_nothing_behind),
         cmocka_unit_test(stalled_readers_do_not_hold_up_others),
     };
