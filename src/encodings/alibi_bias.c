@@ -77,9 +77,7 @@ static void free_bias(void *state)
     free(b);
 }
 
-/* ---- elements
- * ------------------------------------------------------------------------------------
- */
+/* ---- elements ---- */
 
 /* out[j] = sign * m * (first + j*step), correctly rounded: what the pair leaves open is done again
  * with as many bits as it takes. */
@@ -128,9 +126,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return PE_OK;
 }
 
-/* ---- the plan
- * ------------------------------------------------------------------------------------
- */
+/* ---- the plan ---- */
 
 static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned char *masked,
                             pe_problem *why)

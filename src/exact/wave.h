@@ -70,8 +70,7 @@ pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, s
  * 2^(8-p). */
 void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out);
 
-/* ---- correct rounding of anything that MPFR can evaluate
- * -------------------------------------------- */
+/* ---- correct rounding of anything that MPFR can evaluate ---- */
 
 /** Evaluate quantity `index` at out's precision p with relative error below 2^(8-p) (0 exactly for
  * zero). */

@@ -16,8 +16,7 @@
 
 static test_server server;
 
-/* ---- T5's buckets, listed by relative position
- * --------------------------------------------------- */
+/* ---- T5's buckets, listed by relative position ---- */
 
 static const struct buckets_case {
     const char *file, *query;
@@ -69,8 +68,7 @@ static void t5_buckets_are_the_truth(void **state)
     }
 }
 
-/* ---- whole tables of indices
- * --------------------------------------------------------------------- */
+/* ---- whole tables of indices ---- */
 
 static const struct table_case {
     const pe_resource *resource;
@@ -166,8 +164,7 @@ static void lookups_copy_the_values_of_the_reference(void **state)
         }
 }
 
-/* ---- attention with Shaw's scores
- * ---------------------------------------------------------------- */
+/* ---- attention with Shaw's scores ---- */
 
 enum { LENGTH = 7, HEADS = 2, HEAD_DIM = 4 };
 

@@ -35,8 +35,7 @@ static const json_t *resolve(const json_t *value)
     return value;
 }
 
-/* ---- paths and methods
- * --------------------------------------------------------------------------- */
+/* ---- paths and methods ---- */
 
 static const struct {
     pe_method bit;
@@ -111,8 +110,7 @@ static void every_described_path_is_answered(void **state)
     }
 }
 
-/* ---- parameters
- * ---------------------------------------------------------------------------------- */
+/* ---- parameters ---- */
 
 /* The query parameter of an operation, NULL when it has none of that name. */
 static const json_t *query_parameter(const json_t *operation, const char *name)
@@ -263,8 +261,7 @@ static void every_described_parameter_is_known(void **state)
     }
 }
 
-/* ---- formats and statuses
- * ------------------------------------------------------------------------ */
+/* ---- formats and statuses ---- */
 
 static void every_format_is_described_for_every_resource(void **state)
 {

@@ -11,8 +11,7 @@
 #include "support/random.h"
 #include "support/slow.h"
 
-/* ---- buckets, in integers alone
- * ------------------------------------------------------------------ */
+/* ---- buckets, in integers alone ---- */
 
 typedef struct setting {
     int64_t queries, keys, num_buckets, max_distance;
@@ -246,8 +245,7 @@ static void the_widest_clip_is_an_int32(void **state)
     encoded_free(&e);
 }
 
-/* ---- windows, canonical forms, refusals
- * ---------------------------------------------------------- */
+/* ---- windows, canonical forms, refusals ---- */
 
 static void check_windows(const encoded *e, random_source *random)
 {
