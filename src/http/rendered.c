@@ -225,7 +225,9 @@ static pe_status keep(pe_numeric *numeric, const char *target, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why)
+/* The plan of a target, which a table answers. *out is the caller's, to free. */
+static pe_status plan_target(pe_service *service, const char *target, pe_numeric **out,
+                             pe_problem *why)
 {
     size_t path = strcspn(target, "?");
     char *name = strndup(target, path);
@@ -243,7 +245,28 @@ pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *w
         return status;
     status = pe_numeric_plan(numeric, NULL, why);
     if (status == PE_OK)
-        status = keep(numeric, target, why);
+        *out = numeric;
+    else
+        pe_numeric_free(numeric);
+    return status;
+}
+
+pe_status pe_numeric_warm_check(pe_service *service, const char *target, pe_problem *why)
+{
+    pe_numeric *numeric;
+    const pe_status status = plan_target(service, target, &numeric, why);
+    if (status == PE_OK)
+        pe_numeric_free(numeric);
+    return status;
+}
+
+pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why)
+{
+    pe_numeric *numeric;
+    pe_status status = plan_target(service, target, &numeric, why);
+    if (status != PE_OK)
+        return status;
+    status = keep(numeric, target, why);
     pe_numeric_free(numeric);
     return status;
 }

@@ -35,6 +35,10 @@ void pe_numeric_learn(const pe_numeric *numeric, const pe_front *front, pe_codin
 pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **data, size_t *bytes,
                             pe_problem *why) PE_MUST_CHECK;
 
+/** Could a target of the settings' warm list be computed? */
+pe_status pe_numeric_warm_check(pe_service *service, const char *target,
+                                pe_problem *why) PE_MUST_CHECK;
+
 /** Compute a target of the settings' warm list into the cache. */
 pe_status pe_numeric_warm(pe_service *service, const char *target, pe_problem *why) PE_MUST_CHECK;
 

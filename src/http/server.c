@@ -176,6 +176,19 @@ static void *warm_up(void *context)
     return NULL;
 }
 
+/* A target that nothing answers is a mistake in the settings, told before anybody is served. */
+static pe_status check_warm_list(pe_service *service, pe_problem *why)
+{
+    const pe_setting_list *list = &service->settings->warm;
+    for (size_t i = 0; i < list->n; i++) {
+        pe_problem cause;
+        if (pe_numeric_warm_check(service, list->item[i], &cause) != PE_OK)
+            return pe_fail(why, PE_INVALID_PARAMETER, "warm", "warm: %.200s: %.280s", list->item[i],
+                           cause.detail);
+    }
+    return PE_OK;
+}
+
 /* ---- start and stop ---- */
 
 static void on_expired(void *context, int socket)
@@ -241,6 +254,8 @@ pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_probl
         return pe_fail_memory(why);
     pe_status status = make_service(&server->service, settings, why);
     if (status == PE_OK)
+        status = check_warm_list(&server->service, why);
+    if (status == PE_OK)
         status = listen_at(settings, &fd, why);
     if (status == PE_OK) {
         allow_connections(settings->connections_max);
@@ -269,8 +284,6 @@ int pe_server_port(const pe_server *server)
     return server->port;
 }
 
-/* The order matters: no new connections, then no answers under way, then no work under way (each
- * suspended connection is resumed by its worker), and only then may the library stop. */
 /* Whoever asks /readyz learns that the end has begun, and sends nobody here any more. */
 static void pause_ms(int64_t ms)
 {
@@ -279,6 +292,8 @@ static void pause_ms(int64_t ms)
         ;
 }
 
+/* The order matters: no new connections, then no answers under way, then no work under way (each
+ * suspended connection is resumed by its worker), and only then may the library stop. */
 void pe_server_stop(pe_server *server)
 {
     pe_service *service = &server->service;

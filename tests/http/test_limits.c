@@ -233,8 +233,6 @@ static void the_warm_list_is_there_from_the_first_request_on(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--warm", "/v1/sinusoidal?d_model=64&positions=0:100",
-                                        "--warm", "/v1/sinusoidal?d_modle=64",
-                                        "--warm", "/v1/nope",
                                         NULL};
     test_server server;
     server_start(&server, flags); /* waits for /readyz */
@@ -242,10 +240,7 @@ static void the_warm_list_is_there_from_the_first_request_on(void **state)
     assert_status("warm", &answer, 200);
     assert_header("warm", &answer, "Server-Timing", "cache;desc=hit");
     reply_free(&answer);
-    assert_int_equal(server_stop(&server), 0);
-    assert_non_null(strstr(server.log, "d_modle")); /* a bad entry is named, not fatal */
-    assert_non_null(strstr(server.log, "/v1/nope"));
-    server_free(&server);
+    server_end(&server);
 }
 
 static void readyz_is_503_until_the_warm_list_is_there(void **state)
