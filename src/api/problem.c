@@ -64,6 +64,13 @@ static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out
     pe_buffer_str(out, "}]");
 }
 
+/* Counts that overflow everything else still fit the integers that JSON readers have. */
+static void write_count(pe_buffer *out, const char *name, uint64_t count)
+{
+    pe_write_name(out, name);
+    pe_buffer_format(out, "%llu", (unsigned long long)(count < INT64_MAX ? count : INT64_MAX));
+}
+
 void pe_problem_json(const pe_problem *problem, const char *instance, const char *request_id,
                      bool from_json, pe_buffer *out)
 {
@@ -78,8 +85,8 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
     pe_write_text(out, "request_id", request_id);
     put_errors(problem, from_json, out);
     if (status == PE_TOO_MANY_ELEMENTS) {
-        pe_write_number(out, "max_elements", (double)problem->max_elements);
-        pe_write_number(out, "requested_elements", (double)problem->requested_elements);
+        write_count(out, "max_elements", problem->max_elements);
+        write_count(out, "requested_elements", problem->requested_elements);
     }
     pe_buffer_str(out, "}");
 }
