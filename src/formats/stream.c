@@ -30,6 +30,7 @@ struct pe_stream {
     size_t block_bytes, text_bytes;
     void *block; /* these two once they are needed */
     char *text;
+    size_t spent; /* work of the read under way */
     double compute, encode;
 };
 
@@ -50,12 +51,19 @@ static size_t unit_bytes(const pe_tensor *tensor)
     return tensor->unit * pe_dtype_bytes(tensor->dtype);
 }
 
-/* Units in one block: as many as fit and as may be waited for, at least one, no more than there
- * are. */
+/* Units that may be waited for: at least one. */
+static size_t bearable_units(const pe_tensor *tensor)
+{
+    size_t units = BLOCK_WORK / tensor->work / tensor->unit;
+    return units == 0 ? 1 : units;
+}
+
+/* Units in one block: as many as fit and may be waited for, at least one, no more than there are.
+ */
 static size_t block_units(const pe_tensor *tensor, const pe_encoder *encoder)
 {
     size_t bytes = encoder->encode == NULL ? BLOCK_BYTES : TEXT_BLOCK_BYTES;
-    size_t units = smaller(bytes / unit_bytes(tensor), BLOCK_WORK / tensor->work / tensor->unit);
+    size_t units = smaller(bytes / unit_bytes(tensor), bearable_units(tensor));
     return smaller(units == 0 ? 1 : units, tensor->units);
 }
 
@@ -181,10 +189,13 @@ static pe_status fill(pe_stream *stream, size_t index, size_t units, void *out, 
 {
     pe_status status = PE_OK;
     double start = now();
-    if (index == PE_COLUMNS)
+    if (index == PE_COLUMNS) {
         fill_columns(stream->next_unit, units, out);
-    else
+    } else {
+        const pe_tensor *tensor = &stream->plan->tensors[index];
         status = stream->plan->fill(stream->plan, index, stream->next_unit, units, out, why);
+        stream->spent += units * tensor->unit * tensor->work;
+    }
     stream->compute += now() - start;
     return status;
 }
@@ -254,7 +265,8 @@ static size_t units_in_place(const pe_stream *stream, const char *to, size_t byt
     const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
     if (stream->next_unit >= tensor->units || (uintptr_t)to % pe_dtype_bytes(tensor->dtype) != 0)
         return 0;
-    return smaller(bytes / unit_bytes(tensor), tensor->units - stream->next_unit);
+    return smaller(smaller(bytes / unit_bytes(tensor), bearable_units(tensor)),
+                   tensor->units - stream->next_unit);
 }
 
 static pe_status make_in_place(pe_stream *stream, size_t units, char *to, size_t *made,
@@ -285,12 +297,14 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
     size_t n, units;
     if (stream->end - stream->at < bytes)
         bytes = (size_t)(stream->end - stream->at);
+    stream->spent = 0;
     for (*got = 0; *got < bytes && status == PE_OK; *got += n, stream->at += n) {
         char *to = (char *)out + *got;
         n = 0;
         if (stream->pending_bytes > 0) {
             n = take_pending(stream, to, bytes - *got);
-        } else if (stream->segment == stream->segments.n) {
+        } else if (stream->segment == stream->segments.n ||
+                   (*got > 0 && stream->spent >= BLOCK_WORK)) {
             break;
         } else if ((units = units_in_place(stream, to, bytes - *got)) > 0) {
             status = make_in_place(stream, units, to, &n, why);
