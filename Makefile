@@ -67,7 +67,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test bench bench-http soak format install uninstall deps clean openapi-lint schemathesis \
+.PHONY: help all run test bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
 	run-tests FORCE
 
 help: ## list the targets
@@ -101,6 +101,11 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
+
+openapi: ## write what the parameter rows say into openapi.yaml
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	@tests/openapi/describe $(B)/posenc openapi.yaml
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test

@@ -33,7 +33,7 @@ static void put_default(const pe_param *param, pe_buffer *out)
         pe_write_text(out, "default", param->fallback_text);
         return;
     }
-    if (param->optional)
+    if (param->optional && param->kind != PE_KIND_BOOL)
         return;
     if (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL) {
         pe_write_number(out, "default", param->fallback);
