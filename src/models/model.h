@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* model.h - how a model encodes positions, resolved from its configuration. */
+#ifndef PE_MODELS_MODEL_H
+#define PE_MODELS_MODEL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plan/plan.h"
+
+/** What became of a key of the configuration. */
+typedef enum pe_model_key_status {
+    PE_MODEL_KEY_USED,
+    PE_MODEL_KEY_DEFAULTED, /* absent: the pointer says where it would stand */
+    PE_MODEL_KEY_IGNORED
+} pe_model_key_status;
+
+typedef struct pe_model_key {
+    char *pointer; /* RFC 6901, as a fragment: "#/rope_scaling/factor" */
+    char *value;   /* JSON */
+    pe_model_key_status status;
+    char *note; /* NULL: nothing to add */
+} pe_model_key;
+
+/**
+ * Layers that encode positions alike. `values` has the rows of the encoding's resource
+ * (pe_model_resource); those that the configuration decides are present and given, in the form that
+ * every resource of the encoding accepts. Layers without any encoding of positions: resource is
+ * NULL, values are empty.
+ */
+typedef struct pe_model_layers {
+    char *layer_type;            /* "full_attention", "sliding_attention", "decoder", ... */
+    const pe_resource *resource; /* "rope/table", "alibi/slopes", "t5/buckets", "sinusoidal" */
+    size_t n, *index;            /* ascending; none where the configuration has no layer count */
+    pe_values values;
+} pe_model_layers;
+
+/** Immutable once made. */
+typedef struct pe_model {
+    const char
+        *encoding; /* as pe_resource: "rope", "alibi", ...; "learned" and "none" without values */
+    size_t n_kinds;
+    pe_model_layers *kinds; /* [0] is what counts where nobody chooses: full attention */
+    size_t n_layers;        /* 0: the configuration does not say */
+    bool has_softmax_scale;
+    double softmax_scale; /* of attention logits, where the configuration changes it */
+    size_t n_keys;
+    pe_model_key *keys;
+    size_t n_warnings;
+    char **warnings;
+} pe_model;
+
+/**
+ * What a Hugging Face config.json, in the spelling of transformers 4 or 5, says of positions. What
+ * it leaves open is filled in as the model's own class in transformers does.
+ *
+ * Source  huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532:
+ *         src/transformers/modeling_rope_utils.py (RotaryEmbeddingConfigMixin) and the
+ *         configuration_*.py and modeling_*.py of each model; models/types.c has them as rows.
+ * Errors  INVALID_PARAMETER: a key of the wrong type or out of range (where: its path in config,
+ *         "text_config/rope_scaling/factor"), an unknown rope_type. MISSING_PARAMETER: a key that
+ *         nothing can stand for. INTERNAL (memory).
+ */
+pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why) PE_MUST_CHECK;
+void pe_model_free(pe_model *model);
+
+/**
+ * The kind of a layer: layer_type's, or that of a layer counted from 0 ("7"); NULL: the default.
+ * Errors  INVALID_PARAMETER at layer_type.
+ */
+pe_status pe_model_choose(const pe_model *model, const char *layer_type,
+                          const pe_model_layers **out, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * Give values, of a resource's rows, what these layers say, wherever the client gave nothing.
+ * An explicit rope_type that is not the model's leaves all keys of the model's type out; an
+ * explicit head_dim, rotary_dim or partial_rotary_factor leaves out what would contradict it.
+ * Errors  INTERNAL (memory).
+ */
+pe_status pe_model_fill(const pe_model_layers *layers, pe_values *values,
+                        pe_problem *why) PE_MUST_CHECK;
+
+#endif
