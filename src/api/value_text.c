@@ -197,10 +197,14 @@ pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why)
     const size_t axes = array->shape.ndim;
     if (array->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", param->name);
-    if (axes < param->min_dims || (param->max_dims != 0 && axes > param->max_dims))
+    const size_t most = param->max_dims != 0 ? param->max_dims : (size_t)PE_MAX_DIMS;
+    if (param->min_dims == most && axes != most)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %zu axes, got %zu",
+                       param->name, most, axes);
+    if (axes < param->min_dims || axes > most)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                       "%s must have %zu to %zu axes, got %zu", param->name, param->min_dims,
-                       param->max_dims != 0 ? param->max_dims : (size_t)PE_MAX_DIMS, axes);
+                       "%s must have %zu to %zu axes, got %zu", param->name, param->min_dims, most,
+                       axes);
     if (param->integers_only && !all_integers(array))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers", param->name);
     return PE_OK;

@@ -119,6 +119,17 @@ static const struct refusal {
     {"/v1/shaw/lookup",
      "{\"query_length\":2,\"key_length\":1,\"relative_embeddings\":[[1],[2],[3]]}", 422,
      "invalid-parameter", "2 queries and 1 keys"},
+    {"/v1/swin/index?window_height=3", NULL, 400, "missing-parameter", "window_width"},
+    {"/v1/swin/index?window_height=3&window_width=wide", NULL, 400, "malformed-request",
+     "window_width"},
+    {"/v1/swin/coordinates?window_height=3&window_width=0", NULL, 422, "invalid-parameter",
+     "got 0"},
+    {"/v1/swin/bias", "{\"window_height\":1,\"window_width\":2,\"weights\":[[1],[2]]}", 422,
+     "invalid-parameter", "= 3 relative positions, got 2 rows"},
+    {"/v1/relative/skew", "{\"logits\":[[[1,2,3,4],[5,6,7,8]]]}", 422, "invalid-parameter",
+     "2 relative positions, or 3"},
+    {"/v1/relative/skew", "{\"logits\":[[1,2],[3,4]]}", 422, "invalid-parameter", "axes, got 2"},
+    {"/v1/relative/skew", "{}", 400, "missing-parameter", "logits"},
 };
 
 static void what_cannot_be_is_explained(void **state)

@@ -75,6 +75,27 @@ double golden_item(const json_t *array, size_t i)
     return json_number_value(json_array_get(array, i));
 }
 
+void golden_add_nested(const json_t *golden, const char *section, const char *name, pe_buffer *out)
+{
+    const json_t *array = json_object_get(json_object_get(golden, section), name);
+    const json_t *shape = json_object_get(array, "shape"), *flat = json_object_get(array, "data");
+    const size_t axes = json_array_size(shape), n = json_array_size(flat);
+    assert_true(axes > 0 && n > 0);
+    for (size_t i = 0; i < n; i++) {
+        size_t block = 1, opened = 0; /* axes that begin with element i */
+        for (size_t a = axes; a-- > 0; opened += i % block == 0)
+            block *= (size_t)json_integer_value(json_array_get(shape, a));
+        for (size_t a = 0; i > 0 && a < opened; a++)
+            pe_buffer_str(out, "]");
+        pe_buffer_str(out, i > 0 ? "," : "");
+        for (size_t a = 0; a < opened; a++)
+            pe_buffer_str(out, "[");
+        pe_buffer_format(out, "%.17g", golden_item(flat, i));
+    }
+    for (size_t a = 0; a < axes; a++)
+        pe_buffer_str(out, "]");
+}
+
 /* Depth-first into out; returns how many numbers there were. null stays NaN. */
 static size_t flatten(const json_t *data, double *out, size_t room)
 {

@@ -30,6 +30,8 @@ const char *golden_text(const json_t *object, const char *name);
 const json_t *golden_flat(const json_t *golden, const char *section, const char *name);
 size_t golden_dimension(const json_t *golden, const char *section, const char *name, size_t axis);
 double golden_item(const json_t *array, size_t i);
+/** Array `name` of section as nested JSON text, by its shape. */
+void golden_add_nested(const json_t *golden, const char *section, const char *name, pe_buffer *out);
 
 /** The positions (timesteps) that went in, NULL when the file counts from start_index; and as query
  * text. */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* relative_skew.c - logits by relative position moved to the keys they belong to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+
+static const pe_param params[] = {
+    {.name = "logits",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 3,
+     .max_dims = 3,
+     .help = "Logits by relative position, [heads, n, r]: r = n where keys after the query are "
+             "masked, r = 2n - 1 where none are.",
+     .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    size_t length, relative;
+    pe_array logits; /* [heads, length, relative] */
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_array_free(&s->logits);
+    free(s);
+}
+
+/* Keys [from, from + n) of row `row` of all heads: column key - query + length - 1, as far as there
+ * are columns, then zeros. */
+static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(s->logits.dtype), query = row % s->length;
+    const size_t column = from + s->length - 1 - query;
+    const size_t left = column < s->relative ? s->relative - column : 0, some = left < n ? left : n;
+    const unsigned char *logits = s->logits.data;
+    if (some > 0)
+        memcpy(out, logits + (row * s->relative + column) * bytes, some * bytes);
+    memset(out + some * bytes, 0, (n - some) * bytes);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const state *s = plan->state;
+    const size_t bytes = pe_dtype_bytes(s->logits.dtype);
+    unsigned char *at = out;
+    for (size_t done = 0, n; done < units; done += n) {
+        const size_t row = (first + done) / s->length, from = (first + done) % s->length;
+        n = units - done < s->length - from ? units - done : s->length - from;
+        put_run(s, row, from, n, at);
+        at += n * bytes;
+    }
+    return PE_OK;
+}
+
+static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    const pe_array *logits = &pe_values_find(values, "logits")->tensor;
+    const size_t n = logits->shape.dim[1], relative = logits->shape.dim[2];
+    if (relative != n && relative != 2 * n - 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "logits",
+                       "logits of %zu queries must have %zu relative positions, or %zu with those "
+                       "after the query, got %zu",
+                       n, n, 2 * n - 1, relative);
+    const pe_shape shape = {3, {logits->shape.dim[0], n, n}};
+    const pe_status status =
+        pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->length = n;
+    s->relative = relative;
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = fill;
+    if (relative < 2 * n - 1)
+        pe_plan_warn(out, "logits of keys after the query are 0 here; upstream leaves numbers of "
+                          "other positions there, to be masked");
+    return pe_values_take(values, "logits", &s->logits, why);
+}
+
+/**
+ * out[h, i, j] = logits[h, i, j - i + n - 1], copied bit for bit; 0 where there is no such column.
+ *
+ * Source  Huang et al. 2018, arXiv:1809.04281, section 3.4.1.
+ * Shapes  logits: [heads, n, n] (j <= i alone) or [heads, n, 2n - 1] -> [heads, n, n].
+ */
+const pe_resource pe_relative_skew = {
+    .path = "/v1/relative/skew",
+    .encoding = "relative",
+    .name = "relative/skew",
+    .kind = PE_TRANSFORM,
+    .summary = "Logits by relative position, skewed so that each stands at its key.",
+    .formula = "out[h, i, j] = logits[h, i, j - i + n - 1]; 0 for j > i where there are n columns",
+    .source = "Huang et al. 2018, arXiv:1809.04281, section 3.4.1; "
+              "_relative_position_to_absolute_position_masked of "
+              "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_skew,
+};
