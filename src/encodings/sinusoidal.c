@@ -58,7 +58,8 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     table *state = calloc(1, sizeof *state);
     if (state == NULL)
         return pe_fail_memory(why);
-    status = pe_sinusoid_make(values, width, tables, &state->sinusoid, why);
+    const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
+    status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
     if (status == PE_OK)
         status = pe_positions_copy(positions, &state->positions, why);
     if (status != PE_OK) {
@@ -71,6 +72,17 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     return PE_OK;
 }
 
+/**
+ * The table of any positions.
+ *
+ * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift 1 is tensor2tensor,
+ *           fairseq, M2M-100 and Whisper; with freq_shift and scale, diffusers' timesteps.
+ *           fairseq and M2M-100 count tokens from padding_idx + 1 on and give padding a row of
+ *           zeros: that is a rule about tokens, and no position's row is zero here.
+ * Shapes    [positions, d_model].
+ * Accuracy  correctly rounded, or the float32 reference path.
+ * Errors    INVALID_PARAMETER: freq_shift leaves nothing to divide by.
+ */
 const pe_resource pe_sinusoidal = {
     .path = "/v1/sinusoidal",
     .encoding = "sinusoidal",

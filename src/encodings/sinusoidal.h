@@ -9,7 +9,8 @@
 /** Widest row. */
 #define PE_SINUSOIDAL_WIDTH_MAX 65536
 
-extern const char *const pe_sinusoidal_layouts[]; /* interleaved sin_cos cos_sin */
+extern const char *const pe_sinusoidal_layouts[];
+enum { PE_SINUSOIDAL_INTERLEAVED, PE_SINUSOIDAL_SIN_COS, PE_SINUSOIDAL_COS_SIN };
 
 #define PE_SINUSOIDAL_FORMULA                                                                      \
     "sin(pos * scale * w_i) and cos(pos * scale * w_i), w_i = base^(-i/(h - freq_shift)), "        \
@@ -56,12 +57,22 @@ typedef struct pe_sinusoid {
     bool zero_column; /* the last one */
 } pe_sinusoid;
 
-/**
- * From the parameters base, layout, freq_shift, scale and (where there is such a row) numerics.
- * Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory).
- */
-pe_status pe_sinusoid_make(const pe_values *values, size_t width, pe_tables *tables,
-                           pe_sinusoid *out, pe_problem *why) PE_MUST_CHECK;
+/** What rows are made from: w_i = (base[0]/base[1])^(-i/(h - freq_shift)), and position pos stands
+ * for pos * scale / divisor[0] / divisor[1]; all of it in real arithmetic. */
+typedef struct pe_sinusoid_spec {
+    size_t width, layout;
+    double base[2];
+    double freq_shift;
+    double scale, divisor[2];
+    bool float32; /* the reference path, which has no divisors */
+} pe_sinusoid_spec;
+
+/** From the parameters base, layout, freq_shift, scale and (where there is such a row) numerics. */
+pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
+
+/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). */
+pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
+                           pe_problem *why) PE_MUST_CHECK;
 void pe_sinusoid_free(pe_sinusoid *sinusoid);
 
 /**

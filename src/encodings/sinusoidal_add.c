@@ -119,7 +119,8 @@ static pe_status add_encodings(const pe_values *values, pe_tables *tables,
                                pe_problem *why)
 {
     pe_sinusoid sinusoid;
-    pe_status status = pe_sinusoid_make(values, shape->width, tables, &sinusoid, why);
+    const pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
+    pe_status status = pe_sinusoid_make(&spec, tables, &sinusoid, why);
     if (status != PE_OK)
         return status;
     double *block = malloc(BLOCK_ELEMENTS * sizeof *block);
