@@ -14,7 +14,8 @@ extern const pe_resource *const pe_resources[];
 const pe_resource *pe_resource_find(const char *name_or_path);
 
 /* One file per resource family defines these. */
-extern const pe_resource pe_sinusoidal, pe_sinusoidal_offset, pe_sinusoidal_add;
+extern const pe_resource pe_sinusoidal, pe_sinusoidal_offset, pe_sinusoidal_add, pe_sinusoidal_grid,
+    pe_sinusoidal_timing, pe_sinusoidal_relative;
 extern const pe_resource pe_rope_frequencies, pe_rope_table, pe_rope_rotate, pe_rope_shift,
     pe_rope_scores, pe_rope_decay, pe_rope_scaled_base;
 extern const pe_resource pe_alibi_slopes, pe_alibi_bias;

@@ -4,8 +4,8 @@
  *
  * Each file's `truth` (exact arithmetic) must come back bit for bit after rounding to the dtype
  * asked for; its `expected` (upstream's own float32 arithmetic) within |difference| <= 8 * 2^-24 *
- * position * inv_freq + 2^-22. The same parameters at ten other positions are held against MPFR, so
- * that nothing is tuned to a file.
+ * position * inv_freq + 2^-22. The same and other parameters at ten other positions are held
+ * against MPFR, so that nothing is tuned to a file.
  */
 #include "support/check.h"
 
@@ -164,8 +164,11 @@ static void sinusoidal_at_ten_other_positions(void **state)
     for (size_t f = 0; f < PE_LEN(sinusoidal_files); f++) {
         json_t *golden = golden_load(sinusoidal_files[f]);
         const struct sinusoidal s = sinusoidal_of(golden);
-        for (size_t t = 0; t < PE_LEN(golden_types); t++)
+        const struct sinusoidal other = {s.d_model + 5, 777.5, s.freq_shift, s.layout};
+        for (size_t t = 0; t < PE_LEN(golden_types); t++) {
             check_sinusoidal_elsewhere(&s, t, sinusoidal_files[f]);
+            check_sinusoidal_elsewhere(&other, t, "other parameters");
+        }
         json_decref(golden);
     }
 }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sinusoidal_variants.c - what tables of patches, distances and timing signals have in common
+ * with plain ones. */
+#include "support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "kernels/kernels.h"
+#include "support/encode.h"
+#include "support/random.h"
+
+static const char *const dtypes[] = {"float32", "float64", "float16", "bfloat16"};
+static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin"};
+
+/* Each half of a patch's channels is the row of a plain table of that half's width. */
+static void a_patch_is_the_row_of_its_column_and_that_of_its_row(void **state)
+{
+    (void)state;
+    random_source random = random_make("patches");
+    for (int round = 0; round < 60; round++) {
+        const size_t d = 4 * (size_t)random_int(&random, 1, 12), half = d / 2;
+        const size_t h = (size_t)random_int(&random, 1, 12), w = (size_t)random_int(&random, 1, 12);
+        const size_t extra = (size_t)random_int(&random, 0, 3);
+        const bool x_first = random_int(&random, 0, 1) == 0;
+        const char *layout = layouts[random_int(&random, 0, 2)];
+        const char *dtype = dtypes[random_int(&random, 0, 3)];
+        encoded e = encode(&pe_sinusoidal_grid,
+                           "d_model=%zu&height=%zu&width=%zu&extra_tokens=%zu&axis_order=%s&"
+                           "layout=%s&dtype=%s&base=500",
+                           d, h, w, extra, x_first ? "wh" : "hw", layout, dtype);
+        encoded plain =
+            encode(&pe_sinusoidal, "d_model=%zu&layout=%s&dtype=%s&base=500&positions=0:12", half,
+                   layout, dtype);
+        double *got = encoded_all(&e, 0), *row = encoded_all(&plain, 0);
+        for (size_t i = 0; i < extra * d; i++)
+            assert_true(got[i] == 0);
+        for (size_t p = 0; p < h * w; p++) {
+            const double *patch = got + (extra + p) * d;
+            const double *x = row + p % w * half, *y = row + p / w * half;
+            assert_memory_equal(patch, x_first ? x : y, half * sizeof *x);
+            assert_memory_equal(patch + half, x_first ? y : x, half * sizeof *x);
+        }
+        free(got);
+        free(row);
+        encoded_free(&e);
+        encoded_free(&plain);
+    }
+}
+
+/* base_size twice the side is the plain table of the even positions. */
+static void coordinates_are_measured_in_the_base_size(void **state)
+{
+    (void)state;
+    encoded e =
+        encode(&pe_sinusoidal_grid, "d_model=8&height=1&width=9&base_size=18&dtype=float64");
+    encoded plain =
+        encode(&pe_sinusoidal, "d_model=4&layout=sin_cos&dtype=float64&positions=0:18:2");
+    double *got = encoded_all(&e, 0), *row = encoded_all(&plain, 0);
+    for (size_t x = 0; x < 9; x++)
+        assert_memory_equal(got + 8 * x, row + 4 * x, 4 * sizeof *row);
+    free(got);
+    free(row);
+    encoded_free(&e);
+    encoded_free(&plain);
+}
+
+static void the_default_timing_signal_is_a_plain_table(void **state)
+{
+    (void)state;
+    random_source random = random_make("timing");
+    for (int round = 0; round < 40; round++) {
+        const size_t d = (size_t)random_int(&random, 1, 60);
+        const long long start = random_int(&random, -1000000, 1000000);
+        const char *dtype = dtypes[random_int(&random, 0, 3)];
+        encoded e = encode(&pe_sinusoidal_timing, "d_model=%zu&length=70&start_index=%lld&dtype=%s",
+                           d, start, dtype);
+        encoded plain = encode(&pe_sinusoidal,
+                               "d_model=%zu&layout=sin_cos&freq_shift=1&positions=%lld:%lld&"
+                               "dtype=%s",
+                               d, start, start + 70, dtype);
+        double *got = encoded_all(&e, 0), *row = encoded_all(&plain, 0);
+        assert_memory_equal(got, row, d * 70 * sizeof *row);
+        free(got);
+        free(row);
+        encoded_free(&e);
+        encoded_free(&plain);
+    }
+}
+
+static void a_row_of_distances_is_the_plain_row_of_its_position(void **state)
+{
+    (void)state;
+    random_source random = random_make("distances");
+    static const char *const variants[] = {"xlnet", "transformer_xl", "conformer"};
+    for (int round = 0; round < 60; round++) {
+        const size_t d = 2 * (size_t)random_int(&random, 1, 20);
+        const long long keys = random_int(&random, 1, 80), queries = random_int(&random, 1, keys);
+        const size_t variant = (size_t)random_int(&random, 0, 2);
+        encoded e = encode(&pe_sinusoidal_relative,
+                           "d_model=%zu&query_length=%lld&key_length=%lld&variant=%s%s", d, queries,
+                           keys, variants[variant], variant < 2 ? "&clamp_len=33" : "");
+        encoded plain = encode(&pe_sinusoidal, "d_model=%zu&layout=%s&positions=-80:81", d,
+                               variant < 2 ? "sin_cos" : "interleaved");
+        double *distance = encoded_all(&e, 0), *got = encoded_all(&e, 1);
+        double *row = encoded_all(&plain, 0);
+        for (size_t r = 0; r < e.plan.tensors[0].units; r++)
+            assert_memory_equal(got + r * d, row + (size_t)(distance[r] + 80) * d, d * sizeof *row);
+        free(distance);
+        free(got);
+        free(row);
+        encoded_free(&e);
+        encoded_free(&plain);
+    }
+}
+
+static void a_window_is_those_units_of_the_whole(void **state)
+{
+    (void)state;
+    random_source random = random_make("variant windows");
+    static const struct {
+        const pe_resource *resource;
+        const char *query;
+    } cases[] = {
+        {&pe_sinusoidal_grid, "d_model=12&height=7&width=5&extra_tokens=3&base_size=11"},
+        {&pe_sinusoidal_grid, "d_model=8&height=40&width=1&layout=interleaved&dtype=float64"},
+        {&pe_sinusoidal_grid, "d_model=8&height=1&width=40&axis_order=hw&dtype=float16"},
+        {&pe_sinusoidal_timing, "d_model=9&length=100&start_index=-50"},
+        {&pe_sinusoidal_relative, "d_model=6&query_length=30&key_length=50"},
+        {&pe_sinusoidal_relative, "d_model=6&query_length=30&key_length=50&clamp_len=12"},
+        {&pe_sinusoidal_relative, "d_model=6&query_length=30&variant=conformer&dtype=bfloat16"},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        encoded e = encode(cases[i].resource, "%s", cases[i].query);
+        for (size_t t = 0; t < e.plan.n_tensors; t++) {
+            const size_t n = e.plan.tensors[t].units, unit = e.plan.tensors[t].unit;
+            double *all = encoded_all(&e, t);
+            for (int windows = 0; windows < 60; windows++) {
+                const size_t first = (size_t)random_int(&random, 0, (int64_t)n - 1);
+                const size_t some = (size_t)random_int(&random, 1, (int64_t)(n - first));
+                double *got = encoded_units(&e, t, first, some);
+                if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
+                    fail_msg("seed %llu: %s: units %zu + %zu of tensor %zu differ",
+                             (unsigned long long)random.seed, cases[i].query, first, some, t);
+                free(got);
+            }
+            free(all);
+        }
+        encoded_free(&e);
+    }
+}
+
+static void all_kernels_give_the_same_patches(void **state)
+{
+    (void)state;
+    double *first = NULL;
+    pe_problem why;
+    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++) {
+        assert_int_equal(pe_kernels_select((*k)->name, &why), PE_OK);
+        encoded e = encode(&pe_sinusoidal_grid, "d_model=52&height=70&width=37&base_size=16");
+        double *got = encoded_all(&e, 0);
+        if (first == NULL)
+            first = got;
+        else {
+            assert_memory_equal(first, got, (size_t)52 * 70 * 37 * sizeof *got);
+            free(got);
+        }
+        encoded_free(&e);
+    }
+    free(first);
+    assert_int_equal(pe_kernels_select("auto", &why), PE_OK);
+}
+
+static void what_a_variant_does_not_read_is_no_part_of_the_canonical_form(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {
+        "base=10000&d_model=4&dtype=float32&key_length=5&numerics=exact&query_length=5&"
+        "variant=conformer",
+        "base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&numerics=exact&"
+        "query_length=5&variant=transformer_xl",
+        "attn_type=uni&base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&"
+        "numerics=exact&query_length=5&variant=xlnet",
+    };
+    for (size_t i = 0; i < PE_LEN(forms); i++) { /* each is its own canonical form */
+        encoded e = encode(&pe_sinusoidal_relative, "%s", forms[i]);
+        pe_buffer text = {0};
+        assert_int_equal(e.status, PE_OK);
+        pe_values_query(&e.ask.values, &text);
+        assert_string_equal(pe_buffer_text(&text), forms[i]);
+        pe_buffer_free(&text);
+        encoded_free(&e);
+    }
+    encoded zero = encode(&pe_sinusoidal_relative, "d_model=4&query_length=5&clamp_len=0");
+    pe_buffer text = {0};
+    pe_values_query(&zero.ask.values, &text);
+    assert_non_null(strstr(pe_buffer_text(&text), "clamp_len=-1"));
+    pe_buffer_free(&text);
+    encoded_free(&zero);
+}
+
+static void what_cannot_be_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const pe_resource *resource;
+        const char *query, *where;
+        pe_status status;
+    } cases[] = {
+        {&pe_sinusoidal_grid, "d_model=8", "height", PE_MISSING_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=6&height=2", "d_model", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=0", "height", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&width=65537", "width", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=65536", "", PE_TOO_MANY_ELEMENTS},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&freq_shift=2", "freq_shift",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&axis_order=xy", "axis_order",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&interpolation_scale=0", "interpolation_scale",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_grid, "d_model=8&height=2&numerics=float32", "numerics",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_timing, "d_model=8", "length", PE_MISSING_PARAMETER},
+        {&pe_sinusoidal_timing, "d_model=8&length=2&max_timescale=0.5", "max_timescale",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_timing, "d_model=8&length=2&start_index=9007199254740991", "start_index",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_timing, "d_model=8&length=100000000", "", PE_TOO_MANY_ELEMENTS},
+        {&pe_sinusoidal_relative, "d_model=8", "query_length", PE_MISSING_PARAMETER},
+        {&pe_sinusoidal_relative, "d_model=7&query_length=2", "d_model", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_relative, "d_model=8&query_length=3&key_length=2", "query_length",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_relative, "d_model=8&query_length=3&variant=conformer&clamp_len=4",
+         "clamp_len", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_relative, "d_model=8&query_length=3&variant=transformer_xl&attn_type=bi",
+         "attn_type", PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_relative, "d_model=8&query_length=3&clamp_len=-2", "clamp_len",
+         PE_INVALID_PARAMETER},
+        {&pe_sinusoidal_relative, "d_model=2&query_length=1073741823", "", PE_TOO_MANY_ELEMENTS},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++)
+        assert_refused(cases[i].resource, cases[i].query, cases[i].status, cases[i].where);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_patch_is_the_row_of_its_column_and_that_of_its_row),
+        cmocka_unit_test(coordinates_are_measured_in_the_base_size),
+        cmocka_unit_test(the_default_timing_signal_is_a_plain_table),
+        cmocka_unit_test(a_row_of_distances_is_the_plain_row_of_its_position),
+        cmocka_unit_test(a_window_is_those_units_of_the_whole),
+        cmocka_unit_test(all_kernels_give_the_same_patches),
+        cmocka_unit_test(what_a_variant_does_not_read_is_no_part_of_the_canonical_form),
+        cmocka_unit_test(what_cannot_be_is_refused_by_name),
+    };
+    return cmocka_run_group_tests_name("laws: sinusoidal variants", tests, NULL, NULL);
+}
