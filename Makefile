@@ -57,7 +57,8 @@ LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json
-TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,unit kernels properties golden http)))
+TEST_FOLDERS := unit kernels properties golden http
+TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,$(TEST_FOLDERS))))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
 TEST_SCRIPT := $(wildcard tests/*/*.test)
 BENCH_BIN := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
@@ -67,11 +68,11 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
+.PHONY: help all run test test-aarch64 bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
 	run-tests FORCE
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
 		printf '  %-14s %s\n' "$$target" "$$text"; done
 	@echo '  BUILD=release|debug|asan|tsan|coverage chooses the flavour; each has its own build/$$BUILD'
 
@@ -85,6 +86,12 @@ run: ## build and serve; ARGS="--port 9000" are its flags
 test: ## build and run all tests, in parallel
 	@$(DEPS) build test
 	+@$(AGAIN) run-tests
+
+# All but what is about sockets; there the emulator would be tested.
+test-aarch64: ## build for aarch64 and run those tests that compute, emulated
+	@$(DEPS) build test aarch64
+	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
+		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
 
 bench: ## run the benchmarks, one after the other
 	@$(DEPS) build test
@@ -174,7 +181,7 @@ SAN_SIGNALS := handle_segv=2:handle_sigbus=2:handle_sigfpe=2:handle_sigill=2:han
 TEST_ENV_asan := ASAN_OPTIONS=$(SAN):$(SAN_SIGNALS) UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan.txt:print_suppressions=0
 TEST_ENV_tsan := TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:$(SAN_SIGNALS)
 
-# For another CPU: make test CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 (tests/README.md)
+# The prefix that runs programs for another CPU.
 EMULATOR ?=
 PROGRAM := $(B)/posenc$(if $(EMULATOR),-emulated)
 $(B)/posenc-emulated: $(B)/posenc
