@@ -200,7 +200,7 @@ static pe_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, siz
         return NULL;
     entry->cache = cache;
     entry->hash = hash;
-    entry->bytes = bytes;
+    entry->bytes = bytes + PE_CACHE_BLOCK_BYTES;
     entry->key_bytes = key_bytes;
     memcpy(entry->key, key, key_bytes);
     atomic_init(&entry->refs, 1);

@@ -31,6 +31,9 @@ typedef struct pe_cache_stats {
     size_t bytes_max, entries;
 } pe_cache_stats;
 
+/** What malloc adds to a block at most, its header and rounding: part of all its memory. */
+#define PE_CACHE_BLOCK_BYTES 24
+
 /**
  * Make the value: *value and *bytes (all of its memory, without the key, which the cache counts
  * itself). Runs without a lock; may use other keys and other caches, but not wait for its own key.

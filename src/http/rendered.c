@@ -10,9 +10,6 @@
 /* Longer keys (long lists of positions) are not worth a place in the cache. */
 #define KEY_MAX 16384
 
-/* What the library's response and its dozen header fields weigh beside our own. */
-#define RESPONSE_BYTES 2048
-
 pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
 {
     pe_stream *stream;
@@ -95,7 +92,7 @@ static pe_status fill_entry(void *context, void **value, size_t *bytes, pe_probl
         status = pe_answer_make(numeric->service, data, length, &numeric->facts, &answer, why);
     if (status == PE_OK) {
         *value = answer;
-        *bytes = sizeof *answer + length + RESPONSE_BYTES;
+        *bytes = pe_answer_weight(answer);
     }
     return status;
 }
@@ -177,7 +174,7 @@ static pe_status fill_coded(void *context, void **value, size_t *bytes, pe_probl
     }
     if (status == PE_OK) {
         *value = answer;
-        *bytes = sizeof *answer + length + RESPONSE_BYTES;
+        *bytes = pe_answer_weight(answer);
     }
     pe_entry_unref(entry);
     return status;

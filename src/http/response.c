@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "api/documents.h"
 
@@ -13,6 +15,9 @@
 #define STREAM_BLOCK_BYTES 40960
 
 #define RETRY_AFTER_SECONDS "1"
+
+/* What the library's response and its dozen header fields weigh beside our own. */
+#define RESPONSE_BYTES 3072
 
 static const char exposed[] = "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, "
                               "Content-Location, Content-Encoding, Content-Range, Accept-Ranges, "
@@ -69,17 +74,61 @@ static void free_data(void *data)
     free(data);
 }
 
+/* Move bytes into a file of memory, mapped at *data; false when the system has none to give. */
+static bool move_to_file(char **data, size_t bytes, int *fd)
+{
+    *fd = memfd_create("posenc-answer", MFD_CLOEXEC);
+    if (*fd < 0)
+        return false;
+    void *at = ftruncate(*fd, (off_t)bytes) == 0
+                   ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0)
+                   : MAP_FAILED;
+    if (at == MAP_FAILED) {
+        close(*fd);
+        return false;
+    }
+    memcpy(at, *data, bytes);
+    free(*data);
+    *data = at;
+    return true;
+}
+
+/* The response of kept bytes, which frees them; of a file, which closes it. NULL: no memory, and
+ * nothing is freed or closed but the file. */
+static struct MHD_Response *share(const pe_service *service, pe_answer *answer)
+{
+    int fd;
+    answer->mapped = service->answers_in_files && answer->bytes >= PE_ANSWER_FILE_BYTES &&
+                     move_to_file(&answer->data, answer->bytes, &fd);
+    if (!answer->mapped)
+        return MHD_create_response_from_buffer_with_free_callback_cls(answer->bytes, answer->data,
+                                                                      free_data, answer->data);
+    struct MHD_Response *response = MHD_create_response_from_fd64(answer->bytes, fd);
+    if (response == NULL)
+        close(fd);
+    return response;
+}
+
+static void release_data(pe_answer *answer)
+{
+    if (answer->mapped)
+        munmap(answer->data, answer->bytes);
+    else
+        free(answer->data);
+}
+
 pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts *facts,
                          pe_answer **out, pe_problem *why)
 {
     pe_answer *answer = calloc(1, sizeof *answer);
-    struct MHD_Response *shared =
-        MHD_create_response_from_buffer_with_free_callback_cls(bytes, data, free_data, data);
-    if (shared == NULL)
+    if (answer == NULL) {
         free(data);
-    if (answer == NULL || shared == NULL) {
-        if (shared != NULL)
-            MHD_destroy_response(shared);
+        return pe_fail_memory(why);
+    }
+    *answer = (pe_answer){.data = data, .bytes = bytes, .facts = *facts};
+    struct MHD_Response *shared = share(service, answer);
+    if (shared == NULL) {
+        release_data(answer);
         free(answer);
         return pe_fail_memory(why);
     }
@@ -87,16 +136,26 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
     add_facts(shared, facts);
     add(shared, "Cache-Control", cache_control(PE_METHOD_GET, facts));
     add(shared, "Server-Timing", "cache;desc=hit");
-    *answer = (pe_answer){.data = data, .bytes = bytes, .facts = *facts, .shared = shared};
+    answer->shared = shared;
     facts->location = NULL;
     *out = answer;
     return PE_OK;
 }
 
+size_t pe_answer_weight(const pe_answer *answer)
+{
+    /* files, and blocks as large, come in whole pages */
+    const size_t rounding = answer->bytes >= PE_ANSWER_FILE_BYTES ? 4096 : PE_CACHE_BLOCK_BYTES;
+    const size_t location = answer->facts.location != NULL ? strlen(answer->facts.location) : 0;
+    return sizeof *answer + answer->bytes + rounding + 2 * location + RESPONSE_BYTES;
+}
+
 void pe_answer_free(void *value)
 {
     pe_answer *answer = value;
-    MHD_destroy_response(answer->shared); /* frees data when the last connection has sent it */
+    MHD_destroy_response(answer->shared); /* frees or closes it when the last one has sent it */
+    if (answer->mapped)
+        release_data(answer);
     free(answer->facts.location);
     free(answer);
 }

@@ -25,10 +25,15 @@ typedef struct pe_facts {
     bool ranges;                     /* parts of it may be asked for */
 } pe_facts;
 
+/** From this size on a kept answer lies in a file of memory, if the service has descriptors for
+ * them: the kernel sends its pages as they are. Below, copying costs less than the calls. */
+#define PE_ANSWER_FILE_BYTES 131072
+
 /** A rendered representation: the value of a cache entry. Immutable. */
 typedef struct pe_answer {
     char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
     size_t bytes;
+    bool mapped; /* data is a mapping of the file that is the content of `shared` */
     pe_facts facts;
     struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
 } pe_answer;
@@ -40,6 +45,9 @@ typedef struct pe_answer {
 pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts *facts,
                          pe_answer **out, pe_problem *why) PE_MUST_CHECK;
 void pe_answer_free(void *answer);
+
+/** Bytes it holds, the library's with it: what a cache reckons with. */
+size_t pe_answer_weight(const pe_answer *answer);
 
 /* ---- each of these decides request->reply; when memory runs out there is none and
  *      pe_reply_send closes the connection ---- */

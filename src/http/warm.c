@@ -104,7 +104,7 @@ static pe_status fill_front(void *context, void **value, size_t *bytes, pe_probl
     copy->bytes = lesson->bytes;
     memcpy(copy->key, lesson->key, lesson->bytes);
     *value = copy;
-    *bytes = sizeof *copy + lesson->bytes;
+    *bytes = sizeof *copy + lesson->bytes + PE_CACHE_BLOCK_BYTES;
     return PE_OK;
 }
 

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_warm.c - kept answers: all that is allocated for them, the library's part included, stays
+ * within the budget; large ones lie in files, and none is left behind.
+ */
+#include "support/check.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "http/response.h"
+#include "http/warm.h"
+#include "support/random.h"
+
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+#endif
+
+enum { BUDGET = 4 * 1024 * 1024, ANSWERS = 6000 };
+
+static pe_settings settings = {.cors_origin = "*"};
+
+/* What this process has allocated now, as the allocator sees it. */
+static size_t allocated(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return __sanitizer_get_current_allocated_bytes();
+#else
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#endif
+}
+
+typedef struct wish {
+    pe_service *service;
+    size_t bytes;
+} wish;
+
+static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const wish *made = context;
+    char *data = malloc(made->bytes);
+    char *location = strdup("/v1/sinusoidal?base=10000&d_model=512&dtype=float32&positions=0:512");
+    assert_true(data != NULL && location != NULL);
+    memset(data, 1, made->bytes);
+    pe_facts facts = {.media_type = "application/octet-stream",
+                      .etag = "\"0123456789abcdef0123456789abcdef\"",
+                      .location = location,
+                      .shape = "512,512",
+                      .dtype = "float32",
+                      .ranges = true};
+    pe_answer *answer;
+    pe_status status = pe_answer_make(made->service, data, made->bytes, &facts, &answer, why);
+    assert_int_equal(status, PE_OK);
+    assert_int_equal(answer->mapped,
+                     made->service->answers_in_files && made->bytes >= PE_ANSWER_FILE_BYTES);
+    assert_true(answer->data[0] == 1 && answer->data[made->bytes - 1] == 1);
+    *value = answer;
+    *bytes = pe_answer_weight(answer);
+    return status;
+}
+
+/* Files of memory that this process has open. */
+static size_t files_open(size_t *bytes)
+{
+    size_t n = 0;
+    *bytes = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        char path[300], target[300];
+        struct stat about;
+        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        if (length < 0)
+            continue;
+        target[length] = '\0';
+        if (strstr(target, "posenc-answer") == NULL || stat(path, &about) != 0)
+            continue;
+        n++;
+        *bytes += (size_t)about.st_blocks * 512;
+    }
+    closedir(folder);
+    return n;
+}
+
+/* Fill a cache many times over with answers of up to `largest` bytes, looking after each. */
+static void stay_within(bool in_files, size_t largest)
+{
+#ifdef __SANITIZE_THREAD__
+    skip(); /* its allocator rounds to classes of its own */
+#endif
+    pe_service service = {.settings = &settings, .answers_in_files = in_files};
+    pe_problem why;
+    pe_warm *warm;
+    random_source random = random_make("sizes");
+    size_t file_bytes, most = 0;
+    const size_t before = allocated();
+    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    for (int i = 0; i < ANSWERS; i++) {
+        char key[64];
+        pe_front front;
+        pe_entry *entry;
+        wish made = {.service = &service,
+                     .bytes = (size_t)random_int(&random, 1, (int64_t)largest)};
+        int length = snprintf(key, sizeof key, "answer %d", i);
+        assert_int_equal(pe_warm_get(warm, key, (size_t)length, fill, &made, &entry, NULL, &why),
+                         PE_OK);
+        pe_entry_unref(entry);
+        pe_front_make(key, "*/*", "gzip", &front);
+        pe_warm_learn(warm, &front, key, (size_t)length);
+        if (i % 16 != 0)
+            continue;
+        files_open(&file_bytes);
+        const size_t held = allocated() - before + file_bytes;
+        most = held > most ? held : most;
+        if (held > BUDGET)
+            fail_msg("%zu bytes after %d answers of up to %zu: more than %d", held, i + 1, largest,
+                     BUDGET);
+    }
+    assert_true(most > BUDGET / 2); /* it was full */
+    pe_warm_free(warm);
+    assert_int_equal(files_open(&file_bytes), 0);
+}
+
+static void small_answers_stay_within_the_budget(void **state)
+{
+    (void)state;
+    stay_within(true, 500);
+}
+
+static void answers_in_buffers_stay_within_the_budget(void **state)
+{
+    (void)state;
+    stay_within(false, 400000);
+}
+
+static void answers_in_files_stay_within_the_budget_and_leave_no_file(void **state)
+{
+    (void)state;
+    stay_within(true, 400000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_answers_stay_within_the_budget),
+        cmocka_unit_test(answers_in_buffers_stay_within_the_budget),
+        cmocka_unit_test(answers_in_files_stay_within_the_budget_and_leave_no_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
