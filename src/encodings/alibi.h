@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* alibi.h - what the ALiBi resources share: slopes. */
+/* alibi.h - what the ALiBi resources share: slopes, and the heads that have them. */
 #ifndef PE_ENCODINGS_ALIBI_H
 #define PE_ENCODINGS_ALIBI_H
 
@@ -36,6 +36,14 @@ extern const char *const pe_alibi_variants[]; /* press formula */
         .example = "press"                                                                         \
     }
 
+#define PE_ALIBI_HEADS                                                                             \
+    {                                                                                              \
+        .name = "heads", .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,       \
+        .fallback_text = "0:num_heads", .unit = "heads",                                           \
+        .help = "The heads wanted, counted from 0: a:b, a:b:step, a number, or a list.",           \
+        .example = "0:4"                                                                           \
+    }
+
 /** The slope 2^(-bias_max * num / den). A plain value. */
 typedef struct pe_alibi_slope {
     double bias_max, num, den;
@@ -52,5 +60,40 @@ double pe_alibi_round(const pe_alibi_slope *slope, int64_t k, pe_dtype dtype);
 
 /** The slope as hi + lo (106 bits); lo is 0 only for a power of two. */
 void pe_alibi_pair(const pe_alibi_slope *slope, double *hi, double *lo);
+
+/** A slope ready to be multiplied: hi + lo as pe_alibi_pair says. */
+typedef struct pe_alibi_head {
+    pe_alibi_slope slope;
+    double hi, lo;
+} pe_alibi_head;
+
+/** out[j] = slope * (first + j*step), correctly rounded. */
+void pe_alibi_ramp(const pe_alibi_head *head, pe_dtype dtype, int64_t first, int64_t step, size_t n,
+                   unsigned char *out);
+
+/** The heads of an answer. Immutable once made. */
+typedef struct pe_alibi_heads {
+    pe_positions chosen; /* of all heads, those wanted */
+    pe_alibi_head *head; /* of all heads, owned; hi is 0 where nobody wants one */
+} pe_alibi_heads;
+
+/**
+ * The parameter heads, all of them where absent (it becomes part of the canonical form).
+ * Errors  INVALID_PARAMETER: one is not below num_heads.
+ */
+pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
+/** Of checked values. *out is zeroed by the caller, and freed by it even when this fails.
+ * Errors  INTERNAL (memory). */
+pe_status pe_alibi_heads_make(const pe_values *values, pe_alibi_heads *out,
+                              pe_problem *why) PE_MUST_CHECK;
+void pe_alibi_heads_free(pe_alibi_heads *heads);
+
+/** The i-th of the heads wanted. */
+const pe_alibi_head *pe_alibi_heads_at(const pe_alibi_heads *heads, size_t i);
+
+/** INVALID_PARAMETER at `where` when some slope times distance overflows dtype. */
+pe_status pe_alibi_heads_fit(const pe_alibi_heads *heads, pe_dtype dtype, size_t distance,
+                             const char *where, pe_problem *why) PE_MUST_CHECK;
 
 #endif

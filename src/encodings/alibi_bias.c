@@ -7,10 +7,6 @@
 #include "encodings/alibi.h"
 #include "encodings/registry.h"
 #include "encodings/relative.h"
-#include "kernels/kernels.h"
-
-/* Elements whose doubts are listed at a time. */
-#define BLOCK 1024
 
 enum { SYMMETRIC, CAUSAL, KEY };
 
@@ -42,78 +38,47 @@ static const pe_param params[] = {
      .max = 1.7976931348623157e308,
      .help = "What form=causal puts at masked keys instead of minus infinity.",
      .example = "-10000"},
-    {.name = "heads",
-     .kind = PE_KIND_POSITIONS,
-     .optional = true,
-     .integers_only = true,
-     .fallback_text = "0:num_heads",
-     .unit = "heads",
-     .help = "The heads wanted, counted from 0: a:b, a:b:step, a number, or a list.",
-     .example = "0:4"},
+    PE_ALIBI_HEADS,
     PE_ALIBI_BIAS_MAX,
     PE_ALIBI_VARIANT,
     PE_PARAM_DTYPE,
     PE_PARAM_NUMERICS_EXACT,
 };
 
-typedef struct head {
-    pe_alibi_slope slope;
-    double hi, lo; /* of the slope; hi 0 for a head that nobody wants */
-} head;
-
 typedef struct bias {
     size_t form;
     pe_dtype dtype;
     pe_relative table;       /* form=key: one row, of a query at position 0 */
     unsigned char masked[8]; /* the element of a masked key */
-    pe_positions heads;
-    head head[]; /* num_heads of them */
+    pe_alibi_heads heads;
 } bias;
 
 static void free_bias(void *state)
 {
     bias *b = state;
-    pe_positions_free(&b->heads);
+    pe_alibi_heads_free(&b->heads);
     free(b);
 }
 
 /* ---- elements ---- */
 
-/* out[j] = sign * m * (first + j*step), correctly rounded: what the pair leaves open is done again
- * with as many bits as it takes. */
-static void ramp(const head *h, pe_dtype dtype, int64_t first, int64_t step, size_t n,
-                 unsigned char *out)
-{
-    uint32_t doubtful[BLOCK];
-    const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t at = 0, some; at < n; at += some) {
-        some = n - at < BLOCK ? n - at : BLOCK;
-        const int64_t k = first + (int64_t)at * step;
-        const size_t listed =
-            pe_kernels_get()->ramp(dtype, h->hi, h->lo, k, step, some, out + at * bytes, doubtful);
-        for (size_t i = 0; i < listed; i++)
-            pe_dtype_store(dtype, pe_alibi_round(&h->slope, k + doubtful[i] * step, dtype),
-                           out + (at + doubtful[i]) * bytes);
-    }
-}
-
 /* n keys from `relative` on. */
 static void run(const void *state, size_t layer, int64_t relative, size_t n, unsigned char *out)
 {
     const bias *b = state;
-    const head *h = &b->head[(size_t)pe_positions_at(&b->heads, layer)];
+    const pe_alibi_head *h = pe_alibi_heads_at(&b->heads, layer);
     if (b->form == KEY) {
-        ramp(h, b->dtype, relative, 1, n, out);
+        pe_alibi_ramp(h, b->dtype, relative, 1, n, out);
         return;
     }
     const size_t behind = relative > 0 ? 0 : (size_t)(1 - relative);
     const size_t before = behind < n ? behind : n;
     unsigned char *rest = out + before * b->table.bytes;
-    ramp(h, b->dtype, relative, 1, before, out);
+    pe_alibi_ramp(h, b->dtype, relative, 1, before, out);
     if (b->form == CAUSAL)
         pe_relative_repeat(b->masked, b->table.bytes, n - before, rest);
     else
-        ramp(h, b->dtype, -(relative + (int64_t)before), -1, n - before, rest);
+        pe_alibi_ramp(h, b->dtype, -(relative + (int64_t)before), -1, n - before, rest);
 }
 
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
@@ -150,58 +115,12 @@ static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned ch
     return PE_OK;
 }
 
-static pe_status check_heads(pe_values *values, pe_problem *why)
-{
-    const int64_t num_heads = pe_values_int(values, "num_heads");
-    pe_value *heads = pe_values_find(values, "heads");
-    if (!heads->present) {
-        heads->positions = pe_positions_range(0, 1, (size_t)num_heads);
-        heads->present = true;
-    }
-    for (size_t i = 0; i < heads->positions.count; i++) {
-        const double h = pe_positions_at(&heads->positions, i);
-        if (h < 0 || h >= (double)num_heads)
-            return pe_fail(why, PE_INVALID_PARAMETER, "heads",
-                           "heads must be from 0 to %lld, got %.17g", (long long)num_heads - 1, h);
-    }
-    return PE_OK;
-}
-
-/* The largest magnitude of a head is its slope times the longest distance. */
-static pe_status check_overflow(const bias *b, const head *h, pe_problem *why)
-{
-    unsigned char element[8];
-    ramp(h, b->dtype, (int64_t)b->table.keys - 1, 1, 1, element);
-    if (!isinf(pe_dtype_load(b->dtype, element)))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, "key_length",
-                   "the bias at distance %zu overflows %s, whose largest number is %.9g",
-                   b->table.keys - 1, pe_dtype_name(b->dtype), pe_dtype_max(b->dtype));
-}
-
-static pe_status prepare_heads(const pe_values *values, bias *b, pe_problem *why)
-{
-    for (size_t i = 0; i < b->heads.count; i++) {
-        const size_t at = (size_t)pe_positions_at(&b->heads, i);
-        head *h = &b->head[at];
-        if (h->hi != 0)
-            continue;
-        h->slope = pe_alibi_slope_of(values, at);
-        pe_alibi_pair(&h->slope, &h->hi, &h->lo);
-        const pe_status status = check_overflow(b, h, why);
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
-}
-
 static pe_status make_bias(const pe_values *values, const unsigned char *masked, bias **out,
                            pe_problem *why)
 {
-    const size_t num_heads = (size_t)pe_values_int(values, "num_heads");
     const size_t queries = (size_t)pe_values_int(values, "query_length");
     const size_t keys = (size_t)pe_values_int(values, "key_length");
-    bias *b = calloc(1, sizeof *b + num_heads * sizeof b->head[0]);
+    bias *b = calloc(1, sizeof *b);
     if (b == NULL)
         return pe_fail_memory(why);
     b->form = pe_values_choice(values, "form");
@@ -213,10 +132,9 @@ static pe_status make_bias(const pe_values *values, const unsigned char *masked,
         b->table.first_query = 0;
     }
     memcpy(b->masked, masked, sizeof b->masked);
-    pe_status status =
-        pe_positions_copy(&pe_values_find(values, "heads")->positions, &b->heads, why);
+    pe_status status = pe_alibi_heads_make(values, &b->heads, why);
     if (status == PE_OK)
-        status = prepare_heads(values, b, why);
+        status = pe_alibi_heads_fit(&b->heads, b->dtype, keys - 1, "key_length", why);
     if (status == PE_OK)
         *out = b;
     else
@@ -246,7 +164,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     if (status == PE_OK)
         status = check_mask(values, dtype, masked, why);
     if (status == PE_OK)
-        status = check_heads(values, why);
+        status = pe_alibi_heads_check(values, why);
     if (status != PE_OK)
         return status;
     const bool key = pe_values_choice(values, "form") == KEY;

@@ -87,6 +87,28 @@ static void alibi_key_form_is_the_truth_where_nothing_is_padded(void **state)
     json_decref(golden);
 }
 
+static void padded_biases_are_the_truth(void **state)
+{
+    (void)state;
+    json_t *golden = golden_load("alibi_key_form_padding");
+    for (size_t t = 0; t < GOLDEN_TYPES; t++) {
+        pe_buffer body = {0};
+        size_t n;
+        pe_buffer_format(&body,
+                         "{\"num_heads\":6,\"dtype\":\"%s\",\"attention_mask\":", golden_types[t]);
+        golden_add_nested(golden, "inputs", "attention_mask", &body);
+        pe_buffer_str(&body, "}");
+        reply answer = post_json(&server, "/v1/alibi/padded-bias", pe_buffer_text(&body));
+        double *got = golden_numbers(&answer, "data", golden_dtypes[t], "padded bias", &n);
+        golden_same(got, n, golden_flat(golden, "truth", "bias"), golden_dtypes[t], "padded bias");
+        assert_non_null(strstr(answer.body, "\"shape\":[2,6,1,7]"));
+        free(got);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+    json_decref(golden);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -108,6 +130,7 @@ int main(void)
         cmocka_unit_test(alibi_slopes_are_the_truth),
         cmocka_unit_test(alibi_biases_are_the_truth),
         cmocka_unit_test(alibi_key_form_is_the_truth_where_nothing_is_padded),
+        cmocka_unit_test(padded_biases_are_the_truth),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

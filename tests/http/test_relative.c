@@ -129,6 +129,11 @@ static const struct refusal {
     {"/v1/relative/skew", "{\"logits\":[[[1,2,3,4],[5,6,7,8]]]}", 422, "invalid-parameter",
      "2 relative positions, or 3"},
     {"/v1/relative/skew", "{\"logits\":[[1,2],[3,4]]}", 422, "invalid-parameter", "axes, got 2"},
+    {"/v1/alibi/padded-bias", "{\"num_heads\":2,\"attention_mask\":[[1,0],[1,-1]]}", 422,
+     "invalid-parameter", "#/attention_mask"},
+    {"/v1/alibi/padded-bias", "{\"num_heads\":2,\"mask\":[[1,0]]}", 400, "unknown-parameter",
+     "mask"},
+    {"/v1/alibi/padded-bias", "{\"num_heads\":2}", 400, "missing-parameter", "attention_mask"},
     {"/v1/relative/skew", "{}", 400, "missing-parameter", "logits"},
 };
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi_heads.c - the heads that an answer wants, and multiples of their slopes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "encodings/alibi.h"
+#include "kernels/kernels.h"
+
+/* Elements whose doubts are listed at a time. */
+#define BLOCK 1024
+
+/* What the pair leaves open is done again with as many bits as it takes. */
+void pe_alibi_ramp(const pe_alibi_head *head, pe_dtype dtype, int64_t first, int64_t step, size_t n,
+                   unsigned char *out)
+{
+    uint32_t doubtful[BLOCK];
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < BLOCK ? n - at : BLOCK;
+        const int64_t k = first + (int64_t)at * step;
+        const size_t listed = pe_kernels_get()->ramp(dtype, head->hi, head->lo, k, step, some,
+                                                     out + at * bytes, doubtful);
+        for (size_t i = 0; i < listed; i++)
+            pe_dtype_store(dtype, pe_alibi_round(&head->slope, k + doubtful[i] * step, dtype),
+                           out + (at + doubtful[i]) * bytes);
+    }
+}
+
+pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why)
+{
+    const int64_t num_heads = pe_values_int(values, "num_heads");
+    pe_value *heads = pe_values_find(values, "heads");
+    if (!heads->present) {
+        heads->positions = pe_positions_range(0, 1, (size_t)num_heads);
+        heads->present = true;
+    }
+    for (size_t i = 0; i < heads->positions.count; i++) {
+        const double h = pe_positions_at(&heads->positions, i);
+        if (h < 0 || h >= (double)num_heads)
+            return pe_fail(why, PE_INVALID_PARAMETER, "heads",
+                           "heads must be from 0 to %lld, got %.17g", (long long)num_heads - 1, h);
+    }
+    return PE_OK;
+}
+
+pe_status pe_alibi_heads_make(const pe_values *values, pe_alibi_heads *out, pe_problem *why)
+{
+    const size_t num_heads = (size_t)pe_values_int(values, "num_heads");
+    const pe_status status =
+        pe_positions_copy(&pe_values_find(values, "heads")->positions, &out->chosen, why);
+    if (status != PE_OK)
+        return status;
+    out->head = calloc(num_heads, sizeof out->head[0]);
+    if (out->head == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < out->chosen.count; i++) {
+        const size_t at = (size_t)pe_positions_at(&out->chosen, i);
+        pe_alibi_head *h = &out->head[at];
+        if (h->hi != 0)
+            continue;
+        h->slope = pe_alibi_slope_of(values, at);
+        pe_alibi_pair(&h->slope, &h->hi, &h->lo);
+    }
+    return PE_OK;
+}
+
+void pe_alibi_heads_free(pe_alibi_heads *heads)
+{
+    pe_positions_free(&heads->chosen);
+    free(heads->head);
+    *heads = (pe_alibi_heads){0};
+}
+
+const pe_alibi_head *pe_alibi_heads_at(const pe_alibi_heads *heads, size_t i)
+{
+    return &heads->head[(size_t)pe_positions_at(&heads->chosen, i)];
+}
+
+pe_status pe_alibi_heads_fit(const pe_alibi_heads *heads, pe_dtype dtype, size_t distance,
+                             const char *where, pe_problem *why)
+{
+    for (size_t i = 0; i < heads->chosen.count; i++) {
+        unsigned char element[8];
+        pe_alibi_ramp(pe_alibi_heads_at(heads, i), dtype, (int64_t)distance, 1, 1, element);
+        if (isinf(pe_dtype_load(dtype, element)))
+            return pe_fail(why, PE_INVALID_PARAMETER, where,
+                           "the bias at distance %zu overflows %s, whose largest number is %.9g",
+                           distance, pe_dtype_name(dtype), pe_dtype_max(dtype));
+    }
+    return PE_OK;
+}
