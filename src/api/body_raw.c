@@ -2,27 +2,7 @@
 /* body_raw.c - a body of plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype. */
 #include <string.h>
 
-#include "api/body.h"
-
-pe_status pe_body_check_size(pe_body_tensor *tensor, const char *what, size_t bytes,
-                             size_t max_elements, pe_problem *why)
-{
-    size_t elements = 0, needed = 0;
-    const size_t size = pe_dtype_bytes(tensor->dtype);
-    if (!pe_shape_elements(&tensor->shape, &elements) || elements > max_elements) {
-        pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "%s names more than %zu elements", what,
-                max_elements);
-        why->max_elements = max_elements;
-        why->requested_elements = elements > 0 ? elements : UINT64_MAX;
-        return why->status;
-    }
-    if (!pe_size_mul(elements, size, &needed) || needed != bytes)
-        return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "%s names %zu elements of %s, %zu bytes, but %zu came", what, elements,
-                       pe_dtype_name(tensor->dtype), needed, bytes);
-    tensor->elements = elements;
-    return PE_OK;
-}
+#include "api/reading.h"
 
 /* "512, 64": digits and commas, spaces around the numbers. */
 static bool parse_shape(const char *text, pe_shape *out)
@@ -53,10 +33,10 @@ static bool parse_dtype(const char *text, pe_dtype *out)
     return false;
 }
 
-pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_body_tensor *tensors,
-                      size_t *n, pe_problem *why)
+pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_stored *out,
+                      pe_problem *why)
 {
-    pe_body_tensor tensor = {.data = body->data};
+    pe_stored tensor = {.data = body->data};
     if (body->shape == NULL || body->dtype == NULL)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "a body of plain numbers needs the headers X-Tensor-Shape (512,64) and "
@@ -72,10 +52,8 @@ pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_body_t
                        "got \"%.40s\"",
                        body->dtype);
     pe_status status =
-        pe_body_check_size(&tensor, "X-Tensor-Shape", body->bytes, max_elements, why);
-    if (status != PE_OK)
-        return status;
-    tensors[0] = tensor;
-    *n = 1;
-    return PE_OK;
+        pe_stored_check_size(&tensor, "X-Tensor-Shape", body->bytes, max_elements, why);
+    if (status == PE_OK)
+        *out = tensor;
+    return status;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "api/ask.h"
+#include "files/stored.h"
 
 /** A stretch of the request, not NUL-terminated. */
 typedef struct pe_slice {
@@ -74,6 +75,10 @@ pe_dtype pe_ask_dtype(const pe_ask *ask);
 /** Read a query into a begun ask; defaults are not yet filled in. */
 pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
                         pe_problem *why) PE_MUST_CHECK;
+
+/** The tensor that a body of plain numbers is (body_raw.c). Errors as pe_ask_from_binary. */
+pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_stored *out,
+                      pe_problem *why) PE_MUST_CHECK;
 
 /* ---- JSON objects (members.c) ------------------------------------------------------------------
  */

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/tree.h"
+#include "api/reading.h"
+#include "files/tree.h"
 #include "text/number.h"
 
 /* Values of the wrong type are told from broken JSON up to this size. */
@@ -44,7 +45,8 @@ static pe_status fail_type(const pe_reading *to, pe_slice json, pe_problem *why)
     if (json.bytes <= CHECKED_MAX) {
         json_t *value = NULL;
         pe_status status =
-            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why);
+            pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place,
+                         &value, why);
         if (status != PE_OK)
             return status;
         json_decref(value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* body_npy.c - a body in NumPy's format, versions 1.0 to 3.0. */
+/* npy.c - a file in NumPy's format. */
 #include <string.h>
 
-#include "api/body.h"
+#include "files/stored.h"
 
 /* The header is a Python dictionary of three members; a cursor reads it. */
 typedef struct cursor {
@@ -160,31 +160,28 @@ static pe_status find_header(const unsigned char *data, size_t bytes, size_t *be
     return PE_OK;
 }
 
-/* Source  numpy/numpy: numpy/lib/format.py (NEP 1). */
-pe_status pe_body_npy(const pe_binary_body *body, size_t max_elements, pe_body_tensor *tensors,
-                      size_t *n, pe_problem *why)
+pe_status pe_npy_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
+                      pe_problem *why)
 {
-    const unsigned char *data = body->data;
     size_t begin = 0, length = 0;
     npy_header header;
-    pe_status status = find_header(data, body->bytes, &begin, &length, why);
+    pe_status status = find_header(data, bytes, &begin, &length, why);
     if (status != PE_OK)
         return status;
     const char *text = (const char *)data + begin;
     if (!parse_header(&(cursor){text, text + length}, &header))
         return broken("its header is not {'descr': ..., 'fortran_order': ..., 'shape': (...)}",
                       why);
-    pe_body_tensor tensor = {
-        .shape = header.shape, .fortran = header.fortran, .data = data + begin + length};
+    pe_stored tensor = {.shape = header.shape,
+                        .fortran = header.fortran,
+                        .data = (const unsigned char *)data + begin + length};
     if (!dtype_of(header.descr, &tensor.dtype))
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "the NumPy element type must be one of <f4, <f8, <f2, <i4; got \"%s\"",
                        header.descr);
-    status = pe_body_check_size(&tensor, "the NumPy header", body->bytes - begin - length,
-                                max_elements, why);
-    if (status != PE_OK)
-        return status;
-    tensors[0] = tensor;
-    *n = 1;
-    return PE_OK;
+    status = pe_stored_check_size(&tensor, "the NumPy header", bytes - begin - length, max_elements,
+                                  why);
+    if (status == PE_OK)
+        *out = tensor;
+    return status;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* stored.h - tensors as the files of others hold them: NumPy's and safetensors. */
+#ifndef PE_FILES_STORED_H
+#define PE_FILES_STORED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/array.h"
+
+#define PE_STORED_NAME_BYTES 128
+
+/** A tensor in the bytes of a file or body. Checked: its numbers are all there. */
+typedef struct pe_stored {
+    char name[PE_STORED_NAME_BYTES]; /* "" where the format names none */
+    pe_dtype dtype;                  /* PE_DTYPES: an element type that is not read here */
+    pe_shape shape;
+    size_t elements;
+    const unsigned char *data; /* in the file, any alignment */
+    bool fortran;              /* the first axis is the one that runs fastest */
+} pe_stored;
+
+/**
+ * Read the header of a whole file in memory; the tensor borrows from it.
+ *
+ * Source  numpy/numpy: numpy/lib/format.py (NEP 1), versions 1.0 to 3.0.
+ * Errors  MALFORMED_REQUEST, INVALID_PARAMETER (element type), TOO_MANY_ELEMENTS.   Threads  any.
+ */
+pe_status pe_npy_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
+                      pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The same for a file of up to `room` tensors.
+ *
+ * Source  huggingface/safetensors: README.md ("Format").
+ * Errors  MALFORMED_REQUEST, TOO_MANY_ELEMENTS, INTERNAL (memory).   Threads  any.
+ */
+pe_status pe_safetensors_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
+                              size_t room, size_t *n, pe_problem *why) PE_MUST_CHECK;
+
+/** Set tensor->elements from its shape and hold them against the bytes there are. `what` names the
+ * place that told the shape. */
+pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes,
+                               size_t max_elements, pe_problem *why) PE_MUST_CHECK;
+
+/** The numbers row-major, each rounded once to dtype; borrowed where they are so already. */
+pe_status pe_stored_array(const pe_stored *from, pe_dtype dtype, pe_array *out,
+                          pe_problem *why) PE_MUST_CHECK;
+
+/** INVALID_PARAMETER at `place` unless all numbers of array, made from `from`, are finite. */
+pe_status pe_stored_check_finite(const pe_array *array, const pe_stored *from, const char *place,
+                                 pe_problem *why) PE_MUST_CHECK;
+
+#endif
