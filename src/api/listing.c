@@ -70,6 +70,12 @@ static void put_param(const pe_param *param, pe_buffer *out)
     put_bounds(param, out);
     if (param->kind == PE_KIND_REAL_LIST && param->list_max != 0)
         pe_write_number(out, "max_items", (double)param->list_max);
+    if (param->kind == PE_KIND_REAL_LIST && param->integers_only) {
+        pe_write_name(out, "integers");
+        pe_buffer_str(out, "true");
+    }
+    if (param->kind == PE_KIND_POSITIONS && (param->two_axes || param->three_axes))
+        pe_write_number(out, "max_axes", param->three_axes ? 3 : 2);
     if (param->kind == PE_KIND_CHOICE)
         put_names(out, "choices", param->choices);
     pe_write_text(out, "unit", param->unit);

@@ -80,16 +80,11 @@ static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype,
     return status;
 }
 
-static pe_status fail_axes(const pe_reading *to, size_t axes, pe_problem *why)
-{
-    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %s, got %zu",
-                   to->param->name, to->param->two_axes ? "one axis or two" : "one axis", axes);
-}
-
 static pe_status take_list(const pe_reading *to, pe_array *array, pe_problem *why)
 {
     if (array->shape.ndim != 1)
-        return fail_axes(to, array->shape.ndim, why);
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have one axis, got %zu",
+                       to->param->name, array->shape.ndim);
     if (array->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
                        to->param->name);
@@ -101,8 +96,6 @@ static pe_status take_list(const pe_reading *to, pe_array *array, pe_problem *wh
 
 static pe_status take_positions(const pe_reading *to, pe_array *array, pe_problem *why)
 {
-    if (array->shape.ndim != 1 && !(to->param->two_axes && array->shape.ndim == 2))
-        return fail_axes(to, array->shape.ndim, why);
     pe_status status = pe_positions_from_list(array, to->place, &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
 }

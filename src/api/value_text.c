@@ -126,9 +126,15 @@ pe_status pe_value_check_list(const pe_reading *to, pe_problem *why)
                        to->param->list_max, n);
     for (size_t i = 0; i < n; i++) {
         to->value->list[i] += 0.0;
-        if (within(to->param, to->value->list[i]))
+        const double number = to->value->list[i];
+        const bool whole = !to->param->integers_only || number == trunc(number);
+        if (whole && within(to->param, number))
             continue;
-        number_text got = show(to->value->list[i]);
+        number_text got = show(number);
+        if (!whole)
+            return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                           "each number of %s must be an integer, got %s", to->param->name,
+                           got.text);
         return fail_range(to->param, to->place, (pe_slice){got.text, strlen(got.text)}, why);
     }
     return PE_OK;
@@ -164,6 +170,14 @@ static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
 
 pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why)
 {
+    const size_t axes = to->value->positions.shape.ndim;
+    if (axes > (to->param->three_axes ? 3U : to->param->two_axes ? 2U : 1U))
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %s, got %zu",
+                       to->param->name,
+                       to->param->three_axes ? "one to three axes"
+                       : to->param->two_axes ? "one axis or two"
+                                             : "one axis",
+                       axes);
     if (to->param->integers_only && to->value->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers",
                        to->param->name);

@@ -93,6 +93,8 @@ typedef struct pe_rope {
     bool float32;
     pe_rope_formula *formula; /* owned */
     size_t formula_bytes;
+    struct pe_rope_axes *axes; /* owned; NULL: a token has one position */
+    bool uneven;               /* the axes do not have the pairs that mrope_section says */
 } pe_rope;
 
 /**

@@ -47,6 +47,28 @@ pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *ax
     return PE_OK;
 }
 
+/* Positions [axes, tokens] or [axes, batch, tokens]. */
+static pe_status check_axes(const pe_rope_answer *answer, const char *tensor, size_t axis,
+                            pe_problem *why)
+{
+    const pe_shape *given = &answer->turn.positions->shape;
+    const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
+    const size_t n = shape->dim[axis], axes = answer->turn.axes->n;
+    const size_t tokens = given->dim[given->ndim - 1], batch = given->ndim == 3 ? given->dim[1] : 1;
+    const pe_status status =
+        pe_rope_check_axes(answer->turn.axes, answer->positions, answer->turn.positions, why);
+    if (status != PE_OK)
+        return status;
+    if (tokens == n && (batch == 1 || (axis > 0 && batch == shape->dim[0])))
+        return PE_OK;
+    if (answer->one_for_all && tokens == 1 && batch == 1)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, answer->positions,
+                   "%s must be [tokens], [%zu, tokens] or [%zu, batch, tokens], where axis %zu of "
+                   "%s, %zu long, are the tokens; got %zu batches of %zu",
+                   answer->positions, axes, axes, axis, tensor, n, batch, tokens);
+}
+
 static pe_status check_positions(const pe_rope_answer *answer, const char *tensor, size_t axis,
                                  pe_problem *why)
 {
@@ -54,6 +76,11 @@ static pe_status check_positions(const pe_rope_answer *answer, const char *tenso
     const pe_positions *positions = answer->turn.positions;
     const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
     const size_t n = shape->dim[axis], batch = shape->dim[0];
+    if (positions->shape.ndim > 1 && answer->turn.axes != NULL)
+        return check_axes(answer, tensor, axis, why);
+    if (positions->shape.ndim == 3)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s of three axes, [axes, batch, tokens], go with mrope_section", name);
     if (positions->shape.ndim < 2) {
         if (positions->count == n || (answer->one_for_all && positions->count == 1))
             return PE_OK;

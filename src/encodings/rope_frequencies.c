@@ -26,6 +26,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
     if (rope.formula->type->facts != NULL)
         rope.formula->type->facts(rope.formula, out);
+    pe_rope_mrope_warn(&rope, out);
     status = pe_rope_spectrum_plan(&rope, tables, (pe_dtype)pe_values_choice(values, "dtype"),
                                    tensors, PE_LEN(tensors), limits, out, why);
     pe_rope_free(&rope);
@@ -35,7 +36,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 /**
  * Source  theta_i: Su et al. 2021, arXiv:2104.09864, section 3.4.2, equation 15; types: see
  *         rope_types.c.
- * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2].
+ * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]; with mrope_section pair_axis
+ * [rotary_dim/2], int32: the axis whose position turns the pair.
  */
 const pe_resource pe_rope_frequencies = {
     .path = "/v1/rope/frequencies",

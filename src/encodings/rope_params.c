@@ -170,6 +170,8 @@ pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why)
         status = read_dims(values, type, &rope, why);
     if (status == PE_OK)
         status = read_formula(values, type, &rope, why);
+    if (status == PE_OK)
+        status = pe_rope_mrope_read(values, &rope, why);
     if (status != PE_OK) {
         pe_rope_free(&rope);
         return status;
@@ -183,5 +185,6 @@ void pe_rope_free(pe_rope *rope)
     if (rope == NULL)
         return;
     free(rope->formula);
+    free(rope->axes);
     *rope = (pe_rope){0};
 }

@@ -4,6 +4,7 @@
 #define PE_ENCODINGS_ROPE_PARAMS_H
 
 #include "encodings/rope.h"
+#include "encodings/rope_mrope.h"
 
 /** Where the rotation and its types of scaling come from. */
 #define PE_ROPE_SOURCE                                                                             \
@@ -56,6 +57,33 @@ extern const char *const pe_rope_pairings[];
     {                                                                                              \
         .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .min = 0.001, .max = 1e6,    \
         .list_max = 32768, .help = (about), .example = "1,1.5,2,4"                                 \
+    }
+
+/** Pairs that turn by positions on several axes: rope_mrope.c. */
+#define PE_ROPE_MROPE_PARAMS                                                                       \
+    {.name = "mrope_section",                                                                      \
+     .kind = PE_KIND_REAL_LIST,                                                                    \
+     .optional = true,                                                                             \
+     .integers_only = true,                                                                        \
+     .min = 0,                                                                                     \
+     .max = 32768,                                                                                 \
+     .list_max = PE_ROPE_AXES_MAX,                                                                 \
+     .unit = "pairs",                                                                              \
+     .help = "Multi-axis rotation: how many pairs turn by each axis of the positions, usually "    \
+             "time, height and width; they sum to rotary_dim/2.",                                  \
+     .example = "16,24,24"},                                                                       \
+        {.name = "mrope_interleaved",                                                              \
+         .kind = PE_KIND_BOOL,                                                                     \
+         .optional = true,                                                                         \
+         .help = "Whether the axes take turns, as mrope_layout=interleaved says.",                 \
+         .example = "false"},                                                                      \
+    {                                                                                              \
+        .name = "mrope_layout", .kind = PE_KIND_CHOICE, .optional = true,                          \
+        .choices = pe_rope_mrope_layouts, .fallback_text = "sections",                             \
+        .help = "Which pairs belong to which axis: sections (Qwen2-VL), interleaved (Qwen3-VL), "  \
+                "ernie (sections h,w,t; h and w alternate, then t), bailing (the same of "         \
+                "sections t,h,w), balanced (openPangu).",                                          \
+        .example = "sections"                                                                      \
     }
 
 #define PE_ROPE_PARAMS                                                                             \
@@ -132,10 +160,12 @@ extern const char *const pe_rope_pairings[];
             "Divisors of longrope beyond the original context. One for each pair."),               \
         PE_ROPE_PARAM_LIST("freq_factors",                                                         \
                            "Divisors of the frequencies, with every type. One for each pair."),    \
-    {                                                                                              \
-        .name = "pairing", .kind = PE_KIND_CHOICE, .choices = pe_rope_pairings,                    \
-        .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).", \
-        .example = "interleaved"                                                                   \
-    }
+        {.name = "pairing",                                                                        \
+         .kind = PE_KIND_CHOICE,                                                                   \
+         .choices = pe_rope_pairings,                                                              \
+         .help =                                                                                   \
+             "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).",    \
+         .example = "interleaved"},                                                                \
+        PE_ROPE_MROPE_PARAMS
 
 #endif

@@ -77,13 +77,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
+    pe_rope_mrope_warn(&rope, out);
     const bool inverse = pe_values_bool(values, "inverse");
     status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
         const pe_rope_answer answer = {
             .values = values,
             .limits = limits,
-            .turn = {&rope, tables, &wave, positions_of(values, tokens), inverse},
+            .turn = {&rope, tables, &wave, positions_of(values, tokens), inverse, rope.axes},
             .positions = "positions"};
         status = turn_all(&answer, out, why);
         pe_shared_wave_unref(&wave);
@@ -113,9 +114,11 @@ static const pe_param params[] = {
      .kind = PE_KIND_POSITIONS,
      .optional = true,
      .two_axes = true,
+     .three_axes = true,
      .fallback_text = "0:n",
      .unit = "tokens",
-     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0.",
+     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0; with "
+             "mrope_section [n], [axes, n] or [axes, batch, n].",
      .example = "0:8"},
     PE_PARAM_DTYPE,
     PE_PARAM_NUMERICS,

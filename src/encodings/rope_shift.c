@@ -10,12 +10,13 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
     pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &wave, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_answer answer = {
-        .values = values,
-        .limits = limits,
-        .turn = {rope, tables, &wave, &pe_values_find(values, "delta")->positions, false},
-        .positions = "delta",
-        .one_for_all = true};
+    const pe_rope_answer answer = {.values = values,
+                                   .limits = limits,
+                                   .turn = {rope, tables, &wave,
+                                            &pe_values_find(values, "delta")->positions, false,
+                                            rope->axes},
+                                   .positions = "delta",
+                                   .one_for_all = true};
     status = pe_rope_answer_add(&answer, "keys", "data", out, why);
     pe_shared_wave_unref(&wave);
     return status;
@@ -32,6 +33,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
+    pe_rope_mrope_warn(&rope, out);
     status = turn(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;
@@ -50,7 +52,8 @@ static const pe_param params[] = {
      .two_axes = true,
      .integers_only = true,
      .unit = "tokens",
-     .help = "How far to move: one integer, or one for each token.",
+     .help = "How far to move: one integer, or one for each token; with mrope_section also on each "
+             "axis, [axes, 1] or [axes, n].",
      .example = "-256"},
     {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
     PE_ROPE_PARAMS,

@@ -4,6 +4,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "encodings/rope_axes.h"
 
 /* An evaluation in MPFR costs as much as so many elements of a table: some microseconds. */
 #define EVALUATION_WORK 4096
@@ -11,6 +14,8 @@
 typedef struct spectrum {
     pe_shared_wave unscaled, scaled;
     const pe_spectrum_row *rows;
+    size_t n_rows;
+    int32_t *pair_axis; /* NULL: there is one */
 } spectrum;
 
 typedef struct element {
@@ -71,6 +76,10 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     const pe_dtype dtype = plan->tensors[t].dtype;
     unsigned char *to = out;
     (void)why;
+    if (t == state->n_rows) {
+        memcpy(out, state->pair_axis + first, units * sizeof *state->pair_axis);
+        return PE_OK;
+    }
     for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
         pe_dtype_store(dtype, value(state, &state->rows[t], dtype, first + u), to);
     return PE_OK;
@@ -81,6 +90,7 @@ static void free_state(void *of)
     spectrum *state = of;
     pe_shared_wave_unref(&state->unscaled);
     pe_shared_wave_unref(&state->scaled);
+    free(state->pair_axis);
     free(state);
 }
 
@@ -89,7 +99,7 @@ static void free_state(void *of)
 static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
 {
     const spectrum *state = plan->state;
-    for (size_t t = 0; t < plan->n_tensors; t++) {
+    for (size_t t = 0; t < state->n_rows; t++) {
         const pe_tensor *tensor = &plan->tensors[t];
         if (tensor->dtype != PE_FLOAT16)
             continue;
@@ -103,6 +113,19 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     return PE_OK;
 }
 
+static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
+                               const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    spectrum *state = out->state;
+    state->pair_axis = malloc(axes->pairs * sizeof *state->pair_axis);
+    if (state->pair_axis == NULL)
+        return pe_fail_memory(why);
+    for (size_t k = 0; k < axes->n_runs; k++)
+        for (size_t i = 0; i < axes->run[k].count; i++)
+            state->pair_axis[axes->run[k].first + i] = (int32_t)axes->run[k].axis;
+    return pe_plan_add_tensor(out, limits, "pair_axis", PE_INT32, shape, 1, why);
+}
+
 pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype dtype,
                                 const pe_spectrum_row *rows, size_t n, const pe_limits *limits,
                                 pe_plan *out, pe_problem *why)
@@ -112,6 +135,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype
     if (state == NULL)
         return pe_fail_memory(why);
     state->rows = rows;
+    state->n_rows = n;
     out->state = state;
     out->free_state = free_state;
     out->fill = fill;
@@ -122,5 +146,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype
         status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
     for (size_t t = 0; t < out->n_tensors; t++)
         out->tensors[t].work = EVALUATION_WORK;
+    if (status == PE_OK && rope->axes != NULL)
+        status = add_pair_axis(rope->axes, &shape, limits, out, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }

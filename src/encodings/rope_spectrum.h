@@ -20,7 +20,7 @@ typedef struct pe_spectrum_row {
 
 /**
  * Plan the tensors of `rows` (a constant array). Elements are correctly rounded; where a frequency
- * is 0 its wavelength and stretch are infinite.
+ * is 0 its wavelength and stretch are infinite. A rotation by several axes adds pair_axis.
  * Errors  INVALID_PARAMETER: one overflows dtype.
  */
 pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype dtype,

@@ -10,6 +10,8 @@ typedef struct cache_layout cache_layout;
 typedef struct table {
     pe_shared_wave wave;
     pe_positions positions;
+    pe_rope_axes *axes; /* NULL: positions are [tokens], else [axes, tokens] */
+    size_t tokens;
     pe_pairing pairing;
     size_t pairs;
     const cache_layout *layout;
@@ -105,15 +107,26 @@ static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned 
 /* ---- the table ----------------------------------------------------------------------------------
  */
 
+static double position(const void *of, size_t axis, size_t r)
+{
+    const table *state = of;
+    return state->positions.list[axis * state->tokens + r];
+}
+
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
                       pe_problem *why)
 {
+    pe_status status;
     const table *state = plan->state;
     const pe_dtype dtype = plan->tensors[t].dtype;
     const size_t bytes = pe_dtype_bytes(dtype);
     const pe_wave_layout layout = wave_layout(state, &state->layout->faces[t]);
-    const pe_status status =
-        pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype, out, why);
+    if (state->axes == NULL)
+        status = pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype,
+                               out, why);
+    else
+        status = pe_rope_axes_table(state->axes, state->wave.wave, position, state, first, units,
+                                    &layout, dtype, out, why);
     for (size_t u = 0; u < units && status == PE_OK && state->layout->doubled; u++)
         double_row(state->pairing, state->pairs, bytes,
                    (unsigned char *)out + u * layout.row * bytes);
@@ -125,6 +138,7 @@ static void free_state(void *of)
     table *state = of;
     pe_shared_wave_unref(&state->wave);
     pe_positions_free(&state->positions);
+    free(state->axes);
     free(state);
 }
 
@@ -132,12 +146,12 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
                              pe_plan *out, pe_problem *why)
 {
     const cache_layout *layout = state->layout;
-    const pe_shape rows = {2, {state->positions.count, state->pairs * layout->width}};
+    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
     size_t elements;
     pe_shape shape = rows;
     /* the product of a flat shape is checked before it is taken; the refusal names the shape */
     if (pe_shape_elements(&rows, &elements))
-        shape = shape_of(layout, state->positions.count, state->pairs);
+        shape = shape_of(layout, state->tokens, state->pairs);
     for (size_t t = 0; t < layout->n_faces; t++) {
         const pe_status status = pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype,
                                                     &shape, state->pairs * layout->width, why);
@@ -147,7 +161,23 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     return PE_OK;
 }
 
-static pe_status plan_table(const pe_rope *rope, const pe_values *values, pe_tables *tables,
+/* Positions on several axes keep them; otherwise all axes are at the one position. */
+static pe_status set_positions(table *state, pe_rope *rope, const pe_values *values,
+                               pe_problem *why)
+{
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_status status = pe_rope_check_axes(rope->axes, "positions", positions, why);
+    if (status != PE_OK)
+        return status;
+    state->tokens = positions->shape.dim[positions->shape.ndim - 1];
+    if (positions->shape.ndim > 1) {
+        state->axes = rope->axes;
+        rope->axes = NULL; /* the table's now */
+    }
+    return pe_positions_copy(positions, &state->positions, why);
+}
+
+static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_tables *tables,
                             const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     table *state = calloc(1, sizeof *state);
@@ -159,8 +189,7 @@ static pe_status plan_table(const pe_rope *rope, const pe_values *values, pe_tab
     state->pairs = rope->pairs;
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
-    pe_status status =
-        pe_positions_copy(&pe_values_find(values, "positions")->positions, &state->positions, why);
+    pe_status status = set_positions(state, rope, values, why);
     if (status == PE_OK)
         status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status == PE_OK)
@@ -176,6 +205,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
+    pe_rope_mrope_warn(&rope, out);
     status = plan_table(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;
@@ -189,13 +219,22 @@ static const pe_param params[] = {
      .choices = layout_names,
      .help = "The shapes an engine keeps its table in.",
      .example = "pairs"},
-    PE_PARAM_POSITIONS,
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .two_axes = true,
+     .fallback_text = "0:128",
+     .unit = "tokens",
+     .help = "Positions: a:b, a:b:step, a number, or a list; with mrope_section also one of these "
+             "for each axis, [axes, n], with semicolons between them.",
+     .example = "0:8"},
     PE_PARAM_DTYPE,
     PE_PARAM_NUMERICS,
 };
 
 /**
  *     cos(pos, i) = A cos(pos theta_i),   sin(pos, i) = A sin(pos theta_i),   0 <= i < rotary_dim/2
+ *
+ * where pos is, with mrope_section, the position on the axis of pair i (rope_mrope.h).
  *
  * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A, the attention factor, and the layouts:
  *         the repositories named above.

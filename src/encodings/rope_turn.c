@@ -8,7 +8,7 @@
 /* What turning needs besides the tensor. */
 typedef struct worker {
     const pe_rope_turn *turn;
-    pe_rope_rows rows;
+    pe_axes_rows rows;
     double *minus;   /* [pairs]: sines of the negative angle; backwards only */
     double *channel; /* [rotary_dim]: a vector; float32 only */
 } worker;
@@ -35,7 +35,7 @@ static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t coun
 {
     const pe_rope *rope = work->turn->rope;
     const double *cos, *sin;
-    pe_rope_rows_at(&work->rows, r, &cos, &sin);
+    pe_axes_rows_at(&work->rows, r, &cos, &sin);
     if (work->turn->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
             work->minus[i] = -sin[i];
@@ -59,23 +59,30 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
+/* Tokens that have positions. */
+static size_t placed(const pe_rope_turn *turn)
+{
+    const bool several = turn->axes != NULL && turn->positions->shape.ndim > 1;
+    return turn->positions->count / (several ? turn->axes->n : 1);
+}
+
 /* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
 static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
 {
-    const pe_positions *positions = work->turn->positions;
+    const size_t count = placed(work->turn);
     const pe_shape *shape = &array->shape;
     size_t n = shape->dim[axis], inner = product(shape, axis + 1, shape->ndim - 1);
     const size_t outer = product(shape, 0, axis);
-    if (positions->count == 1) { /* one turn for all tokens */
+    if (count == 1) { /* one turn for all tokens */
         inner *= n;
         n = 1;
     }
-    const size_t batches = positions->count / n, per = outer / batches;
+    const size_t batches = count / n, per = outer / batches;
     const size_t token = inner * work->turn->rope->head_dim * pe_dtype_bytes(array->dtype);
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
-            const pe_status status = pe_rope_rows_load(&work->rows, b * n + t, n - t, &got, why);
+            const pe_status status = pe_axes_rows_load(&work->rows, b * n + t, n - t, &got, why);
             if (status != PE_OK)
                 return status;
             for (size_t o = b * per; o < (b + 1) * per; o++)
@@ -90,16 +97,16 @@ pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *ar
 {
     pe_status status;
     const pe_rope *rope = turn->rope;
-    worker work = {
-        .turn = turn,
-        .rows = {.tables = turn->tables, .wave = turn->wave, .positions = turn->positions},
-        .minus = malloc(rope->pairs * sizeof(double)),
-        .channel = malloc(rope->rotary_dim * sizeof(double))};
-    if (work.minus != NULL && work.channel != NULL)
-        status = turn_all(&work, axis, array, why);
-    else
+    worker work = {.turn = turn,
+                   .minus = malloc(rope->pairs * sizeof(double)),
+                   .channel = malloc(rope->rotary_dim * sizeof(double))};
+    status =
+        pe_axes_rows_open(&work.rows, turn->axes, turn->tables, turn->wave, turn->positions, why);
+    if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);
-    pe_rope_rows_close(&work.rows);
+    if (status == PE_OK)
+        status = turn_all(&work, axis, array, why);
+    pe_axes_rows_close(&work.rows);
     free(work.minus);
     free(work.channel);
     return status;

@@ -3,16 +3,18 @@
 #ifndef PE_ENCODINGS_ROPE_TURN_H
 #define PE_ENCODINGS_ROPE_TURN_H
 
-#include "encodings/rope_rows.h"
+#include "encodings/rope_axes.h"
 
 /** How to turn. Borrows everything. */
 typedef struct pe_rope_turn {
     const pe_rope *rope;
     pe_tables *tables;
     const pe_shared_wave *wave;
-    /** One position for all tokens, [n], or [batch, n] with batch 1 or that of axis 0. */
+    /** One position for all tokens, [n], or [batch, n] with batch 1 or that of axis 0; with axes
+     * also [axes, n] and [axes, batch, n], and no [batch, n]. */
     const pe_positions *positions;
-    bool backwards; /* by the negative angle */
+    bool backwards;           /* by the negative angle */
+    const pe_rope_axes *axes; /* NULL: a token has one position */
 } pe_rope_turn;
 
 /**

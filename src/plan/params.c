@@ -201,15 +201,19 @@ static void print_plain(const pe_param *param, const pe_value *value, pe_buffer 
     }
 }
 
-/* Positions [batch, n] have no query text; in JSON they are nested arrays. */
-static void print_batches(const pe_positions *positions, pe_buffer *out)
+/* Positions [axes, batch, n] have no query text; in JSON they are nested arrays. */
+static void print_nested(const pe_shape *shape, size_t axis, const double **next, pe_buffer *out)
 {
-    const size_t n = positions->shape.dim[1];
+    const size_t n = shape->dim[axis];
     pe_buffer_str(out, "[");
-    for (size_t b = 0; b < positions->shape.dim[0]; b++) {
-        pe_buffer_str(out, b == 0 ? "[" : ",[");
-        print_list(positions->list + b * n, n, out);
-        pe_buffer_str(out, "]");
+    if (axis + 1 == shape->ndim) {
+        print_list(*next, n, out);
+        *next += n;
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            pe_buffer_str(out, i == 0 ? "" : ",");
+            print_nested(shape, axis + 1, next, out);
+        }
     }
     pe_buffer_str(out, "]");
 }
@@ -217,8 +221,9 @@ static void print_batches(const pe_positions *positions, pe_buffer *out)
 static void print_json(const pe_param *param, const pe_value *value, pe_buffer *out)
 {
     const char *open = "", *close = "";
-    if (param->kind == PE_KIND_POSITIONS && value->positions.shape.ndim == 2) {
-        print_batches(&value->positions, out);
+    if (param->kind == PE_KIND_POSITIONS && value->positions.shape.ndim > 2) {
+        const double *next = value->positions.list;
+        print_nested(&value->positions.shape, 0, &next, out);
         return;
     }
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS)

@@ -34,8 +34,9 @@ typedef struct pe_param {
     const char
         *fallback_text; /* POSITIONS: "0:128"; also shown for derived defaults ("head_dim") */
     const char *const *choices; /* CHOICE, NULL-terminated */
-    bool integers_only;         /* POSITIONS, TENSOR */
-    bool two_axes;              /* POSITIONS may be [batch, n] in a body */
+    bool integers_only;         /* POSITIONS, TENSOR, REAL_LIST */
+    bool two_axes;              /* POSITIONS may be [batch, n] or [axes, n] */
+    bool three_axes;            /* POSITIONS may be [axes, batch, n] in a body, too */
     size_t list_max;            /* REAL_LIST: most items */
     size_t min_dims, max_dims;  /* TENSOR */
     bool as_float64;            /* TENSOR: read as float64 whatever dtype says */

@@ -161,13 +161,73 @@ static pe_status parse_list(const char *text, size_t bytes, const char *name, si
     return status;
 }
 
-pe_status pe_positions_parse(const char *text, size_t bytes, const char *name, size_t max_count,
-                             pe_positions *out, pe_problem *why)
+static pe_status parse_row(const char *text, size_t bytes, const char *name, size_t max_count,
+                           pe_positions *out, pe_problem *why)
 {
     const char *colon = memchr(text, ':', bytes);
     if (colon != NULL)
         return parse_range(text, bytes, colon, name, max_count, out, why);
     return parse_list(text, bytes, name, max_count, out, why);
+}
+
+/* Row r of `rows`, and what it makes of the list of all; the first row says how long rows are. */
+static pe_status take_row(const pe_positions *row, size_t r, size_t rows, const char *name,
+                          size_t max_count, pe_positions *all, pe_problem *why)
+{
+    if (r == 0) {
+        if (row->count > max_count / rows)
+            return too_many(name, row->count * rows, max_count, why);
+        all->shape = (pe_shape){2, {rows, row->count}};
+        all->count = rows * row->count;
+        all->list = malloc(all->count * sizeof *all->list);
+        if (all->list == NULL)
+            return pe_fail_memory(why);
+    }
+    if (row->count != all->shape.dim[1])
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must name as many positions on every axis: %zu on the first, %zu on "
+                       "axis %zu",
+                       name, all->shape.dim[1], row->count, r);
+    for (size_t i = 0; i < row->count; i++)
+        all->list[r * row->count + i] = pe_positions_at(row, i);
+    all->fractional |= row->fractional;
+    return PE_OK;
+}
+
+static pe_status parse_rows(const char *text, size_t bytes, size_t rows, const char *name,
+                            size_t max_count, pe_positions *out, pe_problem *why)
+{
+    pe_positions all = {0};
+    pe_status status = PE_OK;
+    const char *at = text, *end = text + bytes;
+    for (size_t r = 0; r < rows && status == PE_OK; r++) {
+        const char *mark = at < end ? memchr(at, ';', (size_t)(end - at)) : NULL;
+        const char *stop = mark != NULL ? mark : end;
+        pe_positions row = {0};
+        status = parse_row(at, (size_t)(stop - at), name, max_count, &row, why);
+        if (status == PE_OK)
+            status = take_row(&row, r, rows, name, max_count, &all, why);
+        pe_positions_free(&row);
+        at = stop + 1;
+    }
+    if (status == PE_OK)
+        *out = all;
+    else
+        pe_positions_free(&all);
+    return status;
+}
+
+pe_status pe_positions_parse(const char *text, size_t bytes, const char *name, size_t max_count,
+                             pe_positions *out, pe_problem *why)
+{
+    size_t rows = 1;
+    for (size_t i = 0; i < bytes; i++)
+        rows += text[i] == ';';
+    if (rows == 1)
+        return parse_row(text, bytes, name, max_count, out, why);
+    if (rows > max_count)
+        return too_many(name, rows, max_count, why);
+    return parse_rows(text, bytes, rows, name, max_count, out, why);
 }
 
 /* ---- lists --------------------------------------------------------------------------------------
@@ -224,19 +284,65 @@ pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions 
     return PE_OK;
 }
 
+pe_status pe_positions_row(const pe_positions *from, size_t first, size_t n, pe_positions *out,
+                           pe_problem *why)
+{
+    assert(n > 0 && first + n <= from->count);
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {n}}, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t i = 0; i < n; i++)
+        ((double *)list.data)[i] = pe_positions_at(from, first + i);
+    status = pe_positions_from_list(&list, "positions", out, why);
+    pe_array_free(&list);
+    return status;
+}
+
+static void print_range(int64_t first, int64_t step, size_t count, pe_buffer *out)
+{
+    const int64_t last = first + (int64_t)(count - 1) * step;
+    pe_buffer_format(out, "%lld:%lld", (long long)first,
+                     (long long)(step > 0 ? last + 1 : last - 1));
+    if (step != 1)
+        pe_buffer_format(out, ":%lld", (long long)step);
+}
+
+static void print_list(const double *list, size_t count, pe_buffer *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i != 0)
+            pe_buffer_str(out, ",");
+        pe_real_print(list[i], out);
+    }
+}
+
+/* A row of several, as it would be printed alone. */
+static void print_row(const double *list, size_t count, pe_buffer *out)
+{
+    bool whole = true;
+    for (size_t i = 0; i < count; i++)
+        whole &= list[i] == floor(list[i]);
+    if (whole && steady(list, count))
+        print_range((int64_t)list[0], count == 1 ? 1 : (int64_t)(list[1] - list[0]), count, out);
+    else
+        print_list(list, count, out);
+}
+
 void pe_positions_print(const pe_positions *positions, pe_buffer *out)
 {
     if (positions->list == NULL) {
-        const int64_t last = positions->first + (int64_t)(positions->count - 1) * positions->step;
-        pe_buffer_format(out, "%lld:%lld", (long long)positions->first,
-                         (long long)(positions->step > 0 ? last + 1 : last - 1));
-        if (positions->step != 1)
-            pe_buffer_format(out, ":%lld", (long long)positions->step);
+        print_range(positions->first, positions->step, positions->count, out);
         return;
     }
-    for (size_t i = 0; i < positions->count; i++) {
-        if (i != 0)
-            pe_buffer_str(out, ",");
-        pe_real_print(positions->list[i], out);
+    if (positions->shape.ndim < 2) {
+        print_list(positions->list, positions->count, out);
+        return;
+    }
+    const size_t n = positions->shape.dim[positions->shape.ndim - 1];
+    for (size_t first = 0; first < positions->count; first += n) {
+        if (first != 0)
+            pe_buffer_str(out, ";");
+        print_row(positions->list + first, n, out);
     }
 }

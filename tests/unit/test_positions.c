@@ -31,6 +31,9 @@ static const struct good {
      9007199254740991.0},
     {"9007199254740990:9007199254740992", "9007199254740990:9007199254740992", 2,
      9007199254740990.0, 9007199254740991.0},
+    {"0:3;5:2:-1", "0:3;5:2:-1", 6, 0, 3},
+    {"1,2,3;0.5,4,1;7:10", "1:4;0.5,4,1;7:10", 9, 1, 9},
+    {"5;6", "5:6;6:7", 2, 5, 6},
     {"-9007199254740991,0", "-9007199254740991:1:9007199254740991", 2, -9007199254740991.0, 0},
 };
 
@@ -80,6 +83,11 @@ static const struct bad {
     {"0:-9007199254740994:-1", PE_INVALID_PARAMETER},
     {"0:1e300", PE_INVALID_PARAMETER},
     {"0:1001", PE_TOO_MANY_ELEMENTS},
+    {"1,2;3", PE_INVALID_PARAMETER},
+    {"1;", PE_MALFORMED_REQUEST},
+    {";1", PE_MALFORMED_REQUEST},
+    {"0:4;0:4:0", PE_INVALID_PARAMETER},
+    {"0:501;0:501", PE_TOO_MANY_ELEMENTS},
 };
 
 static void texts_that_cannot_be_are_refused_with_the_right_status(void **state)
