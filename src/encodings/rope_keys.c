@@ -21,6 +21,14 @@ static const char *const key_names[PE_ROPE_KEYS] = {
     [PE_ROPE_LONG_FACTOR] = "long_factor",
 };
 
+pe_rope_key pe_rope_key_find(const char *name)
+{
+    pe_rope_key key = 0;
+    while (key < PE_ROPE_KEYS && strcmp(key_names[key], name) != 0)
+        key++;
+    return key;
+}
+
 static bool reads(const pe_rope_type *type, pe_rope_key key)
 {
     return (type->reads & PE_ROPE_BIT(key)) != 0;

@@ -13,6 +13,9 @@
 pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type,
                              pe_problem *why) PE_MUST_CHECK;
 
+/** The key of that name, PE_ROPE_KEYS when it is none. */
+pe_rope_key pe_rope_key_find(const char *name);
+
 /** Numbers that a formula of this type needs room for. */
 size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
 

@@ -20,7 +20,8 @@ typedef struct pe_model_key {
     char *pointer; /* RFC 6901, as a fragment: "#/rope_scaling/factor" */
     char *value;   /* JSON */
     pe_model_key_status status;
-    char *note; /* NULL: nothing to add */
+    const char *parameter; /* the row that it became, or helped to; NULL: none */
+    char *note;            /* NULL: nothing to add */
 } pe_model_key;
 
 /**

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* dictionary.c - a configuration's rotary dictionary: which it is, and what becomes of its keys. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "encodings/rope_keys.h"
+#include "models/rope_reading.h"
+
+/* More keys than any dictionary has. */
+#define DICTIONARY_MAX 64
+
+static const char *const dictionaries[] = {"rope_scaling", "rope_parameters"};
+
+/* Keys of a dictionary that are no parameters: read apart, or rightly ignored. */
+static const struct {
+    const char *name, *note;
+} other_keys[] = {
+    {"rope_type", NULL},
+    {"type", NULL},
+    {"rope_theta", NULL},
+    {"partial_rotary_factor", NULL},
+    {"alpha", NULL},
+    {"original_max_position_embeddings", NULL},
+    {"finetuned", "says how the model was trained, not how it rotates"},
+    {"llama_4_scaling_beta", "scales queries by their position, not the rotation"},
+    {"short_mscale", "transformers reads attention_factor instead"},
+    {"long_mscale", "transformers reads attention_factor instead"},
+};
+
+/* ---- the dictionary -----------------------------------------------------------------------------
+ */
+
+bool pe_rope_by_type(const json_t *object)
+{
+    const char *key;
+    json_t *value;
+    bool any = false;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        if (!json_is_object(value) && !json_is_null(value))
+            return false;
+        any |= json_is_object(value);
+    }
+    return any;
+}
+
+/* Both spellings: rope_scaling counts, unless it says nothing. */
+void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
+{
+    const json_t *first = NULL;
+    for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
+        const json_t *object = json_object_get(reader->config, dictionaries[d]);
+        if (object == NULL)
+            continue;
+        if (json_is_null(object)) {
+            pe_reader_report(reader, dictionaries[d], object, PE_MODEL_KEY_IGNORED, NULL,
+                             "null: frequencies are not scaled");
+        } else if (!json_is_object(object)) {
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
+                           "%s must be an object or null, got %s", dictionaries[d],
+                           pe_json_type_text(object));
+        } else if (json_object_size(object) > DICTIONARY_MAX) {
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
+                           "%s may have at most %d members, got %zu", dictionaries[d],
+                           DICTIONARY_MAX, json_object_size(object));
+        } else if (first != NULL) {
+            pe_reader_report(reader, dictionaries[d], object, PE_MODEL_KEY_IGNORED, NULL,
+                             "rope_scaling is read instead");
+            if (!json_equal((json_t *)(uintptr_t)first, (json_t *)(uintptr_t)object))
+                pe_reader_warn(reader, "rope_scaling and rope_parameters differ; rope_scaling is "
+                                       "read, as transformers does");
+        } else if (json_object_size(object) != 0) {
+            first = object;
+            *out = (pe_rope_dictionary){.object = object};
+            snprintf(out->place, sizeof out->place, "%s/", dictionaries[d]);
+        }
+    }
+}
+
+/* The dictionary of one type of layers. */
+void pe_rope_choose_by_type(pe_reader *reader, const pe_rope_dictionary *all,
+                            const char *layer_type, pe_rope_dictionary *out)
+{
+    const json_t *object = json_object_get(all->object, layer_type);
+    *out = (pe_rope_dictionary){0};
+    snprintf(out->place, sizeof out->place, "%.96s%.64s", all->place, layer_type);
+    if (object == NULL)
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, out->place,
+                       "%.*s has parameters for some types of layers, but none for %s",
+                       (int)strlen(all->place) - 1, all->place, layer_type);
+    if (json_object_size(object) > DICTIONARY_MAX)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, out->place, "%s may have at most %d members",
+                       layer_type, DICTIONARY_MAX);
+    out->object = json_is_object(object) ? object : NULL;
+    strncat(out->place, "/", sizeof out->place - strlen(out->place) - 1);
+}
+
+/* ---- one kind under way
+ * ---------------------------------------------------------------------------
+ */
+
+/* A key's place, until the next call. */
+const char *pe_rope_place(pe_rope_reading *r, const char *key)
+{
+    snprintf(r->place, sizeof r->place, "%s%.90s", r->dictionary.place, key);
+    return r->place;
+}
+
+const json_t *pe_rope_member(const pe_rope_reading *r, const char *key)
+{
+    const json_t *value = json_object_get(r->dictionary.object, key);
+    return json_is_null(value) ? NULL : value;
+}
+
+void pe_rope_set_member(pe_rope_reading *r, const char *key, const char *parameter,
+                        const char *note)
+{
+    const json_t *value = pe_rope_member(r, key);
+    if (pe_reader_set(r->reader, &r->kind->values, parameter, pe_rope_place(r, key), value))
+        pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_USED, parameter, note);
+    else
+        pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_IGNORED, NULL,
+                         "nothing here reads it");
+}
+
+void pe_rope_set_number(pe_rope_reading *r, const char *parameter, const char *where, double number)
+{
+    if (r->reader->status == PE_OK && pe_values_find(&r->kind->values, parameter) != NULL)
+        pe_reader_set_number(r->reader, &r->kind->values, parameter, where, number);
+}
+
+bool pe_rope_reads(const pe_rope_reading *r, pe_rope_key key)
+{
+    return (r->type->reads & PE_ROPE_BIT(key)) != 0;
+}
+
+/* ---- the other keys of the dictionary -----------------------------------------------------------
+ */
+
+static bool is_other(pe_rope_reading *r, const char *key, const json_t *value)
+{
+    for (size_t k = 0; k < PE_LEN(other_keys); k++)
+        if (strcmp(other_keys[k].name, key) == 0) {
+            if (other_keys[k].note != NULL)
+                pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED,
+                                 NULL, other_keys[k].note);
+            return true;
+        }
+    return false;
+}
+
+/* A key as it may stand in a pointer: ~ and / have a meaning there. */
+static void escape(const char *key, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *key != '\0' && n + 3 < room; key++) {
+        if (*key == '~' || *key == '/') {
+            out[n++] = '~';
+            out[n++] = *key == '~' ? '0' : '1';
+        } else {
+            out[n++] = *key;
+        }
+    }
+    out[n] = '\0';
+}
+
+static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value)
+{
+    const pe_values *values = &r->kind->values;
+    const char *names[128], *near;
+    char safe[96];
+    size_t n = 0;
+    for (size_t i = 0; i < values->n && n < PE_LEN(names); i++)
+        names[n++] = values->params[i].name;
+    for (size_t i = 0; i < PE_LEN(other_keys) && n < PE_LEN(names); i++)
+        names[n++] = other_keys[i].name;
+    near = pe_nearest_name(key, names, n);
+    escape(key, safe, sizeof safe);
+    pe_reader_report(r->reader, pe_rope_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
+                     "not known");
+    pe_reader_warn(r->reader, "%s is not known%s%s%s", r->place,
+                   near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
+                   near != NULL ? "?" : "");
+}
+
+/* Rows that a configuration does not give in its dictionary. */
+static bool is_a_row(const pe_rope_reading *r, const char *key)
+{
+    static const char *const not [] = {"head_dim", "rotary_dim", "seq_len",
+                                       "max_position_embeddings"};
+    const pe_value *value = pe_values_find(&r->kind->values, key);
+    if (value == NULL)
+        return false;
+    for (size_t i = 0; i < PE_LEN(not ); i++)
+        if (strcmp(not [i], key) == 0)
+            return false;
+    const pe_param_kind kind = r->kind->values.params[value - r->kind->values.value].kind;
+    return kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
+           kind == PE_KIND_REAL_LIST;
+}
+
+/* Known even to a resource without such a row. */
+static bool is_section(const char *key)
+{
+    return strcmp(key, "mrope_section") == 0 || strcmp(key, "mrope_interleaved") == 0;
+}
+
+static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
+{
+    const pe_rope_key known = pe_rope_key_find(key);
+    if (is_other(r, key, value))
+        return;
+    if (is_section(key) && !json_is_null(value)) {
+        pe_rope_set_member(r, key, key, NULL);
+    } else if (!is_a_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
+        unknown_key(r, key, value);
+    } else if (json_is_null(value)) {
+        pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,
+                         "null counts as absent");
+    } else if (known != PE_ROPE_KEYS && !pe_rope_reads(r, known)) {
+        char note[96];
+        snprintf(note, sizeof note, "rope_type %s does not read it", r->type->name);
+        pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL, note);
+        if (known == PE_ROPE_FACTOR)
+            pe_reader_warn(r->reader, "%s is not read by rope_type %s", r->place, r->type->name);
+    } else {
+        pe_rope_set_member(r, key, key, NULL);
+    }
+}
+
+void pe_rope_read_keys(pe_rope_reading *r)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)r->dictionary.object, key, value)
+    {
+        if (r->reader->status == PE_OK)
+            read_key(r, key, value);
+    }
+    if (pe_rope_member(r, "alpha") == NULL)
+        return;
+    if (strcmp(r->type->name, "ntk") == 0)
+        pe_rope_set_member(r, "alpha", "factor", "the factor of ntk");
+    else
+        pe_reader_report(r->reader, pe_rope_place(r, "alpha"), pe_rope_member(r, "alpha"),
+                         PE_MODEL_KEY_IGNORED, NULL, "this rope_type does not read it");
+}
+
+/* What the type assumes of keys that are absent. */
+void pe_rope_read_defaults(pe_rope_reading *r)
+{
+    char note[96];
+    snprintf(note, sizeof note, "the default of rope_type %s", r->type->name);
+    for (size_t p = 0; p < r->kind->values.n; p++) {
+        const char *name = r->kind->values.params[p].name;
+        const pe_rope_key key = pe_rope_key_find(name);
+        for (size_t d = 0; d < r->type->n_defaults; d++) {
+            if (key != r->type->defaults[d].key || r->kind->values.value[p].present)
+                continue;
+            pe_reader_default(r->reader, pe_rope_place(r, name), r->type->defaults[d].value, name,
+                              note);
+            pe_rope_set_number(r, name, r->place, r->type->defaults[d].value);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* fill.c - what a model says, as values of a resource's rows. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/rope_keys.h"
+#include "models/model.h"
+
+/* ---- which layers -------------------------------------------------------------------------------
+ */
+
+static pe_status no_such_kind(const pe_model *model, const char *wanted, pe_problem *why)
+{
+    pe_buffer known = {0};
+    for (size_t k = 0; k < model->n_kinds; k++)
+        pe_buffer_format(&known, k == 0 ? "%s" : ", %s", model->kinds[k].layer_type);
+    if (model->n_layers != 0)
+        pe_buffer_format(&known, ", or a layer from 0 to %zu", model->n_layers - 1);
+    const pe_status status =
+        pe_fail(why, PE_INVALID_PARAMETER, "layer_type", "layer_type must be one of %s; got %.40s",
+                pe_buffer_text(&known), wanted);
+    pe_buffer_free(&known);
+    return status;
+}
+
+static const pe_model_layers *kind_of_layer(const pe_model *model, const char *number)
+{
+    if (!isdigit((unsigned char)number[0]))
+        return NULL;
+    char *end;
+    const unsigned long long layer = strtoull(number, &end, 10);
+    if (*end != '\0')
+        return NULL;
+    for (size_t k = 0; k < model->n_kinds; k++)
+        for (size_t i = 0; i < model->kinds[k].n; i++)
+            if (model->kinds[k].index[i] == layer)
+                return &model->kinds[k];
+    return NULL;
+}
+
+pe_status pe_model_choose(const pe_model *model, const char *layer_type,
+                          const pe_model_layers **out, pe_problem *why)
+{
+    const pe_model_layers *found = layer_type == NULL ? &model->kinds[0] : NULL;
+    for (size_t k = 0; k < model->n_kinds && found == NULL; k++)
+        if (strcmp(model->kinds[k].layer_type, layer_type) == 0)
+            found = &model->kinds[k];
+    if (found == NULL)
+        found = kind_of_layer(model, layer_type);
+    if (found == NULL)
+        return no_such_kind(model, layer_type, why);
+    *out = found;
+    return PE_OK;
+}
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+static bool given(const pe_values *values, const char *name)
+{
+    return pe_values_given(values, name);
+}
+
+/* Did the client ask for another type of scaling? A resource with methods of its own has none. */
+static bool other_type(const pe_values *from, const pe_values *to)
+{
+    const pe_value *asked = pe_values_find(to, "rope_type"),
+                   *own = pe_values_find(from, "rope_type");
+    if (own == NULL)
+        return false;
+    if (asked == NULL)
+        return pe_values_find(to, "method") != NULL;
+    const pe_param *asked_row = &to->params[asked - to->value];
+    const pe_param *own_row = &from->params[own - from->value];
+    return asked->given &&
+           strcmp(asked_row->choices[asked->choice], own_row->choices[own->choice]) != 0;
+}
+
+/* What the client gave decides: nothing is filled in that would contradict it. */
+static bool left_out(const pe_values *to, const char *name, bool another_type)
+{
+    const pe_rope_key key = pe_rope_key_find(name);
+    if (another_type && key != PE_ROPE_KEYS && key != PE_ROPE_MAX_POSITIONS)
+        return true;
+    if (strcmp(name, "rotary_dim") == 0)
+        return given(to, "head_dim") || given(to, "partial_rotary_factor");
+    if (strcmp(name, "partial_rotary_factor") == 0)
+        return given(to, "rotary_dim");
+    return false;
+}
+
+static pe_status copy_choice(const pe_param *from_row, const pe_value *from, const pe_param *to_row,
+                             pe_value *to, pe_problem *why)
+{
+    const char *wanted = from_row->choices[from->choice];
+    for (size_t c = 0; to_row->choices[c] != NULL; c++)
+        if (strcmp(to_row->choices[c], wanted) == 0) {
+            to->choice = c;
+            to->present = true;
+            return PE_OK;
+        }
+    return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                   "the model has %s %s, which is not offered "
+                   "here",
+                   from_row->name, wanted);
+}
+
+static pe_status copy_list(const pe_value *from, pe_value *to, pe_problem *why)
+{
+    double *list = malloc(from->list_length * sizeof *list);
+    if (list == NULL)
+        return pe_fail_memory(why);
+    memcpy(list, from->list, from->list_length * sizeof *list);
+    to->list = list;
+    to->list_length = from->list_length;
+    to->present = true;
+    return PE_OK;
+}
+
+static pe_status copy(const pe_param *from_row, const pe_value *from, const pe_param *to_row,
+                      pe_value *to, pe_problem *why)
+{
+    if (from_row->kind == PE_KIND_CHOICE)
+        return copy_choice(from_row, from, to_row, to, why);
+    if (from_row->kind == PE_KIND_REAL_LIST)
+        return copy_list(from, to, why);
+    to->integer = from->integer;
+    to->real = from->real;
+    to->truth = from->truth;
+    to->present = true;
+    return PE_OK;
+}
+
+/* Where a resource has one dimension, it is that of what rotates. */
+static const char *name_for(const pe_values *to, const char *name)
+{
+    if (pe_values_find(to, "rotary_dim") != NULL)
+        return name;
+    return strcmp(name, "rotary_dim") == 0 ? "head_dim"
+           : strcmp(name, "head_dim") == 0 ? "rotary_dim"
+                                           : name;
+}
+
+pe_status pe_model_fill(const pe_model_layers *layers, pe_values *values, pe_problem *why)
+{
+    const pe_values *from = &layers->values;
+    const bool another_type = other_type(from, values);
+    for (size_t i = 0; i < from->n; i++) {
+        const pe_param *row = &from->params[i];
+        pe_value *to = pe_values_find(values, name_for(values, row->name));
+        if (!from->value[i].present || to == NULL || to->given ||
+            left_out(values, row->name, another_type))
+            continue;
+        const pe_status status =
+            copy(row, &from->value[i], &values->params[to - values->value], to, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}

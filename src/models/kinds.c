@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* kinds.c - which layers there are, and which of them encode positions alike. */
+#include "models/kinds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYERS_MAX 4096
+#define KINDS_MAX  8
+#define TYPE_MAX   64 /* bytes of a layer type's name */
+
+static const char full[] = "full_attention", sliding[] = "sliding_attention";
+
+/* Layers that mix tokens without attention, or whose attention has no positions. */
+static const char *const plain[] = {"linear_attention",
+                                    "mamba",
+                                    "mamba2",
+                                    "conv",
+                                    "recurrent",
+                                    "moe",
+                                    "mlp",
+                                    "short_conv",
+                                    "gated_delta_net",
+                                    "kda",
+                                    "lightning_attention"};
+
+/* What is known of each layer. */
+typedef struct stack {
+    size_t n;
+    const char *type[LAYERS_MAX];
+    bool nope[LAYERS_MAX];
+} stack;
+
+pe_model_layers *pe_kind_add(pe_reader *reader, const char *layer_type, const pe_resource *resource,
+                             size_t *index, size_t n)
+{
+    pe_model *model = reader->model;
+    pe_model_layers *grown = realloc(model->kinds, (model->n_kinds + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(index);
+        pe_reader_fail_memory(reader);
+        return NULL;
+    }
+    model->kinds = grown;
+    pe_model_layers *kind = &grown[model->n_kinds++];
+    *kind = (pe_model_layers){
+        .layer_type = strdup(layer_type), .resource = resource, .n = n, .index = index};
+    if (kind->layer_type == NULL)
+        pe_reader_fail_memory(reader);
+    if (resource != NULL && reader->status == PE_OK)
+        reader->status =
+            pe_values_make(resource->params, resource->n_params, &kind->values, reader->why);
+    return kind;
+}
+
+/* ---- what each layer is -------------------------------------------------------------------------
+ */
+
+static void read_layer_types(pe_reader *reader, stack *layers, const json_t *list)
+{
+    const size_t n = json_array_size(list);
+    if (!json_is_array(list) || n == 0 || n > LAYERS_MAX) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "layer_types",
+                       "layer_types must be an array of 1 to %d strings, got %s of %zu", LAYERS_MAX,
+                       pe_json_type_text(list), n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        char place[64];
+        const char *type = json_string_value(json_array_get(list, i));
+        snprintf(place, sizeof place, "layer_types/%zu", i);
+        if (type == NULL || strlen(type) >= TYPE_MAX || type[0] == '\0')
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
+                           "each of layer_types must be a string of 1 to %d bytes", TYPE_MAX - 1);
+        layers->type[i] = type;
+    }
+    if (layers->n != 0 && layers->n != n)
+        pe_reader_warn(reader,
+                       "layer_types has %zu entries for %zu layers; layers are those of "
+                       "layer_types",
+                       n, layers->n);
+    layers->n = n;
+    pe_reader_report(reader, "layer_types", list, PE_MODEL_KEY_USED, NULL, NULL);
+}
+
+/* "LLLG": local and global layers in turn. */
+static bool read_letters(pe_reader *reader, stack *layers)
+{
+    const json_t *value = pe_reader_member(reader, "sliding_window_pattern");
+    const char *letters = json_string_value(value);
+    if (letters == NULL || letters[0] == '\0')
+        return false;
+    const size_t n = strlen(letters);
+    for (size_t i = 0; i < layers->n; i++)
+        layers->type[i] = letters[i % n] == 'G' ? full : sliding;
+    pe_reader_report(reader, "sliding_window_pattern", value, PE_MODEL_KEY_USED, NULL,
+                     "L: sliding_attention, G: full_attention, in turn");
+    return true;
+}
+
+/* A fact, or the type's own default of it; 0: neither. */
+static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char *note)
+{
+    double value = 0;
+    if (pe_reader_fact(reader, fact, &value, NULL))
+        return (size_t)value;
+    if (fallback > 0)
+        pe_reader_default(reader, pe_fact_name(fact), fallback, NULL, note);
+    return (size_t)fallback;
+}
+
+static void read_pattern(pe_reader *reader, stack *layers)
+{
+    static const char note[] = "the default of this model type";
+    if (read_letters(reader, layers))
+        return;
+    const size_t pattern = fact_or(reader, PE_FACT_PATTERN, reader->type->pattern, note);
+    const size_t every =
+        pattern != 0 ? 0 : fact_or(reader, PE_FACT_EVERY, reader->type->every, note);
+    for (size_t i = 0; i < layers->n; i++) {
+        bool is_full = true;
+        if (pattern != 0)
+            is_full = (i + 1) % pattern == 0;
+        else if (every != 0)
+            is_full = i % every == 0;
+        layers->type[i] = is_full ? full : sliding;
+    }
+}
+
+/* ---- which of them do not rotate ----------------------------------------------------------------
+ */
+
+static void read_nope_list(pe_reader *reader, stack *layers, const json_t *list)
+{
+    const size_t n = json_array_size(list);
+    if (!json_is_array(list) || (layers->n != 0 && n != layers->n)) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "no_rope_layers",
+                       "no_rope_layers must be an array with a 0 or 1 for each of %zu layers, got "
+                       "%s of %zu",
+                       layers->n, pe_json_type_text(list), n);
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++) {
+        const json_t *item = json_array_get(list, i);
+        const double flag = json_is_boolean(item) ? json_is_true(item) : json_number_value(item);
+        if ((!json_is_number(item) && !json_is_boolean(item)) || (flag != 0 && flag != 1)) {
+            char place[64];
+            snprintf(place, sizeof place, "no_rope_layers/%zu", i);
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
+                           "each of no_rope_layers must be 0 (no rotation) or 1");
+        }
+        layers->nope[i] = flag == 0;
+    }
+    pe_reader_report(reader, "no_rope_layers", list, PE_MODEL_KEY_USED, NULL,
+                     "0: the layer does not rotate; 1: it does");
+}
+
+static void read_nope(pe_reader *reader, stack *layers)
+{
+    const json_t *list = pe_reader_member(reader, "no_rope_layers");
+    if (list != NULL && (!json_is_array(list) || json_array_size(list) != 0)) {
+        read_nope_list(reader, layers, list);
+        return;
+    }
+    const size_t every = fact_or(reader, PE_FACT_NOPE_EVERY, reader->type->nope_every,
+                                 "the default of this model type: every so manieth layer does not "
+                                 "rotate");
+    for (size_t i = 0; every != 0 && i < layers->n; i++)
+        layers->nope[i] = (i + 1) % every == 0;
+}
+
+static bool is_plain(const char *type)
+{
+    for (size_t i = 0; i < PE_LEN(plain); i++)
+        if (strcmp(plain[i], type) == 0)
+            return true;
+    return false;
+}
+
+/* Models that rotate in sliding layers alone, as long as they have any. */
+static bool full_is_plain(const pe_reader *reader)
+{
+    const json_t *window = json_object_get(reader->config, "sliding_window");
+    return reader->type->nope_full && !json_is_null(window);
+}
+
+static void mark_plain(pe_reader *reader, stack *layers)
+{
+    const bool no_full = full_is_plain(reader);
+    for (size_t i = 0; i < layers->n; i++)
+        layers->nope[i] |= is_plain(layers->type[i]) || (no_full && layers->type[i] == full) ||
+                           (no_full && strcmp(layers->type[i], full) == 0);
+    if (no_full)
+        pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
+                       reader->type->name);
+}
+
+/* ---- kinds --------------------------------------------------------------------------------------
+ */
+
+/* Layers of a type of which only some rotate are two kinds. */
+static const char *kind_name(const stack *layers, size_t layer)
+{
+    if (layers->nope[layer])
+        for (size_t i = 0; i < layers->n; i++)
+            if (!layers->nope[i] && strcmp(layers->type[i], layers->type[layer]) == 0)
+                return "no_rope";
+    return layers->type[layer];
+}
+
+/* Layer `first` and all that are named as it is. */
+static void add_kind(pe_reader *reader, const stack *layers, const char *const *names, size_t first,
+                     const pe_resource *resource)
+{
+    size_t n = 0;
+    size_t *index = malloc(layers->n * sizeof *index);
+    if (index == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    for (size_t i = first; i < layers->n; i++)
+        if (strcmp(names[i], names[first]) == 0)
+            index[n++] = i;
+    if (reader->model->n_kinds == KINDS_MAX) {
+        free(index);
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "layer_types",
+                       "layer_types may name at most %d types", KINDS_MAX);
+        return;
+    }
+    (void)pe_kind_add(reader, names[first], layers->nope[first] ? NULL : resource, index, n);
+}
+
+static void group(pe_reader *reader, const stack *layers, const pe_resource *resource)
+{
+    const char **names = calloc(layers->n, sizeof *names);
+    if (names == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    for (size_t i = 0; i < layers->n; i++)
+        names[i] = kind_name(layers, i);
+    for (size_t i = 0; i < layers->n && reader->status == PE_OK; i++) {
+        size_t first = 0;
+        while (strcmp(names[first], names[i]) != 0)
+            first++;
+        if (first == i)
+            add_kind(reader, layers, names, i, resource);
+    }
+    free(names);
+}
+
+/* Without a count of layers: the kinds that the keys speak of. */
+static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
+{
+    pe_rope_dictionary dictionary = {0};
+    pe_rope_dictionary_find(reader, &dictionary);
+    if (dictionary.object != NULL && pe_rope_by_type(dictionary.object)) {
+        const char *name;
+        json_t *value;
+        json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)
+        {
+            if (reader->model->n_kinds < KINDS_MAX && strlen(name) < TYPE_MAX)
+                (void)pe_kind_add(reader, name, resource, NULL, 0);
+        }
+        return;
+    }
+    (void)pe_kind_add(reader, full, full_is_plain(reader) ? NULL : resource, NULL, 0);
+    if (pe_reader_has(reader, PE_FACT_LOCAL_THETA) || reader->type->local_theta != 0 ||
+        full_is_plain(reader))
+        (void)pe_kind_add(reader, sliding, resource, NULL, 0);
+}
+
+/* What counts by default: full attention if it rotates, else the first that does. */
+static void put_default_first(pe_model *model)
+{
+    size_t best = 0;
+    for (size_t k = model->n_kinds; k-- > 0;)
+        if (model->kinds[k].resource != NULL)
+            best = k;
+    for (size_t k = 0; k < model->n_kinds; k++)
+        if (model->kinds[k].resource != NULL && strcmp(model->kinds[k].layer_type, full) == 0)
+            best = k;
+    if (model->n_kinds == 0)
+        return;
+    const pe_model_layers chosen = model->kinds[best];
+    memmove(&model->kinds[1], &model->kinds[0], best * sizeof chosen);
+    model->kinds[0] = chosen;
+}
+
+void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
+{
+    double n = 0;
+    const json_t *types = pe_reader_member(reader, "layer_types");
+    stack *layers = calloc(1, sizeof *layers);
+    if (layers == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    if (pe_reader_fact(reader, PE_FACT_LAYERS, &n, NULL))
+        layers->n = (size_t)n;
+    if (types != NULL)
+        read_layer_types(reader, layers, types);
+    else if (reader->status == PE_OK)
+        read_pattern(reader, layers);
+    if (reader->status == PE_OK)
+        read_nope(reader, layers);
+    if (reader->status == PE_OK && layers->n == 0)
+        kinds_of_keys(reader, resource);
+    if (reader->status == PE_OK && layers->n != 0) {
+        mark_plain(reader, layers);
+        group(reader, layers, resource);
+    }
+    reader->model->n_layers = layers->n;
+    put_default_first(reader->model);
+    free(layers);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.c - reading a configuration's keys, and what is reported of each. */
+#include "models/reader.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+/* More is reported of no configuration. */
+#define KEYS_MAX     512
+#define WARNINGS_MAX 64
+
+#define SPELLINGS_MAX 8
+
+/* A fact's spellings, the first in use counts; 0 is a value of REAL facts only where min says so.
+ */
+typedef struct fact_row {
+    const char *names[SPELLINGS_MAX];
+    pe_param_kind kind;
+    double min, max;
+    const char *parameter;
+} fact_row;
+
+#define WIDTH_MAX 16777216
+
+static const fact_row facts[PE_FACTS] = {
+    [PE_FACT_HIDDEN] = {{"hidden_size", "n_embd", "d_model", "dim", "hidden_dim"},
+                        PE_KIND_INT,
+                        1,
+                        WIDTH_MAX,
+                        "head_dim"},
+    [PE_FACT_HEADS] = {{"num_attention_heads", "n_head", "n_heads", "num_heads",
+                        "encoder_attention_heads"},
+                       PE_KIND_INT,
+                       1,
+                       65536,
+                       "head_dim"},
+    [PE_FACT_HEAD_DIM] =
+        {{"head_dim", "kv_channels", "attention_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
+    [PE_FACT_GLOBAL_HEAD_DIM] = {{"global_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
+    [PE_FACT_ROPE_HEAD_DIM] = {{"qk_rope_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
+    [PE_FACT_NOPE_HEAD_DIM] = {{"qk_nope_head_dim"}, PE_KIND_INT, 0, 65536, NULL},
+    [PE_FACT_LAYERS] =
+        {{"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, PE_KIND_INT, 1, 4096, NULL},
+    [PE_FACT_MAX_POSITIONS] = {{"max_position_embeddings", "n_positions", "max_seq_len",
+                                "seq_length", "max_sequence_length", "model_max_length",
+                                "max_source_positions"},
+                               PE_KIND_INT,
+                               1,
+                               1e12,
+                               "max_position_embeddings"},
+    [PE_FACT_ORIGINAL] = {{"original_max_position_embeddings"},
+                          PE_KIND_INT,
+                          1,
+                          1e12,
+                          "original_max_position_embeddings"},
+    [PE_FACT_ROTARY_DIM] = {{"rotary_dim", "rotary_emb_dim"}, PE_KIND_INT, 2, 65536, "rotary_dim"},
+    [PE_FACT_PARTIAL] = {{"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"},
+                         PE_KIND_REAL,
+                         1e-6,
+                         1,
+                         "partial_rotary_factor"},
+    [PE_FACT_THETA] = {{"rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base",
+                        "rotary_base", "attn_config/rope_theta"},
+                       PE_KIND_REAL,
+                       1,
+                       1e12,
+                       "rope_theta"},
+    [PE_FACT_LOCAL_THETA] = {{"rope_local_base_freq", "local_rope_theta", "swa_rope_theta"},
+                             PE_KIND_REAL,
+                             1,
+                             1e12,
+                             "rope_theta"},
+    [PE_FACT_THETA_RATIO] = {{"rope_ratio"}, PE_KIND_REAL, 1e-3, 1e6, "rope_theta"},
+    [PE_FACT_INTERLEAVE] =
+        {{"rope_interleave", "rotary_emb_interleaved"}, PE_KIND_BOOL, 0, 1, "pairing"},
+    [PE_FACT_PATTERN] =
+        {{"sliding_window_pattern", "_sliding_window_pattern"}, PE_KIND_INT, 1, 4096, NULL},
+    [PE_FACT_EVERY] = {{"global_attn_every_n_layers"}, PE_KIND_INT, 1, 4096, NULL},
+    [PE_FACT_NOPE_EVERY] = {{"no_rope_layer_interval"}, PE_KIND_INT, 1, 4096, NULL},
+    [PE_FACT_ALIBI] = {{"alibi", "use_alibi", "attn_config/alibi"}, PE_KIND_BOOL, 0, 1, NULL},
+    [PE_FACT_ALIBI_MAX] = {{"alibi_bias_max", "attn_config/alibi_bias_max"},
+                           PE_KIND_REAL,
+                           1e-6,
+                           512,
+                           "alibi_bias_max"},
+    [PE_FACT_ATTENTION_ROPE] = {{"attn_config/rope"}, PE_KIND_BOOL, 0, 1, NULL},
+    [PE_FACT_SINUSOIDAL] =
+        {{"sinusoidal_pos_embds", "sinusoidal_embeddings"}, PE_KIND_BOOL, 0, 1, NULL},
+    [PE_FACT_BUCKETS] = {{"relative_attention_num_buckets"}, PE_KIND_INT, 2, 65536, "num_buckets"},
+    [PE_FACT_MAX_DISTANCE] =
+        {{"relative_attention_max_distance"}, PE_KIND_INT, 2, 1e9, "max_distance"},
+    [PE_FACT_POSITION_BUCKETS] = {{"position_buckets"}, PE_KIND_INT, -1, 65536, "num_buckets"},
+    [PE_FACT_MAX_RELATIVE] = {{"max_relative_positions"}, PE_KIND_INT, -1, 1e9, "max_distance"},
+    [PE_FACT_QUERY_SCALAR] = {{"query_pre_attn_scalar"}, PE_KIND_REAL, 1e-6, 1e12, NULL},
+    [PE_FACT_ATTENTION_MULTIPLIER] = {{"attention_multiplier"}, PE_KIND_REAL, 1e-12, 1e12, NULL},
+};
+
+const char *pe_fact_name(pe_fact fact)
+{
+    return facts[fact].names[0];
+}
+
+const char *pe_fact_parameter(pe_fact fact)
+{
+    return facts[fact].parameter;
+}
+
+/* Keys that are read without being facts. */
+static const char *const others[] = {
+    "rope_scaling",     "rope_parameters", "layer_types", "no_rope_layers",
+    "rope_interleaved", "sliding_window",  "model_type",  "position_embedding_type",
+};
+
+static size_t list_known(const char **out)
+{
+    size_t n = 0;
+    for (size_t f = 0; f < PE_FACTS; f++)
+        for (size_t s = 0; s < SPELLINGS_MAX && facts[f].names[s] != NULL; s++)
+            out[n++] = facts[f].names[s];
+    for (size_t i = 0; i < PE_LEN(others); i++)
+        out[n++] = others[i];
+    return n;
+}
+
+bool pe_reader_knows(const char *name)
+{
+    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(others)];
+    const size_t n = list_known(known);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(known[i], name) == 0)
+            return true;
+    return false;
+}
+
+const char *pe_reader_nearest(const char *name)
+{
+    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(others)];
+    return pe_nearest_name(name, known, list_known(known));
+}
+
+/* ---- failures -----------------------------------------------------------------------------------
+ */
+
+void pe_reader_fail(pe_reader *reader, pe_status status, const char *where, const char *format, ...)
+{
+    char detail[sizeof reader->why->detail], place[sizeof reader->why->where];
+    if (reader->status != PE_OK)
+        return;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(detail, sizeof detail, format, list);
+    va_end(list);
+    snprintf(place, sizeof place, "%s%s", reader->path, where);
+    reader->status = status;
+    (void)pe_fail(reader->why, status, place, "%s", detail);
+}
+
+void pe_reader_fail_memory(pe_reader *reader)
+{
+    if (reader->status == PE_OK)
+        reader->status = pe_fail_memory(reader->why);
+}
+
+/* ---- the report ---------------------------------------------------------------------------------
+ */
+
+const char *pe_json_type_text(const json_t *value)
+{
+    static const char *const texts[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "a number", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
+    };
+    return texts[json_typeof(value)];
+}
+
+/* Arrays and objects within others are left out: `[...]`, `{...}` would not be JSON, so they are
+ * shown empty. */
+static void print_value(const json_t *value, bool inside, pe_buffer *out)
+{
+    size_t i;
+    const json_t *item;
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        pe_buffer_json_string(out, json_string_value(value));
+        break;
+    case JSON_INTEGER:
+    case JSON_REAL:
+        pe_real_print(json_number_value(value), out);
+        break;
+    case JSON_ARRAY:
+        pe_buffer_str(out, "[");
+        json_array_foreach((json_t *)(uintptr_t)value, i, item)
+        {
+            if (inside)
+                break;
+            pe_buffer_str(out, i == 0 ? "" : ",");
+            print_value(item, true, out);
+        }
+        pe_buffer_str(out, "]");
+        break;
+    case JSON_OBJECT:
+        pe_buffer_str(out, "{}");
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+    case JSON_NULL:
+        pe_buffer_str(out, pe_json_type_text(value));
+        break;
+    }
+}
+
+/* Room for one item more in an array that doubles. */
+static bool grow(pe_reader *reader, void **items, size_t n, size_t size, size_t *room)
+{
+    if (n < *room)
+        return true;
+    const size_t more = *room == 0 ? 16 : 2 * *room;
+    void *grown = realloc(*items, more * size);
+    if (grown == NULL) {
+        pe_reader_fail_memory(reader);
+        return false;
+    }
+    *items = grown;
+    *room = more;
+    return true;
+}
+
+static bool reported(const pe_model *model, const char *pointer)
+{
+    for (size_t k = 0; k < model->n_keys; k++)
+        if (strcmp(model->keys[k].pointer, pointer) == 0)
+            return true;
+    return false;
+}
+
+static void add_key(pe_reader *reader, pe_model_key *key)
+{
+    pe_model *model = reader->model;
+    void *keys = model->keys;
+    if (key->pointer == NULL || key->value == NULL)
+        pe_reader_fail_memory(reader);
+    else if (model->n_keys < KEYS_MAX && !reported(model, key->pointer) &&
+             grow(reader, &keys, model->n_keys, sizeof *key, &reader->keys_room)) {
+        model->keys = keys;
+        model->keys[model->n_keys++] = *key;
+        return;
+    }
+    free(key->pointer);
+    free(key->value);
+    free(key->note);
+}
+
+static char *pointer_of(const pe_reader *reader, const char *where)
+{
+    pe_buffer text = {0};
+    pe_buffer_format(&text, "#/%s%s", reader->path, where);
+    char *pointer = text.failed ? NULL : strdup(pe_buffer_text(&text));
+    pe_buffer_free(&text);
+    return pointer;
+}
+
+void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
+                      pe_model_key_status status, const char *parameter, const char *note)
+{
+    pe_buffer text = {0};
+    if (reader->status != PE_OK)
+        return;
+    print_value(value, false, &text);
+    pe_model_key key = {.pointer = pointer_of(reader, where),
+                        .value = text.failed ? NULL : strdup(pe_buffer_text(&text)),
+                        .status = status,
+                        .parameter = parameter,
+                        .note = note == NULL ? NULL : strdup(note)};
+    pe_buffer_free(&text);
+    add_key(reader, &key);
+}
+
+void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,
+                       const char *note)
+{
+    json_t *number = json_real(value);
+    if (number == NULL)
+        pe_reader_fail_memory(reader);
+    else
+        pe_reader_report(reader, where, number, PE_MODEL_KEY_DEFAULTED, parameter, note);
+    json_decref(number);
+}
+
+void pe_reader_warn(pe_reader *reader, const char *format, ...)
+{
+    char text[512];
+    pe_model *model = reader->model;
+    void *warnings = model->warnings;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (reader->status != PE_OK || model->n_warnings == WARNINGS_MAX)
+        return;
+    for (size_t w = 0; w < model->n_warnings; w++)
+        if (strcmp(model->warnings[w], text) == 0)
+            return;
+    if (!grow(reader, &warnings, model->n_warnings, sizeof *model->warnings,
+              &reader->warnings_room))
+        return;
+    model->warnings = warnings;
+    model->warnings[model->n_warnings] = strdup(text);
+    if (model->warnings[model->n_warnings] == NULL)
+        pe_reader_fail_memory(reader);
+    else
+        model->n_warnings++;
+}
+
+/* ---- facts --------------------------------------------------------------------------------------
+ */
+
+const json_t *pe_reader_member(const pe_reader *reader, const char *where)
+{
+    const json_t *at = reader->config;
+    const char *slash = strchr(where, '/');
+    char parent[64];
+    if (slash != NULL) {
+        snprintf(parent, sizeof parent, "%.*s", (int)(slash - where), where);
+        at = json_object_get(at, parent);
+        where = slash + 1;
+    }
+    at = json_object_get(at, where);
+    return json_is_null(at) ? NULL : at;
+}
+
+bool pe_reader_has(const pe_reader *reader, pe_fact fact)
+{
+    for (size_t s = 0; s < SPELLINGS_MAX && facts[fact].names[s] != NULL; s++)
+        if (pe_reader_member(reader, facts[fact].names[s]) != NULL)
+            return true;
+    return false;
+}
+
+/* The value as a number of its kind, or a failure at where. */
+static bool take(pe_reader *reader, const pe_param *row, const char *where, const json_t *value,
+                 double *out)
+{
+    static const char *const wanted[] = {[PE_KIND_INT] = "an integer",
+                                         [PE_KIND_REAL] = "a number",
+                                         [PE_KIND_BOOL] = "true or false"};
+    const bool truth = row->kind == PE_KIND_BOOL;
+    if (truth ? !json_is_boolean(value) : !json_is_number(value)) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where,
+                       wanted[row->kind], pe_json_type_text(value));
+        return false;
+    }
+    const double number = truth ? json_is_true(value) : json_number_value(value) + 0.0;
+    const bool above = row->above_min ? number > row->min : number >= row->min;
+    pe_buffer text = {0};
+    if (row->kind == PE_KIND_INT && number != trunc(number)) {
+        pe_real_print(number, &text);
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be an integer, got %s", where,
+                       pe_buffer_text(&text));
+    } else if (!truth && !(above && number <= row->max)) {
+        pe_buffer_str(&text, row->above_min ? "above " : "at least ");
+        pe_real_print(row->min, &text);
+        pe_buffer_str(&text, " and at most ");
+        pe_real_print(row->max, &text);
+        pe_buffer_str(&text, ", got ");
+        pe_real_print(number, &text);
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s", where,
+                       pe_buffer_text(&text));
+    }
+    pe_buffer_free(&text);
+    *out = number;
+    return reader->status == PE_OK;
+}
+
+bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
+{
+    const fact_row *row = &facts[fact];
+    const pe_param param = {.kind = row->kind, .min = row->min, .max = row->max};
+    const char *first = NULL;
+    for (size_t s = 0; s < SPELLINGS_MAX && row->names[s] != NULL; s++) {
+        const json_t *value = pe_reader_member(reader, row->names[s]);
+        double number = 0;
+        if (value == NULL || reader->status != PE_OK)
+            continue;
+        if (first != NULL) {
+            char note[128];
+            snprintf(note, sizeof note, "%s is read instead", first);
+            pe_reader_report(reader, row->names[s], value, PE_MODEL_KEY_IGNORED, NULL, note);
+            if (json_is_number(value) && json_number_value(value) != *out)
+                pe_reader_warn(reader, "%s and %s differ; %s is read", first, row->names[s], first);
+            continue;
+        }
+        if (!take(reader, &param, row->names[s], value, &number))
+            return false;
+        first = row->names[s];
+        *out = number;
+        pe_reader_report(reader, first, value, PE_MODEL_KEY_USED, row->parameter, NULL);
+    }
+    if (where != NULL && first != NULL)
+        *where = first;
+    return first != NULL;
+}
+
+/* ---- values -------------------------------------------------------------------------------------
+ */
+
+static void put_number(const pe_param *row, pe_value *value, double number)
+{
+    value->present = value->given = true;
+    if (row->kind == PE_KIND_INT)
+        value->integer = (int64_t)number;
+    else if (row->kind == PE_KIND_BOOL)
+        value->truth = number != 0;
+    else
+        value->real = number;
+}
+
+void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name, const char *where,
+                          double number)
+{
+    pe_value *value = pe_values_find(values, name);
+    const pe_param *row = &values->params[value - values->value];
+    json_t *json = row->kind == PE_KIND_BOOL ? json_boolean(number != 0) : json_real(number);
+    if (json == NULL)
+        pe_reader_fail_memory(reader);
+    else if (take(reader, row, where, json, &number))
+        put_number(row, value, number);
+    json_decref(json);
+}
+
+void pe_reader_set_choice(pe_values *values, const char *name, const char *choice)
+{
+    pe_value *value = pe_values_find(values, name);
+    const char *const *choices = values->params[value - values->value].choices;
+    for (size_t c = 0; choices[c] != NULL; c++)
+        if (strcmp(choices[c], choice) == 0) {
+            value->choice = c;
+            value->present = value->given = true;
+        }
+}
+
+static void set_list(pe_reader *reader, const pe_param *row, pe_value *value, const char *where,
+                     const json_t *json)
+{
+    const size_t n = json_array_size(json);
+    const pe_param item = {
+        .kind = PE_KIND_REAL, .min = row->min, .max = row->max, .above_min = row->above_min};
+    if (n == 0 || (row->list_max != 0 && n > row->list_max)) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where,
+                       "%s must be an array of 1 to %zu numbers, got %s%s%zu", where, row->list_max,
+                       json_is_array(json) ? "" : pe_json_type_text(json),
+                       json_is_array(json) ? "" : ", not ", n);
+        return;
+    }
+    double *list = calloc(n, sizeof *list);
+    if (list == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    for (size_t i = 0; i < n && reader->status == PE_OK; i++) {
+        char place[128];
+        snprintf(place, sizeof place, "%s/%zu", where, i);
+        (void)take(reader, &item, place, json_array_get(json, i), &list[i]);
+    }
+    free(value->list);
+    value->list = list;
+    value->list_length = n;
+    value->present = value->given = true;
+}
+
+bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const char *where,
+                   const json_t *json)
+{
+    pe_value *value = pe_values_find(values, name);
+    double number = 0;
+    if (value == NULL)
+        return false;
+    const pe_param *row = &values->params[value - values->value];
+    if (row->kind == PE_KIND_REAL_LIST)
+        set_list(reader, row, value, where, json);
+    else if (take(reader, row, where, json, &number))
+        put_number(row, value, number);
+    return true;
+}

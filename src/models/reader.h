@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* reader.h - reading a configuration's keys, and what is reported of each. Private to models/. */
+#ifndef PE_MODELS_READER_H
+#define PE_MODELS_READER_H
+
+#include "models/model.h"
+#include "models/types.h"
+
+/** Facts that configurations spell in several ways; reader.c has the spellings as rows. */
+typedef enum pe_fact {
+    PE_FACT_HIDDEN,
+    PE_FACT_HEADS,
+    PE_FACT_HEAD_DIM,
+    PE_FACT_GLOBAL_HEAD_DIM,
+    PE_FACT_ROPE_HEAD_DIM, /* latent attention: the part of a head that rotates */
+    PE_FACT_NOPE_HEAD_DIM,
+    PE_FACT_LAYERS,
+    PE_FACT_MAX_POSITIONS,
+    PE_FACT_ORIGINAL,
+    PE_FACT_ROTARY_DIM,
+    PE_FACT_PARTIAL,
+    PE_FACT_THETA,
+    PE_FACT_LOCAL_THETA,
+    PE_FACT_THETA_RATIO,
+    PE_FACT_INTERLEAVE, /* bool */
+    PE_FACT_PATTERN,
+    PE_FACT_EVERY,
+    PE_FACT_NOPE_EVERY,
+    PE_FACT_ALIBI, /* bool */
+    PE_FACT_ALIBI_MAX,
+    PE_FACT_ATTENTION_ROPE, /* bool */
+    PE_FACT_SINUSOIDAL,     /* bool */
+    PE_FACT_BUCKETS,
+    PE_FACT_MAX_DISTANCE,
+    PE_FACT_POSITION_BUCKETS,
+    PE_FACT_MAX_RELATIVE,
+    PE_FACT_QUERY_SCALAR,
+    PE_FACT_ATTENTION_MULTIPLIER,
+    PE_FACTS
+} pe_fact;
+
+/** Reading under way. The first failure is kept; what follows it reads nothing. */
+typedef struct pe_reader {
+    const json_t *config;      /* the object that has the text model's keys */
+    char path[64];             /* of it: "", "text_config/" */
+    const pe_model_type *type; /* never NULL: unknown types are an empty row */
+    pe_model *model;           /* in the making */
+    size_t keys_room, warnings_room;
+    pe_status status;
+    pe_problem *why;
+} pe_reader;
+
+/** Keep a failure: where is below the configuration ("rope_scaling/factor"). */
+void pe_reader_fail(pe_reader *reader, pe_status status, const char *where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void pe_reader_fail_memory(pe_reader *reader);
+
+/** What became of a key, once for each place. parameter: the row it became, or NULL. note: NULL for
+ * none. */
+void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
+                      pe_model_key_status status, const char *parameter, const char *note);
+/** The same of a default: a number. */
+void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,
+                       const char *note);
+void pe_reader_warn(pe_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** The member at a path below the configuration ("attn_config/alibi"); NULL when absent or null. */
+const json_t *pe_reader_member(const pe_reader *reader, const char *where);
+
+/**
+ * The fact in the first of its spellings that is there; false when none is. Others are reported as
+ * ignored. where (may be NULL) gets the key's place. A bool is 0 or 1.
+ */
+bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
+/** Is it there? Reports nothing. */
+bool pe_reader_has(const pe_reader *reader, pe_fact fact);
+/** Where it would stand, in its first spelling. */
+const char *pe_fact_name(pe_fact fact);
+/** The row it becomes, or NULL. */
+const char *pe_fact_parameter(pe_fact fact);
+/** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */
+bool pe_reader_knows(const char *name);
+const char *pe_reader_nearest(const char *name);
+
+/** The type of a JSON value in words: "a string". */
+const char *pe_json_type_text(const json_t *value);
+
+/** Set the row `name` of values from JSON of its type, within its bounds, present and given. Is
+ * there such a row? */
+bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const char *where,
+                   const json_t *value);
+/** Set an INT, REAL or BOOL row that is there, within its bounds. */
+void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name, const char *where,
+                          double number);
+/** Set a CHOICE row that is there to one of its choices. */
+void pe_reader_set_choice(pe_values *values, const char *name, const char *choice);
+
+#endif

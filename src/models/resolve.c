@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* resolve.c - how a model encodes positions, resolved from its configuration. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "models/kinds.h"
+
+/* Objects in which models of several modalities keep their language model, outermost first. */
+static const char *const nests[] = {"thinker_config", "text_config", "language_config",
+                                    "llm_config", "text_model_config"};
+
+/* The resource whose rows hold a scheme's parameters; NULL: it has none. */
+static const struct {
+    const char *encoding, *resource;
+} schemes[] = {
+    [PE_SCHEME_ROPE] = {"rope", "rope/table"},
+    [PE_SCHEME_ALIBI] = {"alibi", "alibi/slopes"},
+    [PE_SCHEME_T5] = {"t5", "t5/buckets"},
+    [PE_SCHEME_DEBERTA] = {"t5", "t5/buckets"},
+    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", "sinusoidal"},
+    [PE_SCHEME_LEARNED] = {"learned", NULL},
+    [PE_SCHEME_NONE] = {"none", NULL},
+};
+
+/* What position_embedding_type says. */
+static const struct {
+    const char *name;
+    pe_scheme scheme;
+} position_types[] = {
+    {"absolute", PE_SCHEME_LEARNED},
+    {"learned", PE_SCHEME_LEARNED},
+    {"learned_absolute", PE_SCHEME_LEARNED},
+    {"alibi", PE_SCHEME_ALIBI},
+    {"rotary", PE_SCHEME_ROPE},
+    {"rope", PE_SCHEME_ROPE},
+    {"sinusoidal", PE_SCHEME_SINUSOIDAL},
+    {"none", PE_SCHEME_NONE},
+    {"nope", PE_SCHEME_NONE},
+};
+
+static const char class_default[] = "the default of this model type";
+
+/* ---- which object, which model type -------------------------------------------------------------
+ */
+
+/* Into the language model's own object, as deep as it goes. */
+static void descend(pe_reader *reader)
+{
+    for (size_t n = 0; n < PE_LEN(nests); n++) {
+        const json_t *inner = json_object_get(reader->config, nests[n]);
+        if (inner == NULL || json_is_null(inner))
+            continue;
+        if (!json_is_object(inner)) {
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, nests[n], "%s must be an object, got %s",
+                           nests[n], pe_json_type_text(inner));
+            return;
+        }
+        reader->config = inner;
+        strncat(reader->path, nests[n], sizeof reader->path - strlen(reader->path) - 2);
+        strncat(reader->path, "/", sizeof reader->path - strlen(reader->path) - 1);
+    }
+}
+
+/* The nested object's model type, else that of the whole. */
+static void read_model_type(pe_reader *reader, const json_t *whole)
+{
+    static const pe_model_type unknown = {0};
+    const json_t *value = pe_reader_member(reader, "model_type");
+    const bool own = value != NULL;
+    if (!own)
+        value = json_object_get(whole, "model_type");
+    reader->type = &unknown;
+    if (value == NULL || json_is_null(value)) {
+        pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
+        return;
+    }
+    if (!json_is_string(value)) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "model_type",
+                       "model_type must be a string, got %s", pe_json_type_text(value));
+        return;
+    }
+    const pe_model_type *type = pe_model_type_find(json_string_value(value));
+    if (type != NULL)
+        reader->type = type;
+    else
+        pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
+                       json_string_value(value));
+    if (own)
+        pe_reader_report(reader, "model_type", value,
+                         type != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_IGNORED, "pairing",
+                         type != NULL ? NULL : "not known");
+}
+
+/* ---- which scheme -------------------------------------------------------------------------------
+ */
+
+static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
+{
+    const json_t *value = pe_reader_member(reader, "position_embedding_type");
+    const char *name = json_string_value(value);
+    for (size_t p = 0; name != NULL && p < PE_LEN(position_types); p++)
+        if (strcmp(position_types[p].name, name) == 0) {
+            pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_USED, NULL,
+                             NULL);
+            *out = position_types[p].scheme;
+            return true;
+        }
+    if (value != NULL) {
+        pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_IGNORED, NULL,
+                         "not known");
+        pe_reader_warn(reader, "position_embedding_type %.40s is not known",
+                       name != NULL ? name : pe_json_type_text(value));
+    }
+    return false;
+}
+
+/* An unknown model type: what its keys speak of. */
+static pe_scheme scheme_of_keys(const pe_reader *reader)
+{
+    if (pe_reader_has(reader, PE_FACT_POSITION_BUCKETS))
+        return PE_SCHEME_DEBERTA;
+    return pe_reader_has(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
+}
+
+/* Baichuan's larger model has ALiBi and says so nowhere but in its code. */
+static bool is_baichuan_13b(const pe_reader *reader)
+{
+    return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
+           json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
+}
+
+static pe_scheme scheme_of(pe_reader *reader)
+{
+    double truth = 0;
+    pe_scheme scheme = reader->type->name != NULL ? reader->type->scheme : scheme_of_keys(reader);
+    if (is_baichuan_13b(reader)) {
+        pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
+        return PE_SCHEME_ALIBI;
+    }
+    if (pe_reader_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
+        if (truth != 0)
+            return PE_SCHEME_ALIBI;
+        scheme = scheme == PE_SCHEME_ALIBI ? PE_SCHEME_LEARNED : scheme;
+    }
+    if (pe_reader_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
+        return PE_SCHEME_ROPE;
+    if (reader->type->needs_key)
+        return pe_reader_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
+                   ? PE_SCHEME_SINUSOIDAL
+                   : PE_SCHEME_LEARNED;
+    pe_scheme said;
+    return scheme_of_key(reader, &said) ? said : scheme;
+}
+
+/* ---- schemes without rotation -------------------------------------------------------------------
+ */
+
+static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
+                       const char *where, double value)
+{
+    if (reader->status == PE_OK)
+        pe_reader_set_number(reader, &kind->values, name, where, value);
+}
+
+/* A fact's value, else the default, reported; MISSING_PARAMETER where fallback is 0. */
+static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
+                     double fallback)
+{
+    const char *where = pe_fact_name(fact);
+    double value = fallback;
+    if (!pe_reader_fact(reader, fact, &value, &where)) {
+        if (fallback == 0)
+            pe_reader_fail(reader, PE_MISSING_PARAMETER, where, "%s is missing", where);
+        else
+            pe_reader_default(reader, where, fallback, name, class_default);
+    }
+    set_number(reader, kind, name, where, value);
+}
+
+static void resolve_alibi(pe_reader *reader, pe_model_layers *kind)
+{
+    set_fact(reader, kind, "num_heads", PE_FACT_HEADS, 0);
+    set_fact(reader, kind, "alibi_bias_max", PE_FACT_ALIBI_MAX, 8);
+    pe_reader_set_choice(&kind->values, "variant", "press");
+}
+
+static void resolve_t5(pe_reader *reader, pe_model_layers *kind)
+{
+    const bool decoder = strcmp(kind->layer_type, "decoder") == 0;
+    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, 32);
+    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE, 128);
+    set_number(reader, kind, "bidirectional", "bidirectional", decoder ? 0 : 1);
+    pe_reader_set_choice(&kind->values, "variant", "t5");
+}
+
+/* max_relative_positions below 1 stands for max_position_embeddings. */
+static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
+{
+    const char *where = pe_fact_name(PE_FACT_POSITION_BUCKETS);
+    double buckets = -1, farthest = -1;
+    if (!pe_reader_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
+                       "position_buckets is missing: without buckets distances are only clipped, "
+                       "which no resource does DeBERTa's way");
+        return;
+    }
+    set_number(reader, kind, "num_buckets", where, buckets);
+    where = pe_fact_name(PE_FACT_MAX_RELATIVE);
+    if (!pe_reader_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
+        farthest = 512;
+        if (!pe_reader_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
+            pe_reader_default(reader, "max_position_embeddings", farthest, "max_distance",
+                              class_default);
+    }
+    set_number(reader, kind, "max_distance", where, farthest);
+    set_number(reader, kind, "bidirectional", "bidirectional", 1);
+    pe_reader_set_choice(&kind->values, "variant", "deberta");
+}
+
+static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
+{
+    set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
+    pe_reader_set_choice(&kind->values, "layout",
+                         reader->type->layout != NULL ? reader->type->layout : "interleaved");
+    set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------
+ */
+
+/* Keys beside the dictionaries that look as if they were meant for us. */
+static void report_strangers(pe_reader *reader)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
+    {
+        if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
+            (strstr(key, "rope") == NULL && strstr(key, "rotary") == NULL))
+            continue;
+        if (strcmp(key, "rope_interleaved") == 0) {
+            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL,
+                             "transformers does not read it; the model type decides");
+            if (json_is_true(value) && !reader->type->interleaved)
+                pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
+        } else if (!pe_reader_knows(key)) {
+            const char *near = pe_reader_nearest(key);
+            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, "not known");
+            pe_reader_warn(reader, "%s is not known%s%s%s", key,
+                           near != NULL ? "; did you mean " : " and ignored",
+                           near != NULL ? near : "", near != NULL ? "?" : "");
+        }
+    }
+}
+
+static void resolve_layers(pe_reader *reader, const pe_resource *resource)
+{
+    pe_rope_dictionary dictionary = {0};
+    pe_model *model = reader->model;
+    pe_kinds_find(reader, resource);
+    pe_rope_dictionary_find(reader, &dictionary);
+    for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
+        if (model->kinds[k].resource != NULL)
+            pe_rope_resolve(reader, &dictionary, &model->kinds[k]);
+    pe_softmax_resolve(reader);
+    report_strangers(reader);
+}
+
+static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name,
+                          const pe_resource *resource)
+{
+    static void (*const resolvers[])(pe_reader *, pe_model_layers *) = {
+        [PE_SCHEME_ALIBI] = resolve_alibi,
+        [PE_SCHEME_T5] = resolve_t5,
+        [PE_SCHEME_DEBERTA] = resolve_deberta,
+        [PE_SCHEME_SINUSOIDAL] = resolve_sinusoidal,
+    };
+    pe_model_layers *kind = pe_kind_add(reader, name, resource, NULL, 0);
+    if (reader->status == PE_OK)
+        resolvers[scheme](reader, kind);
+}
+
+static void resolve(pe_reader *reader)
+{
+    const pe_scheme scheme = scheme_of(reader);
+    const pe_resource *resource =
+        schemes[scheme].resource != NULL ? pe_resource_find(schemes[scheme].resource) : NULL;
+    reader->model->encoding = schemes[scheme].encoding;
+    if (reader->status != PE_OK)
+        return;
+    if (scheme == PE_SCHEME_ROPE) {
+        resolve_layers(reader, resource);
+    } else if (scheme == PE_SCHEME_T5) {
+        resolve_stack(reader, scheme, "encoder", resource);
+        if (!reader->type->one_stack)
+            resolve_stack(reader, scheme, "decoder", resource);
+    } else if (resource != NULL) {
+        resolve_stack(reader, scheme, "all", resource);
+    } else {
+        (void)pe_kind_add(reader, "all", NULL, NULL, 0);
+    }
+}
+
+pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why)
+{
+    pe_reader reader = {.config = config, .why = why};
+    if (!json_is_object(config))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
+                       config != NULL ? pe_json_type_text(config) : "nothing");
+    reader.model = calloc(1, sizeof *reader.model);
+    if (reader.model == NULL)
+        return pe_fail_memory(why);
+    descend(&reader);
+    read_model_type(&reader, config);
+    if (reader.status == PE_OK)
+        resolve(&reader);
+    if (reader.status != PE_OK) {
+        pe_model_free(reader.model);
+        return reader.status;
+    }
+    *out = reader.model;
+    return PE_OK;
+}
+
+void pe_model_free(pe_model *model)
+{
+    if (model == NULL)
+        return;
+    for (size_t k = 0; k < model->n_kinds; k++) {
+        free(model->kinds[k].layer_type);
+        free(model->kinds[k].index);
+        pe_values_free(&model->kinds[k].values);
+    }
+    for (size_t k = 0; k < model->n_keys; k++) {
+        free(model->keys[k].pointer);
+        free(model->keys[k].value);
+        free(model->keys[k].note);
+    }
+    for (size_t w = 0; w < model->n_warnings; w++)
+        free(model->warnings[w]);
+    free(model->kinds);
+    free(model->keys);
+    free(model->warnings);
+    free(model);
+}

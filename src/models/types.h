@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* types.h - the model types: how each turns its pairs, and what its configuration may leave out. */
+#ifndef PE_MODELS_TYPES_H
+#define PE_MODELS_TYPES_H
+
+#include <stdbool.h>
+
+typedef enum pe_scheme {
+    PE_SCHEME_ROPE,
+    PE_SCHEME_ALIBI,
+    PE_SCHEME_T5,
+    PE_SCHEME_DEBERTA, /* T5's resources, with variant deberta */
+    PE_SCHEME_SINUSOIDAL,
+    PE_SCHEME_LEARNED,
+    PE_SCHEME_NONE
+} pe_scheme;
+
+/** A row of the table. Zero: nothing that differs from Llama. */
+typedef struct pe_model_type {
+    const char *name; /* model_type */
+    pe_scheme scheme;
+    bool interleaved;
+    double theta, local_theta; /* rope_theta; that of sliding layers, where it differs */
+    double partial;            /* partial_rotary_factor */
+    int head_dim;              /* of the class, whatever hidden_size is */
+    int width;                 /* head_dim of the class's own hidden_size and heads */
+    int rotary_dim;
+    int pattern;        /* every so manieth layer, counted from 1, is full attention */
+    int every;          /* every so manieth layer, counted from 0, is full attention */
+    int nope_every;     /* every so manieth layer, counted from 1, does not rotate */
+    bool plain_local;   /* layers of sliding attention take no scaling */
+    bool nope_full;     /* layers of full attention do not rotate */
+    bool needs_key;     /* sinusoidal where sinusoidal_pos_embds says so, else learned */
+    bool one_stack;     /* T5: no decoder */
+    const char *layout; /* sinusoidal */
+    int freq_shift;     /* sinusoidal */
+} pe_model_type;
+
+/** The row of a model type; NULL when it is not known. */
+const pe_model_type *pe_model_type_find(const char *name);
+
+#endif
