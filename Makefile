@@ -61,7 +61,7 @@ TEST_FOLDERS := unit kernels properties golden http
 TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,$(TEST_FOLDERS))))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
 TEST_SCRIPT := $(wildcard tests/*/*.test)
-BENCH_BIN := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/bench/*.c))
+BENCH_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/bench/*.c))
 SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c))
 
 .DELETE_ON_ERROR:
@@ -93,10 +93,10 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
 		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
 
-bench: ## run the benchmarks, one after the other
-	@$(DEPS) build test
-	+@$(AGAIN) $(B)/posenc $(BENCH_BIN)
-	@set -e; for bench in $(BENCH_BIN); do echo "== $$bench"; POSENC_BINARY=$(abspath $(B)/posenc) $$bench; done
+bench: ## kernels and text beside yardsticks; BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
+	@$(DEPS) build test yardsticks
+	+@$(AGAIN) $(B)/tests/bench/bench
+	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables
 
 bench-http: ## compare the server with nginx and a Python service; BENCH_JSON=file keeps the figures
 	@$(DEPS) build bench
@@ -148,6 +148,9 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+$(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/libposenc.a
+	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
 # --- generated files: rewritten only when they change, so that nothing is rebuilt in vain ---
 

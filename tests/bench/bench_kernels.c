@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "kernels/kernels.h"
 
 /* Of output, as one block of a streamed answer. */
 #define BLOCK_BYTES 262144
-#define ROUNDS      41
 
 #define HEAD_DIM 128
 #define PAIRS    (HEAD_DIM / 2)
@@ -23,13 +22,6 @@ static _Alignas(64) unsigned char in[BLOCK_BYTES], out[BLOCK_BYTES];
 static _Alignas(64) double wide[BLOCK_BYTES / 2];
 static _Alignas(64) double angles[2][BLOCK_BYTES / 4];
 static uint32_t doubtful[BLOCK_BYTES / 2];
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void run_memcpy(void)
 {
@@ -93,7 +85,7 @@ static void run_ramp(void)
                   doubtful);
 }
 
-static const struct bench {
+static const struct {
     const char *name;
     void (*run)(void);
     void (*yardstick)(void);
@@ -102,30 +94,12 @@ static const struct bench {
     {"widen", run_widen, run_memcpy, "memcpy"},
     {"narrow", run_narrow, run_memcpy, "memcpy"},
     {"add", run_add, run_memcpy, "memcpy"},
-    {"rotate, half, 32 heads", run_rotate_half, run_memcpy, "memcpy"},
-    {"rotate, interleaved, 32 heads", run_rotate_interleaved, run_memcpy, "memcpy"},
-    {"rotate, half, 1 head", run_rotate_one_head, run_memcpy, "memcpy"},
-    {"ramp, dyadic slope", run_ramp_dyadic, run_memset, "memset"},
-    {"ramp, any slope", run_ramp, run_memset, "memset"},
+    {"rotate/half, 32 heads", run_rotate_half, run_memcpy, "memcpy"},
+    {"rotate/interleaved, 32 heads", run_rotate_interleaved, run_memcpy, "memcpy"},
+    {"rotate/half, 1 head", run_rotate_one_head, run_memcpy, "memcpy"},
+    {"ramp/dyadic slope", run_ramp_dyadic, run_memset, "memset"},
+    {"ramp/any slope", run_ramp, run_memset, "memset"},
 };
-
-/* Alternated, and the best of each: what disturbs only ever adds. */
-static void measure(const struct bench *bench)
-{
-    double kernel = HUGE_VAL, yardstick = HUGE_VAL;
-    for (int round = 0; round < ROUNDS; round++) {
-        const double start = seconds();
-        bench->yardstick();
-        const double between = seconds();
-        bench->run();
-        const double end = seconds();
-        yardstick = fmin(yardstick, between - start);
-        kernel = fmin(kernel, end - between);
-    }
-    printf("%-30s %-8s %-8s %6.1f GB/s  %.2f of %s\n", bench->name, kernels->name,
-           pe_dtype_name(dtype), BLOCK_BYTES / kernel * 1e-9, yardstick / kernel,
-           bench->yardstick_name);
-}
 
 static void prepare(void)
 {
@@ -143,16 +117,28 @@ static void prepare(void)
     }
 }
 
-int main(void)
+static void measure(size_t b)
+{
+    bench_row row = {.yardstick = benches[b].yardstick_name,
+                     .run = benches[b].run,
+                     .run_yardstick = benches[b].yardstick,
+                     .unit = BENCH_BYTES,
+                     .amount = BLOCK_BYTES};
+    snprintf(row.name, sizeof row.name, "%s/%s", benches[b].name, pe_dtype_name(dtype));
+    snprintf(row.candidate, sizeof row.candidate, "%s", kernels->name);
+    bench_measure(&row);
+}
+
+void bench_kernels(void)
 {
     static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
-    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
-        for (size_t d = 0; d < PE_LEN(dtypes); d++) {
-            kernels = *k;
-            dtype = dtypes[d];
-            prepare();
-            for (size_t b = 0; b < PE_LEN(benches); b++)
-                measure(&benches[b]);
-        }
-    return 0;
+    for (size_t d = 0; d < PE_LEN(dtypes); d++) {
+        dtype = dtypes[d];
+        prepare();
+        for (size_t b = 0; b < PE_LEN(benches); b++)
+            for (const pe_kernels *const *k = pe_kernels_all(); *k; k++) {
+                kernels = *k;
+                measure(b);
+            }
+    }
 }

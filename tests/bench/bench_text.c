@@ -5,49 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
 #define NUMBERS 16384
-#define ROUNDS  25
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* One measured thing: the best of the rounds, since what disturbs only ever adds. */
-typedef struct subject {
-    const char *name;
-    void (*run)(void);
-    double best;
-} subject;
-
-static void measure(subject *subjects, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        subjects[i].best = HUGE_VAL;
-    for (int round = 0; round < ROUNDS; round++)
-        for (size_t i = 0; i < n; i++) {
-            double start = seconds();
-            subjects[i].run();
-            double time = seconds() - start;
-            if (time < subjects[i].best)
-                subjects[i].best = time;
-        }
-}
 
 static char elements[8 * NUMBERS], text[PE_NUMBER_TEXT_MAX * NUMBERS];
 static pe_dtype dtype;
-static size_t text_bytes;
 
 static void print_ours(void)
 {
-    text_bytes = pe_numbers_print(dtype, elements, NUMBERS, ',', text);
+    (void)pe_numbers_print(dtype, elements, NUMBERS, ',', text);
 }
 
 static void print_snprintf(void)
@@ -123,36 +93,32 @@ static void fill(const struct data *data)
         pe_dtype_store(dtype, data->value(i), elements + i * pe_dtype_bytes(dtype));
 }
 
-static void bench_print(void)
+static void measure_print(const struct data *data)
 {
-    printf("%-10s %-12s %10s %12s %8s %10s\n", "print", "data", "ns/value", "snprintf", "ratio",
-           "MB/s");
+    const pe_number_blocks *const *all = pe_number_blocks_all();
+    bench_row row = {.yardstick = "snprintf",
+                     .run = print_ours,
+                     .run_yardstick = print_snprintf,
+                     .unit = BENCH_VALUES,
+                     .amount = NUMBERS};
+    snprintf(row.name, sizeof row.name, "print/%s/%s", data->name, pe_dtype_name(dtype));
+    for (const pe_number_blocks *const *v = all; *v != NULL; v++) {
+        if (data != datas && v[1] != NULL)
+            continue; /* other data with the best variant only */
+        (void)pe_number_select_variant((*v)->name);
+        snprintf(row.candidate, sizeof row.candidate, "%s", (*v)->name);
+        bench_measure(&row);
+    }
+    (void)pe_number_select_variant("auto");
+}
+
+void bench_print(void)
+{
     for (dtype = 0; dtype < PE_INT32; dtype++)
         for (size_t d = 0; d < PE_LEN(datas); d++) {
             fill(&datas[d]);
-            subject subjects[] = {{"posenc", print_ours, 0}, {"snprintf", print_snprintf, 0}};
-            measure(subjects, 2);
-            printf("%-10s %-12s %10.2f %12.1f %7.1fx %10.0f\n", pe_dtype_name(dtype), datas[d].name,
-                   subjects[0].best / NUMBERS * 1e9, subjects[1].best / NUMBERS * 1e9,
-                   subjects[1].best / subjects[0].best,
-                   (double)text_bytes / subjects[0].best * 1e-6);
+            measure_print(&datas[d]);
         }
-}
-
-static void bench_variants(void)
-{
-    const pe_number_blocks *const *all = pe_number_blocks_all();
-    printf("\n%-10s %-12s %10s   of the first data\n", "print", "variant", "ns/value");
-    for (dtype = 0; dtype < PE_INT32; dtype++)
-        for (const pe_number_blocks *const *v = all; *v != NULL; v++) {
-            fill(&datas[0]);
-            (void)pe_number_select_variant((*v)->name);
-            subject subjects[] = {{"posenc", print_ours, 0}};
-            measure(subjects, 1);
-            printf("%-10s %-12s %10.2f\n", pe_dtype_name(dtype), (*v)->name,
-                   subjects[0].best / NUMBERS * 1e9);
-        }
-    (void)pe_number_select_variant("auto");
 }
 
 /* --- reading back what was printed --- */
@@ -186,31 +152,27 @@ static void scan_strtod(void)
         sink = strtod(at, &at), at++;
 }
 
-static void bench_scan(void)
+static void measure_read(const struct data *data, const char *yardstick, void (*run)(void))
 {
-    printf("\n%-10s %-12s %10s %10s %10s %10s %10s   MB/s\n", "read", "data", "posenc", "jansson",
-           "ratio", "strtod", "ratio");
+    bench_row row = {.candidate = "posenc",
+                     .yardstick = yardstick,
+                     .run = scan_ours,
+                     .run_yardstick = run,
+                     .unit = BENCH_BYTES,
+                     .amount = body_bytes};
+    snprintf(row.name, sizeof row.name, "read/%s/%s", data->name, pe_dtype_name(dtype));
+    bench_measure(&row);
+}
+
+void bench_read(void)
+{
     for (dtype = 0; dtype < PE_INT32; dtype++)
         for (size_t d = 0; d < PE_LEN(datas); d++) {
             fill(&datas[d]);
             body[0] = '[';
             body_bytes = 1 + pe_numbers_print(dtype, elements, NUMBERS, ',', body + 1);
             body[body_bytes++] = ']';
-            subject subjects[] = {
-                {"posenc", scan_ours, 0}, {"jansson", scan_jansson, 0}, {"strtod", scan_strtod, 0}};
-            measure(subjects, 3);
-            double mb = (double)body_bytes * 1e-6;
-            printf("%-10s %-12s %10.0f %10.0f %9.1fx %10.0f %9.1fx\n", pe_dtype_name(dtype),
-                   datas[d].name, mb / subjects[0].best, mb / subjects[1].best,
-                   subjects[1].best / subjects[0].best, mb / subjects[2].best,
-                   subjects[2].best / subjects[0].best);
+            measure_read(&datas[d], "jansson", scan_jansson);
+            measure_read(&datas[d], "strtod", scan_strtod);
         }
-}
-
-int main(void)
-{
-    bench_print();
-    bench_variants();
-    bench_scan();
-    return 0;
 }

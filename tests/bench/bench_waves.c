@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#include "bench/bench.h"
 #include "exact/set.h"
 
 /* A block of a streamed answer, reused. Every call takes the rows after the last one's. */
 #define BLOCK_BYTES 262144
-#define ROUNDS      25
 
 static _Alignas(64) unsigned char out[BLOCK_BYTES];
 static pe_wave *wave;
@@ -24,13 +23,6 @@ static size_t n;
 static pe_dtype dtype;
 static int64_t position;
 static pe_wave_layout layout;
-
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void run_memset(void)
 {
@@ -63,75 +55,65 @@ static void run_libm(void)
 }
 
 #if defined(__x86_64__)
-typedef struct two_vectors {
+/* The library is only a yardstick: taken when it is there, as wide as the processor. */
+typedef struct pair_512 {
     __m512d s, c;
-} two_vectors;
-typedef two_vectors sleef_sincos(__m512d);
-static sleef_sincos *sleef;
+} pair_512;
+typedef struct pair_256 {
+    __m256d s, c;
+} pair_256;
+static pair_512 (*sleef_512)(__m512d);
+static pair_256 (*sleef_256)(__m256d);
 
-/* The library is only a yardstick: taken when it is there. */
-static void find_sleef(void)
-{
-    void *library = dlopen("libsleef.so.3", RTLD_NOW);
-    void *found = library && __builtin_cpu_supports("avx512f")
-                      ? dlsym(library, "Sleef_sincosd8_u10avx512f")
-                      : NULL;
-    memcpy(&sleef, &found, sizeof sleef);
-}
-
-__attribute__((target("avx512f"))) static void run_sleef(void)
+__attribute__((target("avx512f"))) static void run_sleef_512(void)
 {
     float *to = (float *)(void *)out;
     const size_t rows = BLOCK_BYTES / (8 * n);
     const __m512i index = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
     for (size_t r = 0; r < rows; r++, position++)
         for (size_t i = 0; i < n; i += 8, to += 16) {
-            const two_vectors v =
-                sleef(_mm512_mul_pd(_mm512_set1_pd((double)position), _mm512_loadu_pd(theta + i)));
+            const pair_512 v = sleef_512(
+                _mm512_mul_pd(_mm512_set1_pd((double)position), _mm512_loadu_pd(theta + i)));
             const __m512d both =
                 _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_castps_pd(_mm512_cvtpd_ps(v.s))),
                                    _mm256_castps_pd(_mm512_cvtpd_ps(v.c)), 1);
             _mm512_storeu_ps(to, _mm512_permutexvar_ps(index, _mm512_castpd_ps(both)));
         }
 }
-#endif
 
-typedef struct candidate {
-    const char *name, *level;
-    pe_dtype dtype;
-    bool planes, cos_only;
-    void (*run)(void);
-    double best;
-} candidate;
-
-static void set_up(const candidate *c)
+__attribute__((target("avx2"))) static void run_sleef_256(void)
 {
-    pe_problem why;
-    if (c->level != NULL && pe_kernels_select(c->level, &why) != PE_OK)
-        abort();
-    dtype = c->dtype;
-    layout = c->cos_only ? (pe_wave_layout){1, -1, 0, n}
-             : c->planes ? (pe_wave_layout){1, 0, (ptrdiff_t)n, 2 * n}
-                         : (pe_wave_layout){2, 0, 1, 2 * n};
-    position = 1000;
-    c->run(); /* offsets, pages */
-}
-
-static void measure(candidate *candidates, size_t count)
-{
-    for (int round = 0; round < ROUNDS; round++)
-        for (size_t k = 0; k < count; k++) {
-            candidate *c = &candidates[k];
-            const int calls = c->run == run_libm ? 1 : 20;
-            set_up(c);
-            const double start = seconds();
-            for (int call = 0; call < calls; call++)
-                c->run();
-            const double each = (seconds() - start) / calls;
-            if (round == 0 || each < c->best)
-                c->best = each;
+    float *to = (float *)(void *)out;
+    const size_t rows = BLOCK_BYTES / (8 * n);
+    for (size_t r = 0; r < rows; r++, position++)
+        for (size_t i = 0; i < n; i += 4, to += 8) {
+            const pair_256 v = sleef_256(
+                _mm256_mul_pd(_mm256_set1_pd((double)position), _mm256_loadu_pd(theta + i)));
+            const __m128 s = _mm256_cvtpd_ps(v.s), c = _mm256_cvtpd_ps(v.c);
+            _mm_storeu_ps(to, _mm_unpacklo_ps(s, c));
+            _mm_storeu_ps(to + 4, _mm_unpackhi_ps(s, c));
         }
 }
+
+/* NULL without the library, or a processor for it. */
+static void (*find_sleef(void))(void)
+{
+    void *library = dlopen("libsleef.so.3", RTLD_NOW), *found;
+    if (library != NULL && __builtin_cpu_supports("avx512f")) {
+        found = dlsym(library, "Sleef_sincosd8_u10avx512f");
+        memcpy(&sleef_512, &found, sizeof sleef_512);
+    } else if (library != NULL && __builtin_cpu_supports("avx2")) {
+        found = dlsym(library, "Sleef_sincosd4_u10avx2");
+        memcpy(&sleef_256, &found, sizeof sleef_256);
+    }
+    return sleef_512 != NULL ? run_sleef_512 : sleef_256 != NULL ? run_sleef_256 : NULL;
+}
+#else
+static void (*find_sleef(void))(void)
+{
+    return NULL;
+}
+#endif
 
 static void base_of(const void *formula, mpfr_ptr to)
 {
@@ -155,61 +137,81 @@ static void make_wave(size_t pairs, double base, bool amplified)
                                .formula = &base,
                                .formula_bytes = sizeof base};
     pe_problem why;
-    const double start = seconds();
     if (pe_wave_make(&spec, &wave, &why) != PE_OK)
         abort();
     n = pairs;
     for (size_t i = 0; i < n; i++)
         theta[i] = pow(base, -(double)i / (double)n);
-    printf("%zu frequencies, base %g%s (set made in %.0f us)\n", n, base,
-           amplified ? ", amplitude 1.2" : "", (seconds() - start) * 1e6);
 }
 
-static void bench(size_t pairs, double base, bool amplified)
+static const struct kind {
+    const char *name;
+    pe_dtype dtype;
+    bool planes, cos_only;
+} kinds[] = {
+    {"float32", PE_FLOAT32, false, false},    {"float32 planes", PE_FLOAT32, true, false},
+    {"float32 cos", PE_FLOAT32, false, true}, {"float64", PE_FLOAT64, false, false},
+    {"float64 cos", PE_FLOAT64, false, true}, {"float16", PE_FLOAT16, false, false},
+    {"bfloat16", PE_BFLOAT16, false, false},
+};
+
+static const struct set {
+    const char *name;
+    size_t pairs;
+    double base;
+    bool amplified;
+} sets[] = {
+    {"64 x 1e4", 64, 10000, false},
+    {"256 x 1e4", 256, 10000, false},
+    {"64 x 5e5 amplified", 64, 500000, true},
+    {"1024 x 1e4", 1024, 10000, false},
+};
+
+static void measure(const struct set *set, const struct kind *kind, const char *yardstick,
+                    void (*run)(void))
 {
-    candidate candidates[40] = {{.name = "memset", .run = run_memset}};
-    size_t count = 1;
-    make_wave(pairs, base, amplified);
-    for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++) {
-        const candidate rows[] = {
-            {"float32", (*k)->name, PE_FLOAT32, false, false, run_waves, 0},
-            {"float32 planes", (*k)->name, PE_FLOAT32, true, false, run_waves, 0},
-            {"float32 cos", (*k)->name, PE_FLOAT32, false, true, run_waves, 0},
-            {"float64", (*k)->name, PE_FLOAT64, false, false, run_waves, 0},
-            {"float64 cos", (*k)->name, PE_FLOAT64, false, true, run_waves, 0},
-            {"float16", (*k)->name, PE_FLOAT16, false, false, run_waves, 0},
-            {"bfloat16", (*k)->name, PE_BFLOAT16, false, false, run_waves, 0},
-        };
-        for (size_t j = 0; j < PE_LEN(rows); j++)
-            candidates[count++] = rows[j];
-    }
-    candidates[count++] = (candidate){.name = "libm sincos float32", .run = run_libm};
-#if defined(__x86_64__)
+    bench_row row = {.yardstick = yardstick,
+                     .run = run_waves,
+                     .run_yardstick = run,
+                     .unit = BENCH_BYTES,
+                     .amount = BLOCK_BYTES};
+    snprintf(row.name, sizeof row.name, "waves/%s/%s", set->name, kind->name);
+    snprintf(row.candidate, sizeof row.candidate, "%s", pe_kernels_get()->name);
+    dtype = kind->dtype;
+    layout = kind->cos_only ? (pe_wave_layout){1, -1, 0, n}
+             : kind->planes ? (pe_wave_layout){1, 0, (ptrdiff_t)n, 2 * n}
+                            : (pe_wave_layout){2, 0, 1, 2 * n};
+    position = 1000;
+    bench_measure(&row);
+}
+
+static void bench(const struct set *set, void (*sleef)(void))
+{
+    pe_problem why;
+    make_wave(set->pairs, set->base, set->amplified);
+    for (size_t k = 0; k < PE_LEN(kinds); k++)
+        for (const pe_kernels *const *v = pe_kernels_all(); *v != NULL; v++) {
+            if (pe_kernels_select((*v)->name, &why) != PE_OK)
+                abort();
+            measure(set, &kinds[k], "memset", run_memset);
+        }
+    if (pe_kernels_select("auto", &why) != PE_OK)
+        abort();
+    measure(set, &kinds[0], "libm", run_libm);
     if (sleef != NULL)
-        candidates[count++] = (candidate){.name = "SLEEF u10 float32", .run = run_sleef};
-#endif
-    measure(candidates, count);
-    for (size_t k = 0; k < count; k++) {
-        const candidate *c = &candidates[k];
-        const size_t item = c->run == run_waves ? pe_dtype_bytes(c->dtype) : 4;
-        printf("  %-20s %-9s %7.2f GB/s  %6.3f ns/element  %5.3f of memset\n", c->name,
-               c->level ? c->level : "", BLOCK_BYTES / c->best * 1e-9,
-               c->best / (BLOCK_BYTES / (double)item) * 1e9, candidates[0].best / c->best);
-    }
+        measure(set, &kinds[0], "SLEEF", sleef);
     const pe_wave_paths paths = pe_wave_paths_read(wave);
-    printf("  elements: %.3g by kernels, %.3g with 128 bits, %.3g by MPFR\n", (double)paths.kernel,
-           (double)paths.wide, (double)paths.mpfr);
+    if (paths.kernel != 0)
+        bench_note("# waves/%s: elements %.3g by kernels, %.3g with 128 bits, %.3g by MPFR",
+                   set->name, (double)paths.kernel, (double)paths.wide, (double)paths.mpfr);
     pe_wave_free(wave);
 }
 
-int main(void)
+void bench_waves(void)
 {
-#if defined(__x86_64__)
-    find_sleef();
-#endif
-    bench(64, 10000, false);
-    bench(256, 10000, false);
-    bench(64, 500000, true);
-    bench(1024, 10000, false);
-    return 0;
+    void (*sleef)(void) = find_sleef();
+    if (sleef == NULL)
+        bench_note("# SLEEF is not there (.ci/deps yardsticks); no rows beside it");
+    for (size_t k = 0; k < PE_LEN(sets); k++)
+        bench(&sets[k], sleef);
 }
