@@ -5,19 +5,15 @@
 #include <string.h>
 
 const pe_resource *const pe_resources[] = {
-    &pe_sinusoidal,        &pe_sinusoidal_offset,
-    &pe_sinusoidal_add,    &pe_sinusoidal_grid,
-    &pe_sinusoidal_timing, &pe_sinusoidal_relative,
-    &pe_rope_frequencies,  &pe_rope_table,
-    &pe_rope_rotate,       &pe_rope_shift,
-    &pe_rope_scores,       &pe_rope_decay,
-    &pe_rope_scaled_base,  &pe_alibi_slopes,
-    &pe_alibi_bias,        &pe_alibi_padded_bias,
-    &pe_t5_buckets,        &pe_t5_bias,
-    &pe_shaw_indices,      &pe_shaw_scores,
-    &pe_shaw_lookup,       &pe_relative_skew,
-    &pe_swin_index,        &pe_swin_bias,
-    &pe_swin_coordinates,  NULL,
+    &pe_sinusoidal,        &pe_sinusoidal_offset,   &pe_sinusoidal_add,
+    &pe_sinusoidal_grid,   &pe_sinusoidal_timing,   &pe_sinusoidal_relative,
+    &pe_rope_frequencies,  &pe_rope_table,          &pe_rope_rotate,
+    &pe_rope_shift,        &pe_rope_scores,         &pe_rope_decay,
+    &pe_rope_scaled_base,  &pe_alibi_slopes,        &pe_alibi_bias,
+    &pe_alibi_padded_bias, &pe_alibi_probabilities, &pe_t5_buckets,
+    &pe_t5_bias,           &pe_shaw_indices,        &pe_shaw_scores,
+    &pe_shaw_lookup,       &pe_relative_skew,       &pe_swin_index,
+    &pe_swin_bias,         &pe_swin_coordinates,    NULL,
 };
 
 const pe_resource *pe_resource_find(const char *name_or_path)

@@ -89,6 +89,16 @@ static pe_wide normal(pe_u128 m, int exponent, int err, bool negative)
     return (pe_wide){m << zeros, exponent - zeros, err, negative};
 }
 
+pe_u128 pe_wide_mul_high(pe_u128 a, pe_u128 b)
+{
+    return mul_high(a, b);
+}
+
+pe_wide pe_wide_normal(pe_u128 m, int exponent)
+{
+    return normal(m, exponent, 0, false);
+}
+
 static int larger(int a, int b)
 {
     return a > b ? a : b;

@@ -33,7 +33,13 @@ typedef struct pe_wide {
  */
 void pe_wide_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_wide *sine, pe_wide *cosine);
 
-/** x * y; neither may be zero. */
+/** floor(a * b / 2^128) */
+pe_u128 pe_wide_mul_high(pe_u128 a, pe_u128 b);
+
+/** m * 2^(exponent - 128), as if m were exact. */
+pe_wide pe_wide_normal(pe_u128 m, int exponent);
+
+/** x * y; zero where one of them is unknown. */
 pe_wide pe_wide_mul(const pe_wide *x, const pe_wide *y);
 
 /** The 128-bit number nearest to x; x != 0. */

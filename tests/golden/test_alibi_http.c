@@ -109,6 +109,40 @@ static void padded_biases_are_the_truth(void **state)
     json_decref(golden);
 }
 
+/* Upstream sums float32 exponentials of float32 scores. */
+static void check_upstream(const json_t *golden, const double *got, size_t n)
+{
+    const json_t *expected = golden_flat(golden, "expected", "probabilities");
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(got[i] - golden_item(expected, i)) <= 0x1p-21))
+            fail_msg("element %zu: got %.9g, upstream has %.9g", i, got[i],
+                     golden_item(expected, i));
+}
+
+static void probabilities_are_the_truth(void **state)
+{
+    (void)state;
+    json_t *golden = golden_load("alibi_attention_probabilities");
+    for (size_t t = 0; t < GOLDEN_TYPES; t++) {
+        pe_buffer body = {0};
+        size_t n;
+        pe_buffer_format(
+            &body, "{\"dtype\":\"%s\",\"scale\":0.25,\"causal\":true,\"logits\":", golden_types[t]);
+        golden_add_nested(golden, "inputs", "logits", &body);
+        pe_buffer_str(&body, "}");
+        reply answer = post_json(&server, "/v1/alibi/probabilities", pe_buffer_text(&body));
+        double *got = golden_numbers(&answer, "data", golden_dtypes[t], "probabilities", &n);
+        golden_same(got, n, golden_flat(golden, "truth", "probabilities"), golden_dtypes[t],
+                    "probabilities");
+        if (golden_dtypes[t] == PE_FLOAT32)
+            check_upstream(golden, got, n);
+        free(got);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+    json_decref(golden);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -131,6 +165,7 @@ int main(void)
         cmocka_unit_test(alibi_biases_are_the_truth),
         cmocka_unit_test(alibi_key_form_is_the_truth_where_nothing_is_padded),
         cmocka_unit_test(padded_biases_are_the_truth),
+        cmocka_unit_test(probabilities_are_the_truth),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -134,6 +134,11 @@ static const struct refusal {
     {"/v1/alibi/padded-bias", "{\"num_heads\":2,\"mask\":[[1,0]]}", 400, "unknown-parameter",
      "mask"},
     {"/v1/alibi/padded-bias", "{\"num_heads\":2}", 400, "missing-parameter", "attention_mask"},
+    {"/v1/alibi/probabilities", "{\"logits\":[[[1,2],[3,\"x\"]]]}", 422, "invalid-parameter",
+     "#/logits"},
+    {"/v1/alibi/probabilities", "{\"logits\":[[[1],[2]]]}", 422, "invalid-parameter",
+     "2 queries and 1 keys"},
+    {"/v1/alibi/probabilities", "{\"scale\":2}", 400, "missing-parameter", "logits"},
     {"/v1/relative/skew", "{}", 400, "missing-parameter", "logits"},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_alibi_bodies.c - linear biases of padded batches against a slow model of their definition.
- */
+/* test_alibi_bodies.c - linear biases of padded batches, and probabilities under linear biases,
+ * against slow models of their definitions. */
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -13,17 +13,21 @@
 
 enum { KEYS_MAX = 80, BATCH_MAX = 4 };
 
-/* 2^(-bias_max (h + 1)/heads) * k: the slopes of variant=formula, and of press where heads is a
- * power of two. */
-static double product(int64_t heads, int64_t h, double bias_max, int64_t k, pe_dtype dtype)
+/* 2^(-bias_max (h + 1)/heads) * k: the slopes of variant=formula. */
+static void set_product(mpfr_ptr x, int64_t heads, int64_t h, double bias_max, int64_t k)
 {
-    mpfr_t x;
-    mpfr_init2(x, SLOW_BITS);
     mpfr_set_d(x, -bias_max, MPFR_RNDN);
     mpfr_mul_si(x, x, h + 1, MPFR_RNDN);
     mpfr_div_si(x, x, heads, MPFR_RNDN);
     mpfr_exp2(x, x, MPFR_RNDN);
     mpfr_mul_si(x, x, k, MPFR_RNDN);
+}
+
+static double product(int64_t heads, int64_t h, double bias_max, int64_t k, pe_dtype dtype)
+{
+    mpfr_t x;
+    mpfr_init2(x, SLOW_BITS);
+    set_product(x, heads, h, bias_max, k);
     const double value = slow_round(dtype, x);
     mpfr_clear(x);
     return value;
@@ -104,20 +108,145 @@ static void padded_biases_count_unmasked_keys(void **state)
     }
 }
 
+/* ---- probabilities ---- */
+
+typedef struct attention {
+    int64_t heads, queries, keys;
+    pe_dtype dtype;
+    double scale, bias_max;
+    bool causal;
+    double logit[4 * 20 * 60];
+} attention;
+
+static encoded encode_attention(random_source *random, attention *a)
+{
+    static const double scale[] = {1, 0.25, 0.088388347648318447, 3, 40};
+    a->heads = random_int(random, 1, 4);
+    a->keys = random_int(random, 1, 60);
+    a->queries = random_int(random, 1, a->keys < 20 ? a->keys : 20);
+    a->dtype = (pe_dtype)random_int(random, 0, 3);
+    a->scale = scale[random_int(random, 0, 4)];
+    a->bias_max = random_int(random, 0, 1) ? 8 : 5.3;
+    a->causal = random_int(random, 0, 1) == 1;
+    pe_buffer body = {0};
+    pe_buffer_format(&body,
+                     "{\"variant\":\"formula\",\"alibi_bias_max\":%.17g,\"scale\":%.17g,"
+                     "\"causal\":%s,\"dtype\":\"%s\",\"logits\":[[[",
+                     a->bias_max, a->scale, a->causal ? "true" : "false", pe_dtype_name(a->dtype));
+    for (int64_t i = 0; i < a->heads * a->queries * a->keys; i++) {
+        a->logit[i] = (double)random_int(random, -255, 255) / 64; /* exact in every dtype */
+        pe_buffer_format(&body, "%s%.17g",
+                         i == 0                            ? ""
+                         : i % (a->queries * a->keys) == 0 ? "]],[["
+                         : i % a->keys == 0                ? "],["
+                                                           : ",",
+                         a->logit[i]);
+    }
+    pe_buffer_str(&body, "]]]}");
+    const encoded e = encode_json(&pe_alibi_probabilities, "%s", pe_buffer_text(&body));
+    pe_buffer_free(&body);
+    return e;
+}
+
+/* Query i of head h: the exponentials over their sum. */
+static void slow_row(const attention *a, int64_t h, int64_t i, double *out)
+{
+    mpfr_t e[60], sum;
+    mpfr_init2(sum, SLOW_BITS);
+    mpfr_set_ui(sum, 0, MPFR_RNDN);
+    for (int64_t j = 0; j < a->keys; j++) {
+        const int64_t ahead = j - (a->keys - a->queries + i);
+        mpfr_init2(e[j], SLOW_BITS);
+        set_product(e[j], a->heads, h, a->bias_max, ahead > 0 ? -ahead : ahead);
+        mpfr_t score;
+        mpfr_init2(score, SLOW_BITS);
+        mpfr_set_d(score, a->logit[(h * a->queries + i) * a->keys + j], MPFR_RNDN);
+        mpfr_mul_d(score, score, a->scale, MPFR_RNDN);
+        mpfr_add(score, score, e[j], MPFR_RNDN);
+        mpfr_exp(e[j], score, MPFR_RNDN);
+        mpfr_clear(score);
+        if (a->causal && ahead > 0)
+            mpfr_set_ui(e[j], 0, MPFR_RNDN);
+        mpfr_add(sum, sum, e[j], MPFR_RNDN);
+    }
+    for (int64_t j = 0; j < a->keys; j++) {
+        mpfr_div(e[j], e[j], sum, MPFR_RNDN);
+        out[j] = slow_round(a->dtype, e[j]);
+        mpfr_clear(e[j]);
+    }
+    mpfr_clear(sum);
+}
+
+static void probabilities_are_correctly_rounded(void **state)
+{
+    (void)state;
+    random_source random = random_make("probabilities");
+    static attention a;
+    for (int round = 0; round < 60; round++) {
+        encoded e = encode_attention(&random, &a);
+        double *got = encoded_all(&e, 0), wanted[60];
+        for (int64_t r = 0; r < a.heads * a.queries; r++) {
+            slow_row(&a, r / a.queries, r % a.queries, wanted);
+            for (int64_t j = 0; j < a.keys; j++)
+                if (memcmp(&got[r * a.keys + j], &wanted[j], sizeof wanted[j]) != 0)
+                    fail_msg("seed %llu: row %lld of %lld heads, key %lld, %s: got %a, wanted %a",
+                             (unsigned long long)random.seed, (long long)r, (long long)a.heads,
+                             (long long)j, pe_dtype_name(a.dtype), got[r * a.keys + j], wanted[j]);
+        }
+        free(got);
+        encoded_free(&e);
+    }
+}
+
+/* A score that a number masks: float32's lowest, as frameworks add it. */
+static void a_large_negative_logit_masks_its_key(void **state)
+{
+    (void)state;
+    encoded e = encode_json(&pe_alibi_probabilities,
+                            "{\"logits\":[[[1,-3.4028234663852886e38,1]]],\"causal\":false}");
+    encoded without =
+        encode_json(&pe_alibi_probabilities, "{\"logits\":[[[1,-1e5,1]]],\"causal\":false}");
+    double *got = encoded_all(&e, 0), *wanted = encoded_all(&without, 0);
+    assert_memory_equal(got, wanted, 3 * sizeof *got);
+    assert_true(got[1] == 0 && got[0] + got[2] == 1);
+    free(got);
+    free(wanted);
+    encoded_free(&e);
+    encoded_free(&without);
+}
+
+static void chosen_heads_are_those_of_all(void **state)
+{
+    (void)state;
+    encoded all =
+        encode_json(&pe_alibi_probabilities, "{\"logits\":[[[1,2,3]],[[1,2,3]],[[1,2,3]]]}");
+    encoded some = encode_json(&pe_alibi_probabilities,
+                               "{\"logits\":[[[1,2,3]]],\"num_heads\":3,\"heads\":\"2\"}");
+    double *a = encoded_all(&all, 0), *b = encoded_all(&some, 0);
+    assert_memory_equal(a + 6, b, 3 * sizeof *a);
+    free(a);
+    free(b);
+    encoded_free(&all);
+    encoded_free(&some);
+}
+
+/* ---- parts, refusals ---- */
+
 static void a_part_is_those_units_of_the_whole(void **state)
 {
     (void)state;
     random_source random = random_make("parts");
     static batch b;
+    static attention a;
     for (int round = 0; round < 50; round++) {
-        encoded e = encode_batch(&random, &b);
-        const size_t n = e.plan.tensors[0].units;
+        encoded e = round % 2 ? encode_batch(&random, &b) : encode_attention(&random, &a);
+        const size_t n = e.plan.tensors[0].units, unit = e.plan.tensors[0].unit;
         double *all = encoded_all(&e, 0);
         for (int parts = 0; parts < 20; parts++) {
             const size_t first = (size_t)random_int(&random, 0, (int64_t)n - 1);
             const size_t some = (size_t)random_int(&random, 1, (int64_t)(n - first));
             double *got = encoded_units(&e, 0, first, some);
-            assert_memory_equal(got, all + first, some * sizeof *got);
+            assert_memory_equal(got, all + first * unit, some * unit * sizeof *got);
             free(got);
         }
         free(all);
@@ -162,6 +291,19 @@ static void bodies_that_cannot_be_are_refused_by_name(void **state)
          "2 axes, got 1", PE_INVALID_PARAMETER},
         {&pe_alibi_padded_bias, "{\"num_heads\":2,\"heads\":\"2\",\"attention_mask\":[[1]]}",
          "heads", "from 0 to 1", PE_INVALID_PARAMETER},
+        {&pe_alibi_probabilities, "{}", "logits", "required", PE_MISSING_PARAMETER},
+        {&pe_alibi_probabilities, "{\"logits\":[[1,2]]}", "logits", "3 axes, got 2",
+         PE_INVALID_PARAMETER},
+        {&pe_alibi_probabilities, "{\"logits\":[[[1],[2]]]}", "logits", "2 queries and 1 keys",
+         PE_INVALID_PARAMETER},
+        {&pe_alibi_probabilities, "{\"logits\":[[[1]]],\"num_heads\":2}", "logits",
+         "2 heads, as many as are wanted, got 1", PE_INVALID_PARAMETER},
+        {&pe_alibi_probabilities, "{\"logits\":[[[1]]],\"heads\":\"0\"}", "num_heads", "required",
+         PE_MISSING_PARAMETER},
+        {&pe_alibi_probabilities, "{\"logits\":[[[1]]],\"scale\":-1}", "scale", "got -1",
+         PE_INVALID_PARAMETER},
+        {&pe_alibi_probabilities, "{\"logits\":[[[-1e290]]],\"dtype\":\"float64\"}", "logits",
+         "2^900", PE_INVALID_PARAMETER},
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         encoded e = encode_json(cases[i].resource, "%s", cases[i].body);
@@ -177,6 +319,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(padded_biases_count_unmasked_keys),
+        cmocka_unit_test(probabilities_are_correctly_rounded),
+        cmocka_unit_test(a_large_negative_logit_masks_its_key),
+        cmocka_unit_test(chosen_heads_are_those_of_all),
         cmocka_unit_test(a_part_is_those_units_of_the_whole),
         cmocka_unit_test(without_padding_it_is_the_key_form),
         cmocka_unit_test(bodies_that_cannot_be_are_refused_by_name),

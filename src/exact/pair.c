@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* pair.c - numbers as sums of two doubles: about 106 bits, the same ones on every machine. */
+#include "exact/pair.h"
+
+#include <math.h>
+
+/* Knuth's two-sum: six operations, whichever is larger. */
+pe_pair pe_pair_sum(double a, double b)
+{
+    const double sum = a + b, part = sum - a;
+    return (pe_pair){sum, (a - (sum - part)) + (b - part)};
+}
+
+/* Dekker's: |a| >= |b|. */
+static pe_pair quick_sum(double a, double b)
+{
+    const double sum = a + b;
+    return (pe_pair){sum, b - (sum - a)};
+}
+
+pe_pair pe_pair_product(double a, double b)
+{
+    const double product = a * b;
+    return (pe_pair){product, fma(a, b, -product)};
+}
+
+pe_pair pe_pair_add(pe_pair a, pe_pair b)
+{
+    const pe_pair high = pe_pair_sum(a.hi, b.hi), low = pe_pair_sum(a.lo, b.lo);
+    const pe_pair sum = quick_sum(high.hi, high.lo + low.hi);
+    return quick_sum(sum.hi, low.lo + sum.lo);
+}
+
+pe_pair pe_pair_mul(pe_pair a, pe_pair b)
+{
+    const pe_pair high = pe_pair_product(a.hi, b.hi);
+    const double cross = fma(a.lo, b.hi, a.hi * b.lo);
+    return quick_sum(high.hi, high.lo + cross);
+}
+
+pe_pair pe_pair_dot(const double *x, const double *y, size_t n)
+{
+    double sum = 0, rest = 0;
+    for (size_t j = 0; j < n; j++) {
+        const pe_pair product = pe_pair_product(x[j], y[j]);
+        const pe_pair next = pe_pair_sum(sum, product.hi);
+        sum = next.hi;
+        rest += product.lo + next.lo;
+    }
+    return pe_pair_sum(sum, rest);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* softmax.c - attention probabilities of scores, in 128-bit integers. */
+#include "exact/softmax.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define TERMS 31
+
+/* Beyond this e^-t is less than 2^-1586. */
+#define FARTHEST 1100
+
+/* Fraction bits of t. */
+#define FRACTION 116
+
+/* 1/k!, times 2^127, rounded; {high, low} words. The first term left out is below 2^-129 at ln(2).
+ */
+static const uint64_t terms[TERMS][2] = {
+    {0x8000000000000000U, 0x0000000000000000U}, {0x8000000000000000U, 0x0000000000000000U},
+    {0x4000000000000000U, 0x0000000000000000U}, {0x1555555555555555U, 0x5555555555555555U},
+    {0x0555555555555555U, 0x5555555555555555U}, {0x0111111111111111U, 0x1111111111111111U},
+    {0x002d82d82d82d82dU, 0x82d82d82d82d82d8U}, {0x0006806806806806U, 0x8068068068068068U},
+    {0x0000d00d00d00d00U, 0xd00d00d00d00d00dU}, {0x0000171de3a556c7U, 0x338faac1c88e5001U},
+    {0x0000024fc9f6ef13U, 0xeb8e5de02da7d4cdU}, {0x00000035cc8acfeaU, 0x89c71fce8fc97070U},
+    {0x000000047bb63bfeU, 0x3625ed5136a61eb4U}, {0x000000005849184eU, 0xa1b425f28e0cc749U},
+    {0x00000000064e5d2aU, 0x301f27482eb7c517U}, {0x00000000006b9fcfU, 0x9ccee07c476195acU},
+    {0x000000000006b9fcU, 0xf9ccee07c476195bU}, {0x000000000000654bU, 0x1dc0c2b529ac9814U},
+    {0x00000000000005a0U, 0x9e18ee5f65deec01U}, {0x000000000000004bU, 0xd26d1a05055c9328U},
+    {0x0000000000000003U, 0xca8574804044a0f5U}, {0x0000000000000000U, 0x2e371dedb9eae318U},
+    {0x0000000000000000U, 0x0219c72db6ff0a53U}, {0x0000000000000000U, 0x001761b41316381aU},
+    {0x0000000000000000U, 0x0000f96780cb97acU}, {0x0000000000000000U, 0x000009f9e66e8b30U},
+    {0x0000000000000000U, 0x000000623a17f1a9U}, {0x0000000000000000U, 0x00000003a356385cU},
+    {0x0000000000000000U, 0x000000002143144cU}, {0x0000000000000000U, 0x0000000001259f99U},
+    {0x0000000000000000U, 0x000000000009c996U},
+};
+
+/* ln(2) times 2^116, rounded. */
+static const uint64_t ln2[2] = {0x000b17217f7d1cf7U, 0x9abc9e3b39803f2fU};
+
+static pe_u128 join(const uint64_t words[2])
+{
+    return (pe_u128)words[0] << 64 | words[1];
+}
+
+/* x >= 0 times 2^116, cut off; x < 2^12. */
+static pe_u128 fixed(double x)
+{
+    int exponent;
+    const uint64_t m = (uint64_t)ldexp(frexp(x, &exponent), 53);
+    const int shift = exponent - 53 + FRACTION;
+    return shift >= 0 ? (pe_u128)m << shift : shift > -64 ? m >> -shift : 0;
+}
+
+/* sum (-r)^k / k! times 2^127; r < 0.7 times 2^128. A step cuts off a unit, a term is off by half a
+ * one, and what was off before shrinks by r: 5 units in all. */
+static pe_u128 series(pe_u128 r)
+{
+    pe_u128 sum = join(terms[TERMS - 1]);
+    for (int k = TERMS - 2; k >= 0; k--)
+        sum = join(terms[k]) - pe_wide_mul_high(r, sum);
+    return sum;
+}
+
+pe_wide pe_wide_exp(pe_pair t)
+{
+    if (t.hi > FARTHEST)
+        return (pe_wide){0};
+    const pe_u128 whole = fixed(t.hi);
+    const pe_u128 x = t.lo < 0 ? whole - fixed(-t.lo) : whole + fixed(t.lo);
+    /* n = floor(t/ln(2)), or one less where that is close: r stays below 0.7 either way. */
+    uint64_t n = (uint64_t)(t.hi * 0x1.71547652b82fep+0);
+    if (n > 0 && n * join(ln2) > x)
+        n--;
+    const pe_u128 r = x - n * join(ln2); /* off by n/2 units: 2^-106 */
+    return pe_wide_normal(series(r << (128 - FRACTION)), 1 - (int)n);
+}
+
+/* A sum of weights, whole * 2 + part * 2^-127. */
+typedef struct total {
+    uint64_t whole;
+    pe_u128 part;
+} total;
+
+static void add(total *sum, const pe_wide *weight)
+{
+    const int shift = 1 - weight->exponent; /* not negative: weights are at most 1 */
+    if (shift >= 128)
+        return;
+    const pe_u128 part = sum->part + (weight->m >> shift);
+    sum->whole += part < sum->part;
+    sum->part = part;
+}
+
+/* 1/sum, within 2^-126 relative. */
+static pe_wide inverse(const total *sum)
+{
+    mpfr_t x;
+    mpfr_init2(x, 256);
+    mpfr_set_ui(x, sum->whole, MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
+    mpfr_add_ui(x, x, (uint64_t)(sum->part >> 64), MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 64, MPFR_RNDN);
+    mpfr_add_ui(x, x, (uint64_t)sum->part, MPFR_RNDN);
+    mpfr_div_2ui(x, x, 127, MPFR_RNDN);
+    mpfr_ui_div(x, 1, x, MPFR_RNDN);
+    const pe_wide result = pe_wide_from_mpfr(x);
+    mpfr_clear(x);
+    return result;
+}
+
+/* To the nearest, as if m were exact; what lies within a unit of m of a midpoint goes down. */
+static double nearest(pe_wide x, pe_dtype dtype)
+{
+    double value;
+    if (x.m == 0)
+        return 0;
+    x.err = 0;
+    if (pe_wide_round(&x, dtype, &value))
+        return value;
+    x.m -= 4;
+    const bool decided = pe_wide_round(&x, dtype, &value);
+    assert(decided);
+    (void)decided;
+    return value;
+}
+
+static pe_pair largest(const pe_pair *score, size_t n)
+{
+    size_t at = 0;
+    for (size_t j = 1; j < n; j++)
+        if (score[j].hi > score[at].hi ||
+            (score[j].hi == score[at].hi && score[j].lo > score[at].lo))
+            at = j;
+    return score[at];
+}
+
+void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_wide *weight, void *out)
+{
+    total sum = {0, 0};
+    const pe_pair most = largest(score, n);
+    assert(isfinite(most.hi));
+    for (size_t j = 0; j < n; j++) {
+        weight[j] = (pe_wide){0};
+        if (isinf(score[j].hi))
+            continue;
+        weight[j] = pe_wide_exp(pe_pair_add(most, (pe_pair){-score[j].hi, -score[j].lo}));
+        if (weight[j].m != 0)
+            add(&sum, &weight[j]);
+    }
+    const pe_wide share = inverse(&sum);
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t j = 0; j < n; j++) {
+        const pe_wide probability = pe_wide_mul(&weight[j], &share);
+        pe_dtype_store(dtype, nearest(probability, dtype), (unsigned char *)out + j * bytes);
+    }
+}
