@@ -29,6 +29,11 @@ typedef enum pe_rope_key {
     PE_ROPE_HIGH_FREQ_FACTOR,
     PE_ROPE_SHORT_FACTOR, /* lists: their numbers go to the formula's list */
     PE_ROPE_LONG_FACTOR,
+    PE_ROPE_ALPHA,
+    PE_ROPE_MIXED_B,
+    PE_ROPE_EXTRAPOLATION_FACTOR,
+    PE_ROPE_NTK_FACTOR,
+    PE_ROPE_ATTN_FACTOR,
     PE_ROPE_KEYS
 } pe_rope_key;
 
@@ -63,9 +68,10 @@ typedef struct pe_rope_key_default {
 typedef struct pe_rope_type {
     const char *name;      /* "linear" */
     unsigned reads, needs; /* keys, as bits 1 << pe_rope_key */
-    pe_rope_key_default defaults[3];
+    pe_rope_key_default defaults[4];
     size_t n_defaults;
     bool whole_head;        /* rotary_dim is head_dim; the share tells which pairs turn */
+    bool exact_only;        /* no reference computes it in float32 */
     unsigned min_dim;       /* least rotary_dim the formula has a value for; 0: any */
     const char *min_dim_is; /* why, for the client */
     /** What rows and keys cannot say; may set low and high. NULL: nothing. */
@@ -84,7 +90,8 @@ typedef struct pe_rope_type {
 extern const pe_rope_type *const pe_rope_types[]; /* NULL-terminated, default first */
 extern const char *const pe_rope_type_names[];    /* the same order: choices of rope_type */
 extern const pe_rope_type pe_rope_default, pe_rope_linear, pe_rope_ntk, pe_rope_dynamic,
-    pe_rope_yarn, pe_rope_longrope, pe_rope_llama3, pe_rope_proportional;
+    pe_rope_yarn, pe_rope_longrope, pe_rope_llama3, pe_rope_proportional, pe_rope_ntk_alpha,
+    pe_rope_ntk_fixed, pe_rope_ntk_mixed, pe_rope_ntk_by_parts, pe_rope_part_ntk;
 
 /** A request's rotation, checked. */
 typedef struct pe_rope {

@@ -19,6 +19,11 @@ static const char *const key_names[PE_ROPE_KEYS] = {
     [PE_ROPE_HIGH_FREQ_FACTOR] = "high_freq_factor",
     [PE_ROPE_SHORT_FACTOR] = "short_factor",
     [PE_ROPE_LONG_FACTOR] = "long_factor",
+    [PE_ROPE_ALPHA] = "alpha",
+    [PE_ROPE_MIXED_B] = "mixed_b",
+    [PE_ROPE_EXTRAPOLATION_FACTOR] = "extrapolation_factor",
+    [PE_ROPE_NTK_FACTOR] = "ntk_factor",
+    [PE_ROPE_ATTN_FACTOR] = "attn_factor",
 };
 
 pe_rope_key pe_rope_key_find(const char *name)

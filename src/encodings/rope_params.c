@@ -128,10 +128,15 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
-/* The float32 path takes powers of the base in float32: it must have one. */
+/* There is a reference to follow, and its base, which it takes powers of, is a float32. */
 static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_problem *why)
 {
     const pe_rope_formula *formula = rope->formula;
+    if (rope->float32 && formula->type->exact_only)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "numerics", why,
+                            "numerics must be exact with rope_type %s, which no reference "
+                            "computes in float32",
+                            formula->type->name);
     if (!rope->float32 || formula->type->base == NULL)
         return PE_OK;
     mpfr_t base;

@@ -12,7 +12,9 @@
     "arXiv:2306.15595; ntk: bloc97 2023; dynamic: emozilla 2023; yarn: Peng et al. 2023, "         \
     "arXiv:2309.00071; longrope: Ding et al. 2024, arXiv:2402.13753; llama3: Llama 3.1 2024; "     \
     "freq_factors: ggml-org/ggml at d99724f2; all as in huggingface/transformers "                 \
-    "src/transformers/modeling_rope_utils.py at b4b5244c9c7cdb80d0aaafdb8f35244612788532"
+    "src/transformers/modeling_rope_utils.py at b4b5244c9c7cdb80d0aaafdb8f35244612788532; "        \
+    "ntk_alpha, ntk_fixed, ntk_mixed: vllm-project/vllm at cf027b86; ntk_by_parts: Peng et al. "   \
+    "2023, definition 2; part_ntk: bloc97 in jquesnelle/yarn at 995db5b5"
 
 /** Choices of pairing, in the order of pe_pairing. */
 extern const char *const pe_rope_pairings[];
@@ -120,7 +122,7 @@ extern const char *const pe_rope_pairings[];
          .max = PE_ROPE_LENGTH_MAX,                                                                \
          .fallback_text = "max_position_embeddings",                                               \
          .unit = "tokens",                                                                         \
-         .help = "Context length before it was stretched: yarn, longrope, llama3.",                \
+         .help = "Context length before it was stretched.",                                        \
          .example = "4096"},                                                                       \
         {.name = "attention_factor",                                                               \
          .kind = PE_KIND_REAL,                                                                     \
@@ -130,12 +132,13 @@ extern const char *const pe_rope_pairings[];
          .max = 1000,                                                                              \
          .help = "Multiplies cosines and sines: yarn, longrope; derived by default.",              \
          .example = "1.2"},                                                                        \
-        PE_ROPE_PARAM_OPTIONAL("beta_fast", PE_KIND_REAL, 0, true, 1e6, "32",                      \
-                               "Turns over the original context above which yarn keeps a pair.",   \
-                               "32"),                                                              \
+        PE_ROPE_PARAM_OPTIONAL(                                                                    \
+            "beta_fast", PE_KIND_REAL, 0, true, 1e6, "32",                                         \
+            "Turns over the original context above which a pair is kept: yarn, ntk_by_parts.",     \
+            "32"),                                                                                 \
         PE_ROPE_PARAM_OPTIONAL(                                                                    \
             "beta_slow", PE_KIND_REAL, 0, true, 1e6, "1",                                          \
-            "Turns over the original context below which yarn stretches fully.", "1"),             \
+            "Turns over the original context below which a pair is stretched fully.", "1"),        \
         PE_ROPE_PARAM_OPTIONAL("mscale", PE_KIND_REAL, 0, false, 100, NULL,                        \
                                "With mscale_all_dim, yarn's attention factor is their quotient.",  \
                                "1"),                                                               \
@@ -153,6 +156,18 @@ extern const char *const pe_rope_pairings[];
         PE_ROPE_PARAM_OPTIONAL("high_freq_factor", PE_KIND_REAL, 0, true, 1e6, NULL,               \
                                "Turns over the original context above which llama3 keeps a pair.", \
                                "4"),                                                               \
+        PE_ROPE_PARAM_OPTIONAL("alpha", PE_KIND_REAL, 1, false, PE_ROPE_FACTOR_MAX, NULL,          \
+                               "How far ntk_alpha grows the base: alpha^(d/(d - 2)).", "1000"),    \
+        PE_ROPE_PARAM_OPTIONAL("mixed_b", PE_KIND_REAL, 0, false, 100, NULL,                       \
+                               "How ntk_mixed spreads the stretch over the pairs; 0 is linear.",   \
+                               "0.625"),                                                           \
+        PE_ROPE_PARAM_OPTIONAL("extrapolation_factor", PE_KIND_REAL, 0, false, 100, "1",           \
+                               "How much of the kept frequencies yarn and part_ntk blend in.",     \
+                               "1"),                                                               \
+        PE_ROPE_PARAM_OPTIONAL("ntk_factor", PE_KIND_REAL, 0, false, 1, "1",                       \
+                               "How much of the frequencies of ntk part_ntk blends in.", "1"),     \
+        PE_ROPE_PARAM_OPTIONAL("attn_factor", PE_KIND_REAL, 0, true, 1000, "1",                    \
+                               "Multiplies the attention factor that yarn derives.", "1"),         \
         PE_ROPE_PARAM_LIST("short_factor",                                                         \
                            "Divisors of longrope up to the original context. One for each pair."), \
         PE_ROPE_PARAM_LIST(                                                                        \

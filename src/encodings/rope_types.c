@@ -32,14 +32,25 @@ static void grow_base(const pe_rope_formula *f, mpfr_ptr growth, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
+static void grow_base_by(const pe_rope_formula *f, double factor, mpfr_ptr out)
+{
+    mpfr_t growth;
+    mpfr_init2(growth, mpfr_get_prec(out) + GUARD);
+    mpfr_set_d(growth, factor, MPFR_RNDN);
+    grow_base(f, growth, out);
+    mpfr_clear(growth);
+}
+
 static void ntk_base(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;
-    mpfr_t growth;
-    mpfr_init2(growth, mpfr_get_prec(out) + GUARD);
-    mpfr_set_d(growth, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
-    grow_base(f, growth, out);
-    mpfr_clear(growth);
+    grow_base_by(f, f->key[PE_ROPE_FACTOR], out);
+}
+
+static void ntk_alpha_base(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    grow_base_by(f, f->key[PE_ROPE_ALPHA], out);
 }
 
 /* growth = factor*L/M - (factor - 1) = 1 + factor*(L - M)/M for L > M, else 1. */
@@ -78,6 +89,19 @@ const pe_rope_type pe_rope_ntk = {
     .base = ntk_base,
 };
 
+/**
+ * ntk with the stretch under the name that Hunyuan's configurations give it.
+ * Source  DynamicNTKAlphaRotaryEmbedding in vllm-project/vllm at cf027b86.
+ */
+const pe_rope_type pe_rope_ntk_alpha = {
+    .name = "ntk_alpha",
+    .reads = PE_ROPE_BIT(PE_ROPE_ALPHA),
+    .needs = PE_ROPE_BIT(PE_ROPE_ALPHA),
+    .min_dim = 4,
+    .min_dim_is = NO_EXPONENT,
+    .base = ntk_alpha_base,
+};
+
 const pe_rope_type pe_rope_dynamic = {
     .name = "dynamic",
     .reads = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS) |
@@ -99,9 +123,13 @@ const pe_rope_type pe_rope_proportional = {
     .scale32 = linear_scale32,
 };
 
-const pe_rope_type *const pe_rope_types[] = {
-    &pe_rope_default, &pe_rope_linear,       &pe_rope_ntk,
-    &pe_rope_dynamic, &pe_rope_yarn,         &pe_rope_longrope,
-    &pe_rope_llama3,  &pe_rope_proportional, NULL};
-const char *const pe_rope_type_names[] = {"default",  "linear", "ntk",          "dynamic", "yarn",
-                                          "longrope", "llama3", "proportional", NULL};
+const pe_rope_type *const pe_rope_types[] = {&pe_rope_default,   &pe_rope_linear,
+                                             &pe_rope_ntk,       &pe_rope_dynamic,
+                                             &pe_rope_yarn,      &pe_rope_longrope,
+                                             &pe_rope_llama3,    &pe_rope_proportional,
+                                             &pe_rope_ntk_alpha, &pe_rope_ntk_fixed,
+                                             &pe_rope_ntk_mixed, &pe_rope_ntk_by_parts,
+                                             &pe_rope_part_ntk,  NULL};
+const char *const pe_rope_type_names[] = {
+    "default",      "linear",    "ntk",       "dynamic",   "yarn",         "longrope", "llama3",
+    "proportional", "ntk_alpha", "ntk_fixed", "ntk_mixed", "ntk_by_parts", "part_ntk", NULL};

@@ -2,6 +2,7 @@
 /* test_rope_refusals.c - what rope resources refuse, and the parameter they name. */
 #include "support/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "encodings/registry.h"
@@ -71,6 +72,54 @@ static void what_cannot_be_is_refused_by_name(void **state)
          PE_INVALID_PARAMETER, "original_max_position_embeddings"},
         {&pe_rope_frequencies, "head_dim=8&freq_factors=1,2,3", PE_INVALID_PARAMETER,
          "freq_factors"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=longrope&short_factor=1,2,3,4&long_factor=1,2,3&"
+         "max_position_embeddings=64",
+         PE_INVALID_PARAMETER, "long_factor"},
+        {&pe_rope_frequencies, "head_dim=4&rope_type=longrope&short_factor=1,0&long_factor=1,2",
+         PE_INVALID_PARAMETER, "short_factor"},
+        {&pe_rope_frequencies,
+         "head_dim=4&rope_type=longrope&short_factor=1,2&long_factor=1,2&attention_factor=1&"
+         "original_max_position_embeddings=64",
+         PE_MISSING_PARAMETER, "seq_len"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=yarn&factor=0.9&max_position_embeddings=64",
+         PE_INVALID_PARAMETER, "factor"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=yarn&factor=2&max_position_embeddings=64&attention_factor=1&"
+         "attn_factor=2",
+         PE_INVALID_PARAMETER, "attn_factor"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=yarn&factor=2&max_position_embeddings=64&extrapolation_factor=-1",
+         PE_INVALID_PARAMETER, "extrapolation_factor"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_alpha", PE_MISSING_PARAMETER, "alpha"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_alpha&alpha=0.5", PE_INVALID_PARAMETER,
+         "alpha"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_alpha&factor=2&alpha=2",
+         PE_INVALID_PARAMETER, "factor"},
+        {&pe_rope_frequencies, "head_dim=2&rope_type=ntk_alpha&alpha=2", PE_INVALID_PARAMETER,
+         "rope_type"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_fixed", PE_MISSING_PARAMETER, "factor"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_mixed&factor=2", PE_MISSING_PARAMETER,
+         "mixed_b"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_fixed&factor=2&mixed_b=1",
+         PE_INVALID_PARAMETER, "mixed_b"},
+        {&pe_rope_frequencies,
+         "head_dim=2048&rope_type=ntk_mixed&factor=2&mixed_b=20&numerics=float32",
+         PE_INVALID_PARAMETER, "mixed_b"},
+        {&pe_rope_frequencies, "head_dim=8&rope_type=ntk_by_parts&factor=2", PE_MISSING_PARAMETER,
+         "original_max_position_embeddings"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=ntk_by_parts&factor=2&max_position_embeddings=64&beta_fast=0.5",
+         PE_INVALID_PARAMETER, "beta_fast"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=ntk_by_parts&factor=2&max_position_embeddings=64&numerics=float32",
+         PE_INVALID_PARAMETER, "numerics"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=part_ntk&factor=2&max_position_embeddings=64&ntk_factor=1.5",
+         PE_INVALID_PARAMETER, "ntk_factor"},
+        {&pe_rope_frequencies,
+         "head_dim=8&rope_type=part_ntk&factor=2&max_position_embeddings=64&rope_theta=1",
+         PE_INVALID_PARAMETER, "rope_theta"},
         {&pe_rope_frequencies, "head_dim=8&rope_type=proportional&rotary_dim=4",
          PE_INVALID_PARAMETER, "rotary_dim"},
         {&pe_rope_frequencies, "head_dim=9&rope_type=proportional", PE_INVALID_PARAMETER,
@@ -89,6 +138,30 @@ static void what_cannot_be_is_refused_by_name(void **state)
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++)
         assert_refused(cases[c].resource, cases[c].query, cases[c].status, cases[c].where);
+}
+
+static void equal_ends_of_a_blend_are_legal(void **state)
+{
+    static const char *const queries[] = {
+        "head_dim=8&rope_type=yarn&factor=2&max_position_embeddings=64&beta_fast=1&beta_slow=1",
+        "head_dim=8&rope_type=yarn&factor=2&max_position_embeddings=64&beta_fast=1&beta_slow=1&"
+        "truncate=false",
+        "head_dim=8&rope_type=llama3&factor=2&original_max_position_embeddings=64&"
+        "low_freq_factor=4&high_freq_factor=4",
+        "head_dim=8&rope_type=ntk_by_parts&factor=2&max_position_embeddings=64&beta_fast=1",
+    };
+    (void)state;
+    for (size_t q = 0; q < PE_LEN(queries); q++) {
+        encoded e = encode(&pe_rope_frequencies, "%s", queries[q]);
+        double *inv = encoded_all(&e, 0), *stretch = encoded_all(&e, 2);
+        for (size_t i = 0; i < 4; i++)
+            if (!(inv[i] > 0) || (stretch[i] != 1 && stretch[i] != 2))
+                fail_msg("%s: pair %zu has %.9g, stretched by %.9g: neither kept nor halved",
+                         queries[q], i, inv[i], stretch[i]);
+        free(inv);
+        free(stretch);
+        encoded_free(&e);
+    }
 }
 
 static void bodies_that_cannot_be_turned_are_refused_by_name(void **state)
@@ -156,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_is_refused_by_name),
+        cmocka_unit_test(equal_ends_of_a_blend_are_legal),
         cmocka_unit_test(bodies_that_cannot_be_turned_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_llama3.c - Llama 3.1: slow pairs are stretched, fast ones kept, a blend between. */
+/* rope_by_parts.c - by how often pairs turn over the original context: slow ones are stretched,
+ * fast ones kept, a blend between. Llama 3.1, and NTK-by-parts with other names for its ends. */
 #include "encodings/rope.h"
 
 #include <math.h>
@@ -23,18 +24,17 @@ static void turns_of(const pe_rope_formula *f, size_t i, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-/* theta_i ((1 - s) / factor + s), s = clamp((turns - low) / (high - low), 0, 1) */
-static void scale(const void *formula, size_t i, mpfr_ptr theta)
+/* theta_i ((1 - s) / factor + s), s = clamp((turns - low) / (high - low), 0, 1), which is a step
+ * for low = high: then no number of turns is either, since pi divides them. */
+static void blend(const pe_rope_formula *f, double low, double high, size_t i, mpfr_ptr theta)
 {
-    const pe_rope_formula *f = formula;
-    const double low = f->key[PE_ROPE_LOW_FREQ_FACTOR], high = f->key[PE_ROPE_HIGH_FREQ_FACTOR];
     mpfr_t s, rest;
     mpfr_inits2(mpfr_get_prec(theta) + GUARD, s, rest, (mpfr_ptr)0);
     turns_of(f, i, s);
     mpfr_sub_d(s, s, low, MPFR_RNDN);
     mpfr_set_d(rest, high, MPFR_RNDN);
     mpfr_sub_d(rest, rest, low, MPFR_RNDN);
-    mpfr_div(s, s, rest, MPFR_RNDN);
+    mpfr_div(s, s, rest, MPFR_RNDN); /* +-infinity for the step */
     if (mpfr_sgn(s) < 0)
         mpfr_set_ui(s, 0, MPFR_RNDN);
     if (mpfr_cmp_ui(s, 1) > 0)
@@ -46,8 +46,17 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
     mpfr_clears(s, rest, (mpfr_ptr)0);
 }
 
+/* ---- llama3 -------------------------------------------------------------------------------------
+ */
+
+static void llama3_scale(const void *formula, size_t i, mpfr_ptr theta)
+{
+    const pe_rope_formula *f = formula;
+    blend(f, f->key[PE_ROPE_LOW_FREQ_FACTOR], f->key[PE_ROPE_HIGH_FREQ_FACTOR], i, theta);
+}
+
 /* The reference's steps, each rounded to float32; scalars are computed in float64 first. */
-static float scale32(const void *formula, size_t i, float inv)
+static float llama3_scale32(const void *formula, size_t i, float inv)
 {
     const pe_rope_formula *f = formula;
     const double low = f->key[PE_ROPE_LOW_FREQ_FACTOR], high = f->key[PE_ROPE_HIGH_FREQ_FACTOR];
@@ -56,7 +65,7 @@ static float scale32(const void *formula, size_t i, float inv)
     (void)i;
     if (wavelength > (float)(f->key[PE_ROPE_ORIGINAL] / low))
         return inv / factor;
-    if (wavelength < (float)(f->key[PE_ROPE_ORIGINAL] / high))
+    if (wavelength < (float)(f->key[PE_ROPE_ORIGINAL] / high) || low == high)
         return inv;
     const float turns = original / wavelength;
     const float s = (turns - (float)low) / (float)(high - low);
@@ -65,19 +74,19 @@ static float scale32(const void *formula, size_t i, float inv)
     return slow_part + fast;
 }
 
-static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
+static pe_status llama3_check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     const double low = formula->key[PE_ROPE_LOW_FREQ_FACTOR];
     const double high = formula->key[PE_ROPE_HIGH_FREQ_FACTOR];
-    if (high > low)
+    if (high >= low)
         return PE_OK;
     return pe_rope_fail(values, PE_INVALID_PARAMETER, "high_freq_factor", why,
-                        "high_freq_factor must be above low_freq_factor, %.17g, got %.17g", low,
+                        "high_freq_factor must be at least low_freq_factor, %.17g, got %.17g", low,
                         high);
 }
 
 /* Wavelengths between which frequencies are blended. */
-static void facts(const pe_rope_formula *formula, pe_plan *plan)
+static void llama3_facts(const pe_rope_formula *formula, pe_plan *plan)
 {
     const double original = formula->key[PE_ROPE_ORIGINAL];
     pe_plan_add_scalar(plan, "low_freq_wavelen", original / formula->key[PE_ROPE_LOW_FREQ_FACTOR]);
@@ -85,17 +94,56 @@ static void facts(const pe_rope_formula *formula, pe_plan *plan)
                        original / formula->key[PE_ROPE_HIGH_FREQ_FACTOR]);
 }
 
-#define KEYS                                                                                       \
+#define LLAMA3_KEYS                                                                                \
     (PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_ORIGINAL) |                                 \
      PE_ROPE_BIT(PE_ROPE_LOW_FREQ_FACTOR) | PE_ROPE_BIT(PE_ROPE_HIGH_FREQ_FACTOR))
 
 /** Source  _compute_llama3_parameters in huggingface/transformers at b4b5244c. */
 const pe_rope_type pe_rope_llama3 = {
     .name = "llama3",
-    .reads = KEYS,
-    .needs = KEYS,
-    .check = check,
-    .scale = scale,
-    .scale32 = scale32,
-    .facts = facts,
+    .reads = LLAMA3_KEYS,
+    .needs = LLAMA3_KEYS,
+    .check = llama3_check,
+    .scale = llama3_scale,
+    .scale32 = llama3_scale32,
+    .facts = llama3_facts,
+};
+
+/* ---- ntk_by_parts -------------------------------------------------------------------------------
+ */
+
+static void by_parts_scale(const void *formula, size_t i, mpfr_ptr theta)
+{
+    const pe_rope_formula *f = formula;
+    blend(f, f->key[PE_ROPE_BETA_SLOW], f->key[PE_ROPE_BETA_FAST], i, theta);
+}
+
+static pe_status by_parts_check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
+{
+    if (formula->key[PE_ROPE_BETA_FAST] >= formula->key[PE_ROPE_BETA_SLOW])
+        return PE_OK;
+    return pe_rope_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
+                        "beta_fast must be at least beta_slow, %.17g, got %.17g",
+                        formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
+}
+
+/**
+ *     theta_i ((1 - gamma) / factor + gamma),
+ *     gamma = clamp((turns - alpha) / (beta - alpha), 0, 1), turns = original theta_i / (2 pi)
+ *
+ * alpha is beta_slow and beta is beta_fast, as implementations of YaRN call them.
+ *
+ * Source  Peng et al. 2023, arXiv:2309.00071, section 3.2, definition 2, after bloc97 2023. What
+ *         bloc97's code does is part_ntk.
+ */
+const pe_rope_type pe_rope_ntk_by_parts = {
+    .name = "ntk_by_parts",
+    .reads = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_ORIGINAL) |
+             PE_ROPE_BIT(PE_ROPE_BETA_FAST) | PE_ROPE_BIT(PE_ROPE_BETA_SLOW),
+    .needs = PE_ROPE_BIT(PE_ROPE_FACTOR),
+    .defaults = {{PE_ROPE_BETA_FAST, 32}, {PE_ROPE_BETA_SLOW, 1}},
+    .n_defaults = 2,
+    .exact_only = true,
+    .check = by_parts_check,
+    .scale = by_parts_scale,
 };
