@@ -151,11 +151,7 @@ static pe_status code_rendered(pe_request *request, pe_numeric *numeric, char **
     free(*data);
     *data = coded;
     *bytes = coded_bytes;
-    numeric->facts.coding = pe_coding_name(coding);
-    numeric->facts.ranges = false;
-    if (*numeric->facts.etag != '\0' && !pe_numeric_coded_tag(numeric, coding, numeric->facts.etag))
-        return pe_fail_memory(why);
-    return PE_OK;
+    return pe_numeric_set_coding(numeric, coding, why);
 }
 
 static void answer_rendered(pe_request *request, pe_numeric *numeric)
@@ -194,6 +190,20 @@ static bool answer_part_from_cache(pe_request *request, const pe_numeric *numeri
     return entry != NULL;
 }
 
+/* True when the stream has taken numeric. */
+static bool answer_streamed(pe_request *request, pe_numeric *numeric)
+{
+    pe_problem why;
+    bool saves;
+    const pe_coding coding = coding_of(request);
+    if (pe_numeric_try_coding(numeric, coding, &saves, &why) != PE_OK) {
+        pe_reply_problem(request, &why);
+        return false;
+    }
+    pe_feed_reply(request, numeric, saves ? coding : PE_CODING_IDENTITY);
+    return true;
+}
+
 /* Decide how the bytes come about; true when a stream has taken numeric. */
 static bool choose_producer(pe_request *request, pe_numeric *numeric)
 {
@@ -201,14 +211,12 @@ static bool choose_producer(pe_request *request, pe_numeric *numeric)
     uint64_t most = part ? request->range.bytes : numeric->length_max;
     if (part && answer_part_from_cache(request, numeric))
         return false;
-    if (!part && pe_numeric_cacheable(numeric)) {
+    if (!part && pe_numeric_cacheable(numeric))
         answer_from_cache(request, numeric);
-    } else if (most <= WHOLE_BYTES && numeric->work <= PE_WHOLE_WORK) {
+    else if (most <= WHOLE_BYTES && numeric->work <= PE_WHOLE_WORK)
         answer_rendered(request, numeric);
-    } else {
-        pe_feed_reply(request, numeric);
-        return true;
-    }
+    else
+        return answer_streamed(request, numeric);
     return false;
 }
 

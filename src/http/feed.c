@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "http/coder.h"
+#include "http/rendered.h"
 #include "http/thread.h"
 
 /* What a worker makes at once. */
@@ -23,8 +25,9 @@ typedef struct pe_feed {
     struct MHD_Connection *connection;
     pe_numeric *numeric;
     pe_stream *stream;
-    bool slow;  /* the last block was */
-    bool ended; /* the stream has, or has failed */
+    pe_coder *coder; /* of the stream; NULL: it goes out as it is */
+    bool slow;       /* the last block was */
+    bool ended;      /* the stream has, or has failed */
     pe_status status;
     char *block; /* made by a worker, not sent yet: [at, at + have) */
     size_t at, have;
@@ -34,6 +37,7 @@ typedef struct pe_feed {
 static void release(void *context)
 {
     pe_feed *feed = context;
+    pe_coder_free(feed->coder);
     pe_stream_free(feed->stream);
     pe_numeric_free(feed->numeric);
     free(feed->block);
@@ -47,7 +51,8 @@ static size_t produce(pe_feed *feed, char *out, size_t bytes)
     size_t got = 0;
     pe_thread_computes();
     int64_t start = pe_clock();
-    feed->status = pe_stream_read(feed->stream, out, bytes, &got, &why);
+    feed->status = feed->coder != NULL ? pe_coder_read(feed->coder, out, bytes, &got, &why)
+                                       : pe_stream_read(feed->stream, out, bytes, &got, &why);
     if (feed->status != PE_OK) {
         pe_log(PE_LOG_ERROR, "stream",
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why.detail}, {0}});
@@ -108,32 +113,47 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
                                  : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-void pe_feed_reply(pe_request *request, pe_numeric *numeric)
+/* The stream of the answer or of the part asked for, and its coder. */
+static pe_status start(pe_feed *feed, const pe_range *range, pe_coding coding, pe_problem *why)
+{
+    pe_numeric *numeric = feed->numeric;
+    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &feed->stream, why);
+    if (status == PE_OK && range->kind == PE_RANGE_PART) {
+        status = pe_stream_seek(feed->stream, range->first, why);
+        pe_stream_limit(feed->stream, range->first + range->bytes);
+    }
+    if (status == PE_OK && coding != PE_CODING_IDENTITY) {
+        status = pe_coder_make(coding, feed->stream, &feed->coder, why);
+        if (status == PE_OK)
+            status = pe_numeric_set_coding(numeric, coding, why);
+    }
+    return status;
+}
+
+void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding)
 {
     pe_problem why;
+    const pe_range *range = &request->range;
     pe_feed *feed = calloc(1, sizeof *feed);
-    pe_status status =
-        feed == NULL ? pe_fail_memory(&why)
-                     : pe_stream_make(&numeric->plan, &numeric->rendering, &feed->stream, &why);
-    bool part = request->range.kind == PE_RANGE_PART;
-    if (status == PE_OK && part) {
-        status = pe_stream_seek(feed->stream, request->range.first, &why);
-        pe_stream_limit(feed->stream, request->range.first + request->range.bytes);
-    }
-    if (status != PE_OK) {
+    if (feed == NULL) {
+        pe_fail_memory(&why);
         pe_reply_problem(request, &why);
         pe_numeric_free(numeric);
-        if (feed != NULL)
-            pe_stream_free(feed->stream);
-        free(feed);
         return;
     }
     feed->service = request->service;
     feed->connection = request->connection;
     feed->numeric = numeric;
-    /* Nobody knows yet how long a transform's block takes. */
-    feed->slow = numeric->resource->kind == PE_TRANSFORM;
-    uint64_t bytes = part ? request->range.bytes : numeric->length;
+    if (start(feed, range, coding, &why) != PE_OK) {
+        pe_reply_problem(request, &why);
+        release(feed);
+        return;
+    }
+    /* Nobody knows yet how long a transform's block takes; coding one surely takes long. */
+    feed->slow = numeric->resource->kind == PE_TRANSFORM || feed->coder != NULL;
+    const uint64_t bytes = feed->coder != NULL            ? UINT64_MAX
+                           : range->kind == PE_RANGE_PART ? range->bytes
+                                                          : numeric->length;
     atomic_fetch_add_explicit(&request->service->counters.streams, 1, memory_order_relaxed);
     pe_reply_stream(request, bytes, read_block, release, feed, &numeric->facts, "cache;desc=miss");
 }

@@ -202,6 +202,69 @@ void pe_numeric_learn(const pe_numeric *numeric, const pe_front *front, pe_codin
     pe_buffer_free(&key);
 }
 
+pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, pe_problem *why)
+{
+    numeric->facts.coding = pe_coding_name(coding);
+    numeric->facts.ranges = false;
+    if (*numeric->facts.etag != '\0' && !pe_numeric_coded_tag(numeric, coding, numeric->facts.etag))
+        return pe_fail_memory(why);
+    return PE_OK;
+}
+
+#define SAMPLES      3
+#define SAMPLE_BYTES 32768
+
+/* Bytes of the stream from where it stands; fewer at its end. */
+static pe_status read_sample(pe_stream *stream, pe_buffer *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    char *at = pe_buffer_reserve(out, SAMPLE_BYTES);
+    if (at == NULL)
+        return pe_fail_memory(why);
+    size_t got = 1;
+    for (size_t have = 0; have < SAMPLE_BYTES && got > 0 && status == PE_OK; have += got) {
+        status = pe_stream_read(stream, at + have, SAMPLE_BYTES - have, &got, why);
+        out->bytes += got;
+    }
+    return status;
+}
+
+static pe_status read_samples(const pe_numeric *numeric, pe_buffer *out, pe_problem *why)
+{
+    pe_stream *stream;
+    const bool parts = numeric->length != UINT64_MAX && numeric->length > SAMPLES * SAMPLE_BYTES;
+    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
+    if (status != PE_OK)
+        return status;
+    for (uint64_t s = 0; s < SAMPLES && status == PE_OK; s++) {
+        if (parts)
+            status =
+                pe_stream_seek(stream, (numeric->length - SAMPLE_BYTES) / (SAMPLES - 1) * s, why);
+        if (status == PE_OK)
+            status = read_sample(stream, out, why);
+    }
+    pe_stream_free(stream);
+    return status;
+}
+
+pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, bool *saves,
+                                pe_problem *why)
+{
+    pe_buffer sample = {0};
+    char *coded = NULL;
+    size_t bytes;
+    *saves = false;
+    if (coding == PE_CODING_IDENTITY)
+        return PE_OK;
+    pe_status status = read_samples(numeric, &sample, why);
+    if (status == PE_OK)
+        status = pe_coding_apply(coding, sample.data, sample.bytes, &coded, &bytes, why);
+    *saves = status == PE_OK && coded != NULL;
+    free(coded);
+    pe_buffer_free(&sample);
+    return status;
+}
+
 /* ---- warm-up ---- */
 
 static pe_status keep(pe_numeric *numeric, const char *target, pe_problem *why)

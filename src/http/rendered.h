@@ -28,6 +28,17 @@ pe_status pe_numeric_coded_entry(pe_numeric *numeric, pe_coding coding, pe_entry
 /** The tag of the coded answer; false when there is none (transforms). */
 bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, char out[PE_ETAG_BYTES]);
 
+/**
+ * Does coding save enough? Known for sure only of the whole; this looks at samples from its
+ * beginning and, where parts can be asked for, its middle and its end.
+ */
+pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, bool *saves,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/** The facts are from now on those of the coded answer. */
+pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding,
+                                pe_problem *why) PE_MUST_CHECK;
+
 /** Remember that a raw request means this canonical one, in this coding. */
 void pe_numeric_learn(const pe_numeric *numeric, const pe_front *front, pe_coding coding);
 

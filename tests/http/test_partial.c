@@ -214,6 +214,8 @@ static void coded_answers_decode_to_the_plain_bytes(void **state)
         "/v1/sinusoidal?d_model=64&positions=0:600",             /* rendered each time */
         "/v1/sinusoidal?d_model=64&positions=0:64&format=csv",   /* text of another kind */
         "/v1/alibi/bias?num_heads=4&query_length=50&format=raw", /* binary, compressible */
+        "/v1/sinusoidal?d_model=512&positions=0:1000",           /* coded while it is made */
+        "/v1/alibi/bias?num_heads=4&query_length=900&format=raw",
     };
     static const char *const codings[] = {"gzip", "zstd"};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
@@ -283,8 +285,9 @@ static void what_hardly_shrinks_goes_out_as_it_is(void **state)
     static const char *const targets[] = {
         "/v1/sinusoidal?d_model=4&positions=0",                                   /* tiny */
         "/v1/sinusoidal?d_model=64&positions=1000:1064&dtype=float64&format=raw", /* noise */
+        STREAM,                                                                   /* at length */
     };
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         for (int repeat = 0; repeat < 2; repeat++) {
             char etag[64];
             reply plain = get(&server, targets[i]);
