@@ -21,7 +21,7 @@ extern const pe_resource pe_rope_frequencies, pe_rope_table, pe_rope_rotate, pe_
 extern const pe_resource pe_alibi_slopes, pe_alibi_bias, pe_alibi_padded_bias,
     pe_alibi_probabilities;
 extern const pe_resource pe_t5_buckets, pe_t5_bias;
-extern const pe_resource pe_shaw_indices, pe_shaw_scores, pe_shaw_lookup;
+extern const pe_resource pe_shaw_indices, pe_shaw_scores, pe_shaw_lookup, pe_shaw_probabilities;
 extern const pe_resource pe_relative_skew;
 extern const pe_resource pe_swin_index, pe_swin_bias, pe_swin_coordinates;
 

@@ -196,9 +196,46 @@ static void skewed_logits_are_those_of_the_reference(void **state)
     json_decref(golden);
 }
 
-/* ---- attention with Shaw's scores ---- */
+/* ---- attention with Shaw's embeddings ---- */
 
 enum { LENGTH = 7, HEADS = 2, HEAD_DIM = 4 };
+
+/* Vectors [position, head*dim] as nested JSON text [head, position, dim]. */
+static void add_heads(const json_t *golden, const char *name, pe_buffer *out)
+{
+    for (size_t head = 0; head < HEADS; head++) {
+        pe_buffer_str(out, head == 0 ? "[" : ",");
+        add_rows(golden, name, head * HEAD_DIM, HEAD_DIM, out);
+    }
+    pe_buffer_str(out, "]");
+}
+
+/* Upstream rounds a dozen sums of magnitude 1 to float32. */
+static void probabilities_are_near_those_of_the_reference(void **state)
+{
+    (void)state;
+    json_t *golden = golden_load("shaw_attention_probabilities");
+    const json_t *expected = golden_flat(golden, "expected", "probabilities");
+    pe_buffer body = {0};
+    size_t n;
+    pe_buffer_str(&body, "{\"left_max\":3,\"right_max\":2,\"q\":");
+    add_heads(golden, "x", &body);
+    pe_buffer_str(&body, ",\"k\":");
+    add_heads(golden, "x", &body);
+    pe_buffer_str(&body, ",\"relative_embeddings\":");
+    golden_add_nested(golden, "inputs", "table", &body);
+    pe_buffer_str(&body, "}");
+    reply answer = post_json(&server, "/v1/shaw/probabilities", pe_buffer_text(&body));
+    double *got = golden_numbers(&answer, "data", PE_FLOAT32, "shaw probabilities", &n);
+    assert_int_equal(n, HEADS * LENGTH * LENGTH);
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(got[i] - golden_item(expected, i)) <= 0x1p-21))
+            fail_msg("element %zu: got %.9g, wanted %.9g", i, got[i], golden_item(expected, i));
+    free(got);
+    reply_free(&answer);
+    pe_buffer_free(&body);
+    json_decref(golden);
+}
 
 /* softmax((q.k + score)/sqrt(d)) of one head, q = k = x. */
 static void check_head(const json_t *golden, size_t head, const double *scores)
@@ -270,6 +307,7 @@ int main(void)
         cmocka_unit_test(index_tables_are_those_of_the_reference),
         cmocka_unit_test(lookups_copy_the_values_of_the_reference),
         cmocka_unit_test(skewed_logits_are_those_of_the_reference),
+        cmocka_unit_test(probabilities_are_near_those_of_the_reference),
         cmocka_unit_test(scores_give_the_attention_of_the_reference),
     };
     return cmocka_run_group_tests(tests, start, stop);

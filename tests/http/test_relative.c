@@ -139,6 +139,12 @@ static const struct refusal {
     {"/v1/alibi/probabilities", "{\"logits\":[[[1],[2]]]}", 422, "invalid-parameter",
      "2 queries and 1 keys"},
     {"/v1/alibi/probabilities", "{\"scale\":2}", 400, "missing-parameter", "logits"},
+    {"/v1/shaw/probabilities", "{\"q\":[[[1]]],\"relative_embeddings\":[[1]]}", 400,
+     "missing-parameter", "#/k"},
+    {"/v1/shaw/probabilities", "{\"q\":[[1]],\"k\":[[[1]]],\"relative_embeddings\":[[1]]}", 422,
+     "invalid-parameter", "3 axes, got 2"},
+    {"/v1/shaw/probabilities", "{\"q\":[[[1]]],\"k\":[[[1]]],\"relative_embeddings\":[[1,2]]}", 422,
+     "invalid-parameter", "got 1, 1 and 2"},
     {"/v1/relative/skew", "{}", 400, "missing-parameter", "logits"},
 };
 

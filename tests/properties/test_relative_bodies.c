@@ -10,6 +10,7 @@
 #include "encodings/registry.h"
 #include "support/encode.h"
 #include "support/random.h"
+#include "support/slow.h"
 
 static int64_t clip(int64_t x, int64_t low, int64_t high)
 {
@@ -89,6 +90,104 @@ static void scores_are_exact_dot_products_rounded_once(void **state)
     }
 }
 
+/* ---- probabilities ---- */
+
+typedef struct attention {
+    int64_t heads, queries, keys, left, right, width;
+    pe_dtype dtype;
+    bool scaled; /* by 0.3, else by 1/sqrt(width) */
+    double q[3 * 10 * 12], k[3 * 30 * 12], row[21 * 12];
+} attention;
+
+static void add_random_heads(random_source *random, int64_t heads, int64_t rows, int64_t width,
+                             double *value, pe_buffer *out)
+{
+    for (int64_t h = 0; h < heads; h++) {
+        pe_buffer_str(out, h == 0 ? "[" : ",");
+        add_random_rows(random, rows, width, value + h * rows * width, out);
+    }
+    pe_buffer_str(out, "]");
+}
+
+static encoded encode_attention(random_source *random, attention *a)
+{
+    a->heads = random_int(random, 1, 3);
+    a->keys = random_int(random, 1, 30);
+    a->queries = random_int(random, 1, a->keys < 10 ? a->keys : 10);
+    a->left = random_int(random, 0, 10);
+    a->right = random_int(random, 0, 10);
+    a->width = random_int(random, 1, 12);
+    a->dtype = (pe_dtype)random_int(random, 0, 3);
+    a->scaled = random_int(random, 0, 1) == 1;
+    pe_buffer body = {0};
+    pe_buffer_format(&body, "{\"left_max\":%lld,\"right_max\":%lld,\"dtype\":\"%s\",%s\"q\":",
+                     (long long)a->left, (long long)a->right, pe_dtype_name(a->dtype),
+                     a->scaled ? "\"scale\":0.3," : "");
+    add_random_heads(random, a->heads, a->queries, a->width, a->q, &body);
+    pe_buffer_str(&body, ",\"k\":");
+    add_random_heads(random, a->heads, a->keys, a->width, a->k, &body);
+    pe_buffer_str(&body, ",\"relative_embeddings\":");
+    add_random_rows(random, a->left + a->right + 1, a->width, a->row, &body);
+    pe_buffer_str(&body, "}");
+    const encoded e = encode_json(&pe_shaw_probabilities, "%s", pe_buffer_text(&body));
+    pe_buffer_free(&body);
+    return e;
+}
+
+/* e^(scale q . (k + embedding)); the dot products are exact doubles. */
+static void slow_exponential(const attention *a, int64_t h, int64_t i, int64_t j, mpfr_ptr out)
+{
+    const int64_t relative = j - (a->keys - a->queries + i);
+    const double *q = a->q + (h * a->queries + i) * a->width;
+    const double *k = a->k + (h * a->keys + j) * a->width;
+    const double *row = a->row + (clip(relative, -a->left, a->right) + a->left) * a->width;
+    double sum = 0;
+    for (int64_t c = 0; c < a->width; c++)
+        sum += q[c] * (k[c] + row[c]);
+    mpfr_set_d(out, a->scaled ? 0.3 : (double)a->width, MPFR_RNDN);
+    if (!a->scaled)
+        mpfr_rec_sqrt(out, out, MPFR_RNDN);
+    mpfr_mul_d(out, out, sum, MPFR_RNDN);
+    mpfr_exp(out, out, MPFR_RNDN);
+}
+
+static void probabilities_are_correctly_rounded(void **state)
+{
+    (void)state;
+    random_source random = random_make("probabilities");
+    static attention a;
+    mpfr_t e[30], sum;
+    mpfr_init2(sum, SLOW_BITS);
+    for (int j = 0; j < 30; j++)
+        mpfr_init2(e[j], SLOW_BITS);
+    for (int round = 0; round < 100; round++) {
+        encoded answer = encode_attention(&random, &a);
+        double *got = encoded_all(&answer, 0);
+        for (int64_t r = 0; r < a.heads * a.queries; r++) {
+            mpfr_set_ui(sum, 0, MPFR_RNDN);
+            for (int64_t j = 0; j < a.keys; j++) {
+                slow_exponential(&a, r / a.queries, r % a.queries, j, e[j]);
+                mpfr_add(sum, sum, e[j], MPFR_RNDN);
+            }
+            for (int64_t j = 0; j < a.keys; j++) {
+                mpfr_div(e[j], e[j], sum, MPFR_RNDN);
+                const double wanted = slow_round(a.dtype, e[j]);
+                if (got[r * a.keys + j] != wanted)
+                    fail_msg("seed %llu: row %lld, key %lld, %s: got %a, wanted %a",
+                             (unsigned long long)random.seed, (long long)r, (long long)j,
+                             pe_dtype_name(a.dtype), got[r * a.keys + j], wanted);
+            }
+        }
+        free(got);
+        encoded_free(&answer);
+    }
+    for (int j = 0; j < 30; j++)
+        mpfr_clear(e[j]);
+    mpfr_clear(sum);
+}
+
+/* ---- lookups ---- */
+
 /* A lookup is indices, then rows: of each resource against its own index table. */
 static void lookups_are_rows_of_the_index_tables(void **state)
 {
@@ -158,6 +257,7 @@ static void a_window_is_those_units_of_the_whole(void **state)
     (void)state;
     random_source random = random_make("windows");
     static shaw_case c = {.queries = 9, .keys = 21, .left = 3, .right = 2, .width = 5};
+    static attention a;
     for (int round = 0; round < 30; round++) {
         encoded tables[] = {
             encode_json(&pe_shaw_lookup, "{\"query_length\":7,\"key_length\":12,"
@@ -165,6 +265,7 @@ static void a_window_is_those_units_of_the_whole(void **state)
             encode_json(&pe_t5_bias, "{\"query_length\":7,\"key_length\":12,\"num_buckets\":4,"
                                      "\"weights\":[[1,2,3],[4,5,6],[7,8,9],[10,11,12]]}"),
             encode_scores(&random, &c),
+            encode_attention(&random, &a),
         };
         for (size_t t = 0; t < PE_LEN(tables); t++) {
             check_windows(&tables[t], &random);
@@ -205,6 +306,23 @@ static void bodies_that_cannot_be_are_refused_by_name(void **state)
         {&pe_shaw_scores,
          "{\"dtype\":\"float16\",\"queries\":[[6e4]],\"relative_embeddings\":[[2]]}", "queries",
          "overflows float16", PE_INVALID_PARAMETER},
+        {&pe_shaw_probabilities, "{\"q\":[[[1]]],\"relative_embeddings\":[[1]]}", "k", "required",
+         PE_MISSING_PARAMETER},
+        {&pe_shaw_probabilities,
+         "{\"q\":[[[1]]],\"k\":[[[1]],[[1]]],\"relative_embeddings\":[[1]]}", "k", "got 2 and 1",
+         PE_INVALID_PARAMETER},
+        {&pe_shaw_probabilities, "{\"q\":[[[1]]],\"k\":[[[1,2]]],\"relative_embeddings\":[[1]]}",
+         "k", "got 1, 2 and 1", PE_INVALID_PARAMETER},
+        {&pe_shaw_probabilities, "{\"q\":[[[1],[2]]],\"k\":[[[1]]],\"relative_embeddings\":[[1]]}",
+         "q", "2 queries and 1 keys", PE_INVALID_PARAMETER},
+        {&pe_shaw_probabilities,
+         "{\"q\":[[[1]]],\"k\":[[[1]]],\"relative_embeddings\":[[1]],\"left_max\":1,"
+         "\"right_max\":1}",
+         "relative_embeddings", "= 3 rows, got 1", PE_INVALID_PARAMETER},
+        {&pe_shaw_probabilities,
+         "{\"q\":[[[1e200]]],\"k\":[[[1e100]]],\"relative_embeddings\":[[1]],"
+         "\"dtype\":\"float64\"}",
+         "q", "2^900", PE_INVALID_PARAMETER},
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         encoded e = encode_json(cases[i].resource, "%s", cases[i].body);
@@ -239,6 +357,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_are_exact_dot_products_rounded_once),
+        cmocka_unit_test(probabilities_are_correctly_rounded),
         cmocka_unit_test(lookups_are_rows_of_the_index_tables),
         cmocka_unit_test(a_window_is_those_units_of_the_whole),
         cmocka_unit_test(bodies_that_cannot_be_are_refused_by_name),
