@@ -133,6 +133,12 @@ static void what_cannot_be_is_refused_by_name(void **state)
          PE_MISSING_PARAMETER, "seq_len"},
         {&pe_rope_scaled_base, "head_dim=8&factor=2&method=dynamic&seq_len=5", PE_MISSING_PARAMETER,
          "max_position_embeddings"},
+        {&pe_rope_attention_scale, "positions=5:-2:-1", PE_INVALID_PARAMETER, "positions"},
+        {&pe_rope_attention_scale, "positions=1,2,-3,4.5", PE_INVALID_PARAMETER, "positions"},
+        {&pe_rope_attention_scale, "beta=-0.1", PE_INVALID_PARAMETER, "beta"},
+        {&pe_rope_attention_scale, "original_max_position_embeddings=0", PE_INVALID_PARAMETER,
+         "original_max_position_embeddings"},
+        {&pe_rope_attention_scale, "numerics=float32", PE_INVALID_PARAMETER, "numerics"},
         {&pe_rope_table, "head_dim=65536&positions=0:1000", PE_TOO_MANY_ELEMENTS, ""},
     };
     (void)state;

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_attention_scale_http.c - the golden attention temperature through HTTP.
+ *
+ * `truth` must come back bit for bit after rounding to the dtype asked for; upstream's float32
+ * `expected` within 2^-22; other positions and parameters are held against MPFR.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/golden.h"
+#include "support/slow.h"
+
+static test_server server;
+
+static double *ask(double beta, double original, const char *positions, size_t t, size_t *n)
+{
+    pe_buffer target = {0};
+    pe_buffer_format(&target,
+                     "/v1/rope/attention-scale?beta=%.17g&original_max_position_embeddings=%.0f"
+                     "&positions=%s&dtype=%s",
+                     beta, original, positions, golden_types[t]);
+    reply answer = get(&server, pe_buffer_text(&target));
+    double *got = golden_numbers(&answer, "data", golden_dtypes[t], pe_buffer_text(&target), n);
+    reply_free(&answer);
+    pe_buffer_free(&target);
+    return got;
+}
+
+static void attention_temperatures_are_the_truth(void **state)
+{
+    (void)state;
+    json_t *golden = golden_load("attention_temperature");
+    const json_t *params = json_object_get(golden, "params");
+    const json_t *expected = golden_flat(golden, "expected", "scale");
+    pe_buffer positions = {0};
+    golden_add_positions(golden, &positions);
+    for (size_t t = 0; t < GOLDEN_TYPES; t++) {
+        size_t n;
+        double *got = ask(golden_number(params, "beta"),
+                          golden_number(params, "original_max_position_embeddings"),
+                          pe_buffer_text(&positions), t, &n);
+        golden_same(got, n, golden_flat(golden, "truth", "scale"), golden_dtypes[t], "scale");
+        for (size_t e = 0; t < 2 && e < n; e++) /* float64, float32 */
+            assert_true(fabs(got[e] - golden_item(expected, e)) <= 0x1p-22);
+        free(got);
+    }
+    pe_buffer_free(&positions);
+    json_decref(golden);
+}
+
+/* 1 + beta ln(1 + floor(p / original)), the quotient in MPFR */
+static double model(double beta, double original, double position, pe_dtype dtype)
+{
+    mpfr_t x;
+    mpfr_init2(x, SLOW_BITS);
+    mpfr_set_d(x, position, MPFR_RNDN);
+    mpfr_div_d(x, x, original, MPFR_RNDN);
+    mpfr_floor(x, x);
+    mpfr_add_ui(x, x, 1, MPFR_RNDN);
+    mpfr_log(x, x, MPFR_RNDN);
+    mpfr_mul_d(x, x, beta, MPFR_RNDN);
+    mpfr_add_ui(x, x, 1, MPFR_RNDN);
+    const double result = slow_round(dtype, x);
+    mpfr_clear(x);
+    return result;
+}
+
+static void attention_temperatures_elsewhere(void **state)
+{
+    static const struct {
+        double beta, original;
+    } sets[] = {{0.1, 16384}, {0.1, 8192}, {0.35, 1}, {7e-9, 3}, {0, 5}, {1000, 1e12}};
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(sets); s++)
+        for (size_t t = 0; t < GOLDEN_TYPES; t++) {
+            size_t n;
+            double *got = ask(sets[s].beta, sets[s].original, golden_elsewhere_text, t, &n);
+            assert_int_equal(n, GOLDEN_ELSEWHERE);
+            for (size_t e = 0; e < n; e++) {
+                const double want =
+                    model(sets[s].beta, sets[s].original, golden_elsewhere[e], golden_dtypes[t]);
+                if (got[e] != want)
+                    fail_msg("beta %g, original %g, position %.0f, %s: got %.17g, MPFR says %.17g",
+                             sets[s].beta, sets[s].original, golden_elsewhere[e], golden_types[t],
+                             got[e], want);
+            }
+            free(got);
+        }
+}
+
+/* A quotient that would round up to a whole number must not. */
+static void steps_are_of_the_exact_quotient(void **state)
+{
+    static const double near[] = {2.9999999999999996, 3, 5.999999999999999, 6};
+    (void)state;
+    size_t n;
+    double *got = ask(1, 3, "2.9999999999999996,3,5.999999999999999,6", 0, &n);
+    assert_int_equal(n, PE_LEN(near));
+    for (size_t e = 0; e < n; e++)
+        assert_true(got[e] == model(1, 3, near[e], PE_FLOAT64));
+    free(got);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    const int status = server_stop(&server);
+    server_free(&server);
+    return status;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention_temperatures_are_the_truth),
+        cmocka_unit_test(attention_temperatures_elsewhere),
+        cmocka_unit_test(steps_are_of_the_exact_quotient),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
