@@ -30,7 +30,7 @@ pe_scan pe_number_scan(const char *text, size_t bytes, double *out, size_t *used
  * other must hold; ndim is told by the first innermost array. index[d] is the element being read.
  */
 typedef struct scanner {
-    const char *at, *end, *name;
+    const char *start, *at, *end, *name;
     pe_dtype dtype;
     size_t ndim, extent[PE_MAX_DIMS], index[PE_MAX_DIMS];
     size_t elements, capacity, max_elements;
@@ -127,14 +127,25 @@ static pe_status fail_too_many(scanner *scan, size_t depth)
     return status;
 }
 
-/* Room for one more number: twice as much as before, but never more than may come. */
+/* How many numbers there will be, if those to come are as long as those before. */
+static size_t expected(const scanner *scan)
+{
+    const double before = (double)(scan->at - scan->start) + 1,
+                 rest = (double)(scan->end - scan->at);
+    return (size_t)((double)scan->elements * (1 + rest / before));
+}
+
+/* Room for more numbers: as many as are expected, but an eighth more than before at least, a half
+ * at most, and never more than may come. So little is left over at the end. */
 static pe_status grow(scanner *scan, size_t depth)
 {
-    size_t most = scan->max_elements, capacity = scan->capacity, bytes;
-    if (scan->elements == most)
+    const size_t now = scan->capacity, least = 64 + now + now / 8, most = 64 + now + now / 2;
+    size_t capacity = expected(scan), bytes;
+    capacity = capacity < least ? least : capacity > most ? most : capacity;
+    if (scan->elements == scan->max_elements)
         return fail_too_many(scan, depth);
-    capacity = capacity == 0 ? 64 : capacity;
-    capacity = capacity > most / 2 ? most : 2 * capacity;
+    if (capacity > scan->max_elements)
+        capacity = scan->max_elements;
     if (!pe_size_mul(capacity, pe_dtype_bytes(scan->dtype), &bytes))
         return pe_fail_memory(scan->why);
     char *data = realloc(scan->data, bytes);
@@ -245,7 +256,8 @@ static pe_status read_array(scanner *scan, size_t depth)
 pe_status pe_numbers_scan(const char *text, size_t bytes, pe_dtype dtype, const char *name,
                           size_t max_elements, pe_array *out, size_t *used, pe_problem *why)
 {
-    scanner scan = {.at = text,
+    scanner scan = {.start = text,
+                    .at = text,
                     .end = text + bytes,
                     .name = name,
                     .dtype = dtype,

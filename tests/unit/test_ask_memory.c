@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ask_memory.c - every allocation of reading a request and writing an answer may fail. */
+/*
+ * test_ask_memory.c - every allocation of reading a request and writing an answer may fail; and
+ * what reading a large body takes.
+ */
 #include "support/check.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +35,16 @@ const pe_resource *const pe_resources[] = {&fake_table, &fake_transform, NULL};
 /* Allocations until one fails; negative: none does. */
 static long countdown = -1;
 
+/* Bytes allocated now, and the most that there were. */
+static long held, most_held;
+
 #if CAN_FAIL
 /* NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): glibc's own names */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *at, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void *at);
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 static bool fails_now(void)
@@ -46,24 +55,40 @@ static bool fails_now(void)
     return true;
 }
 
+/* Enter a block that took the place of `before` bytes. */
+static void *counted(void *at, size_t before)
+{
+    if (at != NULL)
+        held += (long)malloc_usable_size(at) - (long)before;
+    most_held = held > most_held ? held : most_held;
+    return at;
+}
+
 void *malloc(size_t bytes)
 {
-    return fails_now() ? NULL : __libc_malloc(bytes);
+    return fails_now() ? NULL : counted(__libc_malloc(bytes), 0);
 }
 
 void *calloc(size_t n, size_t bytes)
 {
-    return fails_now() ? NULL : __libc_calloc(n, bytes);
+    return fails_now() ? NULL : counted(__libc_calloc(n, bytes), 0);
 }
 
 void *realloc(void *at, size_t bytes)
 {
-    return fails_now() ? NULL : __libc_realloc(at, bytes);
+    const size_t before = at != NULL ? malloc_usable_size(at) : 0;
+    return fails_now() ? NULL : counted(__libc_realloc(at, bytes), before);
 }
 
 void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    return fails_now() ? NULL : __libc_memalign(alignment, bytes);
+    return fails_now() ? NULL : counted(__libc_memalign(alignment, bytes), 0);
+}
+
+void free(void *at)
+{
+    held -= at != NULL ? (long)malloc_usable_size(at) : 0;
+    __libc_free(at);
 }
 #endif
 
@@ -221,12 +246,68 @@ static void writing_documents_survives(void **state)
     survive("documents", act_documents);
 }
 
+/* ---- large bodies ---- */
+
+/* {"vectors":[[...],...]}: rows of 64 numbers with so many digits after the point; after the first
+ * tenth with `later` ones. *numbers: how many there are. */
+static char *large_body(int digits, int later, size_t bytes, size_t *used, size_t *numbers)
+{
+    static const char head[] = "{\"dtype\":\"float32\",\"vectors\":";
+    char *out = malloc(bytes + 4096);
+    assert_non_null(out);
+    memcpy(out, head, sizeof head - 1);
+    *used = sizeof head - 1;
+    *numbers = 0;
+    for (char open = '['; *used < bytes; open = ',') {
+        out[(*used)++] = open;
+        out[(*used)++] = '[';
+        for (int i = 0; i < 64; i++, ++*numbers) {
+            const double number = (double)(*numbers * 7919 % 9973) / 997;
+            *used += (size_t)snprintf(out + *used, 32, "%.*f", *used < bytes / 10 ? digits : later,
+                                      number);
+            out[(*used)++] = i < 63 ? ',' : ']';
+        }
+    }
+    memcpy(out + *used, "]}", 2);
+    *used += 2;
+    return out;
+}
+
+static void reading_a_large_body_takes_little_beside_the_result(void **state)
+{
+    (void)state;
+    static const struct {
+        int digits, later;
+    } cases[] = {{8, 8}, {1, 1}, {0, 0}, {0, 9}, {9, 0}};
+    const pe_read_limits limits = {
+        .max_elements = (size_t)1 << 28, .max_positions = 1000, .max_depth = 16};
+    if (!CAN_FAIL)
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t bytes, numbers;
+        char *body = large_body(cases[i].digits, cases[i].later, 12500000, &bytes, &numbers);
+        pe_ask ask = {0};
+        pe_problem why;
+        const long before = most_held = held;
+        assert_int_equal(pe_ask_from_json(&fake_transform, body, bytes, &limits, &ask, &why),
+                         PE_OK);
+        const long beside = most_held - before - (long)(numbers * sizeof(float));
+        print_message("%zu bytes, %zu numbers: %ld beside the result\n", bytes, numbers, beside);
+        assert_in_range(beside, 0, bytes / 2);
+        pe_ask_free(&ask);
+        free(body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reading_a_query_survives),     cmocka_unit_test(reading_a_body_survives),
-        cmocka_unit_test(reading_safetensors_survives), cmocka_unit_test(streaming_survives),
+        cmocka_unit_test(reading_a_query_survives),
+        cmocka_unit_test(reading_a_body_survives),
+        cmocka_unit_test(reading_safetensors_survives),
+        cmocka_unit_test(streaming_survives),
         cmocka_unit_test(writing_documents_survives),
+        cmocka_unit_test(reading_a_large_body_takes_little_beside_the_result),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
