@@ -10,7 +10,7 @@
 static const char *const types[] = {
     [PE_KIND_INT] = "integer",   [PE_KIND_REAL] = "number",       [PE_KIND_BOOL] = "boolean",
     [PE_KIND_CHOICE] = "string", [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
-    [PE_KIND_TENSOR] = "tensor",
+    [PE_KIND_TENSOR] = "tensor", [PE_KIND_SPANS] = "spans",
 };
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)
@@ -68,15 +68,17 @@ static void put_param(const pe_param *param, pe_buffer *out)
     pe_buffer_str(out, param->required ? "true" : "false");
     put_default(param, out);
     put_bounds(param, out);
-    if (param->kind == PE_KIND_REAL_LIST && param->list_max != 0)
+    if (param->list_max != 0)
         pe_write_number(out, "max_items", (double)param->list_max);
     if (param->kind == PE_KIND_REAL_LIST && param->integers_only) {
         pe_write_name(out, "integers");
         pe_buffer_str(out, "true");
     }
+    if (param->list_row != 0)
+        pe_write_number(out, "row_items", (double)param->list_row);
     if (param->kind == PE_KIND_POSITIONS && (param->two_axes || param->three_axes))
         pe_write_number(out, "max_axes", param->three_axes ? 3 : 2);
-    if (param->kind == PE_KIND_CHOICE)
+    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_SPANS)
         put_names(out, "choices", param->choices);
     pe_write_text(out, "unit", param->unit);
     pe_write_text(out, "description", param->help);

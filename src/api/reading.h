@@ -36,6 +36,9 @@ typedef struct pe_reading {
 pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
 /** The same from the JSON text of one value. */
 pe_status pe_value_from_json(const pe_reading *to, pe_slice json, pe_problem *why) PE_MUST_CHECK;
+/** Spans from a JSON array (value_spans.c). */
+pe_status pe_value_spans_from_json(const pe_reading *to, pe_slice json,
+                                   pe_problem *why) PE_MUST_CHECK;
 /** An INT or REAL from the text of one number. */
 pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
 /** The value's list or positions, just read, against their row. */

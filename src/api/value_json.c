@@ -18,6 +18,7 @@ static const char *const wanted[] = {
     [PE_KIND_REAL_LIST] = "an array of numbers",
     [PE_KIND_POSITIONS] = "an array of numbers, a string as in a query, or a number",
     [PE_KIND_TENSOR] = "an array of numbers",
+    [PE_KIND_SPANS] = "an array of kinds and lengths, or a string as in a query",
 };
 
 static const char *type_of(pe_slice json)
@@ -82,9 +83,14 @@ static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype,
 
 static pe_status take_list(const pe_reading *to, pe_array *array, pe_problem *why)
 {
-    if (array->shape.ndim != 1)
+    const bool rows = to->param->list_row != 0 && array->shape.ndim == 2;
+    if (array->shape.ndim != 1 && !rows)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have one axis, got %zu",
                        to->param->name, array->shape.ndim);
+    if (rows && array->shape.dim[1] != to->param->list_row)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s must have rows of %zu numbers, got %zu", to->param->name,
+                       to->param->list_row, array->shape.dim[1]);
     if (array->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
                        to->param->name);
@@ -169,7 +175,7 @@ static bool takes_arrays(const pe_param *param)
 static bool takes_strings(const pe_param *param)
 {
     return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
-           param->kind == PE_KIND_POSITIONS;
+           param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_SPANS;
 }
 
 static bool takes_lone_number(const pe_param *param)
@@ -185,6 +191,8 @@ static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why
     const bool number = first == '-' || (first >= '0' && first <= '9');
     if (first == '"' && takes_strings(param))
         return read_string(to, json, why);
+    if (first == '[' && param->kind == PE_KIND_SPANS)
+        return pe_value_spans_from_json(to, json, why);
     if (first == '[' && takes_arrays(param))
         return read_array(to, json, why);
     if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))

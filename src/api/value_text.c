@@ -120,6 +120,10 @@ static pe_status read_choice(const pe_reading *to, pe_slice text, pe_problem *wh
 pe_status pe_value_check_list(const pe_reading *to, pe_problem *why)
 {
     const size_t n = to->value->list_length;
+    if (to->param->list_row != 0 && n % to->param->list_row != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s must have rows of %zu numbers, got %zu numbers", to->param->name,
+                       to->param->list_row, n);
     if (to->param->list_max != 0 && n > to->param->list_max)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                        "%s takes at most %zu numbers, got %zu", to->param->name,
@@ -140,17 +144,23 @@ pe_status pe_value_check_list(const pe_reading *to, pe_problem *why)
     return PE_OK;
 }
 
-static size_t count_items(pe_slice text)
+/* Rows of a list may end in semicolons. */
+static bool separates(const pe_param *param, char c)
+{
+    return c == ',' || (c == ';' && param->list_row != 0);
+}
+
+static size_t count_items(const pe_param *param, pe_slice text)
 {
     size_t n = 1;
     for (size_t i = 0; i < text.bytes; i++)
-        n += text.text[i] == ',';
+        n += separates(param, text.text[i]);
     return n;
 }
 
 static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
 {
-    const size_t n = count_items(text);
+    const size_t n = count_items(to->param, text);
     double *list = calloc(n, sizeof *list);
     if (list == NULL)
         return pe_fail_memory(why);
@@ -158,12 +168,18 @@ static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
     to->value->list_length = n;
     const char *at = text.text, *end = text.text + text.bytes;
     for (size_t i = 0; i < n; i++) {
-        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        pe_slice item = {at, (size_t)((comma != NULL ? comma : end) - at)};
+        const char *comma = at;
+        while (comma < end && !separates(to->param, *comma))
+            comma++;
+        pe_slice item = {at, (size_t)(comma - at)};
         pe_status status = scan(to, item, &list[i], why);
         if (status != PE_OK)
             return status;
-        at = comma != NULL ? comma + 1 : end;
+        if (comma < end && *comma == ';' && (i + 1) % to->param->list_row != 0)
+            return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                           "%s must have rows of %zu numbers, a semicolon comes after %zu",
+                           to->param->name, to->param->list_row, (i + 1) % to->param->list_row);
+        at = comma + 1;
     }
     return pe_value_check_list(to, why);
 }
@@ -243,6 +259,10 @@ pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *wh
         break;
     case PE_KIND_POSITIONS:
         status = read_positions(to, text, why);
+        break;
+    case PE_KIND_SPANS:
+        status = pe_spans_parse(text.text, text.bytes, to->param->choices, to->param->list_max,
+                                to->place, &to->value->spans, why);
         break;
     case PE_KIND_TENSOR:
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,

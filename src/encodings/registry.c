@@ -18,6 +18,7 @@ const pe_resource *const pe_resources[] = {
     &pe_rope_scores,
     &pe_rope_decay,
     &pe_rope_scaled_base,
+    &pe_rope_mrope_positions,
     &pe_rope_attention_scale,
     &pe_alibi_slopes,
     &pe_alibi_bias,

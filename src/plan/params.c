@@ -23,6 +23,7 @@ void pe_values_free(pe_values *values)
         return;
     for (size_t i = 0; i < values->n && values->value != NULL; i++) {
         free(values->value[i].list);
+        free(values->value[i].spans.list);
         pe_positions_free(&values->value[i].positions);
         pe_array_free(&values->value[i].tensor);
     }
@@ -131,7 +132,8 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
                                   SIZE_MAX, &value->positions, why);
     case PE_KIND_REAL_LIST:
     case PE_KIND_TENSOR:
-        value->present = false; /* lists and tensors have no default */
+    case PE_KIND_SPANS:
+        value->present = false; /* lists, tensors and spans have no default */
         return PE_OK;
     }
     return PE_OK;
@@ -174,6 +176,16 @@ static void print_list(const double *list, size_t n, pe_buffer *out)
     }
 }
 
+/* A list of rows, with `between` between them. */
+static void print_rows(const pe_param *param, const pe_value *value, const char *between,
+                       pe_buffer *out)
+{
+    for (size_t i = 0; i < value->list_length; i += param->list_row) {
+        pe_buffer_str(out, i == 0 ? "" : between);
+        print_list(value->list + i, param->list_row, out);
+    }
+}
+
 /* The value as query text. */
 static void print_plain(const pe_param *param, const pe_value *value, pe_buffer *out)
 {
@@ -191,7 +203,13 @@ static void print_plain(const pe_param *param, const pe_value *value, pe_buffer 
         pe_buffer_str(out, param->choices[value->choice]);
         break;
     case PE_KIND_REAL_LIST:
-        print_list(value->list, value->list_length, out);
+        if (param->list_row != 0)
+            print_rows(param, value, ";", out);
+        else
+            print_list(value->list, value->list_length, out);
+        break;
+    case PE_KIND_SPANS:
+        pe_spans_print(&value->spans, param->choices, out);
         break;
     case PE_KIND_POSITIONS:
         pe_positions_print(&value->positions, out);
@@ -226,7 +244,14 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         print_nested(&value->positions.shape, 0, &next, out);
         return;
     }
-    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS)
+    if (param->kind == PE_KIND_REAL_LIST && param->list_row != 0) {
+        pe_buffer_str(out, "[[");
+        print_rows(param, value, "],[", out);
+        pe_buffer_str(out, "]]");
+        return;
+    }
+    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS ||
+        param->kind == PE_KIND_SPANS)
         open = close = "\"";
     else if (param->kind == PE_KIND_REAL_LIST) {
         open = "[";

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "plan/positions.h"
+#include "plan/spans.h"
 
 typedef enum pe_param_kind {
     PE_KIND_INT,       /* value.integer; 512.0 is accepted for 512 */
@@ -19,6 +20,7 @@ typedef enum pe_param_kind {
     PE_KIND_REAL_LIST, /* value.list */
     PE_KIND_POSITIONS, /* value.positions */
     PE_KIND_TENSOR,    /* value.tensor: numbers in a body (transforms only) */
+    PE_KIND_SPANS,     /* value.spans, of choices */
 } pe_param_kind;
 
 /** One parameter: what parsing, defaults, range errors, the canonical form, GET /v1 and
@@ -33,11 +35,13 @@ typedef struct pe_param {
     double fallback; /* INT, REAL, BOOL (0, 1), CHOICE (index) */
     const char
         *fallback_text; /* POSITIONS: "0:128"; also shown for derived defaults ("head_dim") */
-    const char *const *choices; /* CHOICE, NULL-terminated */
+    const char *const *choices; /* CHOICE, SPANS, NULL-terminated */
     bool integers_only;         /* POSITIONS, TENSOR, REAL_LIST */
     bool two_axes;              /* POSITIONS may be [batch, n] or [axes, n] */
     bool three_axes;            /* POSITIONS may be [axes, batch, n] in a body, too */
-    size_t list_max;            /* REAL_LIST: most items */
+    size_t list_max;            /* REAL_LIST: most items; SPANS: most spans */
+    size_t list_row;            /* REAL_LIST: rows of so many items, with semicolons between them or
+                                 * as nested arrays; 0: no rows */
     size_t min_dims, max_dims;  /* TENSOR */
     bool as_float64;            /* TENSOR: read as float64 whatever dtype says */
     const char *unit;           /* "tokens", "channels", ... or NULL */
@@ -57,6 +61,7 @@ typedef struct pe_value {
     size_t list_length;
     pe_positions positions;
     pe_array tensor;
+    pe_spans spans;
     /** Where the client put it when not at the top level ("rope_parameters"), else NULL. For
      * pointers. */
     const char *parent;

@@ -144,6 +144,39 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
     }
 }
 
+/* ---- position ids -------------------------------------------------------------------------------
+ */
+
+/* [["text",4],...] and [[1,4,6]] of the file are members as they stand. */
+static void position_ids_are_upstreams(void **state)
+{
+    static const char *const members[] = {"token_runs", "image_grid_thw", "video_grid_thw",
+                                          "spatial_merge_size", "left_padding"};
+    (void)state;
+    json_t *golden = golden_load("mrope_position_ids"), *body = json_object();
+    const json_t *expected = json_object_get(golden, "expected");
+    const json_t *wanted = golden_flat(golden, "expected", "position_ids");
+    size_t n;
+    for (size_t i = 0; i < PE_LEN(members); i++)
+        json_object_set(body, members[i],
+                        json_object_get(json_object_get(golden, "params"), members[i]));
+    char *text = json_dumps(body, 0);
+    reply answer = post_json(&server, "/v1/rope/mrope-positions", text);
+    double *got = golden_numbers(&answer, "position_ids", PE_FLOAT64, "mrope_position_ids", &n);
+    assert_int_equal(n, json_array_size(wanted));
+    for (size_t i = 0; i < n; i++)
+        assert_true(got[i] == golden_item(wanted, i));
+    json_t *json = reply_json(&answer);
+    assert_true(golden_number(json, "mrope_position_delta") ==
+                golden_number(expected, "mrope_position_delta"));
+    json_decref(json);
+    json_decref(golden);
+    json_decref(body);
+    free(text);
+    free(got);
+    reply_free(&answer);
+}
+
 /* ---- other positions, other parameters ----------------------------------------------------------
  */
 
@@ -249,6 +282,7 @@ int main(void)
         cmocka_unit_test(pairs_have_upstreams_axes),
         cmocka_unit_test(rotations_are_the_truth),
         cmocka_unit_test(rotations_are_upstreams_within_its_arithmetic),
+        cmocka_unit_test(position_ids_are_upstreams),
         cmocka_unit_test(tables_at_ten_other_positions_on_each_axis),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -179,6 +179,7 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
     case PE_KIND_REAL_LIST:
     case PE_KIND_POSITIONS:
     case PE_KIND_TENSOR:
+    case PE_KIND_SPANS:
         break;
     }
 }

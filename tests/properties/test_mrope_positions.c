@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mrope_positions.c - positions of random sequences with images and videos, against a model
+ * that goes token by token. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/random.h"
+
+enum { TEXT, IMAGE, VIDEO };
+enum { SPANS = 12, TOKENS = 20000 };
+
+typedef struct sequence {
+    size_t n, merge, left, right;
+    int kind[SPANS];
+    size_t length[SPANS]; /* text */
+    size_t grid[SPANS][3];
+    double seconds[SPANS], speed; /* speed 0: untimed */
+} sequence;
+
+static sequence random_sequence(random_source *random)
+{
+    static const double speeds[] = {0, 1, 2, 25, 0.25};
+    sequence s = {.n = (size_t)random_int(random, 1, SPANS),
+                  .merge = (size_t)random_int(random, 1, 3),
+                  .left = (size_t)random_int(random, 0, 5),
+                  .right = (size_t)random_int(random, 0, 5),
+                  .speed = speeds[random_int(random, 0, 4)]};
+    for (size_t i = 0; i < s.n; i++) {
+        s.kind[i] = (int)random_int(random, TEXT, VIDEO);
+        s.length[i] = (size_t)random_int(random, 1, 30);
+        s.grid[i][0] = s.kind[i] == VIDEO ? (size_t)random_int(random, 1, 9) : 1;
+        s.grid[i][1] = s.merge * (size_t)random_int(random, 1, 5);
+        s.grid[i][2] = s.merge * (size_t)random_int(random, 1, 5);
+        s.seconds[i] = (double)random_int(random, 1, 40) / 16; /* products are exact doubles */
+    }
+    return s;
+}
+
+static void put_query(const sequence *s, bool told, pe_buffer *out)
+{
+    static const char *const kinds[] = {"text", "image", "video"};
+    pe_buffer grids[3] = {{0}, {0}, {0}}, seconds = {0};
+    pe_buffer_str(out, "token_runs=");
+    for (size_t i = 0; i < s->n; i++) {
+        const size_t tokens = s->kind[i] == TEXT ? s->length[i]
+                                                 : s->grid[i][0] * (s->grid[i][1] / s->merge) *
+                                                       (s->grid[i][2] / s->merge);
+        pe_buffer_format(out, "%s%s", i == 0 ? "" : ",", kinds[s->kind[i]]);
+        if (told || s->kind[i] == TEXT)
+            pe_buffer_format(out, ":%zu", tokens);
+        pe_buffer *grid = &grids[s->kind[i]];
+        pe_buffer_format(grid, "%s%zu,%zu,%zu", grid->bytes == 0 ? "" : ";", s->grid[i][0],
+                         s->grid[i][1], s->grid[i][2]);
+        if (s->kind[i] == VIDEO)
+            pe_buffer_format(&seconds, "%s%.17g", seconds.bytes == 0 ? "" : ",", s->seconds[i]);
+    }
+    if (grids[IMAGE].bytes != 0)
+        pe_buffer_format(out, "&image_grid_thw=%s", pe_buffer_text(&grids[IMAGE]));
+    if (grids[VIDEO].bytes != 0)
+        pe_buffer_format(out, "&video_grid_thw=%s", pe_buffer_text(&grids[VIDEO]));
+    if (s->speed != 0 && seconds.bytes != 0)
+        pe_buffer_format(out, "&second_per_grid_ts=%s&tokens_per_second=%.17g",
+                         pe_buffer_text(&seconds), s->speed);
+    pe_buffer_format(out, "&spatial_merge_size=%zu&left_padding=%zu&right_padding=%zu", s->merge,
+                     s->left, s->right);
+    for (size_t k = 0; k < 3; k++)
+        pe_buffer_free(&grids[k]);
+    pe_buffer_free(&seconds);
+}
+
+/* [3][tokens] and the delta, straight from the rule. */
+static size_t slow_positions(const sequence *s, double (*out)[TOKENS], double *delta)
+{
+    size_t n = 0;
+    double next = 0;
+    for (; n < s->left; n++)
+        out[0][n] = out[1][n] = out[2][n] = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const double start = next;
+        const bool text = s->kind[i] == TEXT;
+        const bool timed = s->kind[i] == VIDEO && s->speed != 0;
+        const size_t frames = text ? s->length[i] : s->grid[i][0];
+        const size_t high = text ? 1 : s->grid[i][1] / s->merge;
+        const size_t wide = text ? 1 : s->grid[i][2] / s->merge;
+        for (size_t t = 0; t < frames; t++)
+            for (size_t h = 0; h < high; h++)
+                for (size_t w = 0; w < wide; w++, n++) {
+                    assert_true(n < TOKENS);
+                    const double time =
+                        timed ? floor((double)t * s->seconds[i] * s->speed) : (double)t;
+                    out[0][n] = start + time;
+                    out[1][n] = text ? start + time : start + (double)h;
+                    out[2][n] = text ? start + time : start + (double)w;
+                    for (size_t a = 0; a < 3; a++)
+                        next = fmax(next, out[a][n] + 1);
+                }
+    }
+    *delta = next - (double)(n - s->left);
+    for (size_t i = 0; i < s->right; i++, n++)
+        out[0][n] = out[1][n] = out[2][n] = 0;
+    return n;
+}
+
+static void every_token_is_where_the_rule_puts_it(void **state)
+{
+    static double wanted[3][TOKENS];
+    random_source random = random_make("sequences");
+    (void)state;
+    for (size_t round = 0; round < 200; round++) {
+        const sequence s = random_sequence(&random);
+        pe_buffer query = {0};
+        double delta;
+        put_query(&s, round % 2 == 0, &query);
+        const size_t n = slow_positions(&s, wanted, &delta);
+        encoded e = encode(&pe_rope_mrope_positions, "%s", pe_buffer_text(&query));
+        if (e.status != PE_OK)
+            fail_msg("%s: %s", pe_buffer_text(&query), e.why.detail);
+        assert_int_equal(e.plan.tensors[0].elements, 3 * n);
+        assert_true(e.plan.scalars[0].value == delta);
+        double *got = encoded_all(&e, 0);
+        for (size_t i = 0; i < 3 * n; i++)
+            if (got[i] != wanted[i / n][i % n])
+                fail_msg("seed %llu: %s: axis %zu, token %zu: got %.0f, wanted %.0f",
+                         (unsigned long long)random.seed, pe_buffer_text(&query), i / n, i % n,
+                         got[i], wanted[i / n][i % n]);
+        const size_t first = (size_t)random_int(&random, 0, (int64_t)(3 * n) - 1);
+        const size_t some = (size_t)random_int(&random, 1, (int64_t)(3 * n - first));
+        double *part = encoded_units(&e, 0, first, some);
+        assert_memory_equal(part, got + first, some * sizeof *got);
+        free(part);
+        free(got);
+        encoded_free(&e);
+        pe_buffer_free(&query);
+    }
+}
+
+static void a_product_of_decimals_is_floored_exactly(void **state)
+{
+    (void)state;
+    /* 0.1 and 10 as doubles: ten times the double above a tenth is above 1, so frame 1 is at 1;
+     * 0.3 is below three tenths, so frame 10 is at 2 */
+    encoded e = encode(&pe_rope_mrope_positions,
+                       "token_runs=video&video_grid_thw=11,1,1&spatial_merge_size=1"
+                       "&second_per_grid_ts=0.1&tokens_per_second=10");
+    double *got = encoded_all(&e, 0);
+    assert_true(got[1] == 1 && got[10] == 10);
+    free(got);
+    encoded_free(&e);
+    e = encode(&pe_rope_mrope_positions,
+               "token_runs=video&video_grid_thw=11,1,1&spatial_merge_size=1"
+               "&second_per_grid_ts=0.3&tokens_per_second=1");
+    got = encoded_all(&e, 0);
+    assert_true(got[10] == 2);
+    free(got);
+    encoded_free(&e);
+}
+
+static void a_long_video_is_warned_of(void **state)
+{
+    (void)state;
+    encoded e =
+        encode(&pe_rope_mrope_positions, "token_runs=text:2,video,text:1&video_grid_thw=3,4,4");
+    assert_int_equal(e.plan.n_warnings, 1);
+    encoded_free(&e);
+    e = encode(&pe_rope_mrope_positions, "token_runs=text:2,video,text:1&video_grid_thw=2,4,4");
+    assert_int_equal(e.plan.n_warnings, 0);
+    encoded_free(&e);
+}
+
+static void sequences_that_cannot_be_are_refused(void **state)
+{
+    static const struct refusal {
+        const char *query;
+        pe_status status;
+        const char *where;
+    } refusals[] = {
+        {"spatial_merge_size=2", PE_MISSING_PARAMETER, "token_runs"},
+        {"token_runs=", PE_MALFORMED_REQUEST, "token_runs"},
+        {"token_runs=text:2,", PE_MALFORMED_REQUEST, "token_runs"},
+        {"token_runs=text:x", PE_MALFORMED_REQUEST, "token_runs"},
+        {"token_runs=words:2", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text:0", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text:1.5", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text:2147483648", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text:2147483647,text:2", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text:1,image", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=image&image_grid_thw=1,2,2;1,2,2", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=text:1&video_grid_thw=1,2,2", PE_INVALID_PARAMETER, "video_grid_thw"},
+        {"token_runs=image&image_grid_thw=1,3,2", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=image:2&image_grid_thw=1,2,2", PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=image&image_grid_thw=1,2", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=image&image_grid_thw=1;2,2", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=image&image_grid_thw=0,2,2", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=image&image_grid_thw=1,2,2.5", PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=image&image_grid_thw=65535,65535,65535&spatial_merge_size=1",
+         PE_INVALID_PARAMETER, "image_grid_thw"},
+        {"token_runs=video&video_grid_thw=1,2,2&second_per_grid_ts=1", PE_MISSING_PARAMETER,
+         "tokens_per_second"},
+        {"token_runs=video&video_grid_thw=1,2,2&second_per_grid_ts=1,2&tokens_per_second=2",
+         PE_INVALID_PARAMETER, "second_per_grid_ts"},
+        {"token_runs=video&video_grid_thw=60000,2,2&second_per_grid_ts=1e6&tokens_per_second=1e6",
+         PE_INVALID_PARAMETER, "token_runs"},
+        {"token_runs=text:1000000000", PE_TOO_MANY_ELEMENTS, ""},
+        {"token_runs=text:1&dtype=float32", PE_INVALID_PARAMETER, "dtype"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PE_LEN(refusals); i++)
+        assert_refused(&pe_rope_mrope_positions, refusals[i].query, refusals[i].status,
+                       refusals[i].where);
+}
+
+static void json_says_the_same_as_a_query(void **state)
+{
+    static const char *const bodies[] = {
+        "{\"token_runs\":[[\"text\",4],\"image\",[\"text\",2]],\"image_grid_thw\":[[1,4,6]]}",
+        "{\"token_runs\":\"text:4,image:6,text:2\",\"image_grid_thw\":[1,4,6]}",
+        "{\"token_runs\":\"text:4,image,text:2\",\"image_grid_thw\":\"1,4,6\"}",
+    };
+    (void)state;
+    encoded query = encode(&pe_rope_mrope_positions, "token_runs=text:4,image,text:2"
+                                                     "&image_grid_thw=1,4,6");
+    pe_buffer wanted = {0};
+    pe_values_query(&query.ask.values, &wanted);
+    assert_non_null(strstr(pe_buffer_text(&wanted), "token_runs=text:4,image:6,text:2"));
+    for (size_t i = 0; i < PE_LEN(bodies); i++) {
+        encoded e = encode_json(&pe_rope_mrope_positions, "%s", bodies[i]);
+        pe_buffer got = {0};
+        assert_int_equal(e.status, PE_OK);
+        pe_values_query(&e.ask.values, &got);
+        assert_string_equal(pe_buffer_text(&got), pe_buffer_text(&wanted));
+        pe_buffer_free(&got);
+        encoded_free(&e);
+    }
+    pe_buffer_free(&wanted);
+    encoded_free(&query);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_token_is_where_the_rule_puts_it),
+        cmocka_unit_test(a_product_of_decimals_is_floored_exactly),
+        cmocka_unit_test(a_long_video_is_warned_of),
+        cmocka_unit_test(sequences_that_cannot_be_are_refused),
+        cmocka_unit_test(json_says_the_same_as_a_query),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
