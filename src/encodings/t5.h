@@ -16,19 +16,22 @@
 #define PE_T5_SOURCE                                                                               \
     "Raffel et al. 2020, arXiv:1910.10683, section 2.1; T5Attention._relative_position_bucket of " \
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
+#define PE_T5_OTHERS_SOURCE                                                                        \
+    "mpnet: Song et al. 2020, arXiv:2004.09297, MPNetEncoder.relative_position_bucket there; "     \
+    "wavlm: Chen et al. 2022, arXiv:2110.13900, WavLMAttention._relative_positions_bucket there"
 
 /* Rows of parameters, as initialisers. */
 #define PE_T5_NUM_BUCKETS                                                                          \
     {                                                                                              \
-        .name = "num_buckets", .kind = PE_KIND_INT, .min = 2, .max = PE_T5_BUCKETS_MAX,            \
-        .fallback = 32, .unit = "buckets",                                                         \
+        .name = "num_buckets", .kind = PE_KIND_INT, .optional = true, .min = 2,                    \
+        .max = PE_T5_BUCKETS_MAX, .fallback_text = "32 (wavlm: 320)", .unit = "buckets",           \
         .help = "Buckets of the model, both directions together (DeBERTa: position_buckets).",     \
         .example = "32"                                                                            \
     }
 #define PE_T5_MAX_DISTANCE                                                                         \
     {                                                                                              \
-        .name = "max_distance", .kind = PE_KIND_INT, .min = 2, .max = PE_RELATIVE_LENGTH_MAX,      \
-        .fallback = 128, .unit = "tokens",                                                         \
+        .name = "max_distance", .kind = PE_KIND_INT, .optional = true, .min = 2,                   \
+        .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "128 (wavlm: 800)", .unit = "tokens",      \
         .help = "Distance from which on all share the last bucket (DeBERTa: "                      \
                 "max_relative_positions).",                                                        \
         .example = "128"                                                                           \
@@ -41,7 +44,15 @@
         .example = "true"                                                                          \
     }
 
-enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_DEBERTA };
+/** Whose buckets. All but the last have biases. */
+enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT_DEBERTA };
+
+/**
+ * num_buckets and max_distance of the variant where absent (they become part of the canonical
+ * form).
+ * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
+ */
+pe_status pe_buckets_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * How distances fall into buckets: distance n < exact is bucket n; n >= exact is bucket `base` +
@@ -57,7 +68,7 @@ typedef struct pe_buckets {
 } pe_buckets;
 
 /**
- * From num_buckets, max_distance, bidirectional and the variant, for `keys` keys.
+ * From num_buckets, max_distance, bidirectional and the variant, all read, for `keys` keys.
  *
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
  *           comparing integer powers.
@@ -73,5 +84,15 @@ void pe_buckets_free(pe_buckets *buckets);
  * (so many of them, at least 1).
  */
 int32_t pe_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same);
+
+/**
+ * Warn where the published code computes other buckets than the formula has: its float32
+ * logarithms, taken as correctly rounded, may miss an edge (the first 1024 are compared), and it
+ * may not read its configuration.
+ *
+ * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
+ */
+void pe_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
+                     size_t keys, pe_plan *plan);
 
 #endif

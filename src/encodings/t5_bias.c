@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* t5_bias.c - T5's attention biases: the weights of buckets, looked up. */
+/* t5_bias.c - attention biases of T5 and those after it: the weights of buckets, looked up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 #include "encodings/t5.h"
 
 /* DeBERTa's buckets index vectors, not biases. */
-static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5", NULL};
+static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
+                                       [PE_T5_VARIANT_MPNET] = "mpnet",
+                                       [PE_T5_VARIANT_WAVLM] = "wavlm",
+                                       NULL};
 
 static const pe_param params[] = {
     {.name = "weights",
@@ -25,7 +28,7 @@ static const pe_param params[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Whose buckets; DeBERTa's have no biases.",
+     .help = "Whose buckets: mpnet and wavlm look both ways; DeBERTa's have no biases.",
      .example = "t5"},
     PE_PARAM_DTYPE,
     PE_PARAM_NUMERICS_EXACT,
@@ -88,7 +91,7 @@ static pe_status make_state(pe_values *values, size_t queries, size_t keys, stat
         return status;
     s->table = pe_relative_make(queries, keys, pe_dtype_bytes(s->weights.dtype));
     s->table.run = run;
-    return pe_buckets_make(values, PE_T5_VARIANT_T5, keys, &s->buckets, why);
+    return pe_buckets_make(values, pe_values_choice(values, "variant"), keys, &s->buckets, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -97,7 +100,10 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     (void)tables;
     const int64_t queries = pe_values_int(values, "query_length");
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
+    const size_t variant = pe_values_choice(values, "variant");
     pe_status status = pe_relative_lengths(values, queries, "query_length", why);
+    if (status == PE_OK)
+        status = pe_buckets_read(values, variant, why);
     if (status == PE_OK)
         status = check_weights(values, why);
     if (status != PE_OK)
@@ -113,7 +119,10 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
-    return make_state(values, (size_t)queries, keys, s, why);
+    status = make_state(values, (size_t)queries, keys, s, why);
+    if (status == PE_OK)
+        pe_buckets_warn(values, variant, &s->buckets, keys, out);
+    return status;
 }
 
 /**
@@ -129,7 +138,7 @@ const pe_resource pe_t5_bias = {
     .kind = PE_TRANSFORM,
     .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",
     .formula = "bias[h, i, j] = weights[bucket(i, j), h]; " PE_T5_FORMULA,
-    .source = PE_T5_SOURCE,
+    .source = PE_T5_SOURCE "; " PE_T5_OTHERS_SOURCE,
     .params = params,
     .n_params = PE_LEN(params),
     .plan = plan_bias,

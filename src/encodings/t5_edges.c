@@ -148,13 +148,9 @@ pe_status pe_buckets_make(const pe_values *values, size_t variant, size_t keys, 
     const int64_t max_distance = pe_values_int(values, "max_distance");
     const bool bidirectional = pe_values_bool(values, "bidirectional");
     const int64_t farthest = (int64_t)keys - 1;
-    if (variant == PE_T5_VARIANT_T5)
-        return make_t5(num_buckets, max_distance, bidirectional, farthest, out, why);
-    if (!bidirectional)
-        return pe_fail(why, PE_INVALID_PARAMETER, "bidirectional",
-                       "bidirectional=false is read by variant=t5 only; the buckets of deberta are "
-                       "signed");
-    return make_deberta(num_buckets, max_distance, farthest, out, why);
+    return variant == PE_T5_VARIANT_DEBERTA
+               ? make_deberta(num_buckets, max_distance, farthest, out, why)
+               : make_t5(num_buckets, max_distance, bidirectional, farthest, out, why);
 }
 
 void pe_buckets_free(pe_buckets *buckets)

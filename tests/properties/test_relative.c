@@ -158,6 +158,99 @@ static void far_buckets_are_those_of_integer_powers(void **state)
     }
 }
 
+/* ---- those who took T5's buckets ---- */
+
+static const struct usual {
+    const char *query; /* defaults of the variant stay out of it */
+    setting is;
+} usual[] = {
+    {"variant=mpnet", {1, 0, 32, 128, false, true}},
+    {"variant=wavlm", {1, 0, 320, 800, false, true}},
+    {"variant=wavlm&num_buckets=64&max_distance=256", {1, 0, 64, 256, false, true}},
+    {"variant=t5", {1, 0, 32, 128, false, true}},
+    {"variant=t5&bidirectional=false", {1, 0, 32, 128, false, false}},
+    {"variant=deberta&num_buckets=256&max_distance=512", {1, 0, 256, 512, true, true}},
+};
+
+/* At published settings float32 logarithms miss no edge, so nobody is warned. */
+static void published_settings_are_those_of_integer_powers(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {1, 2, 9, 17, 80, 81, 128, 129, 801, 1500};
+    for (size_t u = 0; u < PE_LEN(usual); u++)
+        for (size_t l = 0; l < PE_LEN(lengths); l++) {
+            setting s = usual[u].is;
+            s.keys = lengths[l];
+            s.queries = s.keys < 3 ? s.keys : 3;
+            encoded e = encode(&pe_t5_buckets, "query_length=%lld&key_length=%lld&%s",
+                               (long long)s.queries, (long long)s.keys, usual[u].query);
+            double *got = encoded_all(&e, 0);
+            for (int64_t i = 0; i < s.queries * s.keys; i++) {
+                const int64_t relative = i % s.keys - (s.keys - s.queries + i / s.keys);
+                const int64_t want = s.deberta ? slow_deberta(&s, relative) : slow_t5(&s, relative);
+                if (got[i] != (double)want)
+                    fail_msg("%s, %lld keys, relative position %lld: got %.0f, wanted %lld",
+                             usual[u].query, (long long)s.keys, (long long)relative, got[i],
+                             (long long)want);
+            }
+            assert_int_equal(e.plan.n_warnings, 0);
+            free(got);
+            encoded_free(&e);
+        }
+}
+
+/* Found by comparing with correctly rounded logarithms of another library (mpmath). */
+static void where_the_reference_differs_a_warning_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query, *says;
+    } cases[] = {
+        {"key_length=1644&variant=deberta&num_buckets=512&max_distance=4096",
+         "deberta is published, distance 1643 falls into bucket 427, not 428"},
+        {"key_length=1643&variant=deberta&num_buckets=512&max_distance=4096", NULL},
+        {"key_length=5000&variant=deberta&num_buckets=16&max_distance=128",
+         "distance 4442 falls into bucket 24, not 25"},
+        {"key_length=4&variant=mpnet&num_buckets=16", "mpnet as published always has 32 buckets"},
+        {"key_length=4&variant=mpnet&max_distance=256", "mpnet as published always"},
+        {"key_length=4&variant=mpnet&num_buckets=32&max_distance=128", NULL},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        encoded e = encode(&pe_t5_buckets, "query_length=1&%s", cases[i].query);
+        assert_int_equal(e.status, PE_OK);
+        assert_int_equal(e.plan.n_warnings, cases[i].says != NULL);
+        if (cases[i].says != NULL && strstr(e.plan.warnings[0], cases[i].says) == NULL)
+            fail_msg("%s: %s", cases[i].query, e.plan.warnings[0]);
+        encoded_free(&e);
+    }
+}
+
+/* clamp(bucket + att_span, 0, 2 att_span - 1), as disentangled_attention_bias gathers. */
+static void deberta_rows_are_buckets_moved_and_clamped(void **state)
+{
+    (void)state;
+    random_source random = random_make("rows");
+    for (int round = 0; round < 40; round++) {
+        setting s = random_setting(&random);
+        s.deberta = s.bidirectional = true;
+        const long long span = random_int(&random, 1, 40);
+        encoded e = encode_setting(&s);
+        encoded rows =
+            encode(&pe_t5_buckets,
+                   "query_length=%lld&key_length=%lld&num_buckets=%lld&max_distance=%lld&"
+                   "variant=deberta&att_span=%lld",
+                   (long long)s.queries, (long long)s.keys, (long long)s.num_buckets,
+                   (long long)s.max_distance, span);
+        double *bucket = encoded_all(&e, 0), *row = encoded_all(&rows, 0);
+        for (int64_t i = 0; i < s.queries * s.keys; i++)
+            assert_true(row[i] == fmin(fmax(bucket[i] + (double)span, 0), 2 * (double)span - 1));
+        free(bucket);
+        free(row);
+        encoded_free(&e);
+        encoded_free(&rows);
+    }
+}
+
 static void t5_buckets_rise_with_distance_and_saturate(void **state)
 {
     (void)state;
@@ -302,6 +395,9 @@ static void both_spellings_of_a_clip_have_one_canonical_form(void **state)
     assert_canonical(&pe_t5_buckets, "query_length=4",
                      "bidirectional=true&dtype=int32&key_length=4&max_distance=128&num_buckets=32&"
                      "numerics=exact&query_length=4&variant=t5");
+    assert_canonical(&pe_t5_buckets, "query_length=4&variant=wavlm",
+                     "bidirectional=true&dtype=int32&key_length=4&max_distance=800&"
+                     "num_buckets=320&numerics=exact&query_length=4&variant=wavlm");
 }
 
 static void what_cannot_be_is_refused_by_name(void **state)
@@ -323,6 +419,12 @@ static void what_cannot_be_is_refused_by_name(void **state)
         {&pe_t5_buckets, "query_length=5&variant=deberta&max_distance=17", "max_distance",
          PE_INVALID_PARAMETER},
         {&pe_t5_buckets, "query_length=5&variant=deberta&bidirectional=false", "bidirectional",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&variant=wavlm&bidirectional=false", "bidirectional",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&variant=mpnet&att_span=3", "att_span",
+         PE_INVALID_PARAMETER},
+        {&pe_t5_buckets, "query_length=5&variant=wavlm&max_distance=80", "max_distance",
          PE_INVALID_PARAMETER},
         {&pe_t5_buckets,
          "query_length=1&key_length=1000000&variant=deberta&num_buckets=4096&max_distance=2050",
@@ -347,6 +449,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buckets_are_those_of_integer_powers),
         cmocka_unit_test(far_buckets_are_those_of_integer_powers),
+        cmocka_unit_test(published_settings_are_those_of_integer_powers),
+        cmocka_unit_test(where_the_reference_differs_a_warning_says_so),
+        cmocka_unit_test(deberta_rows_are_buckets_moved_and_clamped),
         cmocka_unit_test(t5_buckets_rise_with_distance_and_saturate),
         cmocka_unit_test(deberta_buckets_are_odd),
         cmocka_unit_test(shaw_indices_are_clipped_positions),

@@ -236,6 +236,29 @@ static void lookups_are_rows_of_the_index_tables(void **state)
     }
 }
 
+/* The variants' defaults hold in bodies, too: a row of the weights for each of 320 buckets. */
+static void wavlm_biases_have_320_buckets(void **state)
+{
+    (void)state;
+    static double value[320];
+    random_source random = random_make("wavlm");
+    pe_buffer weights = {0};
+    add_random_rows(&random, 320, 1, value, &weights);
+    encoded e = encode_json(&pe_t5_bias,
+                            "{\"query_length\":3,\"key_length\":900,\"variant\":\"wavlm\","
+                            "\"dtype\":\"float64\",\"weights\":%s}",
+                            pe_buffer_text(&weights));
+    encoded index = encode(&pe_t5_buckets, "query_length=3&key_length=900&variant=wavlm");
+    double *got = encoded_all(&e, 0), *at = encoded_all(&index, 0);
+    for (size_t i = 0; i < (size_t)3 * 900; i++)
+        assert_true(got[i] == value[(size_t)at[i]]);
+    free(got);
+    free(at);
+    encoded_free(&e);
+    encoded_free(&index);
+    pe_buffer_free(&weights);
+}
+
 static void check_windows(const encoded *e, random_source *random)
 {
     const size_t n = e->plan.tensors[0].units, unit = e->plan.tensors[0].unit;
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(scores_are_exact_dot_products_rounded_once),
         cmocka_unit_test(probabilities_are_correctly_rounded),
         cmocka_unit_test(lookups_are_rows_of_the_index_tables),
+        cmocka_unit_test(wavlm_biases_have_320_buckets),
         cmocka_unit_test(a_window_is_those_units_of_the_whole),
         cmocka_unit_test(bodies_that_cannot_be_are_refused_by_name),
         cmocka_unit_test(scores_that_just_fit_are_answered),
