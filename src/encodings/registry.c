@@ -4,18 +4,40 @@
 
 #include <string.h>
 
+/* clang-format off: one a line, so that additions merge */
 const pe_resource *const pe_resources[] = {
-    &pe_sinusoidal,          &pe_sinusoidal_offset,    &pe_sinusoidal_add,
-    &pe_sinusoidal_grid,     &pe_sinusoidal_timing,    &pe_sinusoidal_relative,
-    &pe_rope_frequencies,    &pe_rope_table,           &pe_rope_rotate,
-    &pe_rope_shift,          &pe_rope_scores,          &pe_rope_decay,
-    &pe_rope_scaled_base,    &pe_rope_mrope_positions, &pe_rope_attention_scale,
-    &pe_alibi_slopes,        &pe_alibi_bias,           &pe_alibi_padded_bias,
-    &pe_alibi_probabilities, &pe_t5_buckets,           &pe_t5_bias,
-    &pe_shaw_indices,        &pe_shaw_scores,          &pe_shaw_lookup,
-    &pe_shaw_probabilities,  &pe_relative_skew,        &pe_swin_index,
-    &pe_swin_bias,           &pe_swin_coordinates,     NULL,
+    &pe_sinusoidal,
+    &pe_sinusoidal_offset,
+    &pe_sinusoidal_add,
+    &pe_sinusoidal_grid,
+    &pe_sinusoidal_timing,
+    &pe_sinusoidal_relative,
+    &pe_rope_frequencies,
+    &pe_rope_table,
+    &pe_rope_rotate,
+    &pe_rope_shift,
+    &pe_rope_scores,
+    &pe_rope_decay,
+    &pe_rope_scaled_base,
+    &pe_rope_mrope_positions,
+    &pe_rope_attention_scale,
+    &pe_alibi_slopes,
+    &pe_alibi_bias,
+    &pe_alibi_padded_bias,
+    &pe_alibi_probabilities,
+    &pe_t5_buckets,
+    &pe_t5_bias,
+    &pe_shaw_indices,
+    &pe_shaw_scores,
+    &pe_shaw_lookup,
+    &pe_shaw_probabilities,
+    &pe_relative_skew,
+    &pe_swin_index,
+    &pe_swin_bias,
+    &pe_swin_coordinates,
+    NULL,
 };
+/* clang-format on */
 
 const pe_resource *pe_resource_find(const char *name_or_path)
 {
