@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* clang-format off: one a line, so that additions merge */
+/* One a line, so that additions merge. */
+/* clang-format off */
 const pe_resource *const pe_resources[] = {
     &pe_sinusoidal,
     &pe_sinusoidal_offset,
