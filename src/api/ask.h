@@ -53,7 +53,7 @@ typedef struct pe_binary_body {
     const char *media_type;    /* application/x-npy, application/octet-stream or
                                   application/vnd.safetensors, without parameters */
     const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
-    const void *data;
+    void *data; /* the answer may be made in its place */
     size_t bytes;
 } pe_binary_body;
 

@@ -143,7 +143,9 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
     status = pe_alibi_heads_make(values, &s->heads, why);
-    return status != PE_OK ? status : pe_values_take(values, "logits", &s->logits, why);
+    if (status == PE_OK)
+        s->logits = pe_values_take(values, "logits");
+    return status;
 }
 
 /**

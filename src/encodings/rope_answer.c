@@ -144,9 +144,8 @@ pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, con
     if (status != PE_OK)
         return status;
     pe_array *array = &((turned *)plan->state)->array[plan->n_tensors - 1];
-    status = pe_values_take(answer->values, name, array, why);
-    if (status == PE_OK)
-        status = pe_rope_turn_array(&answer->turn, axis, array, why);
+    *array = pe_values_take(answer->values, name);
+    status = pe_rope_turn_array(&answer->turn, axis, array, why);
     if (status != PE_OK || pe_rope_finite(array->dtype, array->data, array->elements))
         return status;
     return pe_fail(why, PE_INVALID_PARAMETER, name,

@@ -197,10 +197,8 @@ static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, 
     if (status == PE_OK)
         status = pe_positions_copy(&pe_values_find(values, "key_positions")->positions,
                                    &state->key_at, why);
-    if (status == PE_OK)
-        status = pe_values_take(values, "q", &state->q, why);
-    if (status == PE_OK)
-        status = pe_values_take(values, "k", &state->k, why);
+    state->q = pe_values_take(values, "q");
+    state->k = pe_values_take(values, "k");
     return status;
 }
 

@@ -82,7 +82,8 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
-    return pe_values_take(values, "relative_embeddings", &s->embeddings, why);
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    return PE_OK;
 }
 
 /**

@@ -144,12 +144,11 @@ static pe_status check_overflow(const state *s, pe_problem *why)
 }
 
 /* Out of values, its heads and rows one axis. */
-static pe_status take_rows(pe_values *values, const char *name, pe_array *out, pe_problem *why)
+static pe_array take_rows(pe_values *values, const char *name)
 {
-    const pe_status status = pe_values_take(values, name, out, why);
-    if (status == PE_OK)
-        out->shape = (pe_shape){2, {out->shape.dim[0] * out->shape.dim[1], out->shape.dim[2]}};
-    return status;
+    pe_array rows = pe_values_take(values, name);
+    rows.shape = (pe_shape){2, {rows.shape.dim[0] * rows.shape.dim[1], rows.shape.dim[2]}};
+    return rows;
 }
 
 static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
@@ -177,12 +176,10 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     s->queries = q->shape.dim[1];
     s->scale = scale_of(values, d);
     s->clip = clip;
-    status = take_rows(values, "q", &s->q, why);
-    if (status == PE_OK)
-        status = take_rows(values, "k", &s->k, why);
-    if (status == PE_OK)
-        status = pe_values_take(values, "relative_embeddings", &s->embeddings, why);
-    return status != PE_OK ? status : check_overflow(s, why);
+    s->q = take_rows(values, "q");
+    s->k = take_rows(values, "k");
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    return check_overflow(s, why);
 }
 
 /**

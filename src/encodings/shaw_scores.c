@@ -156,10 +156,9 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
-    status = pe_values_take(values, "queries", &s->queries, why);
-    if (status == PE_OK)
-        status = pe_values_take(values, "relative_embeddings", &s->embeddings, why);
-    return status != PE_OK ? status : check_overflow(out, why);
+    s->queries = pe_values_take(values, "queries");
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    return check_overflow(out, why);
 }
 
 /**

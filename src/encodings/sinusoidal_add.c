@@ -177,9 +177,8 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     pe_array *sum = calloc(1, sizeof *sum);
     if (sum == NULL)
         return pe_fail_memory(why);
-    status = pe_values_take(values, "embeddings", sum, why); /* it becomes the sum */
-    if (status == PE_OK)
-        status = add_encodings(values, tables, positions, &shape, sum, why);
+    *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
+    status = add_encodings(values, tables, positions, &shape, sum, why);
     if (status != PE_OK) {
         free_sum(sum);
         return status;

@@ -137,9 +137,9 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
     if (status == PE_OK)
         status = make_state(values, out, why);
-    if (status != PE_OK)
-        return status;
-    return pe_values_take(values, "weights", &((state *)out->state)->weights, why);
+    if (status == PE_OK)
+        ((state *)out->state)->weights = pe_values_take(values, "weights");
+    return status;
 }
 
 /**

@@ -86,9 +86,7 @@ static pe_status check_weights(const pe_values *values, pe_problem *why)
 static pe_status make_state(pe_values *values, size_t queries, size_t keys, state *s,
                             pe_problem *why)
 {
-    const pe_status status = pe_values_take(values, "weights", &s->weights, why);
-    if (status != PE_OK)
-        return status;
+    s->weights = pe_values_take(values, "weights");
     s->table = pe_relative_make(queries, keys, pe_dtype_bytes(s->weights.dtype));
     s->table.run = run;
     return pe_buckets_make(values, pe_values_choice(values, "variant"), keys, &s->buckets, why);

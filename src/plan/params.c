@@ -94,18 +94,12 @@ void pe_values_set_real(pe_values *values, const char *name, double real)
     value->present = true;
 }
 
-pe_status pe_values_take(pe_values *values, const char *name, pe_array *out, pe_problem *why)
+pe_array pe_values_take(pe_values *values, const char *name)
 {
     pe_array *tensor = &present(values, name)->tensor;
-    if (!tensor->borrowed) {
-        *out = *tensor;
-        *tensor = (pe_array){0};
-        return PE_OK;
-    }
-    const pe_status status = pe_array_make(tensor->dtype, &tensor->shape, out, why);
-    if (status == PE_OK)
-        memcpy(out->data, tensor->data, tensor->elements * pe_dtype_bytes(tensor->dtype));
-    return status;
+    const pe_array taken = *tensor;
+    *tensor = (pe_array){0};
+    return taken;
 }
 
 /* ---- defaults -----------------------------------------------------------------------------------

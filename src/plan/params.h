@@ -93,13 +93,9 @@ bool pe_values_given(const pe_values *values, const char *name);
 void pe_values_set_int(pe_values *values, const char *name, int64_t integer);
 void pe_values_set_real(pe_values *values, const char *name, double real);
 
-/**
- * Take the tensor of a row that has one out of values, to be kept or written to: a copy when its
- * numbers are borrowed.
- * Errors  INTERNAL (memory).
- */
-pe_status pe_values_take(pe_values *values, const char *name, pe_array *out,
-                         pe_problem *why) PE_MUST_CHECK;
+/** Take the tensor of a row that has one out of values, to be kept or written to. Borrowed numbers
+ * stay where they are, in a body that is there for this request alone. */
+pe_array pe_values_take(pe_values *values, const char *name);
 
 /** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent.
  */

@@ -56,7 +56,7 @@ static pe_ask npy_ask(pe_buffer *npy, const char *query)
     return ask;
 }
 
-static const float six[] = {1, 2, 3, 4, 5, 6};
+static float six[] = {1, 2, 3, 4, 5, 6};
 
 static void a_numpy_file_is_the_first_tensor(void **state)
 {
@@ -320,7 +320,7 @@ static void numbers_that_are_none_are_refused(void **state)
 static void a_number_that_overflows_the_dtype_is_refused(void **state)
 {
     (void)state;
-    static const float row[] = {1, 70000};
+    static float row[] = {1, 70000};
     pe_ask ask = {0};
     pe_problem why = {0};
     const pe_binary_body body = {

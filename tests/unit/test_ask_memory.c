@@ -147,7 +147,7 @@ static pe_status act_json(pe_problem *why)
 
 static pe_status act_safetensors(pe_problem *why)
 {
-    static const char body[] = "\x3e\0\0\0\0\0\0\0"
+    static char body[] = "\x3e\0\0\0\0\0\0\0"
                                "{\"data\":{\"dtype\":\"F32\",\"shape\":[1,1],"
                                "\"data_offsets\":[0,4]}}     \0\0\0\0";
     const pe_binary_body binary = {
