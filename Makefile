@@ -54,9 +54,10 @@ endif
 
 SRC := $(filter-out src/main.c,$(wildcard src/*/*.c))
 LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
-OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o \
+OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o $(B)/models/catalogue_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
-GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc
+MODELS := $(sort $(wildcard config/models/*.json))
 TEST_FOLDERS := unit kernels properties golden http
 TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,$(TEST_FOLDERS))))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
@@ -142,6 +143,10 @@ $(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
+$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS)
+	@mkdir -p $(@D)
+	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
+
 $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $(@D)
 	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
@@ -154,6 +159,7 @@ $(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/libposenc.a
 
 # --- generated files: rewritten only when they change, so that nothing is rebuilt in vain ---
 
+, := ,
 define WRITE_IF_CHANGED
 @mkdir -p $(@D)
 @printf '%s\n' $(1) > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
@@ -168,6 +174,9 @@ $(B)/gen/version.h: FORCE
 $(B)/gen/openapi.yaml: openapi.yaml
 	@mkdir -p $(@D)
 	@cp $< $@
+
+$(B)/gen/models.inc: FORCE
+	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $(notdir $(basename $m))$(,) "$m"'))
 
 # The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml

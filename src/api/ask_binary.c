@@ -139,7 +139,7 @@ pe_status pe_ask_from_binary(const pe_resource *resource, const char *query, siz
     if (status == PE_OK)
         status = read_body(&ask, body, limits, why);
     if (status == PE_OK)
-        status = pe_values_defaults(&ask.values, why);
+        status = pe_ask_finish(&ask, why);
     if (status != PE_OK) {
         pe_ask_free(&ask);
         return status;

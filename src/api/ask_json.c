@@ -64,7 +64,8 @@ static pe_status note_member(void *state, const char *key, pe_slice json, pe_pro
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     for (size_t i = 0; i < resource->n_params; i++) {
         const pe_param *param = &resource->params[i];
-        if (strcmp(param->name, key) != 0 || (b->inside && param->kind == PE_KIND_TENSOR))
+        if (strcmp(param->name, key) != 0 ||
+            (b->inside && (param->kind == PE_KIND_TENSOR || param->kind == PE_KIND_TEXT)))
             continue;
         if (b->rows[i].json.text != NULL)
             return pe_fail_repeated(place, key, why);
@@ -163,7 +164,7 @@ pe_status pe_ask_from_json(const pe_resource *resource, const char *text, size_t
     if (status == PE_OK)
         status = read_body(&ask, (pe_slice){text, bytes}, limits, why);
     if (status == PE_OK)
-        status = pe_values_defaults(&ask.values, why);
+        status = pe_ask_finish(&ask, why);
     if (status != PE_OK) {
         pe_ask_free(&ask);
         return status;

@@ -116,7 +116,7 @@ pe_status pe_ask_from_query(const pe_resource *resource, const char *query, size
     if (status == PE_OK)
         status = pe_query_read(&ask, query, bytes, limits, why);
     if (status == PE_OK)
-        status = pe_values_defaults(&ask.values, why);
+        status = pe_ask_finish(&ask, why);
     if (status != PE_OK) {
         pe_ask_free(&ask);
         return status;

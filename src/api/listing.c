@@ -10,7 +10,7 @@
 static const char *const types[] = {
     [PE_KIND_INT] = "integer",   [PE_KIND_REAL] = "number",       [PE_KIND_BOOL] = "boolean",
     [PE_KIND_CHOICE] = "string", [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
-    [PE_KIND_TENSOR] = "tensor", [PE_KIND_SPANS] = "spans",
+    [PE_KIND_TENSOR] = "tensor", [PE_KIND_SPANS] = "spans",       [PE_KIND_TEXT] = "text",
 };
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)
@@ -65,7 +65,9 @@ static void put_param(const pe_param *param, pe_buffer *out)
     pe_write_text(out, "name", param->name);
     pe_write_text(out, "type", types[param->kind]);
     pe_write_name(out, "required");
-    pe_buffer_str(out, param->required ? "true" : "false");
+    pe_buffer_str(out, param->required && !param->by_model ? "true" : "false");
+    if (param->required && param->by_model)
+        pe_write_text(out, "required_unless", "model");
     put_default(param, out);
     put_bounds(param, out);
     if (param->list_max != 0)
@@ -78,6 +80,8 @@ static void put_param(const pe_param *param, pe_buffer *out)
         pe_write_number(out, "row_items", (double)param->list_row);
     if (param->kind == PE_KIND_POSITIONS && (param->two_axes || param->three_axes))
         pe_write_number(out, "max_axes", param->three_axes ? 3 : 2);
+    if (param->kind == PE_KIND_TEXT)
+        pe_write_number(out, "max_length", param->max);
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_SPANS)
         put_names(out, "choices", param->choices);
     pe_write_text(out, "unit", param->unit);

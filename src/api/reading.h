@@ -75,6 +75,9 @@ pe_status pe_ask_begin(const pe_resource *resource, pe_ask *out, pe_problem *why
 /** The element type that tensors are read as: dtype's, else its default; float64 without such a
  * row. */
 pe_dtype pe_ask_dtype(const pe_ask *ask);
+/** What a model sets, then defaults, into an ask whose request has been read. Errors  as
+ * pe_ask_from_query. */
+pe_status pe_ask_finish(pe_ask *ask, pe_problem *why) PE_MUST_CHECK;
 /** Read a query into a begun ask; defaults are not yet filled in. */
 pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
                         pe_problem *why) PE_MUST_CHECK;

@@ -17,6 +17,7 @@ static const char *const wanted[] = {
     [PE_KIND_CHOICE] = "a string",
     [PE_KIND_REAL_LIST] = "an array of numbers",
     [PE_KIND_POSITIONS] = "an array of numbers, a string as in a query, or a number",
+    [PE_KIND_TEXT] = "a string",
     [PE_KIND_TENSOR] = "an array of numbers",
     [PE_KIND_SPANS] = "an array of kinds and lengths, or a string as in a query",
 };
@@ -175,7 +176,8 @@ static bool takes_arrays(const pe_param *param)
 static bool takes_strings(const pe_param *param)
 {
     return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
-           param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_SPANS;
+           param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_SPANS ||
+           param->kind == PE_KIND_TEXT;
 }
 
 static bool takes_lone_number(const pe_param *param)

@@ -240,6 +240,24 @@ pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why)
     return PE_OK;
 }
 
+static pe_status read_text(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    if (text.bytes == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
+    if ((double)text.bytes > to->param->max)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                       "%s must be at most %.0f bytes long, got %zu", to->param->name,
+                       to->param->max, text.bytes);
+    char *copy = malloc(text.bytes + 1);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    memcpy(copy, text.text, text.bytes);
+    copy[text.bytes] = '\0';
+    free(to->value->text);
+    to->value->text = copy;
+    return PE_OK;
+}
+
 pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
 {
     pe_status status = PE_OK;
@@ -263,6 +281,9 @@ pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *wh
     case PE_KIND_SPANS:
         status = pe_spans_parse(text.text, text.bytes, to->param->choices, to->param->list_max,
                                 to->place, &to->value->spans, why);
+        break;
+    case PE_KIND_TEXT:
+        status = read_text(to, text, why);
         break;
     case PE_KIND_TENSOR:
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,

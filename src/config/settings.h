@@ -48,6 +48,8 @@
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Most positions a request may name.")                                                        \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes", "Largest request body.")           \
+    X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
+      "Largest model configuration, a body of its own kind.")                                      \
     X(max_url_bytes, INT, 8192, 256, 65536, "bytes", "Longest request target.")                    \
     X(max_json_depth, INT, 32, 4, 1024, "levels", "Deepest nesting of a JSON body.")               \
     X(response_cache_bytes, INT, 268435456, 0, 1099511627776, "bytes",                             \

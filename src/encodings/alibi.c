@@ -13,8 +13,8 @@ enum { PRESS, FORMULA };
 const char *const pe_alibi_variants[] = {[PRESS] = "press", [FORMULA] = "formula", NULL};
 
 static const pe_param params[] = {
-    PE_ALIBI_NUM_HEADS, PE_ALIBI_BIAS_MAX,       PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,     PE_PARAM_NUMERICS_EXACT,
+    PE_PARAM_MODEL,   PE_ALIBI_NUM_HEADS, PE_ALIBI_BIAS_MAX,
+    PE_ALIBI_VARIANT, PE_PARAM_DTYPE,     PE_PARAM_NUMERICS_EXACT,
 };
 
 pe_alibi_slope pe_alibi_slope_of(const pe_values *values, size_t head)

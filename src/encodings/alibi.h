@@ -18,7 +18,7 @@ extern const char *const pe_alibi_variants[]; /* press formula */
 /* Rows of parameters, as initialisers. */
 #define PE_ALIBI_NUM_HEADS                                                                         \
     {                                                                                              \
-        .name = "num_heads", .kind = PE_KIND_INT, .required = true, .min = 1,                      \
+        .name = "num_heads", .kind = PE_KIND_INT, .required = true, .by_model = true, .min = 1,    \
         .max = PE_ALIBI_HEADS_MAX, .unit = "heads", .help = "Attention heads of the model.",       \
         .example = "8"                                                                             \
     }

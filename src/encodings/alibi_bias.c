@@ -14,6 +14,7 @@ static const char *const forms[] = {
     [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
 
 static const pe_param params[] = {
+    PE_PARAM_MODEL,
     PE_ALIBI_NUM_HEADS,
     {.name = "query_length",
      .kind = PE_KIND_INT,

@@ -16,6 +16,7 @@ static const pe_param params[] = {
      .max_dims = 2,
      .help = "1 for a key, 0 for padding, [batch, keys].",
      .example = "[[1,1,1,0],[0,0,1,1]]"},
+    PE_PARAM_MODEL,
     PE_ALIBI_NUM_HEADS,
     PE_ALIBI_HEADS,
     PE_ALIBI_BIAS_MAX,

@@ -24,8 +24,8 @@ extern const char *const pe_rope_pairings[];
 #define PE_ROPE_FACTOR_MAX 1e6
 
 #define PE_ROPE_PARAM_HEAD_DIM                                                                     \
-    .name = "head_dim", .kind = PE_KIND_INT, .min = 2, .max = 65536, .unit = "channels",           \
-    .help = "Channels of a head.", .example = "128"
+    .name = "head_dim", .kind = PE_KIND_INT, .by_model = true, .min = 2, .max = 65536,             \
+    .unit = "channels", .help = "Channels of a head.", .example = "128"
 
 #define PE_ROPE_PARAM_THETA                                                                        \
     {                                                                                              \
@@ -89,15 +89,16 @@ extern const char *const pe_rope_pairings[];
     }
 
 #define PE_ROPE_PARAMS                                                                             \
-    {.name = "rotary_dim",                                                                         \
-     .kind = PE_KIND_INT,                                                                          \
-     .optional = true,                                                                             \
-     .min = 2,                                                                                     \
-     .max = 65536,                                                                                 \
-     .fallback_text = "int(head_dim * partial_rotary_factor)",                                     \
-     .unit = "channels",                                                                           \
-     .help = "Channels that rotate, from the first; even.",                                        \
-     .example = "64"},                                                                             \
+    PE_PARAM_MODEL,                                                                                \
+        {.name = "rotary_dim",                                                                     \
+         .kind = PE_KIND_INT,                                                                      \
+         .optional = true,                                                                         \
+         .min = 2,                                                                                 \
+         .max = 65536,                                                                             \
+         .fallback_text = "int(head_dim * partial_rotary_factor)",                                 \
+         .unit = "channels",                                                                       \
+         .help = "Channels that rotate, from the first; even.",                                    \
+         .example = "64"},                                                                         \
         {.name = "partial_rotary_factor",                                                          \
          .kind = PE_KIND_REAL,                                                                     \
          .optional = true,                                                                         \

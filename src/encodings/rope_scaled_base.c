@@ -18,6 +18,7 @@ static const pe_rope_type *const methods[] = {&pe_rope_ntk, &pe_rope_dynamic, &p
 
 static const pe_param params[] = {
     {PE_ROPE_PARAM_HEAD_DIM, .required = true},
+    PE_PARAM_MODEL,
     PE_ROPE_PARAM_THETA,
     {PE_ROPE_PARAM_FACTOR, .required = true},
     {.name = "method",

@@ -15,6 +15,7 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
 static const pe_param params[] = {
     PE_RELATIVE_QUERY_LENGTH,
     PE_RELATIVE_KEY_LENGTH("query_length"),
+    PE_PARAM_MODEL,
     PE_T5_NUM_BUCKETS,
     PE_T5_MAX_DISTANCE,
     PE_T5_BIDIRECTIONAL,

@@ -22,6 +22,7 @@ static const pe_param params[] = {
      .example = "[[0.5,-0.5],[0.25,1],[1,2],[3,4]]"},
     PE_RELATIVE_QUERY_LENGTH,
     PE_RELATIVE_KEY_LENGTH("query_length"),
+    PE_PARAM_MODEL,
     PE_T5_NUM_BUCKETS,
     PE_T5_MAX_DISTANCE,
     PE_T5_BIDIRECTIONAL,

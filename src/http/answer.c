@@ -39,13 +39,18 @@ static void media_type(const char *content_type, char *out, size_t room)
     out[bytes] = '\0';
 }
 
+static bool reads_binary(const pe_request *request)
+{
+    return request->resource != NULL && request->resource->kind == PE_TRANSFORM;
+}
+
 /* One of the types that the resource reads, as a constant, or NULL. */
 static const char *known_type(const pe_request *request)
 {
     static const char *const types[] = {"application/json", "application/x-npy",
                                         "application/vnd.safetensors", "application/octet-stream"};
     const char *header = request->header[PE_HEADER_CONTENT_TYPE];
-    size_t n = request->resource->kind == PE_TRANSFORM ? PE_LEN(types) : 1;
+    size_t n = reads_binary(request) ? PE_LEN(types) : 1;
     char given[64];
     media_type(header != NULL ? header : "", given, sizeof given);
     for (size_t i = 0; i < n; i++)
@@ -57,21 +62,35 @@ static const char *known_type(const pe_request *request)
 static pe_status unsupported(const pe_request *request, pe_problem *why, const char *what,
                              const char *got)
 {
-    const char *accepts = request->resource->kind == PE_TRANSFORM ? json_and_binary : json_only;
+    const char *accepts = reads_binary(request) ? json_and_binary : json_only;
     pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s must be one of %s, got %.100s", what, accepts,
             got != NULL ? got : "none");
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return why->status;
 }
 
-static pe_status read_post(pe_request *request, pe_wanted *wanted, pe_problem *why)
+static pe_status check_type(const pe_request *request, const char **type, pe_problem *why)
 {
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
         return unsupported(request, why, "a body without Content-Encoding; Content-Type", coding);
-    wanted->media_type = known_type(request);
-    if (wanted->media_type == NULL)
+    *type = known_type(request);
+    if (*type == NULL)
         return unsupported(request, why, "Content-Type", request->header[PE_HEADER_CONTENT_TYPE]);
+    return PE_OK;
+}
+
+pe_status pe_answer_json_only(const pe_request *request, pe_problem *why)
+{
+    const char *type;
+    return check_type(request, &type, why);
+}
+
+static pe_status read_post(pe_request *request, pe_wanted *wanted, pe_problem *why)
+{
+    const pe_status status = check_type(request, &wanted->media_type, why);
+    if (status != PE_OK)
+        return status;
     request->json_body = strcmp(wanted->media_type, json_only) == 0;
     if (request->json_body && request->query_bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",

@@ -8,6 +8,10 @@
 /** GET, HEAD and POST of the resource that the request has been routed to. */
 void pe_answer_numeric(pe_request *request);
 
+/** Is the body one JSON document, neither coded nor of another type? Errors
+ * UNSUPPORTED_MEDIA_TYPE. */
+pe_status pe_answer_json_only(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
+
 /** A raw GET or HEAD seen before, answered from the cache without reading it; false when it was
  * not. */
 bool pe_answer_warm(pe_request *request);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/documents.h"
+#include "api/models.h"
 #include "http/openapi_data.h"
 #include "http/response.h"
 
@@ -17,13 +18,14 @@ typedef struct document {
 } document;
 
 struct pe_pages {
-    document index, listing, openapi_yaml, openapi_json;
-    pe_buffer listing_text;
+    document index, listing, models, openapi_yaml, openapi_json;
+    pe_buffer listing_text, models_text;
 };
 
 static const char index_text[] =
     "{\"name\":\"posenc\",\"description\":\"exact positional encodings\","
-    "\"resources\":\"/v1\",\"openapi\":\"/openapi.json\",\"version\":\"/version\","
+    "\"resources\":\"/v1\",\"models\":\"/v1/models\",\"openapi\":\"/openapi.json\",\"version\":\"/"
+    "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
 static void set(document *page, const char *media_type, const char *data, size_t bytes)
@@ -38,6 +40,7 @@ pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem 
         {"max_elements", (double)settings->max_elements, "elements"},
         {"max_positions", (double)settings->max_positions, "positions"},
         {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
+        {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},
         {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
         {"max_json_depth", (double)settings->max_json_depth, "levels"},
     };
@@ -45,12 +48,16 @@ pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem 
     if (pages == NULL)
         return pe_fail_memory(why);
     pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
-    if (pages->listing_text.failed) {
+    pe_status status = pe_catalogue_json(&pages->models_text, why);
+    if (status == PE_OK && (pages->listing_text.failed || pages->models_text.failed))
+        status = pe_fail_memory(why);
+    if (status != PE_OK) {
         pe_pages_free(pages);
-        return pe_fail_memory(why);
+        return status;
     }
     set(&pages->index, "application/json", index_text, sizeof index_text - 1);
     set(&pages->listing, "application/json", pages->listing_text.data, pages->listing_text.bytes);
+    set(&pages->models, "application/json", pages->models_text.data, pages->models_text.bytes);
     set(&pages->openapi_yaml, "application/yaml", pe_openapi_yaml, pe_openapi_yaml_bytes);
     set(&pages->openapi_json, "application/json", pe_openapi_json, pe_openapi_json_bytes);
     *out = pages;
@@ -62,6 +69,7 @@ void pe_pages_free(pe_pages *pages)
     if (pages == NULL)
         return;
     pe_buffer_free(&pages->listing_text);
+    pe_buffer_free(&pages->models_text);
     free(pages);
 }
 
@@ -89,6 +97,11 @@ void pe_page_index(pe_request *request)
 void pe_page_listing(pe_request *request)
 {
     answer_page(request, &request->service->pages->listing);
+}
+
+void pe_page_models(pe_request *request)
+{
+    answer_page(request, &request->service->pages->models);
 }
 
 void pe_page_openapi_yaml(pe_request *request)

@@ -18,6 +18,7 @@ void pe_pages_free(pe_pages *pages);
 /* Handlers: see the table in routes.c. */
 void pe_page_index(struct pe_request *request);
 void pe_page_listing(struct pe_request *request);
+void pe_page_models(struct pe_request *request);
 void pe_page_problem(struct pe_request *request);
 void pe_page_openapi_yaml(struct pe_request *request);
 void pe_page_openapi_json(struct pe_request *request);

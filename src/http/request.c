@@ -174,17 +174,26 @@ static enum MHD_Result refuse(pe_request *request, const pe_problem *why)
     return send_reply(request);
 }
 
+/* The largest body that the route takes. */
+static uint64_t body_max(const pe_request *request)
+{
+    const pe_settings *settings = request->service->settings;
+    const bool configures = request->route != NULL && request->route->configures;
+    const int64_t most = settings->max_body_bytes, config = settings->config_bytes_max;
+    return (uint64_t)(configures && config < most ? config : most);
+}
+
 static pe_status too_large(const pe_request *request, pe_problem *why)
 {
-    return pe_fail(why, PE_BODY_TOO_LARGE, "", "the body must be at most %lld bytes long",
-                   (long long)request->service->settings->max_body_bytes);
+    return pe_fail(why, PE_BODY_TOO_LARGE, "", "the body must be at most %llu bytes long",
+                   (unsigned long long)body_max(request));
 }
 
 static bool declares_too_much(const pe_request *request)
 {
     const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
     return length != NULL && strtoull(length, NULL, 10) > /* saturates */
-                                 (unsigned long long)request->service->settings->max_body_bytes;
+                                 (unsigned long long)body_max(request);
 }
 
 /* The header has arrived. Answering now would end the connection, so only refusals do. */
@@ -201,15 +210,13 @@ static enum MHD_Result begin(pe_request *request, const char *url, const char *m
         request->id = id;
         request->id_sent = true;
     }
-    if (status == PE_OK && declares_too_much(request))
-        status = too_large(request, &why);
-    if (status != PE_OK)
-        return refuse(request, &why);
     request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
                         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
-    if (request->has_body)
+    if (status == PE_OK && request->has_body)
         request->keeps_body = pe_route_find(request);
-    return MHD_YES;
+    if (status == PE_OK && declares_too_much(request))
+        status = too_large(request, &why);
+    return status == PE_OK ? MHD_YES : refuse(request, &why);
 }
 
 /* Count bytes among those that all requests hold; false when there would be too many. */
@@ -234,7 +241,7 @@ static void drop_body(pe_request *request, pe_status reason)
  */
 static enum MHD_Result receive(pe_request *request, const char *upload, size_t *upload_bytes)
 {
-    uint64_t most = (uint64_t)request->service->settings->max_body_bytes;
+    uint64_t most = body_max(request);
     size_t bytes = *upload_bytes;
     *upload_bytes = 0;
     request->body_arrived += bytes;

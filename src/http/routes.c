@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "http/answer.h"
+#include "http/models.h"
 #include "http/response.h"
 
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
@@ -21,7 +22,11 @@ static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Ra
 static const pe_route routes[] = {
     {"/", .methods = GET_HEAD, .answer = pe_page_index},
     {"/v1", .methods = GET_HEAD, .answer = pe_page_listing},
-    {"/problems/", .prefix = true, .methods = GET_HEAD, .answer = pe_page_problem},
+    {"/v1/models", .methods = GET_HEAD, .answer = pe_page_models},
+    {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
+     .answer = pe_models_resolve},
+    {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .answer = pe_models_file},
+    {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .answer = pe_page_problem},
     {"/openapi.yaml", .methods = GET_HEAD, .answer = pe_page_openapi_yaml},
     {"/openapi.json", .methods = GET_HEAD, .answer = pe_page_openapi_json},
     {"/livez", .methods = GET_HEAD, .answer = pe_page_livez},

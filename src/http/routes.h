@@ -11,7 +11,9 @@ typedef void pe_handler(pe_request *request);
 /** A row of the table of routes. */
 typedef struct pe_route {
     const char *path;
-    bool prefix;      /* everything below path */
+    bool prefix;      /* everything below path: one name, */
+    const char *name; /* which openapi.yaml calls so */
+    bool configures;  /* the body is a model's configuration: bounded by config_bytes_max */
     unsigned methods; /* pe_method bits; OPTIONS goes without saying */
     pe_handler *answer;
 } pe_route;

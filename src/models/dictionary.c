@@ -20,7 +20,6 @@ static const struct {
     {"type", NULL},
     {"rope_theta", NULL},
     {"partial_rotary_factor", NULL},
-    {"alpha", NULL},
     {"original_max_position_embeddings", NULL},
     {"finetuned", "says how the model was trained, not how it rotates"},
     {"llama_4_scaling_beta", "scales queries by their position, not the rotation"},
@@ -222,7 +221,7 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
         char note[96];
         snprintf(note, sizeof note, "rope_type %s does not read it", r->type->name);
         pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL, note);
-        if (known == PE_ROPE_FACTOR)
+        if (known == PE_ROPE_FACTOR && json_number_value(value) != 1)
             pe_reader_warn(r->reader, "%s is not read by rope_type %s", r->place, r->type->name);
     } else {
         pe_rope_set_member(r, key, key, NULL);
@@ -238,13 +237,6 @@ void pe_rope_read_keys(pe_rope_reading *r)
         if (r->reader->status == PE_OK)
             read_key(r, key, value);
     }
-    if (pe_rope_member(r, "alpha") == NULL)
-        return;
-    if (strcmp(r->type->name, "ntk") == 0)
-        pe_rope_set_member(r, "alpha", "factor", "the factor of ntk");
-    else
-        pe_reader_report(r->reader, pe_rope_place(r, "alpha"), pe_rope_member(r, "alpha"),
-                         PE_MODEL_KEY_IGNORED, NULL, "this rope_type does not read it");
 }
 
 /* What the type assumes of keys that are absent. */

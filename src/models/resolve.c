@@ -13,13 +13,14 @@ static const char *const nests[] = {"thinker_config", "text_config", "language_c
 
 /* The resource whose rows hold a scheme's parameters; NULL: it has none. */
 static const struct {
-    const char *encoding, *resource;
+    const char *encoding;
+    const pe_resource *resource;
 } schemes[] = {
-    [PE_SCHEME_ROPE] = {"rope", "rope/table"},
-    [PE_SCHEME_ALIBI] = {"alibi", "alibi/slopes"},
-    [PE_SCHEME_T5] = {"t5", "t5/buckets"},
-    [PE_SCHEME_DEBERTA] = {"t5", "t5/buckets"},
-    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", "sinusoidal"},
+    [PE_SCHEME_ROPE] = {"rope", &pe_rope_table},
+    [PE_SCHEME_ALIBI] = {"alibi", &pe_alibi_slopes},
+    [PE_SCHEME_T5] = {"t5", &pe_t5_buckets},
+    [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets},
+    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal},
     [PE_SCHEME_LEARNED] = {"learned", NULL},
     [PE_SCHEME_NONE] = {"none", NULL},
 };
@@ -285,8 +286,7 @@ static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name,
 static void resolve(pe_reader *reader)
 {
     const pe_scheme scheme = scheme_of(reader);
-    const pe_resource *resource =
-        schemes[scheme].resource != NULL ? pe_resource_find(schemes[scheme].resource) : NULL;
+    const pe_resource *resource = schemes[scheme].resource;
     reader->model->encoding = schemes[scheme].encoding;
     if (reader->status != PE_OK)
         return;

@@ -39,8 +39,8 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
 {
     if ((strcmp(name, "dynamic") == 0 || strcmp(name, "xdrope") == 0) &&
         json_number_value(pe_rope_member(r, "alpha")) != 0) {
-        *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk";
-        return "ntk";
+        *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk_alpha";
+        return "ntk_alpha";
     }
     for (size_t t = 0; t < PE_LEN(type_names); t++)
         if (strcmp(type_names[t].name, name) == 0) {

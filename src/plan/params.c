@@ -24,6 +24,7 @@ void pe_values_free(pe_values *values)
     for (size_t i = 0; i < values->n && values->value != NULL; i++) {
         free(values->value[i].list);
         free(values->value[i].spans.list);
+        free(values->value[i].text);
         pe_positions_free(&values->value[i].positions);
         pe_array_free(&values->value[i].tensor);
     }
@@ -125,9 +126,10 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
         return pe_positions_parse(param->fallback_text, strlen(param->fallback_text), param->name,
                                   SIZE_MAX, &value->positions, why);
     case PE_KIND_REAL_LIST:
+    case PE_KIND_TEXT:
     case PE_KIND_TENSOR:
     case PE_KIND_SPANS:
-        value->present = false; /* lists, tensors and spans have no default */
+        value->present = false; /* these have no default */
         return PE_OK;
     }
     return PE_OK;
@@ -140,8 +142,8 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
         if (values->value[i].present)
             continue;
         if (param->required)
-            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required: %s",
-                           param->name, param->help);
+            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s",
+                           param->name, param->by_model ? ", or a model" : "", param->help);
         if (param->optional)
             continue;
         const pe_status status = fill_default(param, &values->value[i], why);
@@ -208,6 +210,7 @@ static void print_plain(const pe_param *param, const pe_value *value, pe_buffer 
     case PE_KIND_POSITIONS:
         pe_positions_print(&value->positions, out);
         break;
+    case PE_KIND_TEXT:
     case PE_KIND_TENSOR:
         break;
     }
@@ -263,7 +266,8 @@ static size_t next_by_name(const pe_values *values, const char *after)
     size_t best = values->n;
     for (size_t i = 0; i < values->n; i++) {
         const char *name = values->params[i].name;
-        if (!values->value[i].present || values->params[i].kind == PE_KIND_TENSOR)
+        if (!values->value[i].present || values->params[i].kind == PE_KIND_TENSOR ||
+            values->params[i].kind == PE_KIND_TEXT)
             continue;
         if (after != NULL && strcmp(name, after) <= 0)
             continue;

@@ -19,6 +19,7 @@ typedef enum pe_param_kind {
     PE_KIND_CHOICE,    /* value.choice, an index into choices */
     PE_KIND_REAL_LIST, /* value.list */
     PE_KIND_POSITIONS, /* value.positions */
+    PE_KIND_TEXT,      /* value.text; no part of the canonical form */
     PE_KIND_TENSOR,    /* value.tensor: numbers in a body (transforms only) */
     PE_KIND_SPANS,     /* value.spans, of choices */
 } pe_param_kind;
@@ -29,6 +30,7 @@ typedef struct pe_param {
     const char *name;
     pe_param_kind kind;
     bool required;
+    bool by_model;   /* not required where a model is given, which sets it */
     bool optional;   /* may stay absent: no default, or one that the plan derives */
     double min, max; /* INT, REAL and each item of REAL_LIST; inclusive */
     bool above_min;  /* min itself is excluded */
@@ -59,6 +61,7 @@ typedef struct pe_value {
     size_t choice;
     double *list;
     size_t list_length;
+    char *text; /* owned */
     pe_positions positions;
     pe_array tensor;
     pe_spans spans;

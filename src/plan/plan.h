@@ -123,6 +123,21 @@ extern const char *const pe_numerics_exact_only[]; /* where no reference path is
         .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_dtype_choices,                      \
         .help = "Element type of the numbers.", .example = "float32"                               \
     }
+/** A model of the catalogue, which sets what the client does not, and which of its layers. */
+#define PE_PARAM_MODEL                                                                             \
+    {.name = "model",                                                                              \
+     .kind = PE_KIND_TEXT,                                                                         \
+     .optional = true,                                                                             \
+     .max = 64,                                                                                    \
+     .help = "A model of the catalogue (GET /v1/models): sets every parameter of its own that is " \
+             "not given.",                                                                         \
+     .example = "llama-3.1-8b"},                                                                   \
+    {                                                                                              \
+        .name = "layer_type", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                   \
+        .fallback_text = "full_attention",                                                         \
+        .help = "Which of the model's layers: a type, or the number of one from 0.",               \
+        .example = "full_attention"                                                                \
+    }
 #define PE_PARAM_NUMERICS                                                                          \
     {                                                                                              \
         .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_numerics_choices,                \

@@ -50,7 +50,10 @@ static const struct {
 /* The path item of a route; a prefix route ends in one path parameter. */
 static const char *path_item(const pe_route *route, char *out, size_t room)
 {
-    snprintf(out, room, route->prefix ? "%s{code}" : "%s", route->path);
+    if (route->prefix)
+        snprintf(out, room, "%s{%s}", route->path, route->name);
+    else
+        snprintf(out, room, "%s", route->path);
     return out;
 }
 
@@ -176,6 +179,10 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
         check_choices(row->choices, (size_t)row->fallback, !row->required && !row->optional, schema,
                       where);
         break;
+    case PE_KIND_TEXT:
+        assert_string_equal(json_string_value(json_object_get(schema, "type")), "string");
+        same_number(schema, "maxLength", row->max, where);
+        break;
     case PE_KIND_REAL_LIST:
     case PE_KIND_POSITIONS:
     case PE_KIND_TENSOR:
@@ -213,15 +220,16 @@ static void check_parameter(const pe_resource *resource, const pe_param *row)
     if (member == NULL)
         fail_msg("%s is not in the body's schema of openapi.yaml", where);
     check_schema(row, resolve(member), where);
-    if (listed(json_object_get(body, "required"), row->name) != row->required)
-        fail_msg("%s: required %d, openapi.yaml disagrees", where, row->required);
+    const bool required = row->required && !row->by_model;
+    if (listed(json_object_get(body, "required"), row->name) != required)
+        fail_msg("%s: required %d, openapi.yaml disagrees", where, required);
     if (resource->kind != PE_TABLE)
         return;
     const json_t *parameter = query_parameter(get, row->name);
     if (parameter == NULL)
         fail_msg("%s is not a query parameter in openapi.yaml", where);
     check_schema(row, resolve(json_object_get(parameter, "schema")), where);
-    assert_int_equal(json_is_true(json_object_get(parameter, "required")), row->required);
+    assert_int_equal(json_is_true(json_object_get(parameter, "required")), required);
     if (json_object_get(parameter, "example") == NULL)
         fail_msg("%s has no example in openapi.yaml", where);
 }
