@@ -22,6 +22,8 @@ const pe_resource *const pe_resources[] = {
     &pe_rope_scaled_base,
     &pe_rope_mrope_positions,
     &pe_rope_attention_scale,
+    &pe_rope_xpos,
+    &pe_rope_xpos_table,
     &pe_alibi_slopes,
     &pe_alibi_bias,
     &pe_alibi_padded_bias,

@@ -47,6 +47,42 @@ pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *ax
     return PE_OK;
 }
 
+pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
+                                size_t *tokens, pe_problem *why)
+{
+    const char *first = NULL;
+    *tokens = 0;
+    for (size_t t = 0; t < n; t++) {
+        size_t axis;
+        const char *name = names[t];
+        if (!pe_values_present(values, name))
+            continue;
+        pe_status status = pe_rope_head_dim(values, name, why);
+        if (status == PE_OK)
+            status = pe_rope_seq_axis(values, name, &axis, why);
+        if (status != PE_OK)
+            return status;
+        const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
+        if (first != NULL && *tokens != count)
+            return pe_fail(why, PE_INVALID_PARAMETER, name,
+                           "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
+                           count);
+        first = name;
+        *tokens = count;
+    }
+    return PE_OK;
+}
+
+const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens)
+{
+    pe_value *value = pe_values_find(values, "positions");
+    if (!value->present) {
+        value->positions = pe_positions_range(0, 1, tokens);
+        value->present = true;
+    }
+    return &value->positions;
+}
+
 /* Positions [axes, tokens] or [axes, batch, tokens]. */
 static pe_status check_axes(const pe_rope_answer *answer, const char *tensor, size_t axis,
                             pe_problem *why)

@@ -22,6 +22,16 @@ pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
 pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *axis,
                            pe_problem *why) PE_MUST_CHECK;
 
+/**
+ * The tensors of these names that there are must have as many tokens along seq_axis: how many.
+ * Errors  INVALID_PARAMETER: pe_rope_head_dim's, pe_rope_seq_axis's; another number of tokens.
+ */
+pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
+                                size_t *tokens, pe_problem *why) PE_MUST_CHECK;
+
+/** The value of "positions", 0:tokens where it is absent. */
+const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens);
+
 /** How the tensors of one request are turned. Borrows everything. */
 typedef struct pe_rope_answer {
     pe_values *values;

@@ -5,8 +5,8 @@
 
 static const char *const tensor_names[] = {"vectors", "q", "k"};
 
-/* Either vectors, or q and/or k; *first is the first there is. */
-static pe_status check_style(const pe_values *values, const char **first, pe_problem *why)
+/* Either vectors, or q and/or k. */
+static pe_status check_style(const pe_values *values, pe_problem *why)
 {
     const bool vectors = pe_values_present(values, "vectors");
     const bool q = pe_values_present(values, "q"), k = pe_values_present(values, "k");
@@ -16,43 +16,7 @@ static pe_status check_style(const pe_values *values, const char **first, pe_pro
     if (vectors && (q || k))
         return pe_fail(why, PE_INVALID_PARAMETER, "vectors",
                        "vectors does not go with q or k: give it alone, or give those");
-    *first = vectors ? "vectors" : q ? "q" : "k";
     return PE_OK;
-}
-
-static pe_status check_tensors(pe_values *values, size_t *tokens, pe_problem *why)
-{
-    const char *first;
-    pe_status status = check_style(values, &first, why);
-    *tokens = 0;
-    for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
-        size_t axis;
-        const char *name = tensor_names[t];
-        if (!pe_values_present(values, name))
-            continue;
-        status = pe_rope_head_dim(values, name, why);
-        if (status == PE_OK)
-            status = pe_rope_seq_axis(values, name, &axis, why);
-        if (status != PE_OK)
-            return status;
-        const size_t n = pe_values_find(values, name)->tensor.shape.dim[axis];
-        if (*tokens != 0 && *tokens != n)
-            return pe_fail(why, PE_INVALID_PARAMETER, name,
-                           "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
-                           n);
-        *tokens = n;
-    }
-    return status;
-}
-
-static const pe_positions *positions_of(pe_values *values, size_t tokens)
-{
-    pe_value *value = pe_values_find(values, "positions");
-    if (!value->present) {
-        value->positions = pe_positions_range(0, 1, tokens);
-        value->present = true;
-    }
-    return &value->positions;
 }
 
 static pe_status turn_all(const pe_rope_answer *answer, pe_plan *out, pe_problem *why)
@@ -72,7 +36,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     pe_shared_wave wave;
     size_t tokens;
-    pe_status status = check_tensors(values, &tokens, why);
+    pe_status status = check_style(values, why);
+    if (status == PE_OK)
+        status = pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     if (status == PE_OK)
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
@@ -81,11 +47,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     const bool inverse = pe_values_bool(values, "inverse");
     status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_answer answer = {
-            .values = values,
-            .limits = limits,
-            .turn = {&rope, tables, &wave, positions_of(values, tokens), inverse, rope.axes},
-            .positions = "positions"};
+        const pe_rope_answer answer = {.values = values,
+                                       .limits = limits,
+                                       .turn = {&rope, tables, &wave,
+                                                pe_rope_answer_positions(values, tokens), inverse,
+                                                rope.axes, NULL},
+                                       .positions = "positions"};
         status = turn_all(&answer, out, why);
         pe_shared_wave_unref(&wave);
     }

@@ -14,7 +14,7 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
                                    .limits = limits,
                                    .turn = {rope, tables, &wave,
                                             &pe_values_find(values, "delta")->positions, false,
-                                            rope->axes},
+                                            rope->axes, NULL},
                                    .positions = "delta",
                                    .one_for_all = true};
     status = pe_rope_answer_add(&answer, "keys", "data", out, why);

@@ -128,7 +128,10 @@ double *golden_numbers(const reply *answer, const char *name, pe_dtype dtype, co
 {
     if (answer->status != 200)
         fail_msg("%s: status %ld: %s", what, answer->status, answer->body);
-    json_t *json = reply_json(answer);
+    json_error_t error; /* an element beyond 2^63 may have no fraction */
+    json_t *json = json_loadb(answer->body, answer->bytes, JSON_DECODE_INT_AS_REAL, &error);
+    if (json == NULL)
+        fail_msg("%s: not JSON: %s", what, error.text);
     const json_t *data = json_object_get(json, name);
     if (json_is_object(data))
         data = json_object_get(data, "data");

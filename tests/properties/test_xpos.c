@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* test_xpos.c - the laws that xPos obeys, at random parameters. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/nest.h"
+#include "support/random.h"
+
+enum { DIM = 12 };
+
+/* The product of a query at m and a key at n. */
+static double score(const double *q, const double *k, int64_t m, int64_t n, const char *members)
+{
+    double *turned[2];
+    const size_t shape[] = {1, DIM};
+    for (int t = 0; t < 2; t++) {
+        pe_buffer body = {0};
+        pe_buffer_format(&body, "{%s,\"dtype\":\"float64\",\"positions\":%lld,\"%s\":", members,
+                         (long long)(t == 0 ? m : n), t == 0 ? "q" : "k");
+        nest(t == 0 ? q : k, shape, 2, &body);
+        encoded e = encode_json(&pe_rope_xpos, "%s}", pe_buffer_text(&body));
+        if (e.status != PE_OK)
+            fail_msg("%s: %s", pe_buffer_text(&body), e.why.detail);
+        turned[t] = encoded_all(&e, 0);
+        encoded_free(&e);
+        pe_buffer_free(&body);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < DIM; i++)
+        sum += turned[0][i] * turned[1][i];
+    free(turned[0]);
+    free(turned[1]);
+    return sum;
+}
+
+static void scores_depend_on_the_distance_only_whatever_the_center(void **state)
+{
+    random_source random = random_make("xpos scores");
+    (void)state;
+    for (size_t round = 0; round < 100; round++) {
+        double q[DIM], k[DIM];
+        char near[160], far[160];
+        const double base = floor(random_real(&random, 64, 1000));
+        const int64_t n = random_int(&random, -500, 500), m = n + random_int(&random, 0, 300);
+        const int64_t shift = random_int(&random, -2000, 2000);
+        for (size_t i = 0; i < DIM; i++) {
+            q[i] = random_real(&random, -2, 2);
+            k[i] = random_real(&random, -2, 2);
+        }
+        snprintf(near, sizeof near, "\"scale_base\":%.0f,\"center\":0,\"pairing\":\"%s\"", base,
+                 round % 2 == 0 ? "half" : "interleaved");
+        snprintf(far, sizeof far, "\"scale_base\":%.0f,\"center\":%lld,\"pairing\":\"%s\"", base,
+                 (long long)(shift + 137), round % 2 == 0 ? "half" : "interleaved");
+        const double want = score(q, k, m, n, near);
+        const double got = score(q, k, m + shift, n + shift, far);
+        /* each side: DIM products of two channels, off by 2^-52 S (|a| + |b|) at most, |a|, |b| <=
+         * 2 and the scales of query and key together at most 1 */
+        if (!(fabs(got - want) <= 2 * DIM * 4 * 4 * 0x1p-51))
+            fail_msg("seed %llu: {%s} at %lld, %lld: %.17g, moved by %lld {%s}: %.17g",
+                     (unsigned long long)random.seed, near, (long long)m, (long long)n, want,
+                     (long long)shift, far, got);
+    }
+}
+
+/* A like pair, alone: every scale_base tokens its score falls by its zeta, besides the cosine. */
+static void a_pairs_score_falls_by_its_zeta(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < DIM / 2; i++) {
+        double x[DIM] = {0};
+        x[2 * i] = 1;
+        const double zeta = (2 * (double)i / DIM + 0.4) / 1.4;
+        double *inv, angle, got, want;
+        encoded e = encode(&pe_rope_frequencies, "head_dim=%d&rope_theta=1e12&dtype=float64", DIM);
+        inv = encoded_all(&e, 0);
+        angle = inv[i] * 100;
+        got = score(x, x, 100, 0, "\"scale_base\":100,\"center\":7,\"rope_theta\":1e12");
+        want = zeta * cos(angle);
+        if (!(fabs(got - want) <= 0x1p-45))
+            fail_msg("pair %zu: got %.17g, wanted %.17g", i, got, want);
+        free(inv);
+        encoded_free(&e);
+    }
+}
+
+#define HALVES                                                                                     \
+    "{\"q\":[[1,-0.5,0.25,2],[0.125,1.5,-2,1]],\"positions\":[900,3],\"center\":5,"                \
+    "\"dtype\":\"%s\"}"
+
+static void half_precision_goes_through_one_rounding(void **state)
+{
+    static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT16, PE_BFLOAT16};
+    (void)state;
+    for (size_t d = 0; d < PE_LEN(dtypes); d++) {
+        encoded narrow = encode_json(&pe_rope_xpos, HALVES, pe_dtype_name(dtypes[d]));
+        encoded wide = encode_json(&pe_rope_xpos, HALVES, "float64");
+        double *got = encoded_all(&narrow, 0), *want = encoded_all(&wide, 0);
+        for (size_t i = 0; i < 8; i++) {
+            unsigned char bytes[8];
+            pe_dtype_store(dtypes[d], want[i], bytes);
+            assert_true(got[i] == pe_dtype_load(dtypes[d], bytes));
+        }
+        free(got);
+        free(want);
+        encoded_free(&narrow);
+        encoded_free(&wide);
+    }
+}
+
+/* [2, heads, tokens, DIM] with positions [2, tokens], more tokens than a block of rows, against
+ * each token alone. */
+static void heads_and_batches_are_tokens_of_their_own(void **state)
+{
+    enum { HEADS = 2, TOKENS = 70, ALL = 2 * HEADS * TOKENS * DIM };
+    const size_t shape[] = {2, HEADS, TOKENS, DIM}, one[] = {1, DIM};
+    random_source random = random_make("xpos batches");
+    pe_buffer body = {0};
+    static double x[ALL];
+    (void)state;
+    for (size_t i = 0; i < ALL; i++)
+        x[i] = random_real(&random, -2, 2);
+    pe_buffer_str(&body, "{\"center\":9,\"dtype\":\"float64\",\"positions\":[[");
+    for (int t = 0; t < 2 * TOKENS; t++)
+        pe_buffer_format(&body, "%s%d", t == 0 ? "" : t == TOKENS ? "],[" : ",", 7 * t % 97);
+    pe_buffer_str(&body, "]],\"k\":");
+    nest(x, shape, 4, &body);
+    encoded e = encode_json(&pe_rope_xpos, "%s}", pe_buffer_text(&body));
+    if (e.status != PE_OK)
+        fail_msg("%s", e.why.detail);
+    double *got = encoded_all(&e, 0);
+    for (size_t v = 0; v < ALL / DIM; v++) {
+        const size_t token = v % TOKENS + v / (HEADS * TOKENS) * TOKENS;
+        pe_buffer alone = {0};
+        pe_buffer_format(
+            &alone, "{\"center\":9,\"dtype\":\"float64\",\"positions\":%zu,\"k\":", 7 * token % 97);
+        nest(x + v * DIM, one, 2, &alone);
+        encoded f = encode_json(&pe_rope_xpos, "%s}", pe_buffer_text(&alone));
+        double *want = encoded_all(&f, 0);
+        assert_memory_equal(got + v * DIM, want, DIM * sizeof *want);
+        free(want);
+        encoded_free(&f);
+        pe_buffer_free(&alone);
+    }
+    free(got);
+    encoded_free(&e);
+    pe_buffer_free(&body);
+}
+
+static void what_xpos_cannot_do_is_refused_by_name(void **state)
+{
+    static const struct {
+        const char *query;
+        pe_status status;
+        const char *where;
+    } cases[] = {
+        {"head_dim=8&positions=0,300000", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=0.5,2", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&scale_base=0", PE_INVALID_PARAMETER, "scale_base"},
+        {"head_dim=8&center=0.5", PE_INVALID_PARAMETER, "center"},
+        {"head_dim=8&positions=0:20000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
+        {"head_dim=8&numerics=float32", PE_INVALID_PARAMETER, "numerics"},
+        {"head_dim=8&mrope_section=2,1,1", PE_INVALID_PARAMETER, "mrope_section"},
+        {"head_dim=7", PE_INVALID_PARAMETER, "head_dim"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++)
+        assert_refused(&pe_rope_xpos_table, cases[c].query, cases[c].status, cases[c].where);
+    encoded none = encode_json(&pe_rope_xpos, "{\"head_dim\":4}");
+    assert_int_equal(none.status, PE_MISSING_PARAMETER);
+    assert_string_equal(none.why.where, "q");
+    encoded_free(&none);
+    encoded apart = encode_json(&pe_rope_xpos, "{\"q\":[[1,2]],\"k\":[[1,2],[3,4]]}");
+    assert_int_equal(apart.status, PE_INVALID_PARAMETER);
+    assert_string_equal(apart.why.where, "k");
+    encoded_free(&apart);
+    encoded over = encode_json(&pe_rope_xpos, "{\"q\":[[60000,2]],\"positions\":[0],\"center\":300,"
+                                              "\"dtype\":\"float16\"}");
+    assert_int_equal(over.status, PE_INVALID_PARAMETER);
+    assert_string_equal(over.why.where, "q");
+    encoded_free(&over);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_depend_on_the_distance_only_whatever_the_center),
+        cmocka_unit_test(a_pairs_score_falls_by_its_zeta),
+        cmocka_unit_test(half_precision_goes_through_one_rounding),
+        cmocka_unit_test(heads_and_batches_are_tokens_of_their_own),
+        cmocka_unit_test(what_xpos_cannot_do_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
