@@ -17,8 +17,10 @@
     "Raffel et al. 2020, arXiv:1910.10683, section 2.1; T5Attention._relative_position_bucket of " \
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
 #define PE_T5_OTHERS_SOURCE                                                                        \
-    "mpnet: Song et al. 2020, arXiv:2004.09297, MPNetEncoder.relative_position_bucket there; "     \
-    "wavlm: Chen et al. 2022, arXiv:2110.13900, WavLMAttention._relative_positions_bucket there"
+    "mpnet: Song et al. 2020, arXiv:2004.09297, MPNetEncoder.relative_position_bucket of "         \
+    "huggingface/transformers@00099b9f15ad8bea330364709453fc49cbba90e5; wavlm: Chen et al. 2022, " \
+    "arXiv:2110.13900, WavLMAttention._relative_positions_bucket of "                              \
+    "huggingface/transformers@008f5c8c29be84d4721dc6d1e0fcd72300580be4"
 
 /* Rows of parameters, as initialisers. */
 #define PE_T5_NUM_BUCKETS                                                                          \
