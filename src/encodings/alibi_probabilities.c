@@ -29,6 +29,7 @@ static const pe_param params[] = {
      .help = "Keys after the query are masked; false: their biases are those of keys as far before "
              "it.",
      .example = "true"},
+    PE_PARAM_MODEL,
     {.name = "num_heads",
      .kind = PE_KIND_INT,
      .optional = true,

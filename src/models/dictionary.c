@@ -176,6 +176,10 @@ static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value
         names[n++] = other_keys[i].name;
     near = pe_nearest_name(key, names, n);
     escape(key, safe, sizeof safe);
+    if (near != NULL) {
+        memcpy(r->stray, safe, sizeof safe);
+        r->stray_near = near;
+    }
     pe_reader_report(r->reader, pe_rope_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
                      "not known");
     pe_reader_warn(r->reader, "%s is not known%s%s%s", r->place,
@@ -199,20 +203,12 @@ static bool is_a_row(const pe_rope_reading *r, const char *key)
            kind == PE_KIND_REAL_LIST;
 }
 
-/* Known even to a resource without such a row. */
-static bool is_section(const char *key)
-{
-    return strcmp(key, "mrope_section") == 0 || strcmp(key, "mrope_interleaved") == 0;
-}
-
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
     if (is_other(r, key, value))
         return;
-    if (is_section(key) && !json_is_null(value)) {
-        pe_rope_set_member(r, key, key, NULL);
-    } else if (!is_a_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
+    if (!is_a_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         unknown_key(r, key, value);
     } else if (json_is_null(value)) {
         pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,

@@ -91,9 +91,13 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_ATTENTION_ROPE] = {{"attn_config/rope"}, PE_KIND_BOOL, 0, 1, NULL},
     [PE_FACT_SINUSOIDAL] =
         {{"sinusoidal_pos_embds", "sinusoidal_embeddings"}, PE_KIND_BOOL, 0, 1, NULL},
-    [PE_FACT_BUCKETS] = {{"relative_attention_num_buckets"}, PE_KIND_INT, 2, 65536, "num_buckets"},
-    [PE_FACT_MAX_DISTANCE] =
-        {{"relative_attention_max_distance"}, PE_KIND_INT, 2, 1e9, "max_distance"},
+    [PE_FACT_BUCKETS] =
+        {{"relative_attention_num_buckets", "num_buckets"}, PE_KIND_INT, 2, 65536, "num_buckets"},
+    [PE_FACT_MAX_DISTANCE] = {{"relative_attention_max_distance", "max_bucket_distance"},
+                              PE_KIND_INT,
+                              2,
+                              1e9,
+                              "max_distance"},
     [PE_FACT_POSITION_BUCKETS] = {{"position_buckets"}, PE_KIND_INT, -1, 65536, "num_buckets"},
     [PE_FACT_MAX_RELATIVE] = {{"max_relative_positions"}, PE_KIND_INT, -1, 1e9, "max_distance"},
     [PE_FACT_QUERY_SCALAR] = {{"query_pre_attn_scalar"}, PE_KIND_REAL, 1e-6, 1e12, NULL},

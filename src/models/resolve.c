@@ -190,10 +190,12 @@ static void resolve_alibi(pe_reader *reader, pe_model_layers *kind)
 static void resolve_t5(pe_reader *reader, pe_model_layers *kind)
 {
     const bool decoder = strcmp(kind->layer_type, "decoder") == 0;
-    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, 32);
-    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE, 128);
+    const pe_model_type *type = reader->type;
+    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, type->buckets != 0 ? type->buckets : 32);
+    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE,
+             type->max_distance != 0 ? type->max_distance : 128);
     set_number(reader, kind, "bidirectional", "bidirectional", decoder ? 0 : 1);
-    pe_reader_set_choice(&kind->values, "variant", "t5");
+    pe_reader_set_choice(&kind->values, "variant", type->variant != NULL ? type->variant : "t5");
 }
 
 /* max_relative_positions below 1 stands for max_position_embeddings. */
@@ -231,6 +233,31 @@ static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
+/* Keys that bear on positions and are rightly not read. */
+static const struct {
+    const char *name, *note;
+} unread[] = {
+    {"rope_interleaved", "transformers does not read it; the model type decides"},
+    {"original_rope", "the rotation of the paper, which the model type implies"},
+    {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
+};
+
+static void report_stranger(pe_reader *reader, const char *key, const json_t *value)
+{
+    for (size_t u = 0; u < PE_LEN(unread); u++)
+        if (strcmp(unread[u].name, key) == 0) {
+            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, unread[u].note);
+            return;
+        }
+    if (pe_reader_knows(key))
+        return;
+    const char *near = pe_reader_nearest(key);
+    pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, "not known");
+    pe_reader_warn(reader, "%s is not known%s%s%s", key,
+                   near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
+                   near != NULL ? "?" : "");
+}
+
 /* Keys beside the dictionaries that look as if they were meant for us. */
 static void report_strangers(pe_reader *reader)
 {
@@ -241,19 +268,11 @@ static void report_strangers(pe_reader *reader)
         if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
             (strstr(key, "rope") == NULL && strstr(key, "rotary") == NULL))
             continue;
-        if (strcmp(key, "rope_interleaved") == 0) {
-            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL,
-                             "transformers does not read it; the model type decides");
-            if (json_is_true(value) && !reader->type->interleaved)
-                pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
-        } else if (!pe_reader_knows(key)) {
-            const char *near = pe_reader_nearest(key);
-            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, "not known");
-            pe_reader_warn(reader, "%s is not known%s%s%s", key,
-                           near != NULL ? "; did you mean " : " and ignored",
-                           near != NULL ? near : "", near != NULL ? "?" : "");
-        }
+        report_stranger(reader, key, value);
     }
+    if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
+        !reader->type->interleaved)
+        pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
 }
 
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
@@ -283,8 +302,18 @@ static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name,
         resolvers[scheme](reader, kind);
 }
 
+/* What facts are looked for in must be an object. */
+static void check_attention(pe_reader *reader)
+{
+    const json_t *attention = pe_reader_member(reader, "attn_config");
+    if (attention != NULL && !json_is_object(attention))
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "attn_config",
+                       "attn_config must be an object, got %s", pe_json_type_text(attention));
+}
+
 static void resolve(pe_reader *reader)
 {
+    check_attention(reader);
     const pe_scheme scheme = scheme_of(reader);
     const pe_resource *resource = schemes[scheme].resource;
     reader->model->encoding = schemes[scheme].encoding;
@@ -294,7 +323,7 @@ static void resolve(pe_reader *reader)
         resolve_layers(reader, resource);
     } else if (scheme == PE_SCHEME_T5) {
         resolve_stack(reader, scheme, "encoder", resource);
-        if (!reader->type->one_stack)
+        if (reader->type->variant == NULL)
             resolve_stack(reader, scheme, "decoder", resource);
     } else if (resource != NULL) {
         resolve_stack(reader, scheme, "all", resource);

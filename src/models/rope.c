@@ -165,6 +165,17 @@ static double divided_width(pe_reader *reader)
     return floor(hidden / heads);
 }
 
+/* head_dim is given; hidden_size / num_attention_heads is another number. */
+static void ignore_width(pe_reader *reader, double head_dim)
+{
+    const json_t *hidden = pe_reader_member(reader, pe_fact_name(PE_FACT_HIDDEN));
+    const json_t *heads = pe_reader_member(reader, pe_fact_name(PE_FACT_HEADS));
+    if (json_number_value(hidden) == json_number_value(heads) * head_dim)
+        return;
+    ignore_fact(reader, PE_FACT_HIDDEN, "head_dim is given, and is not hidden_size / heads");
+    ignore_fact(reader, PE_FACT_HEADS, "head_dim is given, and is not hidden_size / heads");
+}
+
 static double head_dim_of(pe_rope_reading *r, const char **where)
 {
     double dim = 0;
@@ -177,8 +188,10 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
     if (strcmp(r->kind->layer_type, "full_attention") == 0 &&
         pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
         return dim;
-    if (pe_reader_fact(reader, PE_FACT_HEAD_DIM, &dim, where))
+    if (pe_reader_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
+        ignore_width(reader, dim);
         return dim;
+    }
     const int own = reader->type->head_dim;
     if (own == 0 && (dim = divided_width(reader)) > 0) {
         *where = "hidden_size";
@@ -204,6 +217,7 @@ static void read_share(pe_rope_reading *r, double head_dim)
         return;
     if (pe_reader_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
         pe_rope_set_number(r, "rotary_dim", where, dim);
+        ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
         return;
     }
     if (pe_rope_member(r, "partial_rotary_factor") != NULL) {
@@ -350,6 +364,23 @@ static void take_derived(pe_rope_reading *r, const pe_values *checked)
     }
 }
 
+/* The factor and the lengths of yarn say the same twice. */
+static void check_lengths(pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    if (r->reader->status != PE_OK || strcmp(r->type->name, "yarn") != 0 ||
+        !pe_values_present(values, "max_position_embeddings"))
+        return;
+    const double ratio = (double)pe_values_int(values, "max_position_embeddings") /
+                         (double)pe_values_int(values, "original_max_position_embeddings");
+    const double factor = pe_values_real(values, "factor");
+    if (ratio != 1 && ratio != factor)
+        pe_reader_warn(r->reader,
+                       "factor is %.17g, but max_position_embeddings / "
+                       "original_max_position_embeddings is %.17g; factor is what counts",
+                       factor, ratio);
+}
+
 static void check(pe_rope_reading *r)
 {
     pe_values values = {0};
@@ -369,24 +400,12 @@ static void check(pe_rope_reading *r)
         pe_reader_fail_memory(r->reader);
     } else {
         place_of_parameter(r, why.where, where, sizeof where);
-        pe_reader_fail(r->reader, status, where, "%s", why.detail);
+        const bool meant = r->stray_near != NULL && strcmp(r->stray_near, why.where) == 0;
+        pe_reader_fail(r->reader, status, where, "%s%s%s%s", why.detail, meant ? "; " : "",
+                       meant ? r->stray : "", meant ? " is not known: is it meant?" : "");
     }
     pe_rope_free(&checked);
     pe_values_free(&values);
-}
-
-static void check_sections(pe_rope_reading *r)
-{
-    const pe_value *dim = pe_values_find(&r->kind->values, "rotary_dim");
-    const json_t *list = pe_rope_member(r, "mrope_section");
-    double sum = 0;
-    if (r->reader->status != PE_OK || !json_is_array(list))
-        return;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        sum += json_number_value(json_array_get(list, i));
-    if (sum != (double)(dim->integer / 2))
-        pe_reader_warn(r->reader, "%s sums to %.17g, not to rotary_dim/2 = %lld",
-                       pe_rope_place(r, "mrope_section"), sum, (long long)(dim->integer / 2));
 }
 
 void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary, pe_model_layers *kind)
@@ -415,8 +434,11 @@ void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary, pe
         read_lengths(&r);
     if (reader->status == PE_OK)
         pe_rope_read_keys(&r);
+    if (reader->status == PE_OK && reader->type->mrope_layout != NULL &&
+        pe_rope_member(&r, "mrope_section") != NULL)
+        pe_reader_set_choice(&kind->values, "mrope_layout", reader->type->mrope_layout);
     if (reader->status == PE_OK)
         pe_rope_read_defaults(&r);
     check(&r);
-    check_sections(&r);
+    check_lengths(&r);
 }

@@ -13,6 +13,8 @@ typedef struct pe_rope_reading {
     pe_rope_dictionary dictionary;
     bool local; /* sliding layers, where they have a base of their own */
     const pe_rope_type *type;
+    char stray[96];         /* an unknown key */
+    const char *stray_near; /* the key it may have meant; NULL: none */
     char place[288];
 } pe_rope_reading;
 

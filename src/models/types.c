@@ -124,6 +124,8 @@ static const pe_model_type types[] = {
     {.name = "deepseek_v32", INTERLEAVED},
     {.name = "ernie4_5", INTERLEAVED, .theta = 500000},
     {.name = "ernie4_5_moe", INTERLEAVED, .theta = 500000},
+    {.name = "ernie4_5_vl_moe", INTERLEAVED, .theta = 500000, .mrope_layout = "ernie"},
+    {.name = "ernie4_5_vl_moe_text", INTERLEAVED, .theta = 500000, .mrope_layout = "ernie"},
     {.name = "glm", INTERLEAVED, .head_dim = 128, .partial = 0.5},
     {.name = "glm4", INTERLEAVED, .head_dim = 128, .partial = 0.5},
     {.name = "glm4v_text", INTERLEAVED, .partial = 0.5},
@@ -144,11 +146,12 @@ static const pe_model_type types[] = {
     {.name = "mpt", SCHEME(ALIBI)},
 
     {.name = "longt5", SCHEME(T5)},
-    {.name = "mpnet", SCHEME(T5), .one_stack = true},
+    {.name = "mpnet", SCHEME(T5), .variant = "mpnet"},
     {.name = "mt5", SCHEME(T5)},
     {.name = "switch_transformers", SCHEME(T5)},
     {.name = "t5", SCHEME(T5)},
     {.name = "umt5", SCHEME(T5)},
+    {.name = "wavlm", SCHEME(T5), .variant = "wavlm", .buckets = 320, .max_distance = 800},
     {.name = "deberta-v2", SCHEME(DEBERTA)},
 
     {.name = "ctrl", SCHEME(SINUSOIDAL), .layout = "sin_cos"},

@@ -25,13 +25,15 @@ typedef struct pe_model_type {
     int head_dim;              /* of the class, whatever hidden_size is */
     int width;                 /* head_dim of the class's own hidden_size and heads */
     int rotary_dim;
-    int pattern;        /* every so manieth layer, counted from 1, is full attention */
-    int every;          /* every so manieth layer, counted from 0, is full attention */
-    int nope_every;     /* every so manieth layer, counted from 1, does not rotate */
-    bool plain_local;   /* layers of sliding attention take no scaling */
-    bool nope_full;     /* layers of full attention do not rotate */
-    bool needs_key;     /* sinusoidal where sinusoidal_pos_embds says so, else learned */
-    bool one_stack;     /* T5: no decoder */
+    int pattern;              /* every so manieth layer, counted from 1, is full attention */
+    int every;                /* every so manieth layer, counted from 0, is full attention */
+    int nope_every;           /* every so manieth layer, counted from 1, does not rotate */
+    bool plain_local;         /* layers of sliding attention take no scaling */
+    bool nope_full;           /* layers of full attention do not rotate */
+    bool needs_key;           /* sinusoidal where sinusoidal_pos_embds says so, else learned */
+    const char *variant;      /* T5: an encoder alone, with buckets of its own */
+    const char *mrope_layout; /* of sections, where they have any; NULL: sections */
+    int buckets, max_distance;
     const char *layout; /* sinusoidal */
     int freq_shift;     /* sinusoidal */
 } pe_model_type;
