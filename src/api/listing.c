@@ -8,9 +8,11 @@
 #include "encodings/registry.h"
 
 static const char *const types[] = {
-    [PE_KIND_INT] = "integer",   [PE_KIND_REAL] = "number",       [PE_KIND_BOOL] = "boolean",
-    [PE_KIND_CHOICE] = "string", [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
-    [PE_KIND_TENSOR] = "tensor", [PE_KIND_SPANS] = "spans",       [PE_KIND_TEXT] = "text",
+    [PE_KIND_INT] = "integer",       [PE_KIND_REAL] = "number",
+    [PE_KIND_BOOL] = "boolean",      [PE_KIND_CHOICE] = "string",
+    [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
+    [PE_KIND_TENSOR] = "tensor",     [PE_KIND_SPANS] = "spans",
+    [PE_KIND_TEXT] = "text",         [PE_KIND_CHOICES] = "choices",
 };
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)
@@ -82,7 +84,8 @@ static void put_param(const pe_param *param, pe_buffer *out)
         pe_write_number(out, "max_axes", param->three_axes ? 3 : 2);
     if (param->kind == PE_KIND_TEXT)
         pe_write_number(out, "max_length", param->max);
-    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_SPANS)
+    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_SPANS ||
+        param->kind == PE_KIND_CHOICES)
         put_names(out, "choices", param->choices);
     pe_write_text(out, "unit", param->unit);
     pe_write_text(out, "description", param->help);

@@ -41,6 +41,13 @@ pe_status pe_value_spans_from_json(const pe_reading *to, pe_slice json,
                                    pe_problem *why) PE_MUST_CHECK;
 /** An INT or REAL from the text of one number. */
 pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
+/** One name, or several, of those that the row offers (value_choices.c). */
+pe_status pe_value_choice_from_text(const pe_reading *to, pe_slice text,
+                                    pe_problem *why) PE_MUST_CHECK;
+pe_status pe_value_choices_from_text(const pe_reading *to, pe_slice text,
+                                     pe_problem *why) PE_MUST_CHECK;
+pe_status pe_value_choices_from_json(const pe_reading *to, pe_slice json,
+                                     pe_problem *why) PE_MUST_CHECK;
 /** The value's list or positions, just read, against their row. */
 pe_status pe_value_check_list(const pe_reading *to, pe_problem *why) PE_MUST_CHECK;
 pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why) PE_MUST_CHECK;

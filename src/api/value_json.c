@@ -20,6 +20,7 @@ static const char *const wanted[] = {
     [PE_KIND_TEXT] = "a string",
     [PE_KIND_TENSOR] = "an array of numbers",
     [PE_KIND_SPANS] = "an array of kinds and lengths, or a string as in a query",
+    [PE_KIND_CHOICES] = "an array of strings, or a string as in a query",
 };
 
 static const char *type_of(pe_slice json)
@@ -177,7 +178,7 @@ static bool takes_strings(const pe_param *param)
 {
     return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
            param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_SPANS ||
-           param->kind == PE_KIND_TEXT;
+           param->kind == PE_KIND_TEXT || param->kind == PE_KIND_CHOICES;
 }
 
 static bool takes_lone_number(const pe_param *param)
@@ -195,6 +196,8 @@ static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why
         return read_string(to, json, why);
     if (first == '[' && param->kind == PE_KIND_SPANS)
         return pe_value_spans_from_json(to, json, why);
+    if (first == '[' && param->kind == PE_KIND_CHOICES)
+        return pe_value_choices_from_json(to, json, why);
     if (first == '[' && takes_arrays(param))
         return read_array(to, json, why);
     if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))

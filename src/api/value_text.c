@@ -96,27 +96,6 @@ static pe_status read_bool(const pe_reading *to, pe_slice text, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_choice(const pe_reading *to, pe_slice text, pe_problem *why)
-{
-    const char *const *choices = to->param->choices;
-    if (text.bytes == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
-    pe_buffer list = {0};
-    for (size_t i = 0; choices[i] != NULL; i++) {
-        if (strlen(choices[i]) == text.bytes && memcmp(choices[i], text.text, text.bytes) == 0) {
-            to->value->choice = i;
-            pe_buffer_free(&list);
-            return PE_OK;
-        }
-        pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
-    }
-    pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be one of %s; got \"%.*s\"",
-                to->param->name, pe_buffer_text(&list), PE_SHOWN(text));
-    pe_buffer_free(&list);
-    return status;
-}
-
 pe_status pe_value_check_list(const pe_reading *to, pe_problem *why)
 {
     const size_t n = to->value->list_length;
@@ -270,7 +249,10 @@ pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *wh
         status = read_bool(to, text, why);
         break;
     case PE_KIND_CHOICE:
-        status = read_choice(to, text, why);
+        status = pe_value_choice_from_text(to, text, why);
+        break;
+    case PE_KIND_CHOICES:
+        status = pe_value_choices_from_text(to, text, why);
         break;
     case PE_KIND_REAL_LIST:
         status = read_list(to, text, why);

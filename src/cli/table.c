@@ -222,8 +222,13 @@ static void print_resource_help(const pe_resource *resource, pe_buffer *out)
             continue;
         pe_buffer_format(out, "  --%-24s %s%s", param->name, param->help,
                          param->required ? " Required." : "");
-        for (size_t c = 0; param->kind == PE_KIND_CHOICE && param->choices[c] != NULL; c++)
-            pe_buffer_format(out, "%s%s", c == 0 ? " One of: " : ", ", param->choices[c]);
+        const bool one = param->kind == PE_KIND_CHOICE, some = param->kind == PE_KIND_CHOICES;
+        for (size_t c = 0; (one || some) && param->choices[c] != NULL; c++)
+            pe_buffer_format(out, "%s%s",
+                             c != 0 ? ", "
+                             : one  ? " One of: "
+                                    : " Some of: ",
+                             param->choices[c]);
         pe_buffer_str(out, "\n");
     }
     pe_buffer_str(out, "  --tensor                   Which tensor, where the format holds one.\n"

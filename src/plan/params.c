@@ -129,6 +129,7 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
     case PE_KIND_TEXT:
     case PE_KIND_TENSOR:
     case PE_KIND_SPANS:
+    case PE_KIND_CHOICES:
         value->present = false; /* these have no default */
         return PE_OK;
     }
@@ -182,6 +183,13 @@ static void print_rows(const pe_param *param, const pe_value *value, const char 
     }
 }
 
+static void print_picks(const pe_param *param, const pe_value *value, const char *between,
+                        pe_buffer *out)
+{
+    for (size_t i = 0; i < value->n_picks; i++)
+        pe_buffer_format(out, "%s%s", i == 0 ? "" : between, param->choices[value->picks[i]]);
+}
+
 /* The value as query text. */
 static void print_plain(const pe_param *param, const pe_value *value, pe_buffer *out)
 {
@@ -206,6 +214,9 @@ static void print_plain(const pe_param *param, const pe_value *value, pe_buffer 
         break;
     case PE_KIND_SPANS:
         pe_spans_print(&value->spans, param->choices, out);
+        break;
+    case PE_KIND_CHOICES:
+        print_picks(param, value, ",", out);
         break;
     case PE_KIND_POSITIONS:
         pe_positions_print(&value->positions, out);
@@ -245,6 +256,12 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         pe_buffer_str(out, "[[");
         print_rows(param, value, "],[", out);
         pe_buffer_str(out, "]]");
+        return;
+    }
+    if (param->kind == PE_KIND_CHOICES) {
+        pe_buffer_str(out, "[\"");
+        print_picks(param, value, "\",\"", out);
+        pe_buffer_str(out, "\"]");
         return;
     }
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS ||

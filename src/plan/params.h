@@ -22,6 +22,7 @@ typedef enum pe_param_kind {
     PE_KIND_TEXT,      /* value.text; no part of the canonical form */
     PE_KIND_TENSOR,    /* value.tensor: numbers in a body (transforms only) */
     PE_KIND_SPANS,     /* value.spans, of choices */
+    PE_KIND_CHOICES,   /* value.picks, indices into choices: each once, in the client's order */
 } pe_param_kind;
 
 /** One parameter: what parsing, defaults, range errors, the canonical form, GET /v1 and
@@ -37,7 +38,7 @@ typedef struct pe_param {
     double fallback; /* INT, REAL, BOOL (0, 1), CHOICE (index) */
     const char
         *fallback_text; /* POSITIONS: "0:128"; also shown for derived defaults ("head_dim") */
-    const char *const *choices; /* CHOICE, SPANS, NULL-terminated */
+    const char *const *choices; /* CHOICE, SPANS, CHOICES, NULL-terminated */
     bool integers_only;         /* POSITIONS, TENSOR, REAL_LIST */
     bool two_axes;              /* POSITIONS may be [batch, n] or [axes, n] */
     bool three_axes;            /* POSITIONS may be [axes, batch, n] in a body, too */
@@ -50,6 +51,9 @@ typedef struct pe_param {
     const char *help;           /* one sentence */
     const char *example;        /* text of a typical value */
 } pe_param;
+
+/** Most choices of a CHOICES row. */
+#define PE_PICKS_MAX 32
 
 /** The value of one parameter. `present` after parsing: given by the client or filled from the row.
  */
@@ -65,6 +69,8 @@ typedef struct pe_value {
     pe_positions positions;
     pe_array tensor;
     pe_spans spans;
+    unsigned char picks[PE_PICKS_MAX];
+    size_t n_picks;
     /** Where the client put it when not at the top level ("rope_parameters"), else NULL. For
      * pointers. */
     const char *parent;

@@ -183,6 +183,10 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
         assert_string_equal(json_string_value(json_object_get(schema, "type")), "string");
         same_number(schema, "maxLength", row->max, where);
         break;
+    case PE_KIND_CHOICES:
+        check_choices(row->choices, 0, false, json_object_get(schema, "items"), where);
+        assert_true(json_is_true(json_object_get(schema, "uniqueItems")));
+        break;
     case PE_KIND_REAL_LIST:
     case PE_KIND_POSITIONS:
     case PE_KIND_TENSOR:

@@ -37,6 +37,11 @@ static const pe_param table_rows[] = {
      .integers_only = true,
      .optional = true,
      .help = "Heads."},
+    {.name = "orders",
+     .kind = PE_KIND_CHOICES,
+     .choices = layouts,
+     .optional = true,
+     .help = "Some of the layouts."},
     PE_PARAM_POSITIONS,
     PE_PARAM_DTYPE,
 };
@@ -73,6 +78,11 @@ static const pe_param transform_rows[] = {
      .fallback_text = "0:n",
      .help = "Positions."},
     PE_PARAM_DTYPE,
+    {.name = "orders",
+     .kind = PE_KIND_CHOICES,
+     .choices = layouts,
+     .optional = true,
+     .help = "Some of the layouts."},
 };
 
 const pe_resource fake_transform = {.path = "/v1/fake/transform",

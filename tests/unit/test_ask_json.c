@@ -50,6 +50,10 @@ static void a_body_means_what_its_query_means(void **state)
     assert_same("{\"d_model\":4,\"short_factor\":[1,1.5,2]}", "d_model=4&short_factor=1,1.5,2");
     assert_same("{\"d_model\":4,\"short_factor\":\"1,1.5,2\"}", "d_model=4&short_factor=1,1.5,2");
     assert_same("{\"d_model\":4,\"positions\":[1,2,3]}", "d_model=4&positions=1:4");
+    assert_same("{\"d_model\":4,\"orders\":[\"cos_sin\", \"sin_cos\"]}",
+                "d_model=4&orders=cos_sin,sin_cos");
+    assert_same("{\"d_model\":4,\"orders\":\"cos_sin,sin_cos\"}",
+                "d_model=4&orders=cos_sin,sin_cos");
     assert_same("{\"d_model\":4,\"positions\":\"1:4\"}", "d_model=4&positions=1:4");
     assert_same("{\"d_model\":4,\"positions\":7}", "d_model=4&positions=7");
     assert_same("{\"d_model\":4,\"positions\":[0.5,7]}", "d_model=4&positions=0.5,7");
@@ -134,6 +138,16 @@ static const struct refusal {
 } refusals[] = {
     {"nothing", "", PE_MALFORMED_REQUEST, "", "empty"},
     {"white space", " \n", PE_MALFORMED_REQUEST, "", "empty"},
+    {"a number among names", "{\"vectors\":[[1]],\"orders\":[\"sin_cos\",1]}", PE_INVALID_PARAMETER,
+     "orders", "item 1 of orders must be a string"},
+    {"no names", "{\"vectors\":[[1]],\"orders\":[]}", PE_INVALID_PARAMETER, "orders",
+     "must not be empty"},
+    {"a number for names", "{\"vectors\":[[1]],\"orders\":1}", PE_INVALID_PARAMETER, "orders",
+     "an array of strings"},
+    {"two names in one string", "{\"vectors\":[[1]],\"orders\":[\"sin_cos,cos_sin\"]}",
+     PE_INVALID_PARAMETER, "orders", "got \"sin_cos,cos_sin\""},
+    {"names that end in mid-air", "{\"vectors\":[[1]],\"orders\":[\"sin_cos\",]}",
+     PE_MALFORMED_REQUEST, "orders", ""},
     {"an array", "[1]", PE_MALFORMED_REQUEST, "", "not a JSON object"},
     {"a number", "12", PE_MALFORMED_REQUEST, "", "not a JSON object"},
     {"null", "null", PE_MALFORMED_REQUEST, "", "not a JSON object"},

@@ -19,6 +19,7 @@ static const pe_param rows[] = {
     {.name = "flag", .kind = PE_KIND_BOOL, .fallback = 1},
     {.name = "short_factor", .kind = PE_KIND_REAL_LIST, .optional = true},
     {.name = "rotary_dim", .kind = PE_KIND_INT, .optional = true},
+    {.name = "orders", .kind = PE_KIND_CHOICES, .choices = layouts, .optional = true},
     PE_PARAM_POSITIONS,
 };
 
@@ -57,14 +58,20 @@ static void the_canonical_form_is_sorted_with_shortest_numbers(void **state)
     short_factor->list = list;
     short_factor->list_length = PE_LEN(list);
     short_factor->present = true;
+    pe_value *orders = pe_values_find(&values, "orders");
+    orders->picks[0] = 1;
+    orders->picks[1] = 0;
+    orders->n_picks = 2;
+    orders->present = true;
     pe_values_query(&values, &query);
     pe_values_json(&values, &json);
     assert_string_equal(pe_buffer_text(&query),
                         "base=1000000000000&d_model=4&flag=true&layout=interleaved"
-                        "&positions=0:128&short_factor=1,1.5,0");
+                        "&orders=sin_cos,interleaved&positions=0:128&short_factor=1,1.5,0");
     assert_string_equal(pe_buffer_text(&json),
                         "{\"base\":1000000000000,\"d_model\":4,\"flag\":true,"
-                        "\"layout\":\"interleaved\",\"positions\":\"0:128\","
+                        "\"layout\":\"interleaved\",\"orders\":[\"sin_cos\",\"interleaved\"],"
+                        "\"positions\":\"0:128\","
                         "\"short_factor\":[1,1.5,0]}");
     short_factor->list = NULL;
     pe_buffer_free(&query);

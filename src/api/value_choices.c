@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* value_choices.c - names that a row offers: one of them, or several. */
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/reading.h"
+#include "base/nearest.h"
+#include "files/tree.h"
+
+/* How many choices there are, and which of them the text is: as many when none. */
+static size_t count(const char *const *choices)
+{
+    size_t n = 0;
+    while (choices[n] != NULL)
+        n++;
+    return n;
+}
+
+static size_t find(const char *const *choices, pe_slice text)
+{
+    size_t i = 0;
+    while (choices[i] != NULL &&
+           (strlen(choices[i]) != text.bytes || memcmp(choices[i], text.text, text.bytes) != 0))
+        i++;
+    return i;
+}
+
+static const char *nearest(const char *const *choices, pe_slice text)
+{
+    char name[PE_SHOWN_MAX + 1];
+    snprintf(name, sizeof name, "%.*s", PE_SHOWN(text));
+    return pe_nearest_name(name, choices, count(choices));
+}
+
+static pe_status fail_unknown(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    const char *const *choices = to->param->choices;
+    const bool several = to->param->kind == PE_KIND_CHOICES;
+    const char *near = several ? nearest(choices, text) : NULL;
+    pe_buffer list = {0};
+    for (size_t i = 0; choices[i] != NULL; i++)
+        pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
+    const pe_status status = pe_fail(
+        why, PE_INVALID_PARAMETER, to->place, "%s%s must be one of %s; got \"%.*s\"%s%s%s",
+        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SHOWN(text),
+        near != NULL ? ", did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    pe_buffer_free(&list);
+    return status;
+}
+
+static pe_status read_one(const pe_reading *to, pe_slice text, size_t *out, pe_problem *why)
+{
+    if (text.bytes == 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
+                       to->param->kind == PE_KIND_CHOICES ? "has an empty name" : "is empty");
+    *out = find(to->param->choices, text);
+    return to->param->choices[*out] == NULL ? fail_unknown(to, text, why) : PE_OK;
+}
+
+pe_status pe_value_choice_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    return read_one(to, text, &to->value->choice, why);
+}
+
+static pe_status add(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    pe_value *value = to->value;
+    size_t pick;
+    const pe_status status = read_one(to, text, &pick, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t i = 0; i < value->n_picks; i++)
+        if (value->picks[i] == pick)
+            return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s names %s more than once",
+                           to->param->name, to->param->choices[pick]);
+    value->picks[value->n_picks++] = (unsigned char)pick;
+    return PE_OK;
+}
+
+pe_status pe_value_choices_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
+{
+    const char *at = text.text, *end = text.text + text.bytes;
+    to->value->n_picks = 0;
+    for (const char *comma = at; comma != NULL; at = comma + 1) {
+        comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        const pe_slice name = {at, (size_t)((comma != NULL ? comma : end) - at)};
+        const pe_status status = add(to, name, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+pe_status pe_value_choices_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    json_t *list = NULL;
+    pe_status status = pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
+                                    to->place, &list, why);
+    if (status == PE_OK && json_array_size(list) == 0)
+        status =
+            pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", to->param->name);
+    to->value->n_picks = 0;
+    for (size_t i = 0; status == PE_OK && i < json_array_size(list); i++) {
+        const json_t *name = json_array_get(list, i);
+        if (json_is_string(name))
+            status = add(to, (pe_slice){json_string_value(name), json_string_length(name)}, why);
+        else
+            status =
+                pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                        "item %zu of %s must be a string, one of its names", i, to->param->name);
+    }
+    json_decref(list);
+    return status;
+}
