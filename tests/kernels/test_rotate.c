@@ -86,6 +86,119 @@ static void every_shape_follows_the_definition(void **state)
             }
 }
 
+/* Compare with the definition, for given channels and angles; both pairings get them as pairs. */
+static void check_pairs(const pe_kernels *kernels, pe_dtype dtype, size_t pairs, const double *a,
+                        const double *b, const double *cosine, const double *sine, const char *what)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    unsigned char x[PAIRS_MAX * 16], out[PAIRS_MAX * 16], want[PAIRS_MAX * 16];
+    for (size_t p = 0; p < PE_LEN(pairings); p++) {
+        for (size_t i = 0; i < pairs; i++) {
+            pe_dtype_store(dtype, a[i], x + channel(pairings[p], pairs, i, false) * bytes);
+            pe_dtype_store(dtype, b[i], x + channel(pairings[p], pairs, i, true) * bytes);
+        }
+        rotate_plainly(dtype, pairings[p], pairs, cosine, sine, x, want);
+        kernels->rotate(dtype, pairings[p], pairs, cosine, sine, 1, 2 * pairs, x, out);
+        for (size_t k = 0; k < 2 * pairs; k++)
+            if (memcmp(out + k * bytes, want + k * bytes, bytes) != 0)
+                fail_msg("%s %s pairing %d, %s: channel %zu of %zu pairs: got %a, wanted %a",
+                         kernels->name, pe_dtype_name(dtype), pairings[p], what, k, pairs,
+                         pe_dtype_load(dtype, out + k * bytes),
+                         pe_dtype_load(dtype, want + k * bytes));
+    }
+}
+
+typedef void make_pair(random_source *random, pe_dtype dtype, double *a, double *b, double *c,
+                       double *s);
+
+/* Vectors as models have them. */
+static void ordinary(random_source *random, pe_dtype dtype, double *a, double *b, double *c,
+                     double *s)
+{
+    (void)dtype;
+    const double angle = random_real(random, -3.2, 3.2);
+    *a = random_real(random, -2, 2);
+    *b = random_real(random, -2, 2) * ldexp(1, -(int)random_int(random, 0, 12));
+    *c = cos(angle);
+    *s = sin(angle);
+}
+
+/* Any finite elements, with an amplitude from 2^-80 to 2^80. */
+static void amplified(random_source *random, pe_dtype dtype, double *a, double *b, double *c,
+                      double *s)
+{
+    const double angle = random_real(random, -3.2, 3.2);
+    const double amplitude = ldexp(1, (int)random_int(random, -80, 80) / 8 * 8);
+    *a = random_value(random, dtype);
+    *b = random_value(random, dtype);
+    *c = amplitude * cos(angle);
+    *s = amplitude * sin(angle);
+}
+
+/* Nearly all of a' cancels. */
+static void cancelling(random_source *random, pe_dtype dtype, double *a, double *b, double *c,
+                       double *s)
+{
+    ordinary(random, dtype, a, b, c, s);
+    *a = *b * *s / *c; /* rounded to dtype it leaves some */
+}
+
+/* a' within some bits of halfway between two elements, or on it. */
+static void nearly_halfway(random_source *random, pe_dtype dtype, double *a, double *b, double *c,
+                           double *s)
+{
+    const int bits = dtype == PE_BFLOAT16 ? 8 : dtype == PE_FLOAT16 ? 11 : 24;
+    const double halfway = (double)(2 * random_int(random, 1 << (bits - 1), (1 << bits) - 1) + 1);
+    const double off = ldexp(random_real(random, -1, 1), -(int)random_int(random, 1, 50));
+    *a = random_int(random, 0, 1) ? 1 : -1;
+    *b = random_int(random, 0, 3) ? 0 : ldexp(1, -(int)random_int(random, 0, 14));
+    *c = ldexp(halfway + (random_int(random, 0, 3) ? off : 0), -bits - 1);
+    *s = ldexp(random_real(random, -1, 1), -(int)random_int(random, 8, 40));
+}
+
+static void zeros_of_both_signs(random_source *random, pe_dtype dtype, double *a, double *b,
+                                double *c, double *s)
+{
+    ordinary(random, dtype, a, b, c, s);
+    *a = random_int(random, 0, 1) ? 0.0 : -0.0;
+    *b = random_int(random, 0, 1) ? 0.0 : -0.0;
+}
+
+static void infinite_or_no_numbers(random_source *random, pe_dtype dtype, double *a, double *b,
+                                   double *c, double *s)
+{
+    static const double odd[] = {(double)INFINITY, -(double)INFINITY, (double)NAN, -(double)NAN, 0};
+    ordinary(random, dtype, a, b, c, s);
+    double *const any[] = {a, b, c, s};
+    *any[random_int(random, 0, 3)] = odd[random_int(random, 0, PE_LEN(odd) - 1)];
+}
+
+/* Exact, or so close to it that no less than the double decides, or beyond any number. */
+static void elements_of_every_kind_follow_the_definition(void **state)
+{
+    static const struct {
+        const char *name;
+        make_pair *make;
+        int rounds;
+    } kinds[] = {
+        {"ordinary", ordinary, 300},        {"amplified", amplified, 100},
+        {"cancelling", cancelling, 100},    {"nearly halfway", nearly_halfway, 300},
+        {"zeros", zeros_of_both_signs, 20}, {"no numbers", infinite_or_no_numbers, 100},
+    };
+    (void)state;
+    random_source random = random_make("rotate kinds");
+    double a[PAIRS_MAX], b[PAIRS_MAX], c[PAIRS_MAX], s[PAIRS_MAX];
+    for (size_t kind = 0; kind < PE_LEN(kinds); kind++)
+        for (size_t d = 0; d < PE_LEN(floats); d++)
+            for (int round = 0; round < kinds[kind].rounds; round++) {
+                const size_t pairs = (size_t)random_int(&random, 1, 140);
+                for (size_t i = 0; i < pairs; i++)
+                    kinds[kind].make(&random, floats[d], a + i, b + i, c + i, s + i);
+                for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
+                    check_pairs(*k, floats[d], pairs, a, b, c, s, kinds[kind].name);
+            }
+}
+
 static void strided_vectors_leave_the_rest_alone(void **state)
 {
     (void)state;
@@ -163,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_follows_the_definition),
+        cmocka_unit_test(elements_of_every_kind_follow_the_definition),
         cmocka_unit_test(strided_vectors_leave_the_rest_alone),
         cmocka_unit_test(error_stays_within_its_bound),
     };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rotate.c - pairs of channels turned by given angles. */
-#include "kernels/level/half.h"
+#include "kernels/level/rotate.h"
 #include "kernels/level/wide.h"
 
-/* Pairs handled at a time: what is widened or spread for them stays in the nearest cache. */
+/* Pairs handled at a time: what is spread for them stays in the nearest cache. */
 #define BLOCK 128
 
 /* [a'; b'] = [cos -sin; sin cos] [a; b] for n pairs, all first channels in a row and all second. */
@@ -27,18 +27,6 @@ PE_INLINE pe_vd rotate_halves(pe_dtype dtype, size_t n, const double *cos, const
     return watch;
 }
 
-/* (b, a) of every pair (a, b). */
-PE_INLINE pe_vd swap_pairs(pe_vd x)
-{
-#if PE_LANES == 8
-    return __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6);
-#elif PE_LANES == 4
-    return __builtin_shufflevector(x, x, 1, 0, 3, 2);
-#else
-    return __builtin_shufflevector(x, x, 1, 0);
-#endif
-}
-
 /* The same for pairs side by side, n channels: cos holds each cosine twice, sin each sine twice,
  * the first negated. */
 PE_INLINE pe_vd rotate_neighbours(pe_dtype dtype, size_t n, const double *cos, const double *sin,
@@ -48,8 +36,8 @@ PE_INLINE pe_vd rotate_neighbours(pe_dtype dtype, size_t n, const double *cos, c
     for (; j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
         const size_t k = j + PE_LANES;
         const pe_vd v = pe_load_wide(dtype, x, j), w = pe_load_wide(dtype, x, k);
-        const pe_vd first = v * pe_load_d(cos + j) + swap_pairs(v) * pe_load_d(sin + j);
-        const pe_vd second = w * pe_load_d(cos + k) + swap_pairs(w) * pe_load_d(sin + k);
+        const pe_vd first = v * pe_load_d(cos + j) + pe_swap_pairs(v) * pe_load_d(sin + j);
+        const pe_vd second = w * pe_load_d(cos + k) + pe_swap_pairs(w) * pe_load_d(sin + k);
         pe_store_wide(dtype, first, out, j);
         pe_store_wide(dtype, second, out, k);
         watch = pe_watch(watch, first, second);
@@ -71,38 +59,9 @@ static void spread(const double *cos, const double *sin, size_t pairs, double *c
     }
 }
 
-/* n <= BLOCK pairs of a 16-bit type: widened, rotated in place, narrowed; that tells NaN too. Both
- * channels go in one call where they adjoin. */
-static void narrow_halves(pe_dtype dtype, size_t n, const double *cos, const double *sin,
-                          const char *a, const char *b, char *a_out, char *b_out)
-{
-    _Alignas(64) double wide[2 * BLOCK];
-    const size_t first = b == a + n * pe_dtype_bytes(dtype) ? 2 * n : n;
-    PE_LEVEL_NAME(pe_widen)(dtype, a, first, wide);
-    PE_LEVEL_NAME(pe_widen)(dtype, b, 2 * n - first, wide + n);
-    rotate_halves(PE_FLOAT64, n, cos, sin, wide, wide + n, wide, wide + n, pe_all(0));
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide, first, a_out);
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide + n, 2 * n - first, b_out);
-}
-
-static void narrow_neighbours(pe_dtype dtype, size_t n, const double *cos, const double *sin,
-                              const char *x, char *out)
-{
-    _Alignas(64) double wide[2 * BLOCK];
-    PE_LEVEL_NAME(pe_widen)(dtype, x, n, wide);
-    rotate_neighbours(PE_FLOAT64, n, cos, sin, wide, wide, pe_all(0));
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide, n, out);
-}
-
-/* Where the vectors are: `count` of them, `row` bytes apart. */
-typedef struct vectors {
-    size_t pairs, count, row;
-    const char *x;
-    char *out;
-} vectors;
-
 /* Pairs (i, i + pairs). Whether any result may be NaN. */
-PE_INLINE bool wide_halves(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+PE_INLINE bool wide_halves(pe_dtype dtype, const pe_vectors *v, const double *cos,
+                           const double *sin)
 {
     const size_t half = v->pairs * pe_dtype_bytes(dtype);
     pe_vd watch = pe_all(0);
@@ -114,25 +73,13 @@ PE_INLINE bool wide_halves(pe_dtype dtype, const vectors *v, const double *cos, 
     return pe_spoiled(watch);
 }
 
-static bool halves(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+static bool halves(pe_dtype dtype, const pe_vectors *v, const double *cos, const double *sin)
 {
-    const size_t bytes = pe_dtype_bytes(dtype), half = v->pairs * bytes;
-    if (dtype == PE_FLOAT32)
-        return wide_halves(PE_FLOAT32, v, cos, sin);
-    if (dtype == PE_FLOAT64)
-        return wide_halves(PE_FLOAT64, v, cos, sin);
-    for (size_t i = 0, n; i < v->pairs; i += n) {
-        n = v->pairs - i < BLOCK ? v->pairs - i : BLOCK;
-        for (size_t r = 0; r < v->count; r++) {
-            const size_t at = r * v->row + i * bytes;
-            narrow_halves(dtype, n, cos + i, sin + i, v->x + at, v->x + at + half, v->out + at,
-                          v->out + at + half);
-        }
-    }
-    return false;
+    return dtype == PE_FLOAT32 ? wide_halves(PE_FLOAT32, v, cos, sin)
+                               : wide_halves(PE_FLOAT64, v, cos, sin);
 }
 
-PE_INLINE bool wide_neighbours(pe_dtype dtype, const vectors *v, const double *cos2,
+PE_INLINE bool wide_neighbours(pe_dtype dtype, const pe_vectors *v, const double *cos2,
                                const double *sin2)
 {
     pe_vd watch = pe_all(0);
@@ -143,29 +90,24 @@ PE_INLINE bool wide_neighbours(pe_dtype dtype, const vectors *v, const double *c
 }
 
 /* Pairs (2i, 2i + 1), at most BLOCK of them: the angles are spread once for all vectors. */
-static bool neighbours(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+static bool neighbours(pe_dtype dtype, const pe_vectors *v, const double *cos, const double *sin)
 {
     _Alignas(64) double cos2[2 * BLOCK], sin2[2 * BLOCK];
     spread(cos, sin, v->pairs, cos2, sin2);
-    if (dtype == PE_FLOAT32)
-        return wide_neighbours(PE_FLOAT32, v, cos2, sin2);
-    if (dtype == PE_FLOAT64)
-        return wide_neighbours(PE_FLOAT64, v, cos2, sin2);
-    for (size_t r = 0; r < v->count; r++)
-        narrow_neighbours(dtype, 2 * v->pairs, cos2, sin2, v->x + r * v->row, v->out + r * v->row);
-    return false;
+    return dtype == PE_FLOAT32 ? wide_neighbours(PE_FLOAT32, v, cos2, sin2)
+                               : wide_neighbours(PE_FLOAT64, v, cos2, sin2);
 }
 
-static bool interleaved(pe_dtype dtype, const vectors *v, const double *cos, const double *sin)
+static bool interleaved(pe_dtype dtype, const pe_vectors *v, const double *cos, const double *sin)
 {
     bool spoiled = false;
     for (size_t i = 0; i < v->pairs; i += BLOCK) {
         const size_t at = 2 * i * pe_dtype_bytes(dtype);
-        const vectors some = {.pairs = v->pairs - i < BLOCK ? v->pairs - i : BLOCK,
-                              .count = v->count,
-                              .row = v->row,
-                              .x = v->x + at,
-                              .out = v->out + at};
+        const pe_vectors some = {.pairs = v->pairs - i < BLOCK ? v->pairs - i : BLOCK,
+                                 .count = v->count,
+                                 .row = v->row,
+                                 .x = v->x + at,
+                                 .out = v->out + at};
         spoiled |= neighbours(dtype, &some, cos + i, sin + i);
     }
     return spoiled;
@@ -175,7 +117,11 @@ void PE_LEVEL_NAME(pe_rotate)(pe_dtype dtype, pe_pairing pairing, size_t pairs, 
                               const double *sin, size_t count, size_t stride, const void *x,
                               void *out)
 {
-    const vectors v = {pairs, count, stride * pe_dtype_bytes(dtype), x, out};
+    const pe_vectors v = {pairs, count, stride * pe_dtype_bytes(dtype), x, out};
+    if (dtype == PE_FLOAT16 || dtype == PE_BFLOAT16) {
+        PE_LEVEL_NAME(pe_rotate_narrow)(dtype, pairing, &v, cos, sin);
+        return;
+    }
     const bool spoiled = pairing == PE_PAIRING_INTERLEAVED ? interleaved(dtype, &v, cos, sin)
                                                            : halves(dtype, &v, cos, sin);
     for (size_t r = 0; spoiled && r < count; r++)
