@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_frequencies.c - the frequencies of a rotary embedding, scaled and compared. */
 #include "encodings/rope_spectrum.h"
+#include "encodings/rope_keys.h"
 #include "encodings/rope_params.h"
+#include "encodings/rope_warnings.h"
 
 static const pe_param params[] = {
     {PE_ROPE_PARAM_HEAD_DIM, .required = true},
@@ -10,11 +12,41 @@ static const pe_param params[] = {
     PE_PARAM_NUMERICS,
 };
 
-static const pe_spectrum_row tensors[] = {
-    {"inv_freq", PE_SPECTRUM_FREQUENCY, true},
-    {"wavelength", PE_SPECTRUM_WAVELENGTH, true},
-    {"stretch", PE_SPECTRUM_STRETCH, true},
+#define ROWS                                                                                       \
+    {"inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},                                       \
+        {"wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED},                                \
+    {                                                                                              \
+        "stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED                                         \
+    }
+
+static const pe_spectrum_row one_set[] = {ROWS};
+/* longrope's, by whether the long one holds */
+static const pe_spectrum_row two_sets[][5] = {
+    {ROWS,
+     {"inv_freq_short", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},
+     {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_OTHER}},
+    {ROWS,
+     {"inv_freq_short", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_OTHER},
+     {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED}},
 };
+
+static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values, pe_tables *tables,
+                               const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    pe_rope other;
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    pe_status status = pe_rope_keys_other(values, rope, &other, why);
+    if (status != PE_OK)
+        return status;
+    if (other.formula == NULL)
+        return pe_rope_spectrum_plan(rope, NULL, tables, dtype, one_set, PE_LEN(one_set), limits,
+                                     out, why);
+    status =
+        pe_rope_spectrum_plan(rope, &other, tables, dtype, two_sets[pe_rope_beyond(rope->formula)],
+                              PE_LEN(two_sets[0]), limits, out, why);
+    pe_rope_free(&other);
+    return status;
+}
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
@@ -27,8 +59,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (rope.formula->type->facts != NULL)
         rope.formula->type->facts(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
-    status = pe_rope_spectrum_plan(&rope, tables, (pe_dtype)pe_values_choice(values, "dtype"),
-                                   tensors, PE_LEN(tensors), limits, out, why);
+    pe_rope_warn(&rope, NULL, out);
+    status = plan_spectrum(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
@@ -36,7 +68,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 /**
  * Source  theta_i: Su et al. 2021, arXiv:2104.09864, section 3.4.2, equation 15; types: see
  *         rope_types.c.
- * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]; with mrope_section pair_axis
+ * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]; of longrope inv_freq_short and
+ *         inv_freq_long, too, one of which is inv_freq; with mrope_section pair_axis
  * [rotary_dim/2], int32: the axis whose position turns the pair.
  */
 const pe_resource pe_rope_frequencies = {

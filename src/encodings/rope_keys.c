@@ -2,6 +2,7 @@
 /* rope_keys.c - the keys that only some rope types read: refused, filled in, read. */
 #include "encodings/rope_keys.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const key_names[PE_ROPE_KEYS] = {
@@ -108,19 +109,24 @@ static pe_status check_list(const pe_values *values, const char *name, size_t pa
                         "%s must have rotary_dim/2 = %zu numbers, got %zu", name, pairs, n);
 }
 
+static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
+                         pe_rope_formula *formula)
+{
+    const pe_value *list = pe_values_find(values, beyond ? "long_factor" : "short_factor");
+    memcpy(formula->list, list->list, pairs * sizeof(double));
+    formula->n_list = pairs;
+}
+
 /* One of short_factor and long_factor, both checked, by the length of the sequence. */
 static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                pe_problem *why)
 {
-    const bool beyond = formula->key[PE_ROPE_SEQ_LEN] > formula->key[PE_ROPE_ORIGINAL];
-    const pe_value *list = pe_values_find(values, beyond ? "long_factor" : "short_factor");
     pe_status status = check_list(values, "short_factor", pairs, why);
     if (status == PE_OK)
         status = check_list(values, "long_factor", pairs, why);
     if (status != PE_OK)
         return status;
-    memcpy(formula->list, list->list, pairs * sizeof(double));
-    formula->n_list = pairs;
+    set_divisors(values, pe_rope_beyond(formula), pairs, formula);
     return PE_OK;
 }
 
@@ -168,4 +174,20 @@ pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formu
 {
     read_numbers(values, formula);
     return read_lists(values, pairs, formula, why);
+}
+
+pe_status pe_rope_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
+                             pe_problem *why)
+{
+    *out = *rope;
+    out->axes = NULL; /* one owner */
+    out->formula = NULL;
+    if (!reads(rope->formula->type, PE_ROPE_LONG_FACTOR))
+        return PE_OK;
+    out->formula = malloc(rope->formula_bytes);
+    if (out->formula == NULL)
+        return pe_fail_memory(why);
+    memcpy(out->formula, rope->formula, rope->formula_bytes);
+    set_divisors(values, !pe_rope_beyond(rope->formula), rope->pairs, out->formula);
+    return PE_OK;
 }

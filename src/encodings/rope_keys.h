@@ -24,4 +24,17 @@ size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size
 pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                             pe_problem *why) PE_MUST_CHECK;
 
+/** Whether the sequence is longer than the original context: longrope's long_factor holds. */
+static inline bool pe_rope_beyond(const pe_rope_formula *formula)
+{
+    return formula->key[PE_ROPE_SEQ_LEN] > formula->key[PE_ROPE_ORIGINAL];
+}
+
+/**
+ * The same rotation with the list of divisors that does not hold, for types that have two; else
+ * out->formula is NULL. Released with pe_rope_free.   Errors  INTERNAL (memory).
+ */
+pe_status pe_rope_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
+                             pe_problem *why) PE_MUST_CHECK;
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_longrope.c - LongRoPE: a divisor for each pair, found by search. */
-#include "encodings/rope.h"
+#include "encodings/rope_keys.h"
 
 enum { GUARD = 64 };
 
@@ -70,6 +70,13 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     return PE_OK;
 }
 
+/* Which set of divisors holds, and the length up to which it is the short one. */
+static void facts(const pe_rope_formula *formula, pe_plan *plan)
+{
+    pe_plan_add_text(plan, "selected", pe_rope_beyond(formula) ? "long" : "short");
+    pe_plan_add_scalar(plan, "original_max_position_embeddings", formula->key[PE_ROPE_ORIGINAL]);
+}
+
 /**
  * Source  Ding et al. 2024, arXiv:2402.13753, as _compute_longrope_parameters in
  *         huggingface/transformers at b4b5244c does it: short_factor up to the original context,
@@ -86,4 +93,5 @@ const pe_rope_type pe_rope_longrope = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
+    .facts = facts,
 };

@@ -2,6 +2,7 @@
 /* rope_rotate.c - rotary embedding of queries and keys, and its inverse. */
 #include "encodings/rope_answer.h"
 #include "encodings/rope_params.h"
+#include "encodings/rope_warnings.h"
 
 static const char *const tensor_names[] = {"vectors", "q", "k"};
 
@@ -43,16 +44,17 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
+    const pe_positions *positions = pe_rope_answer_positions(values, tokens);
     pe_rope_mrope_warn(&rope, out);
+    pe_rope_warn(&rope, positions, out);
     const bool inverse = pe_values_bool(values, "inverse");
     status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_answer answer = {.values = values,
-                                       .limits = limits,
-                                       .turn = {&rope, tables, &wave,
-                                                pe_rope_answer_positions(values, tokens), inverse,
-                                                rope.axes, NULL},
-                                       .positions = "positions"};
+        const pe_rope_answer answer = {
+            .values = values,
+            .limits = limits,
+            .turn = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
+            .positions = "positions"};
         status = turn_all(&answer, out, why);
         pe_shared_wave_unref(&wave);
     }

@@ -33,11 +33,11 @@ static const pe_param params[] = {
 };
 
 static const pe_spectrum_row tensors[] = {
-    {"inv_freq", PE_SPECTRUM_FREQUENCY, false},
-    {"scaled_inv_freq", PE_SPECTRUM_FREQUENCY, true},
-    {"wavelength", PE_SPECTRUM_WAVELENGTH, false},
-    {"scaled_wavelength", PE_SPECTRUM_WAVELENGTH, true},
-    {"stretch", PE_SPECTRUM_STRETCH, true},
+    {"inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_UNSCALED},
+    {"scaled_inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},
+    {"wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_UNSCALED},
+    {"scaled_wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED},
+    {"stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED},
 };
 
 static pe_status check(const pe_values *values, const pe_rope_type *method, pe_problem *why)
@@ -99,7 +99,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return status;
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_exact_round(PE_FLOAT64, base_eval, rope.formula, 0));
-    status = pe_rope_spectrum_plan(&rope, tables, (pe_dtype)pe_values_choice(values, "dtype"),
+    status = pe_rope_spectrum_plan(&rope, NULL, tables, (pe_dtype)pe_values_choice(values, "dtype"),
                                    tensors, PE_LEN(tensors), limits, out, why);
     pe_rope_free(&rope);
     return status;

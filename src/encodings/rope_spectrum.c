@@ -12,7 +12,7 @@
 #define EVALUATION_WORK 4096
 
 typedef struct spectrum {
-    pe_shared_wave unscaled, scaled;
+    pe_shared_wave set[PE_SPECTRUM_OTHER + 1];
     const pe_spectrum_row *rows;
     size_t n_rows;
     int32_t *pair_axis; /* NULL: there is one */
@@ -23,9 +23,9 @@ typedef struct element {
     const pe_spectrum_row *row;
 } element;
 
-static const pe_wave *wave_of(const spectrum *state, bool scaled)
+static const pe_wave *wave_of(const spectrum *state, const pe_spectrum_row *row)
 {
-    return scaled ? state->scaled.wave : state->unscaled.wave;
+    return state->set[row->set].wave;
 }
 
 /* For pe_exact_round; theta_i is not 0. */
@@ -34,7 +34,7 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
     const element *e = context;
     mpfr_t theta, unscaled;
     mpfr_inits2(mpfr_get_prec(out) + 8, theta, unscaled, (mpfr_ptr)0);
-    pe_wave_theta(wave_of(e->of, e->row->scaled), i, theta);
+    pe_wave_theta(wave_of(e->of, e->row), i, theta);
     switch (e->row->kind) {
     case PE_SPECTRUM_FREQUENCY:
         mpfr_set(out, theta, MPFR_RNDN);
@@ -45,7 +45,7 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
         mpfr_div(out, out, theta, MPFR_RNDN);
         break;
     case PE_SPECTRUM_STRETCH:
-        pe_wave_theta(e->of->unscaled.wave, i, unscaled);
+        pe_wave_theta(e->of->set[PE_SPECTRUM_UNSCALED].wave, i, unscaled);
         mpfr_div(out, unscaled, theta, MPFR_RNDN);
         break;
     }
@@ -64,7 +64,7 @@ static bool stands_still(const pe_wave *wave, size_t i)
 
 static double value(const spectrum *state, const pe_spectrum_row *row, pe_dtype dtype, size_t i)
 {
-    if (stands_still(wave_of(state, row->scaled), i))
+    if (stands_still(wave_of(state, row), i))
         return row->kind == PE_SPECTRUM_FREQUENCY ? 0 : (double)INFINITY;
     return pe_exact_round(dtype, eval, &(element){state, row}, i);
 }
@@ -88,8 +88,8 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 static void free_state(void *of)
 {
     spectrum *state = of;
-    pe_shared_wave_unref(&state->unscaled);
-    pe_shared_wave_unref(&state->scaled);
+    for (size_t s = 0; s < PE_LEN(state->set); s++)
+        pe_shared_wave_unref(&state->set[s]);
     free(state->pair_axis);
     free(state);
 }
@@ -105,7 +105,7 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
             continue;
         for (size_t i = 0; i < tensor->elements; i++)
             if (isinf(value(state, &state->rows[t], tensor->dtype, i)) &&
-                !stands_still(wave_of(state, state->rows[t].scaled), i))
+                !stands_still(wave_of(state, &state->rows[t]), i))
                 return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                                "%s of pair %zu overflows float16, whose largest value is 65504",
                                tensor->name, i);
@@ -126,9 +126,9 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
     return pe_plan_add_tensor(out, limits, "pair_axis", PE_INT32, shape, 1, why);
 }
 
-pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype dtype,
-                                const pe_spectrum_row *rows, size_t n, const pe_limits *limits,
-                                pe_plan *out, pe_problem *why)
+pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_tables *tables,
+                                pe_dtype dtype, const pe_spectrum_row *rows, size_t n,
+                                const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     const pe_shape shape = {1, {rope->pairs}};
     spectrum *state = calloc(1, sizeof *state);
@@ -139,9 +139,12 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, pe_tables *tables, pe_dtype
     out->state = state;
     out->free_state = free_state;
     out->fill = fill;
-    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->scaled, why);
+    pe_shared_wave *set = state->set;
+    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
     if (status == PE_OK)
-        status = pe_rope_unscaled_wave(rope, tables, &state->unscaled, why);
+        status = pe_rope_unscaled_wave(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
+    if (status == PE_OK && other != NULL)
+        status = pe_rope_wave(other, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
     for (size_t t = 0; t < n && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
     for (size_t t = 0; t < out->n_tensors; t++)

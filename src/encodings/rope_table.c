@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_table.c - cosines and sines of rotary angles, in the shapes that engines keep. */
 #include "encodings/rope_params.h"
+#include "encodings/rope_warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
+    pe_rope_warn(&rope, &pe_values_find(values, "positions")->positions, out);
     status = plan_table(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;

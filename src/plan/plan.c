@@ -58,6 +58,12 @@ void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)
     plan->scalars[plan->n_scalars++] = (pe_scalar){.name = name, .value = value};
 }
 
+void pe_plan_add_text(pe_plan *plan, const char *name, const char *text)
+{
+    assert(plan->n_scalars < PE_MAX_SCALARS);
+    plan->scalars[plan->n_scalars++] = (pe_scalar){.name = name, .text = text};
+}
+
 void pe_plan_warn(pe_plan *plan, const char *format, ...)
 {
     char *text;

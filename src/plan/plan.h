@@ -74,6 +74,8 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
                              pe_dtype dtype, const pe_shape *shape, size_t unit,
                              pe_problem *why) PE_MUST_CHECK;
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value);
+/** text: a string constant. */
+void pe_plan_add_text(pe_plan *plan, const char *name, const char *text);
 /** Text is copied. */
 void pe_plan_warn(pe_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Releases what the plan owns and zeroes it. */
