@@ -50,7 +50,8 @@ typedef struct pe_rope_formula {
     uint64_t turning; /* pairs from here on have frequency 0 */
     uint64_t given;   /* keys that hold a value, as bits */
     double key[PE_ROPE_KEYS];
-    double low, high; /* of a type: bounds found when it was checked */
+    double low, high;   /* of a type: bounds found when it was checked */
+    double low2, high2; /* of its second ramp */
     uint64_t n_list, n_freq_factors;
     double list[]; /* [n_list] divisors of the type, then [n_freq_factors] */
 } pe_rope_formula;

@@ -4,23 +4,18 @@
 
 enum { GUARD = 128 };
 
-/* Turns over the original context between which the ramps rise: "found experimentally for LLaMA".
- */
-typedef struct part {
-    double fast, slow;
-} part;
-static const part to_ntk = {1.25, 0.75}, to_kept = {16, 2};
-
-/* out = (1 - ramp) * most */
-static void share(const pe_rope_formula *f, const part *turns, double most, size_t i, mpfr_ptr out)
+/* out = (1 - ramp from low to high) * most */
+static void share(double low, double high, double most, size_t i, mpfr_ptr out)
 {
-    mpfr_t low, high;
-    mpfr_inits2(mpfr_get_prec(out), low, high, (mpfr_ptr)0);
-    pe_rope_ramp_ends(f, turns->fast, turns->slow, true, low, high);
-    pe_rope_ramp_at(i, low, high, out);
+    mpfr_t from, to;
+    mpfr_init2(from, 53);
+    mpfr_init2(to, 53);
+    mpfr_set_d(from, low, MPFR_RNDN);
+    mpfr_set_d(to, high, MPFR_RNDN);
+    pe_rope_ramp_at(i, from, to, out);
     mpfr_ui_sub(out, 1, out, MPFR_RNDN);
     mpfr_mul_d(out, out, most, MPFR_RNDN);
-    mpfr_clears(low, high, (mpfr_ptr)0);
+    mpfr_clears(from, to, (mpfr_ptr)0);
 }
 
 /* x += share (y - x) */
@@ -54,24 +49,18 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
     mpfr_set_ui(x, 1, MPFR_RNDN);
     mpfr_div_d(x, x, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
     ntk(f, i, y);
-    share(f, &to_ntk, f->key[PE_ROPE_NTK_FACTOR], i, by);
+    share(f->low, f->high, f->key[PE_ROPE_NTK_FACTOR], i, by);
     mix(x, by, y);
     mpfr_set_ui(y, 1, MPFR_RNDN);
-    share(f, &to_kept, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], i, by);
+    share(f->low2, f->high2, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], i, by);
     mix(x, by, y);
     mpfr_mul(theta, theta, x, MPFR_RNDN);
     mpfr_clears(x, y, by, (mpfr_ptr)0);
 }
 
-static float share32(const pe_rope_formula *f, const part *turns, double most, size_t i)
+static float share32(double low, double high, double most, size_t i)
 {
-    mpfr_t low, high;
-    mpfr_inits2(256, low, high, (mpfr_ptr)0);
-    pe_rope_ramp_ends(f, turns->fast, turns->slow, true, low, high);
-    const float ramp =
-        pe_rope_ramp32(i, mpfr_get_d(low, MPFR_RNDN) + 0.0, mpfr_get_d(high, MPFR_RNDN) + 0.0);
-    mpfr_clears(low, high, (mpfr_ptr)0);
-    return (1.0F - ramp) * (float)most;
+    return (1.0F - pe_rope_ramp32(i, low, high)) * (float)most;
 }
 
 /* x (1 - by) + y by, as the reference has it */
@@ -102,13 +91,31 @@ static float scale32(const void *formula, size_t i, float inv)
     const float p = pe_exact_powf((float)f->theta, exponent);
     const float linear = 1.0F / ((float)f->key[PE_ROPE_FACTOR] * p);
     const float ntk32 = 1.0F / pe_exact_powf(ntk_base32(f), exponent);
-    const float mixed = mix32(linear, share32(f, &to_ntk, f->key[PE_ROPE_NTK_FACTOR], i), ntk32);
-    return mix32(mixed, share32(f, &to_kept, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], i), inv);
+    const float most = share32(f->low, f->high, f->key[PE_ROPE_NTK_FACTOR], i);
+    const float kept = share32(f->low2, f->high2, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], i);
+    return mix32(mix32(linear, most, ntk32), kept, inv);
+}
+
+/* Pairs between those that turn `fast` and `slow` times over the original context. */
+static void ends(const pe_rope_formula *f, double fast, double slow, double *low, double *high)
+{
+    mpfr_t from, to;
+    mpfr_inits2(256, from, to, (mpfr_ptr)0);
+    pe_rope_ramp_ends(f, fast, slow, true, from, to);
+    *low = mpfr_get_d(from, MPFR_RNDN) + 0.0;
+    *high = mpfr_get_d(to, MPFR_RNDN) + 0.0;
+    mpfr_clears(from, to, (mpfr_ptr)0);
 }
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
-    return pe_rope_ramp_check(values, formula, why);
+    const pe_status status = pe_rope_ramp_check(values, formula, why);
+    if (status != PE_OK)
+        return status;
+    /* "found experimentally for LLaMA", there */
+    ends(formula, 1.25, 0.75, &formula->low, &formula->high);
+    ends(formula, 16, 2, &formula->low2, &formula->high2);
+    return PE_OK;
 }
 
 /**

@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "support/golden.h"
+#include "support/rope_model.h"
 #include "support/rope_request.h"
+#include "support/slow.h"
 
 static test_server server;
 
@@ -37,6 +39,7 @@ static const char *const rope_files[] = {
     "rope_yarn_explicit_attention_factor",
     "rope_yarn_mscale_deepseek",
     "rope_yarn_no_truncate",
+    "rope_yarn_original_repo",
     "rope_longrope_long",
     "rope_longrope_short",
     "rope_llama3",
@@ -136,6 +139,87 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
     }
 }
 
+/* ---- elsewhere ----------------------------------------------------------------------------------
+ */
+
+/* Channel `at` of ten vectors: multiples of 1/64 in [-2, 2], as the golden inputs are. */
+static double channel(size_t vector, size_t at)
+{
+    return ((double)((vector * 131 + at * 71) % 257) - 128) / 64;
+}
+
+static void add_vectors(size_t head_dim, pe_buffer *out)
+{
+    for (size_t v = 0; v < GOLDEN_ELSEWHERE; v++)
+        for (size_t c = 0; c < head_dim; c++)
+            pe_buffer_format(out, "%s%.17g", c > 0 ? "," : v > 0 ? "],[" : "[[", channel(v, c));
+    pe_buffer_str(out, "]]");
+}
+
+/* The ten vectors turned to ten positions, with the attention factor or, shifted, without it. */
+static void check_elsewhere(const json_t *request, const char *what, bool shift)
+{
+    const size_t pairs = rope_model_pairs(request);
+    const size_t head_dim = (size_t)json_integer_value(json_object_get(request, "head_dim"));
+    const char *pairing = json_string_value(json_object_get(request, "pairing"));
+    const bool half = pairing != NULL && strcmp(pairing, "half") == 0;
+    pe_buffer more = {0};
+    size_t n;
+    mpfr_t cosine, sine, attention;
+    mpfr_inits2(SLOW_BITS, cosine, sine, attention, (mpfr_ptr)NULL);
+    rope_model_attention(request, attention);
+    pe_buffer_format(
+        &more, "\"dtype\":\"float64\",\"%s\":%s%s%s,\"%s\":", shift ? "delta" : "positions",
+        shift ? "[" : "\"", golden_elsewhere_text, shift ? "]" : "\"", shift ? "keys" : "vectors");
+    add_vectors(head_dim, &more);
+    reply answer =
+        rope_request_post(&server, shift ? "shift" : "rotate", request, pe_buffer_text(&more));
+    double *got = golden_numbers(&answer, "data", PE_FLOAT64, what, &n);
+    assert_int_equal(n, GOLDEN_ELSEWHERE * head_dim);
+    for (size_t e = 0; e < n; e++) {
+        const size_t v = e / head_dim, c = e % head_dim;
+        const size_t i = half ? c % pairs : c / 2, other = half ? (c + pairs) % (2 * pairs) : c ^ 1;
+        if (c >= 2 * pairs) {
+            assert_true(got[e] == channel(v, c));
+            continue;
+        }
+        const bool second = half ? c >= pairs : c % 2 == 1;
+        rope_model_wave(request, i, golden_elsewhere[v], true, cosine);
+        rope_model_wave(request, i, golden_elsewhere[v], false, sine);
+        mpfr_mul_d(cosine, cosine, channel(v, c), MPFR_RNDN);
+        mpfr_mul_d(sine, sine, second ? channel(v, other) : -channel(v, other), MPFR_RNDN);
+        mpfr_add(cosine, cosine, sine, MPFR_RNDN);
+        if (shift)
+            mpfr_div(cosine, cosine, attention, MPFR_RNDN);
+        const double want = mpfr_get_d(cosine, MPFR_RNDN);
+        const double size = (shift ? 1 : mpfr_get_d(attention, MPFR_RNDN)) *
+                            (fabs(channel(v, c)) + fabs(channel(v, other)));
+        /* 0.5 ulp + 2^-52 (|a| + |b|) of the amplitude; half an ulp more for want's own rounding */
+        if (!(fabs(got[e] - want) <= 2 * 0x1p-53 * fabs(want) + 0x1p-52 * size))
+            fail_msg("%s, %s, vector %zu, channel %zu: got %.17g, MPFR says %.17g", what,
+                     shift ? "shift" : "rotate", v, c, got[e], want);
+    }
+    free(got);
+    reply_free(&answer);
+    pe_buffer_free(&more);
+    mpfr_clears(cosine, sine, attention, (mpfr_ptr)NULL);
+}
+
+static void rotations_and_shifts_at_ten_other_positions(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
+        json_t *golden = golden_load(rope_files[f]), *request = rope_request_of(golden);
+        check_elsewhere(request, rope_files[f], false);
+        check_elsewhere(request, rope_files[f], true);
+        json_decref(request);
+        json_decref(golden);
+    }
+}
+
+/* ---- shifts and state ---------------------------------------------------------------------------
+ */
+
 static void check_shift(const char *file, const char *input, const char *output,
                         const char *delta_text)
 {
@@ -219,6 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rotations_are_the_truth_where_a_file_has_it),
         cmocka_unit_test(rotations_are_upstreams_within_its_arithmetic),
+        cmocka_unit_test(rotations_and_shifts_at_ten_other_positions),
         cmocka_unit_test(cached_keys_are_shifted),
         cmocka_unit_test(dynamic_frequencies_follow_upstreams_state),
     };
