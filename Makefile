@@ -57,7 +57,7 @@ LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o $(B)/models/catalogue_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc
-MODELS := $(sort $(wildcard config/models/*.json))
+MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
 TEST_FOLDERS := unit kernels properties golden http
 TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,$(TEST_FOLDERS))))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
@@ -143,7 +143,7 @@ $(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
-$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS)
+$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json)
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
@@ -176,7 +176,7 @@ $(B)/gen/openapi.yaml: openapi.yaml
 	@cp $< $@
 
 $(B)/gen/models.inc: FORCE
-	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $(notdir $(basename $m))$(,) "$m"'))
+	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $m$(,) "config/models/$m.json"'))
 
 # The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAYERS_MAX 4096
+#define LAYERS_MAX 1024
 #define KINDS_MAX  8
 #define TYPE_MAX   64 /* bytes of a layer type's name */
 
@@ -110,21 +110,35 @@ static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char 
     return (size_t)fallback;
 }
 
+/* Layer i is one of every `every`, counted from 1 or from 0. */
+static void alternate(stack *layers, size_t every, size_t from, const char *one, const char *others)
+{
+    for (size_t i = 0; i < layers->n; i++)
+        layers->type[i] = (i + from) % every == 0 ? one : others;
+}
+
 static void read_pattern(pe_reader *reader, stack *layers)
 {
     static const char note[] = "the default of this model type";
+    const struct {
+        pe_fact fact;
+        int fallback;
+        size_t from;
+        const char *others;
+    } patterns[] = {
+        {PE_FACT_PATTERN, reader->type->pattern, 1, sliding},
+        {PE_FACT_EVERY, reader->type->every, 0, sliding},
+        {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
+    };
     if (read_letters(reader, layers))
         return;
-    const size_t pattern = fact_or(reader, PE_FACT_PATTERN, reader->type->pattern, note);
-    const size_t every =
-        pattern != 0 ? 0 : fact_or(reader, PE_FACT_EVERY, reader->type->every, note);
-    for (size_t i = 0; i < layers->n; i++) {
-        bool is_full = true;
-        if (pattern != 0)
-            is_full = (i + 1) % pattern == 0;
-        else if (every != 0)
-            is_full = i % every == 0;
-        layers->type[i] = is_full ? full : sliding;
+    alternate(layers, 1, 0, full, full);
+    for (size_t p = 0; p < PE_LEN(patterns); p++) {
+        const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);
+        if (every == 0)
+            continue;
+        alternate(layers, every, patterns[p].from, full, patterns[p].others);
+        return;
     }
 }
 

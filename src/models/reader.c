@@ -45,7 +45,7 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_ROPE_HEAD_DIM] = {{"qk_rope_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
     [PE_FACT_NOPE_HEAD_DIM] = {{"qk_nope_head_dim"}, PE_KIND_INT, 0, 65536, NULL},
     [PE_FACT_LAYERS] =
-        {{"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, PE_KIND_INT, 1, 4096, NULL},
+        {{"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, PE_KIND_INT, 1, 1024, NULL},
     [PE_FACT_MAX_POSITIONS] = {{"max_position_embeddings", "n_positions", "max_seq_len",
                                 "seq_length", "max_sequence_length", "model_max_length",
                                 "max_source_positions"},
@@ -81,6 +81,7 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_PATTERN] =
         {{"sliding_window_pattern", "_sliding_window_pattern"}, PE_KIND_INT, 1, 4096, NULL},
     [PE_FACT_EVERY] = {{"global_attn_every_n_layers"}, PE_KIND_INT, 1, 4096, NULL},
+    [PE_FACT_ATTENTION_EVERY] = {{"full_attention_interval"}, PE_KIND_INT, 1, 4096, NULL},
     [PE_FACT_NOPE_EVERY] = {{"no_rope_layer_interval"}, PE_KIND_INT, 1, 4096, NULL},
     [PE_FACT_ALIBI] = {{"alibi", "use_alibi", "attn_config/alibi"}, PE_KIND_BOOL, 0, 1, NULL},
     [PE_FACT_ALIBI_MAX] = {{"alibi_bias_max", "attn_config/alibi_bias_max"},

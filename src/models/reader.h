@@ -25,6 +25,7 @@ typedef enum pe_fact {
     PE_FACT_INTERLEAVE, /* bool */
     PE_FACT_PATTERN,
     PE_FACT_EVERY,
+    PE_FACT_ATTENTION_EVERY,
     PE_FACT_NOPE_EVERY,
     PE_FACT_ALIBI, /* bool */
     PE_FACT_ALIBI_MAX,

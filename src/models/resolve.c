@@ -233,6 +233,9 @@ static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
+/* So many keys are looked at for what they may have meant. */
+#define STRANGERS_MAX 64
+
 /* Keys that bear on positions and are rightly not read. */
 static const struct {
     const char *name, *note;
@@ -263,12 +266,14 @@ static void report_strangers(pe_reader *reader)
 {
     const char *key;
     json_t *value;
+    size_t strangers = 0;
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
         if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
             (strstr(key, "rope") == NULL && strstr(key, "rotary") == NULL))
             continue;
-        report_stranger(reader, key, value);
+        if (strangers++ < STRANGERS_MAX)
+            report_stranger(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
         !reader->type->interleaved)

@@ -27,6 +27,7 @@ typedef struct pe_model_type {
     int rotary_dim;
     int pattern;              /* every so manieth layer, counted from 1, is full attention */
     int every;                /* every so manieth layer, counted from 0, is full attention */
+    int attention_every;      /* every so manieth layer, counted from 1, has attention at all */
     int nope_every;           /* every so manieth layer, counted from 1, does not rotate */
     bool plain_local;         /* layers of sliding attention take no scaling */
     bool nope_full;           /* layers of full attention do not rotate */

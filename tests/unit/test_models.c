@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_models.c - configurations in the spellings that there are, against the parameters that the
+ * models' own classes in transformers make of them (modeling_rope_utils.py and configuration_*.py
+ * at b4b5244c); golden/test_configs_http.c has the same from upstream's own output.
+ */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/models.h"
+
+static const pe_read_limits limits = {1000000, 1000000, 32};
+
+static pe_model *resolve(const char *text)
+{
+    pe_model *model = NULL;
+    pe_problem why = {0};
+    if (pe_config_resolve(text, strlen(text), &limits, &model, &why) != PE_OK)
+        fail_msg("%s: %s: %s", text, why.where, why.detail);
+    return model;
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------
+ */
+
+/* A parameter that the configuration gives to layers of a type; NULL: to those of the default. */
+typedef struct spelling {
+    const char *config;
+    const char *layer_type, *parameter, *value; /* JSON; NULL: absent */
+} spelling;
+
+#define LLAMA  "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
+#define YARN   "\"rope_type\":\"yarn\",\"factor\":4"
+#define LAYERS ",\"num_hidden_layers\":4"
+
+static const spelling spellings[] = {
+    /* the base */
+    {"{" LLAMA ",\"rope_theta\":5e5}", NULL, "rope_theta", "500000"},
+    {"{" LLAMA ",\"rope_parameters\":{\"rope_theta\":5e5}}", NULL, "rope_theta", "500000"},
+    {"{" LLAMA ",\"rope_theta\":1e6,\"rope_scaling\":{\"rope_theta\":5e5}}", NULL, "rope_theta",
+     "500000"},
+    {"{" LLAMA ",\"rotary_emb_base\":20000}", NULL, "rope_theta", "20000"},
+    {"{" LLAMA ",\"rotary_emb_base\":20000,\"rope_theta\":30000}", NULL, "rope_theta", "30000"},
+    {"{" LLAMA ",\"rope_theta\":null}", NULL, "rope_theta", "10000"},
+    {"{\"model_type\":\"chatglm\",\"hidden_size\":256,\"num_attention_heads\":2,\"rope_ratio\":500,"
+     "\"kv_channels\":128}",
+     NULL, "rope_theta", "5000000"},
+    {"{\"model_type\":\"gpt_oss\"}", NULL, "rope_theta", "150000"},
+    {"{\"model_type\":\"mpt\",\"d_model\":512,\"n_heads\":8,\"attn_config\":{\"alibi\":false,"
+     "\"rope\":true,\"rope_theta\":20000}}",
+     NULL, "rope_theta", "20000"},
+
+    /* the type */
+    {"{" LLAMA ",\"rope_scaling\":null}", NULL, "rope_type", "\"default\""},
+    {"{" LLAMA ",\"rope_scaling\":{}}", NULL, "rope_type", "\"default\""},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}", NULL, "rope_type",
+     "\"linear\""},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"dynamic\",\"rope_type\":\"linear\",\"factor\":2}}",
+     NULL, "rope_type", "\"linear\""},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,12]}}", NULL,
+     "rope_type", "\"default\""},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,12]}}", NULL,
+     "mrope_section", "[8,12,12]"},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2},"
+     "\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":3}}",
+     NULL, "factor", "2"},
+    {"{" LLAMA ",\"rope_scaling\":null,\"rope_parameters\":{\"rope_type\":\"linear\","
+     "\"factor\":3}}",
+     NULL, "factor", "3"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{\"type\":\"dynamic\","
+     "\"alpha\":1000,\"factor\":1}}",
+     NULL, "rope_type", "\"ntk_alpha\""},
+
+    /* lengths */
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN "}}", NULL,
+     "original_max_position_embeddings", "4096"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"original_max_position_embeddings\":1024,"
+     "\"rope_scaling\":{" YARN ",\"original_max_position_embeddings\":2048}}",
+     NULL, "original_max_position_embeddings", "1024"},
+    {"{" LLAMA ",\"n_positions\":512}", NULL, "max_position_embeddings", "512"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN "}}", NULL, "beta_fast",
+     "32"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"beta_fast\":null}}",
+     NULL, "beta_fast", "32"},
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"truncate\":false}}",
+     NULL, "truncate", "false"},
+
+    /* dimensions */
+    {"{" LLAMA "}", NULL, "head_dim", "64"},
+    {"{" LLAMA ",\"head_dim\":128}", NULL, "head_dim", "128"},
+    {"{" LLAMA ",\"head_dim\":null}", NULL, "head_dim", "64"},
+    {"{" LLAMA ",\"head_dim\":128,\"qk_rope_head_dim\":32}", NULL, "head_dim", "32"},
+    {"{\"model_type\":\"gemma\",\"hidden_size\":2048,\"num_attention_heads\":8}", NULL, "head_dim",
+     "256"},
+    {"{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\"}}", NULL, "head_dim",
+     "128"},
+    {"{" LLAMA ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "32"},
+    {"{" LLAMA ",\"rope_parameters\":{\"partial_rotary_factor\":0.25}}", NULL, "rotary_dim", "16"},
+    {"{" LLAMA ",\"rotary_dim\":16}", NULL, "rotary_dim", "16"},
+    {"{\"model_type\":\"gpt_neox\",\"hidden_size\":1024,\"num_attention_heads\":16}", NULL,
+     "rotary_dim", "16"},
+    {"{\"model_type\":\"gptj\",\"n_embd\":4096,\"n_head\":16}", NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"gemma4_text\",\"head_dim\":64,\"global_head_dim\":128," /* its own width */
+     "\"layer_types\":[\"full_attention\",\"sliding_attention\"],\"rope_parameters\":{"
+     "\"full_attention\":{\"rope_type\":\"proportional\",\"partial_rotary_factor\":0.25,"
+     "\"rope_theta\":1e6},\"sliding_attention\":{\"rope_theta\":1e4}}}",
+     "full_attention", "rotary_dim", "128"},
+
+    /* pairs */
+    {"{" LLAMA "}", NULL, "pairing", "\"half\""},
+    {"{" LLAMA ",\"rope_interleave\":true}", NULL, "pairing", "\"interleaved\""},
+    {"{" LLAMA ",\"rope_interleaved\":true}", NULL, "pairing", "\"half\""},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"rope_interleave\":false}", NULL,
+     "pairing", "\"half\""},
+    {"{\"model_type\":\"cohere\",\"head_dim\":64}", NULL, "pairing", "\"interleaved\""},
+    {"{\"head_dim\":64}", NULL, "pairing", "\"half\""},
+
+    /* objects within objects */
+    {"{\"model_type\":\"x\",\"thinker_config\":{\"text_config\":{" LLAMA ",\"rope_theta\":3e4}}}",
+     NULL, "rope_theta", "30000"},
+    {"{\"llm_config\":{" LLAMA ",\"rope_theta\":3e4}}", NULL, "rope_theta", "30000"},
+    {"{" LLAMA ",\"text_config\":null,\"rope_theta\":3e4}", NULL, "rope_theta", "30000"},
+
+    /* layers */
+    {"{\"model_type\":\"gemma3_text\"" LAYERS ",\"rope_scaling\":{\"rope_type\":\"linear\","
+     "\"factor\":8}}",
+     "sliding_attention", "rope_type", "\"default\""},
+    {"{\"model_type\":\"gemma3_text\"" LAYERS "}", "0", "rope_theta", "10000"},
+    {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":6}", "5", "rope_theta", "1000000"},
+    {"{\"model_type\":\"modernbert\",\"hidden_size\":768,\"num_attention_heads\":12" LAYERS "}",
+     "3", "rope_theta", "160000"},
+    {"{\"model_type\":\"olmo3\",\"head_dim\":64,\"rope_theta\":5e5,\"max_position_embeddings\":64,"
+     "\"layer_types\":[\"sliding_attention\",\"full_attention\"],\"rope_scaling\":{" YARN "}}",
+     "sliding_attention", "rope_type", "\"default\""},
+    {"{" LLAMA ",\"layer_types\":[\"sliding_attention\",\"full_attention\"],\"rope_theta\":5e5}",
+     "sliding_attention", "rope_theta", "500000"},
+    {"{\"model_type\":\"exaone4\",\"head_dim\":64" LAYERS ",\"sliding_window_pattern\":\"LLLG\","
+     "\"sliding_window\":64}",
+     "2", "pairing", "\"half\""},
+
+    /* other encodings */
+    {"{\"model_type\":\"falcon\",\"alibi\":true,\"n_head\":8}", NULL, "num_heads", "8"},
+    {"{\"model_type\":\"baichuan\",\"hidden_size\":5120,\"num_attention_heads\":40}", NULL,
+     "num_heads", "40"},
+    {"{\"model_type\":\"jina\",\"position_embedding_type\":\"alibi\",\"num_attention_heads\":8}",
+     NULL, "alibi_bias_max", "8"},
+    {"{\"model_type\":\"t5\"}", NULL, "bidirectional", "true"},
+    {"{\"model_type\":\"t5\"}", "decoder", "bidirectional", "false"},
+    {"{\"model_type\":\"x\",\"relative_attention_num_buckets\":16}", NULL, "num_buckets", "16"},
+    {"{\"model_type\":\"wavlm\"}", NULL, "max_distance", "800"},
+    {"{\"model_type\":\"deberta-v2\",\"position_buckets\":256,\"max_relative_positions\":-1}", NULL,
+     "max_distance", "512"},
+    {"{\"model_type\":\"distilbert\",\"dim\":768,\"sinusoidal_pos_embds\":true}", NULL, "layout",
+     "\"interleaved\""},
+    {"{\"model_type\":\"whisper\",\"d_model\":384}", NULL, "freq_shift", "1"},
+};
+
+static void every_spelling_gives_its_parameter(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(spellings); s++) {
+        const spelling *c = &spellings[s];
+        const pe_model_layers *layers;
+        pe_problem why = {0};
+        pe_buffer text = {0};
+        pe_model *model = resolve(c->config);
+        if (pe_model_choose(model, c->layer_type, &layers, &why) != PE_OK)
+            fail_msg("%s: %s", c->config, why.detail);
+        pe_values_json(&layers->values, &text);
+        json_t *values = json_loadb(text.data, text.bytes, 0, NULL);
+        json_t *wanted = json_loads(c->value, JSON_DECODE_ANY, NULL);
+        if (!json_equal(json_object_get(values, c->parameter), wanted))
+            fail_msg("%s, %s: wanted %s, got %s", c->config, c->parameter, c->value,
+                     pe_buffer_text(&text));
+        json_decref(values);
+        json_decref(wanted);
+        pe_buffer_free(&text);
+        pe_model_free(model);
+    }
+}
+
+/* ---- layers -------------------------------------------------------------------------------------
+ */
+
+/* A letter for each layer: F full, S sliding, N none of either, as kinds rotate or not: lower case
+ * does not. */
+static const struct {
+    const char *config, *layers;
+} stacks[] = {
+    {"{" LLAMA LAYERS "}", "FFFF"},
+    {"{" LLAMA "}", ""},
+    {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":7}", "SSSSSFS"},
+    {"{\"model_type\":\"gemma2\"" LAYERS "}", "SFSF"},
+    {"{\"model_type\":\"gemma2\"" LAYERS ",\"sliding_window_pattern\":3}", "SSFS"},
+    {"{\"model_type\":\"modernbert\",\"head_dim\":64" LAYERS "}", "FSSF"},
+    {"{\"model_type\":\"cohere2\",\"head_dim\":64" LAYERS "}", "SSSf"},
+    {"{\"model_type\":\"exaone4\",\"head_dim\":64" LAYERS ",\"sliding_window\":null}", "FFFF"},
+    {"{\"model_type\":\"smollm3\",\"head_dim\":64" LAYERS "}", "FFFn"},
+    {"{\"model_type\":\"smollm3\",\"head_dim\":64" LAYERS ",\"no_rope_layers\":[0,1,1,1]}", "nFFF"},
+    {"{\"model_type\":\"smollm3\",\"head_dim\":64" LAYERS ",\"no_rope_layer_interval\":2}", "FnFn"},
+    {"{\"model_type\":\"llama4_text\",\"head_dim\":64" LAYERS ",\"no_rope_layers\":[]}", "FFFn"},
+    {"{\"model_type\":\"qwen3_next\"" LAYERS "}", "nnnF"},
+    {"{" LLAMA ",\"layer_types\":[\"conv\",\"full_attention\",\"conv\"]}", "nFn"},
+};
+
+static char letter_of(const pe_model_layers *layers)
+{
+    const bool full = strcmp(layers->layer_type, "full_attention") == 0;
+    const bool sliding = strcmp(layers->layer_type, "sliding_attention") == 0;
+    const char letter = full ? 'F' : sliding ? 'S' : 'N';
+    return (char)(layers->resource != NULL ? letter : letter + ('a' - 'A'));
+}
+
+static void layers_are_told_apart(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(stacks); s++) {
+        char got[16] = {0};
+        pe_model *model = resolve(stacks[s].config);
+        assert_int_equal(model->n_layers, strlen(stacks[s].layers));
+        for (size_t k = 0; k < model->n_kinds; k++)
+            for (size_t i = 0; i < model->kinds[k].n; i++)
+                got[model->kinds[k].index[i]] = letter_of(&model->kinds[k]);
+        if (strcmp(got, stacks[s].layers) != 0)
+            fail_msg("%s: wanted %s, got %s", stacks[s].config, stacks[s].layers, got);
+        assert_non_null(model->kinds[0].resource);
+        pe_model_free(model);
+    }
+}
+
+/* ---- the report ---------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *config, *pointer, *value;
+    pe_model_key_status status;
+} reports[] = {
+    {"{" LLAMA ",\"rope_theta\":5e5}", "#/rope_theta", "500000", PE_MODEL_KEY_USED},
+    {"{" LLAMA "}", "#/rope_theta", "10000", PE_MODEL_KEY_DEFAULTED},
+    {"{" LLAMA ",\"rope_scaling\":null}", "#/rope_scaling", "null", PE_MODEL_KEY_IGNORED},
+    {"{" LLAMA ",\"rope_theta\":1e6,\"rope_scaling\":{\"rope_theta\":5e5}}", "#/rope_theta",
+     "1000000", PE_MODEL_KEY_IGNORED},
+    {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
+     "#/rope_scaling/beta_slow", "1", PE_MODEL_KEY_DEFAULTED},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2,\"beta_fast\":3}}",
+     "#/rope_scaling/beta_fast", "3", PE_MODEL_KEY_IGNORED},
+    {"{" LLAMA ",\"rope_scaling\":{\"finetuned\":true}}", "#/rope_scaling/finetuned", "true",
+     PE_MODEL_KEY_IGNORED},
+    {"{" LLAMA ",\"rope_scaling\":{\"a/b~c\":\"x\"}}", "#/rope_scaling/a~1b~0c", "\"x\"",
+     PE_MODEL_KEY_IGNORED},
+    {"{\"text_config\":{" LLAMA ",\"rope_theta\":5e5}}", "#/text_config/rope_theta", "500000",
+     PE_MODEL_KEY_USED},
+    {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
+    {"{" LLAMA ",\"rope_thetta\":1}", "#/rope_thetta", "1", PE_MODEL_KEY_IGNORED},
+    {"{\"model_type\":\"gemma3_text\"" LAYERS "}", "#/sliding_window_pattern", "6",
+     PE_MODEL_KEY_DEFAULTED},
+};
+
+static void every_key_is_reported(void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < PE_LEN(reports); r++) {
+        size_t k = 0;
+        pe_model *model = resolve(reports[r].config);
+        while (k < model->n_keys && strcmp(model->keys[k].pointer, reports[r].pointer) != 0)
+            k++;
+        if (k == model->n_keys)
+            fail_msg("%s: %s is not reported", reports[r].config, reports[r].pointer);
+        assert_string_equal(model->keys[k].value, reports[r].value);
+        assert_int_equal(model->keys[k].status, reports[r].status);
+        pe_model_free(model);
+    }
+}
+
+static const struct {
+    const char *config, *says;
+} warnings[] = {
+    {"{" LLAMA "}", "no rope_theta"},
+    {"{\"head_dim\":64}", "no model_type"},
+    {"{\"model_type\":\"nosuch\",\"head_dim\":64}", "model_type nosuch is not known"},
+    {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
+     "no original_max_position_embeddings"},
+    {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN ",\"facter\":2}}",
+     "did you mean factor"},
+    {"{" LLAMA ",\"rope_thetta\":1}", "did you mean rope_theta"},
+    {"{" LLAMA ",\"rope_theta\":1e6,\"rope_scaling\":{\"rope_theta\":5e5}}", "differ"},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2},\"rope_parameters\":{"
+     "\"type\":\"linear\",\"factor\":4}}",
+     "rope_scaling and rope_parameters differ"},
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"dynamic\",\"rope_type\":\"linear\",\"factor\":2}}",
+     "rope_type and type differ"},
+    {"{" LLAMA ",\"rope_scaling\":{\"factor\":2}}", "no rope_type"},
+    {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN
+     ",\"original_max_position_embeddings\":32}}",
+     "factor is 4, but"},
+    {"{\"model_type\":\"llama\",\"hidden_size\":1000,\"num_attention_heads\":16}",
+     "do not divide evenly"},
+    {"{" LLAMA LAYERS ",\"layer_types\":[\"full_attention\"]}", "1 entries for 4 layers"},
+    {"{" LLAMA ",\"rope_interleaved\":true}", "turns halves"},
+};
+
+static void what_looks_wrong_is_warned_of(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < PE_LEN(warnings); w++) {
+        bool found = false;
+        pe_model *model = resolve(warnings[w].config);
+        for (size_t i = 0; i < model->n_warnings; i++)
+            found |= strstr(model->warnings[i], warnings[w].says) != NULL;
+        if (!found)
+            fail_msg("%s: no warning says \"%s\"", warnings[w].config, warnings[w].says);
+        pe_model_free(model);
+    }
+}
+
+/* Repeated keys of several spellings must not make reading them slow, or the report long. */
+static void a_large_configuration_takes_no_longer_than_it_is(void **state)
+{
+    (void)state;
+    pe_buffer text = {0};
+    pe_problem why = {0};
+    pe_model *model = NULL;
+    pe_buffer_str(&text, "{" LLAMA);
+    for (int i = 0; i < 30000; i++)
+        pe_buffer_format(&text, ",\"my_rope_%d\":%d", i, i);
+    pe_buffer_str(&text, "}");
+    assert_int_equal(pe_config_resolve(text.data, text.bytes, &limits, &model, &why), PE_OK);
+    assert_true(model->n_keys <= 512 && model->n_warnings <= 64);
+    pe_model_free(model);
+    pe_buffer_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_spelling_gives_its_parameter),
+        cmocka_unit_test(layers_are_told_apart),
+        cmocka_unit_test(every_key_is_reported),
+        cmocka_unit_test(what_looks_wrong_is_warned_of),
+        cmocka_unit_test(a_large_configuration_takes_no_longer_than_it_is),
+    };
+    return cmocka_run_group_tests_name("models", tests, NULL, NULL);
+}
