@@ -8,6 +8,7 @@
 #include "http/answer.h"
 #include "http/response.h"
 #include "http/routes.h"
+#include "http/thread.h"
 
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768
@@ -19,6 +20,7 @@ void pe_models_file(pe_request *request)
     const pe_catalogue_file *file;
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}, {0}};
+    pe_thread_computes();
     pe_status status = pe_catalogue_find(request->path + strlen(request->route->path), &file, &why);
     if (status == PE_OK)
         status = pe_catalogue_file_json(file, &content, &why);
@@ -40,6 +42,7 @@ static bool resolve(pe_request *request)
     pe_model *model = NULL;
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
+    pe_thread_computes();
     if (pe_config_resolve(pe_buffer_text(&request->body), request->body.bytes,
                           &request->service->read_limits, &model, &why) == PE_OK) {
         pe_model_json(model, &content);

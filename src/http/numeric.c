@@ -127,6 +127,7 @@ pe_status pe_numeric_ask(pe_service *service, const pe_wanted *wanted, pe_numeri
         return pe_fail_memory(why);
     numeric->service = service;
     numeric->resource = wanted->resource;
+    pe_thread_computes(); /* a model's values are checked with MPFR */
     pe_status status = ask(numeric, wanted, why);
     if (status == PE_OK)
         *out = numeric;

@@ -116,8 +116,11 @@ void pe_rope_set_member(pe_rope_reading *r, const char *key, const char *paramet
                         const char *note)
 {
     const json_t *value = pe_rope_member(r, key);
+    const pe_values *values = &r->kind->values;
+    const pe_value *row = pe_values_find(values, parameter);
     if (pe_reader_set(r->reader, &r->kind->values, parameter, pe_rope_place(r, key), value))
-        pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_USED, parameter, note);
+        pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_USED,
+                         values->params[row - values->value].name, note); /* key is jansson's */
     else
         pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_IGNORED, NULL,
                          "nothing here reads it");
