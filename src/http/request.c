@@ -189,11 +189,12 @@ static pe_status too_large(const pe_request *request, pe_problem *why)
                    (unsigned long long)body_max(request));
 }
 
+/* More than any route takes: not even worth draining. */
 static bool declares_too_much(const pe_request *request)
 {
     const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
     return length != NULL && strtoull(length, NULL, 10) > /* saturates */
-                                 (unsigned long long)body_max(request);
+                                 (unsigned long long)request->service->settings->max_body_bytes;
 }
 
 /* The header has arrived. Answering now would end the connection, so only refusals do. */
@@ -241,11 +242,12 @@ static void drop_body(pe_request *request, pe_status reason)
  */
 static enum MHD_Result receive(pe_request *request, const char *upload, size_t *upload_bytes)
 {
-    uint64_t most = body_max(request);
+    const uint64_t most = body_max(request);
+    const uint64_t drained = 2 * (uint64_t)request->service->settings->max_body_bytes;
     size_t bytes = *upload_bytes;
     *upload_bytes = 0;
     request->body_arrived += bytes;
-    if (request->body_arrived > 2 * most) {
+    if (request->body_arrived > drained) {
         pe_problem why;
         too_large(request, &why);
         pe_reply_farewell(request->service, request->watch->socket, &why, request->path);
