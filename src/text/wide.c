@@ -27,6 +27,11 @@
 #define SLOT      16
 #define SEPARATOR 0x8000
 
+/* With fewer good ones than MOST among sixteen, RUN numbers go the way of v4, which knows large
+ * ones, too. */
+#define MOST 12
+#define RUN  128
+
 /* What a class may keep, the sign apart. */
 #define KEPT 0xff86, 0xff86, 0xffc6, 0xffce, 0xffde, 0xfffe
 
@@ -238,17 +243,24 @@ WIDE static constants make_constants(pe_dtype dtype, char separator)
     return held;
 }
 
+extern const pe_number_blocks pe_number_blocks_v4;
+
 INLINE char *print_type(pe_dtype dtype, const char *in, size_t n, char separator, char *out)
 {
     const size_t element_bytes = dtype == PE_FLOAT32 ? 4 : 2;
     const constants held = make_constants(dtype, separator);
     slots sixteen;
-    for (; n >= LANES; n -= LANES, in += LANES * element_bytes) {
+    for (size_t some; n >= LANES; n -= some, in += some * element_bytes) {
         lay_out(&held, load(dtype, in, 0xffff), &sixteen);
-        if (__builtin_expect(sixteen.good == 0xffff, 1))
+        some = LANES;
+        if (__builtin_expect(sixteen.good == 0xffff, 1)) {
             out = write_all(&sixteen, out);
-        else
+        } else if (_mm_popcnt_u32(sixteen.good) >= MOST) {
             out = write_singly(&sixteen, dtype, in, LANES, separator, out);
+        } else {
+            some = n < RUN ? n : RUN;
+            out = pe_number_blocks_v4.print(dtype, in, some, separator, out);
+        }
     }
     if (n > 0) {
         lay_out(&held, load(dtype, in, (__mmask16)((1U << n) - 1)), &sixteen);

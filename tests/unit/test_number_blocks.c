@@ -152,7 +152,7 @@ static void floats_in_turn_print_alike(void **unused)
     (void)unused;
     static char data[4 * MOST];
     const uint32_t step = is_long() ? 1 : 997;
-    uint64_t bits = is_long() ? 0 : 0x38d00000, last = is_long() ? 0xffffffff : 0x41300000;
+    uint64_t bits = is_long() ? 0 : 0x38d00000, last = is_long() ? 0xffffffff : 0x4f000000;
     while (bits <= last) {
         for (size_t i = 0; i < MOST; i++, bits += step) {
             uint32_t element = (uint32_t)bits;
@@ -160,6 +160,37 @@ static void floats_in_turn_print_alike(void **unused)
         }
         check(PE_FLOAT32, data, MOST, ',');
     }
+}
+
+/* Attention biases, and what stands near powers of ten. */
+static void fill_with_large(uint64_t *seed, pe_dtype dtype, char *data, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = random_bits(seed);
+        const double power = pow(10, (double)(bits >> 8 & 15) + 1);
+        const double any = power * (1 + (double)(bits >> 12) * 0x1p-50);
+        const double kinds[] = {any,
+                                floor(any),
+                                floor(any * 8) / 8,
+                                power,
+                                power * (1 + ldexp(1, -(int)(bits >> 20 & 31) - 20)),
+                                power * (1 - ldexp(1, -(int)(bits >> 20 & 31) - 20))};
+        pe_dtype_store(dtype, kinds[bits % 6] * (bits & 64 ? -1 : 1),
+                       data + i * pe_dtype_bytes(dtype));
+    }
+}
+
+static void numbers_from_ten_up_print_alike(void **unused)
+{
+    (void)unused;
+    static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
+    static char data[8 * MOST];
+    uint64_t seed = 5;
+    for (int round = 0; round < 40; round++)
+        for (size_t d = 0; d < PE_LEN(floats); d++) {
+            fill_with_large(&seed, floats[d], data, MOST);
+            check(floats[d], data, MOST, ',');
+        }
 }
 
 static void any_length_alignment_and_separator(void **unused)
@@ -224,6 +255,8 @@ int main(void)
         {"every 16-bit value prints as it does singly", every_16_bit_value_prints_alike, NULL, NULL,
          NULL},
         {"floats in turn print as they do singly", floats_in_turn_print_alike, NULL, NULL, NULL},
+        {"numbers from ten up print as they do singly", numbers_from_ten_up_print_alike, NULL, NULL,
+         NULL},
         {"any length, alignment and separator", any_length_alignment_and_separator, NULL, NULL,
          NULL},
         {"nothing but the room promised is touched", nothing_else_is_touched, NULL, NULL, NULL},

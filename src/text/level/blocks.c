@@ -92,8 +92,10 @@ static void find_digits(const pe_grid *grid, block *b)
     }
 }
 
-static void find_kinds(const pe_grid *grid, block *b)
+/* Returns whether there are any from 10 up. */
+static bool find_kinds(const pe_grid *grid, block *b)
 {
+    uint32_t large = 0;
     const float b1 = grid->bound[1], b2 = grid->bound[2], b3 = grid->bound[3], b4 = grid->bound[4];
     for (size_t i = 0; i < PE_BLOCK; i++) {
         uint32_t bits;
@@ -101,11 +103,52 @@ static void find_kinds(const pe_grid *grid, block *b)
         float m = fabsf(b->value[i]);
         uint32_t zeros =
             (uint32_t)(m < b1) + (uint32_t)(m < b2) + (uint32_t)(m < b3) + (uint32_t)(m < b4);
-        zeros = m < PE_FLOAT_1E_4 || bits << 9 == 0 ? PE_CLASSES : zeros;
+        zeros = m < PE_FLOAT_1E_4 || bits << 9 == 0 ? PE_GENERAL / 2 : zeros;
         zeros = m >= 1 || m == 0 ? 0 : zeros;
-        zeros = m < 10 ? zeros : PE_CLASSES;
+        zeros = m < 10 ? zeros : PE_GENERAL / 2;
+        large |= m >= 10;
         b->kind[i] = 2 * zeros + (bits >> 31);
     }
+    return large != 0;
+}
+
+/* Digits and kinds of those from 10 up; as find_digits, but power and places are looked up. */
+static void find_large(pe_dtype dtype, block *b)
+{
+    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
+    const double half = pe_grids[dtype].half;
+    const float below = dtype == PE_FLOAT16 ? 0x1p16F : PE_LARGE_BELOW; /* widen_float16 */
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        uint32_t bits, power_bits;
+        float power;
+        const float m = fabsf(b->value[i]);
+        if (!(m >= 10 && m < below))
+            continue;
+        memcpy(&bits, &m, 4);
+        power_bits = bits & 0x7f800000;
+        memcpy(&power, &power_bits, 4);
+        const pe_large_grid *grid = &pe_large_grids[(bits >> 23) - 127 - PE_LARGE_FIRST];
+        const uint32_t shift = grid->power[dtype],
+                       places = grid->places + (uint32_t)(m >= grid->bound);
+        const double scale = powers[shift], y = (double)m * scale;
+        const double h = shift == 0 ? 0 : (double)power * half * scale;
+        const double n = nearest(y), tens = nearest(y * 0.1) * 10;
+        const double digits = fabs(tens - y) < h ? tens : n;
+        b->number[i] = (uint32_t)(digits * powers[9 - places - shift]);
+        b->kind[i] = PE_LARGE + 2 * places + (signbit(b->value[i]) != 0);
+    }
+}
+
+static inline size_t zeros_at_end(uint64_t digits)
+{
+    return digits == 0 ? 8 : (size_t)__builtin_clzll(digits) / 8;
+}
+
+static inline size_t write_large(const block *b, size_t i, char *out)
+{
+    uint64_t digits;
+    memcpy(&digits, b->fours + 2 * i, 8);
+    return pe_write_nine(b->kind[i], b->first[i], digits, 9 - zeros_at_end(digits), out);
 }
 
 /* Pass 3: the text, by stores of fixed size. */
@@ -115,8 +158,10 @@ static char *write_block(pe_dtype dtype, const char *in, const block *b, size_t 
     for (size_t i = 0; i < n; i++) {
         uint32_t kind = b->kind[i];
         if (__builtin_expect(kind >= PE_KINDS, 0)) {
-            out +=
-                pe_number_print(dtype, pe_dtype_load(dtype, in + i * pe_dtype_bytes(dtype)), out);
+            out += kind < PE_GENERAL
+                       ? write_large(b, i, out)
+                       : pe_number_print(dtype,
+                                         pe_dtype_load(dtype, in + i * pe_dtype_bytes(dtype)), out);
             *out++ = separator;
             continue;
         }
@@ -125,7 +170,7 @@ static char *write_block(pe_dtype dtype, const char *in, const block *b, size_t 
         memcpy(&head, start.text, 8);
         memcpy(&digits, b->fours + 2 * i, 8);
         head += (uint64_t)b->first[i] << start.shift;
-        size_t zeros = digits == 0 ? 8 : (size_t)__builtin_clzll(digits) / 8;
+        size_t zeros = zeros_at_end(digits);
         /* A whole number keeps no point. */
         size_t bytes = start.bytes + 8U - zeros - (kind < 2 && digits == 0);
         digits |= PE_EIGHT_ZEROS;
@@ -146,7 +191,8 @@ static char *print(pe_dtype dtype, const void *data, size_t n, char separator, c
         size_t some = n < PE_BLOCK ? n : PE_BLOCK;
         widen(dtype, in, some, b.value);
         find_digits(&pe_grids[dtype], &b);
-        find_kinds(&pe_grids[dtype], &b);
+        if (__builtin_expect(find_kinds(&pe_grids[dtype], &b), 0))
+            find_large(dtype, &b);
         pe_split_first(b.number, b.first, b.fours);
         pe_split_fours(b.fours);
         out = write_block(dtype, in, &b, some, separator, out);

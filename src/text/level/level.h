@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "text/digits.h"
 
 /*
  * The files of this folder are compiled once per instruction-set level, each time with
@@ -33,7 +36,13 @@ typedef struct pe_prefix {
 } pe_prefix;
 
 #define PE_CLASSES 6
-#define PE_KINDS   (2 * PE_CLASSES) /* and above: for the general path */
+#define PE_KINDS   (2 * PE_CLASSES)
+
+/** Kinds of numbers from 10 up, p of whose digits stand before the point: these plus 2 p, odd ones
+ * negative. Their first digit is not zero. */
+#define PE_LARGE (PE_KINDS - 2)
+/** For the general path. */
+#define PE_GENERAL 64
 
 static const pe_prefix pe_prefixes[PE_KINDS] = {
     {"0.", 2, 0},      {"-0.", 3, 8},      {"0.0", 3, 16},     {"-0.0", 4, 24},
@@ -62,6 +71,50 @@ static inline void pe_split_fours(uint32_t *fours)
         uint32_t tens = (twos * 103 >> 10) & 0x000f000f;
         fours[i] = tens | (twos - 10 * tens) << 8;
     }
+}
+
+/**
+ * The text of a large kind whose digits are `first` and `rest`, of which `digits` in all are not
+ * zeros at the end. Stores reach 18 bytes far. Returns its length: a whole number keeps no point.
+ * Nothing jumps, since it is by turns that the numbers of a ramp are whole.
+ */
+static inline size_t pe_write_nine(uint32_t kind, uint32_t first, uint64_t rest, size_t digits,
+                                   char *out)
+{
+    const size_t p = (kind - PE_LARGE) / 2, sign = kind & 1;
+    const uint64_t ascii = rest | PE_EIGHT_ZEROS, after = ascii >> 4 * (p - 1) >> 4 * (p - 1);
+    out[0] = '-';
+    out += sign;
+    out[0] = (char)('0' + first);
+    memcpy(out + 1, &ascii, 8);
+    out[p] = '.';
+    memcpy(out + p + 1, &after, 8);
+    return sign + (digits <= p ? p : digits + 1);
+}
+
+/** The same for seventeen digits. Stores reach 26 bytes far. */
+static inline size_t pe_write_seventeen(uint32_t kind, uint32_t first, uint64_t rest, uint64_t more,
+                                        size_t digits, char *out)
+{
+    const size_t p = (kind - PE_LARGE) / 2, sign = kind & 1;
+    const uint64_t eight = rest | PE_EIGHT_ZEROS, last = more | PE_EIGHT_ZEROS;
+    out[0] = '-';
+    out += sign;
+    out[0] = (char)('0' + first);
+    memcpy(out + 1, &eight, 8);
+    memcpy(out + 9, &last, 8);
+    if (p <= 8) { /* the point comes among the first */
+        const unsigned bits = 8 * (unsigned)(p - 1);
+        const uint64_t after = eight >> bits | last << 1 << (63 - bits), end = last >> bits;
+        out[p] = '.';
+        memcpy(out + p + 1, &after, 8);
+        memcpy(out + p + 9, &end, 8);
+    } else {
+        const uint64_t after = last >> 8 * (p - 9);
+        out[p] = '.';
+        memcpy(out + p + 1, &after, 8);
+    }
+    return sign + (digits <= p ? p : digits + 1);
 }
 
 /** Print float64: pe_number_blocks.print_doubles of the level. */
