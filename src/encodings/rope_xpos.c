@@ -7,6 +7,7 @@
 
 #include "encodings/rope_answer.h"
 #include "encodings/rope_params.h"
+#include "encodings/rope_warnings.h"
 
 /* ---- what the resources share -------------------------------------------------------------------
  */
@@ -98,6 +99,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     const pe_positions *positions = pe_rope_answer_positions(values, tokens);
+    pe_rope_warn(&rope, NULL, out);
     status = pe_rope_xpos_read(values, &rope, positions, &scale, why);
     if (status == PE_OK) {
         status = turn(&rope, values, tables, &scale, limits, out, why);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "encodings/rope_params.h"
+#include "encodings/rope_warnings.h"
 
 /* A scale takes as long as so many elements of a table: a handful of 128-bit products. */
 #define SCALE_WORK 256
@@ -108,6 +109,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
+    pe_rope_warn(&rope, NULL, out);
     status = plan_table(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;
