@@ -106,6 +106,38 @@ pe_status pe_ask_begin(const pe_resource *resource, pe_ask *out, pe_problem *why
     return pe_values_make(resource->params, resource->n_params, &out->values, why);
 }
 
+static pe_value *name_value(const pe_ask *ask)
+{
+    size_t i = 0;
+    while (i < ask->values.n && ask->values.params[i].kind != PE_KIND_NAME)
+        i++;
+    return i < ask->values.n ? &ask->values.value[i] : NULL;
+}
+
+pe_status pe_ask_name(pe_ask *ask, const char *name, size_t bytes, pe_problem *why)
+{
+    pe_value *value = name_value(ask);
+    if (value->given)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "name",
+                       "name is the path's, and no parameter beside it");
+    value->text = strndup(name, bytes);
+    if (value->text == NULL)
+        return pe_fail_memory(why);
+    value->present = value->given = true;
+    return PE_OK;
+}
+
+void pe_ask_canonical_path(const pe_ask *ask, pe_buffer *out)
+{
+    const char *path = ask->resource->path;
+    const size_t before = strcspn(path, "{");
+    pe_buffer_add(out, path, before);
+    if (path[before] == '\0')
+        return;
+    pe_buffer_str(out, name_value(ask)->text);
+    pe_buffer_str(out, strchr(path, '}') + 1);
+}
+
 void pe_ask_free(pe_ask *ask)
 {
     if (ask == NULL)

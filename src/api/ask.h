@@ -53,7 +53,7 @@ typedef struct pe_binary_body {
     const char *media_type;    /* application/x-npy, application/octet-stream or
                                   application/vnd.safetensors, without parameters */
     const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
-    void *data; /* the answer may be made in its place */
+    void *data;                /* the answer may be made in its place */
     size_t bytes;
 } pe_binary_body;
 
@@ -69,6 +69,12 @@ pe_status pe_ask_from_binary(const pe_resource *resource, const char *query, siz
                              const pe_binary_body *body, const pe_read_limits *limits, pe_ask *out,
                              pe_problem *why) PE_MUST_CHECK;
 
+/**
+ * Set the NAME row of an ask that has been read, from the path.
+ * Errors  MALFORMED_REQUEST: the client gave it as a parameter, too; INTERNAL (memory).
+ */
+pe_status pe_ask_name(pe_ask *ask, const char *name, size_t bytes, pe_problem *why) PE_MUST_CHECK;
+
 void pe_ask_free(pe_ask *ask);
 
 /**
@@ -76,6 +82,9 @@ void pe_ask_free(pe_ask *ask);
  * ("factor" becomes "rope_parameters/factor").
  */
 void pe_ask_locate(const pe_ask *ask, pe_problem *why);
+
+/** The resource's path, with the name that stands in it. */
+void pe_ask_canonical_path(const pe_ask *ask, pe_buffer *out);
 
 /**
  * Canonical query of the representation too: the values' canonical query, then encoding_format

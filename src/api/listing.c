@@ -13,6 +13,7 @@ static const char *const types[] = {
     [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
     [PE_KIND_TENSOR] = "tensor",     [PE_KIND_SPANS] = "spans",
     [PE_KIND_TEXT] = "text",         [PE_KIND_CHOICES] = "choices",
+    [PE_KIND_NAME] = "name",
 };
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)

@@ -21,6 +21,7 @@ static const char *const wanted[] = {
     [PE_KIND_TENSOR] = "an array of numbers",
     [PE_KIND_SPANS] = "an array of kinds and lengths, or a string as in a query",
     [PE_KIND_CHOICES] = "an array of strings, or a string as in a query",
+    [PE_KIND_NAME] = "a string",
 };
 
 static const char *type_of(pe_slice json)
@@ -178,7 +179,8 @@ static bool takes_strings(const pe_param *param)
 {
     return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
            param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_SPANS ||
-           param->kind == PE_KIND_TEXT || param->kind == PE_KIND_CHOICES;
+           param->kind == PE_KIND_TEXT || param->kind == PE_KIND_CHOICES ||
+           param->kind == PE_KIND_NAME;
 }
 
 static bool takes_lone_number(const pe_param *param)

@@ -265,6 +265,7 @@ pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *wh
                                 to->place, &to->value->spans, why);
         break;
     case PE_KIND_TEXT:
+    case PE_KIND_NAME:
         status = read_text(to, text, why);
         break;
     case PE_KIND_TENSOR:

@@ -49,3 +49,34 @@ const pe_resource *pe_resource_find(const char *name_or_path)
             return *r;
     return NULL;
 }
+
+/* Does the path fit the pattern? Then *name is what it has between the braces. */
+static bool fits(const char *pattern, const char *path, const char **name, size_t *bytes)
+{
+    const size_t before = strcspn(pattern, "{");
+    *name = path + before;
+    *bytes = 0;
+    if (pattern[before] == '\0')
+        return strcmp(pattern, path) == 0;
+    if (strncmp(pattern, path, before) != 0)
+        return false;
+    *bytes = strcspn(*name, "/");
+    return *bytes > 0 && strcmp(strchr(pattern, '}') + 1, *name + *bytes) == 0;
+}
+
+const pe_resource *pe_resource_route(const char *path, const char **name, size_t *bytes)
+{
+    const pe_resource *found = NULL;
+    for (const pe_resource *const *r = pe_resources; *r != NULL; r++) {
+        const char *its_name;
+        size_t its_bytes;
+        if (!fits((*r)->path, path, &its_name, &its_bytes))
+            continue;
+        found = *r;
+        *name = its_name;
+        *bytes = its_bytes;
+        if (its_bytes == 0) /* a path of its own is no name */
+            break;
+    }
+    return found;
+}

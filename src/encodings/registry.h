@@ -10,6 +10,12 @@
 /** All resources, in the order GET /v1 lists them; NULL-terminated. */
 extern const pe_resource *const pe_resources[];
 
+/**
+ * The resource that a request's path leads to; NULL when there is none. *name: what the path has
+ * where the resource's has {name}, *bytes of it; none where it has not.
+ */
+const pe_resource *pe_resource_route(const char *path, const char **name, size_t *bytes);
+
 /** By command-line name ("rope/table") or path ("/v1/rope/table"); NULL when there is none. */
 const pe_resource *pe_resource_find(const char *name_or_path);
 

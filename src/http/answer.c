@@ -292,6 +292,8 @@ static pe_status ask(pe_request *request, pe_problem *why)
 {
     pe_wanted wanted = {
         .resource = request->resource,
+        .name = request->path_name,
+        .name_bytes = request->path_name_bytes,
         .query = request->query,
         .query_bytes = request->query_bytes,
     };

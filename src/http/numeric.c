@@ -23,7 +23,7 @@ static bool is_json(const char *media_type)
     return media_type == NULL || strcmp(media_type, "application/json") == 0;
 }
 
-static pe_status ask(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *why)
+static pe_status read_parameters(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *why)
 {
     const pe_read_limits *limits = &numeric->service->read_limits;
     if (wanted->body == NULL)
@@ -46,6 +46,14 @@ static pe_status ask(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *w
     };
     return pe_ask_from_binary(wanted->resource, wanted->query, wanted->query_bytes, &binary, limits,
                               &numeric->ask, why);
+}
+
+static pe_status ask(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *why)
+{
+    const pe_status status = read_parameters(numeric, wanted, why);
+    if (status != PE_OK || wanted->name_bytes == 0)
+        return status;
+    return pe_ask_name(&numeric->ask, wanted->name, wanted->name_bytes, why);
 }
 
 static void count_tensor(pe_numeric *numeric, const pe_tensor *tensor)
@@ -95,16 +103,18 @@ static pe_status identify(pe_numeric *numeric, pe_problem *why)
     const pe_resource *resource = numeric->resource;
     const pe_format *format = numeric->rendering.format;
     pe_buffer *key = &numeric->key;
-    pe_buffer_str(key, resource->path);
+    pe_ask_canonical_path(&numeric->ask, key);
     pe_buffer_str(key, "?");
     pe_ask_canonical_query(&numeric->ask, format, key);
     size_t location = key->bytes;
     pe_buffer_str(key, "\n");
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
+    pe_buffer_str(key, numeric->plan.version);
     if (key->failed)
         return pe_fail_memory(why);
     numeric->facts.media_type = format->media_type;
+    numeric->facts.lasts = numeric->plan.version[0] == '\0';
     if (resource->kind == PE_TRANSFORM)
         return PE_OK;
     pe_etag_make(key->data, key->bytes, numeric->facts.etag);

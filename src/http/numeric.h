@@ -10,6 +10,8 @@
 /** Where a numeric request's parameters are. NULL header fields are absent. */
 typedef struct pe_wanted {
     const pe_resource *resource;
+    const char *name; /* of the path, name_bytes of it: 0 where the resource has none */
+    size_t name_bytes;
     const char *query;
     size_t query_bytes;
     pe_buffer *body;        /* NULL: the query alone. Taken. */

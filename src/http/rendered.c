@@ -289,18 +289,18 @@ static pe_status keep(pe_numeric *numeric, const char *target, pe_problem *why)
 static pe_status plan_target(pe_service *service, const char *target, pe_numeric **out,
                              pe_problem *why)
 {
-    size_t path = strcspn(target, "?");
-    char *name = strndup(target, path);
-    if (name == NULL)
-        return pe_fail_memory(why);
-    const pe_resource *resource = name[0] == '/' ? pe_resource_find(name) : NULL;
-    free(name);
-    if (resource == NULL || resource->kind != PE_TABLE)
-        return pe_fail(why, PE_NOT_FOUND, "", "no table lives at %.*s", (int)path, target);
-    const char *query = target[path] == '?' ? target + path + 1 : "";
-    pe_wanted wanted = {.resource = resource, .query = query, .query_bytes = strlen(query)};
+    const size_t bytes = strcspn(target, "?");
+    const char *query = target[bytes] == '?' ? target + bytes + 1 : "";
+    pe_wanted wanted = {.query = query, .query_bytes = strlen(query)};
     pe_numeric *numeric;
-    pe_status status = pe_numeric_ask(service, &wanted, &numeric, why);
+    char *path = strndup(target, bytes);
+    if (path == NULL)
+        return pe_fail_memory(why);
+    wanted.resource = pe_resource_route(path, &wanted.name, &wanted.name_bytes);
+    pe_status status = wanted.resource == NULL || wanted.resource->kind != PE_TABLE
+                           ? pe_fail(why, PE_NOT_FOUND, "", "no table lives at %s", path)
+                           : pe_numeric_ask(service, &wanted, &numeric, why);
+    free(path);
     if (status != PE_OK)
         return status;
     status = pe_numeric_plan(numeric, NULL, why);

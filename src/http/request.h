@@ -109,6 +109,8 @@ typedef struct pe_request {
 
     const struct pe_route *route;
     const struct pe_resource *resource;
+    const char *path_name; /* in path: what stands at {name} of the resource's */
+    size_t path_name_bytes;
     struct pe_numeric *numeric;
     pe_job job;
     bool (*deferred)(struct pe_request *request); /* a pe_work */

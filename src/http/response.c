@@ -64,7 +64,9 @@ static const char *cache_control(pe_method method, const pe_facts *facts)
 {
     if (*facts->etag == '\0')
         return "no-store";
-    return method == PE_METHOD_POST ? NULL : "public, max-age=31536000, immutable";
+    if (method == PE_METHOD_POST)
+        return NULL;
+    return facts->lasts ? "public, max-age=31536000, immutable" : "public, no-cache";
 }
 
 /* ---- answers ---- */

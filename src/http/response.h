@@ -23,6 +23,7 @@ typedef struct pe_facts {
     const char *dtype;               /* X-Tensor-Dtype */
     const char *coding;              /* Content-Encoding; constant, NULL for none */
     bool ranges;                     /* parts of it may be asked for */
+    bool lasts;                      /* the same for ever; else it may change with a restart */
 } pe_facts;
 
 /** From this size on a kept answer lies in a file of memory, if the service has descriptors for

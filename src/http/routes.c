@@ -67,8 +67,8 @@ static bool matches(const pe_route *route, const char *path)
 
 bool pe_route_find(pe_request *request)
 {
-    if (request->path[0] == '/')
-        request->resource = pe_resource_find(request->path);
+    request->resource =
+        pe_resource_route(request->path, &request->path_name, &request->path_name_bytes);
     if (request->resource != NULL)
         request->route = &numeric[request->resource->kind];
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)

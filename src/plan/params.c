@@ -130,6 +130,7 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
     case PE_KIND_TENSOR:
     case PE_KIND_SPANS:
     case PE_KIND_CHOICES:
+    case PE_KIND_NAME:
         value->present = false; /* these have no default */
         return PE_OK;
     }
@@ -140,7 +141,7 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
 {
     for (size_t i = 0; i < values->n; i++) {
         const pe_param *param = &values->params[i];
-        if (values->value[i].present)
+        if (values->value[i].present || param->kind == PE_KIND_NAME)
             continue;
         if (param->required)
             return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s",
@@ -221,6 +222,9 @@ static void print_plain(const pe_param *param, const pe_value *value, pe_buffer 
     case PE_KIND_POSITIONS:
         pe_positions_print(&value->positions, out);
         break;
+    case PE_KIND_NAME:
+        pe_buffer_str(out, value->text);
+        break;
     case PE_KIND_TEXT:
     case PE_KIND_TENSOR:
         break;
@@ -265,7 +269,8 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         return;
     }
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS ||
-        param->kind == PE_KIND_SPANS)
+        param->kind == PE_KIND_SPANS ||
+        param->kind == PE_KIND_NAME) /* what has a name here has plain letters in it */
         open = close = "\"";
     else if (param->kind == PE_KIND_REAL_LIST) {
         open = "[";
@@ -276,15 +281,16 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
     pe_buffer_str(out, close);
 }
 
-/* The next name after `after` in order among the present rows that have a canonical form; n when
- * none. */
-static size_t next_by_name(const pe_values *values, const char *after)
+/* The next name after `after` in order among the present rows that have a canonical form, those of
+ * kind `without` left out; n when none. */
+static size_t next_by_name(const pe_values *values, const char *after, pe_param_kind without)
 {
     size_t best = values->n;
     for (size_t i = 0; i < values->n; i++) {
         const char *name = values->params[i].name;
-        if (!values->value[i].present || values->params[i].kind == PE_KIND_TENSOR ||
-            values->params[i].kind == PE_KIND_TEXT)
+        const pe_param_kind kind = values->params[i].kind;
+        if (!values->value[i].present || kind == PE_KIND_TENSOR || kind == PE_KIND_TEXT ||
+            kind == without)
             continue;
         if (after != NULL && strcmp(name, after) <= 0)
             continue;
@@ -297,7 +303,8 @@ static size_t next_by_name(const pe_values *values, const char *after)
 void pe_values_query(const pe_values *values, pe_buffer *out)
 {
     const char *after = NULL;
-    for (size_t i; (i = next_by_name(values, after)) < values->n; after = values->params[i].name) {
+    for (size_t i; (i = next_by_name(values, after, PE_KIND_NAME)) < values->n;
+         after = values->params[i].name) {
         pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->params[i].name);
         print_plain(&values->params[i], &values->value[i], out);
     }
@@ -307,7 +314,8 @@ void pe_values_json(const pe_values *values, pe_buffer *out)
 {
     const char *after = NULL;
     pe_buffer_str(out, "{");
-    for (size_t i; (i = next_by_name(values, after)) < values->n; after = values->params[i].name) {
+    for (size_t i; (i = next_by_name(values, after, PE_KIND_TENSOR)) < values->n;
+         after = values->params[i].name) {
         pe_buffer_format(out, "%s\"%s\":", after == NULL ? "" : ",", values->params[i].name);
         print_json(&values->params[i], &values->value[i], out);
     }

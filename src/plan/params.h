@@ -23,6 +23,7 @@ typedef enum pe_param_kind {
     PE_KIND_TENSOR,    /* value.tensor: numbers in a body (transforms only) */
     PE_KIND_SPANS,     /* value.spans, of choices */
     PE_KIND_CHOICES,   /* value.picks, indices into choices: each once, in the client's order */
+    PE_KIND_NAME,      /* value.text: what the path has at {name}, not the query */
 } pe_param_kind;
 
 /** One parameter: what parsing, defaults, range errors, the canonical form, GET /v1 and
@@ -106,14 +107,14 @@ void pe_values_set_real(pe_values *values, const char *name, double real);
  * stay where they are, in a body that is there for this request alone. */
 pe_array pe_values_take(pe_values *values, const char *name);
 
-/** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent.
- */
+/** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent,
+ * names excepted: paths bring them. */
 pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * The canonical form: present values, sorted by name, defaults included, numbers in their shortest
  * text. Query text "base=10000&d_model=64&positions=0:128" / JSON object
- * {"base":10000,...,"positions":"0:128"}. Tensors are left out.
+ * {"base":10000,...,"positions":"0:128"}. Tensors are left out, and names of the query.
  */
 void pe_values_query(const pe_values *values, pe_buffer *out);
 void pe_values_json(const pe_values *values, pe_buffer *out);

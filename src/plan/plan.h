@@ -39,6 +39,8 @@ typedef struct pe_tensor {
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  8
 #define PE_MAX_WARNINGS 4
+/** 32 hexadecimal digits. */
+#define PE_PLAN_VERSION_BYTES 33
 
 /** Bounds a plan is checked against. */
 typedef struct pe_limits {
@@ -54,6 +56,9 @@ struct pe_plan {
     pe_scalar scalars[PE_MAX_SCALARS];
     pe_tensor tensors[PE_MAX_TENSORS];
     char *warnings[PE_MAX_WARNINGS]; /* owned */
+    /** A hash of what the numbers depend on beside the request: part of their tag. "" for nothing:
+     * then they never change. */
+    char version[PE_PLAN_VERSION_BYTES];
 
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
@@ -87,7 +92,7 @@ typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
  * One numeric resource: a row of encodings/registry.c. Knows no JSON and no HTTP.
  */
 typedef struct pe_resource {
-    const char *path;     /* "/v1/rope/table" */
+    const char *path;     /* "/v1/rope/table"; "/v1/learned/{name}" with a row of that name */
     const char *encoding; /* the answer's "encoding" member: "rope" */
     const char *name;     /* for the command line: "rope/table" */
     pe_resource_kind kind;

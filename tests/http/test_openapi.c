@@ -191,6 +191,7 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
     case PE_KIND_POSITIONS:
     case PE_KIND_TENSOR:
     case PE_KIND_SPANS:
+    case PE_KIND_NAME:
         break;
     }
 }
@@ -238,12 +239,40 @@ static void check_parameter(const pe_resource *resource, const pe_param *row)
         fail_msg("%s has no example in openapi.yaml", where);
 }
 
+/* The operation's parameter that stands in the path. */
+static const json_t *path_parameter(const json_t *operation, const char *name)
+{
+    const json_t *list = json_object_get(operation, "parameters");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *parameter = resolve(json_array_get(list, i));
+        if (strcmp(json_string_value(json_object_get(parameter, "in")), "path") == 0 &&
+            strcmp(json_string_value(json_object_get(parameter, "name")), name) == 0)
+            return parameter;
+    }
+    return NULL;
+}
+
+/* A name in a path is a parameter of every operation there. */
+static void check_name(const pe_resource *resource, const pe_param *row)
+{
+    const json_t *item = json_object_get(json_object_get(document, "paths"), resource->path);
+    for (size_t m = 0; m < PE_LEN(methods); m++) {
+        const json_t *operation = json_object_get(item, methods[m].member);
+        if (operation != NULL && path_parameter(operation, row->name) == NULL)
+            fail_msg("%s of %s %s is not in openapi.yaml", row->name, methods[m].member,
+                     resource->path);
+    }
+}
+
 static void every_parameter_is_described_with_its_bounds(void **state)
 {
     (void)state;
     for (size_t r = 0; pe_resources[r] != NULL; r++)
         for (size_t p = 0; p < pe_resources[r]->n_params; p++)
-            check_parameter(pe_resources[r], &pe_resources[r]->params[p]);
+            if (pe_resources[r]->params[p].kind == PE_KIND_NAME)
+                check_name(pe_resources[r], &pe_resources[r]->params[p]);
+            else
+                check_parameter(pe_resources[r], &pe_resources[r]->params[p]);
 }
 
 static bool known(const pe_resource *resource, const char *name)
