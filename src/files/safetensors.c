@@ -48,10 +48,9 @@ static bool read_dtype(const json_t *value, pe_dtype *out)
     return json_is_string(value);
 }
 
-/* One member of the header; the numbers are in [data, data + bytes), `taken` of them its own. */
+/* One member of the header; the numbers are in [data, data + bytes). */
 static pe_status read_tensor(const char *name, const json_t *row, const unsigned char *data,
-                             size_t bytes, size_t max_elements, pe_stored *out, size_t *taken,
-                             pe_problem *why)
+                             size_t bytes, size_t max_elements, pe_stored *out, pe_problem *why)
 {
     const json_t *offsets = json_object_get(row, "data_offsets");
     size_t begin = 0, end = 0;
@@ -67,10 +66,21 @@ static pe_status read_tensor(const char *name, const json_t *row, const unsigned
         !take_size(json_array_get(offsets, 1), &end) || begin > end || end > bytes)
         return broken("no data_offsets inside the file for tensor", name, why);
     out->data = data + begin;
-    *taken = end - begin;
+    out->bytes = end - begin;
     return out->dtype == PE_DTYPES ? PE_OK
                                    : pe_stored_check_size(out, "the safetensors header",
                                                           end - begin, max_elements, why);
+}
+
+/* Does tensor n share bytes with one before it? */
+static bool overlaps(const pe_stored *tensors, size_t n)
+{
+    const pe_stored *last = &tensors[n];
+    for (size_t t = 0; t < n; t++)
+        if (last->data < tensors[t].data + tensors[t].bytes &&
+            tensors[t].data < last->data + last->bytes)
+            return true;
+    return false;
 }
 
 static pe_status read_header(json_t *header, const unsigned char *data, size_t bytes,
@@ -79,7 +89,7 @@ static pe_status read_header(json_t *header, const unsigned char *data, size_t b
 {
     const char *name;
     json_t *row;
-    size_t sum = 0, taken = 0;
+    size_t sum = 0;
     *n = 0;
     json_object_foreach(header, name, row)
     {
@@ -87,20 +97,16 @@ static pe_status read_header(json_t *header, const unsigned char *data, size_t b
             continue;
         if (*n == room)
             return broken("more tensors than are taken here", "", why);
-        pe_status status =
-            read_tensor(name, row, data, bytes, max_elements, &tensors[*n], &taken, why);
+        pe_status status = read_tensor(name, row, data, bytes, max_elements, &tensors[*n], why);
         if (status != PE_OK)
             return status;
-        if (!pe_size_add(sum, taken, &sum))
+        if (overlaps(tensors, *n) || !pe_size_add(sum, tensors[*n].bytes, &sum))
             return broken("its tensors overlap", "", why);
         (*n)++;
     }
     if (*n == 0)
         return broken("it holds no tensor", "", why);
-    return sum == bytes ? PE_OK
-                        : broken("its tensors do not fill it: some bytes are missing, left over or "
-                                 "shared",
-                                 "", why);
+    return sum == bytes ? PE_OK : broken("its tensors do not fill it", "", why);
 }
 
 pe_status pe_safetensors_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,

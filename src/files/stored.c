@@ -22,6 +22,7 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
                        "%s names %zu elements of %s, %zu bytes, but %zu came", what, elements,
                        pe_dtype_name(tensor->dtype), needed, bytes);
     tensor->elements = elements;
+    tensor->bytes = bytes;
     return PE_OK;
 }
 

@@ -16,8 +16,9 @@ typedef struct pe_stored {
     pe_dtype dtype;                  /* PE_DTYPES: an element type that is not read here */
     pe_shape shape;
     size_t elements;
-    const unsigned char *data; /* in the file, any alignment */
-    bool fortran;              /* the first axis is the one that runs fastest */
+    const unsigned char *data; /* in the file, any alignment; bytes of it */
+    size_t bytes;
+    bool fortran; /* the first axis is the one that runs fastest */
 } pe_stored;
 
 /**
