@@ -121,8 +121,12 @@ static pe_status make_stream(const pe_order *order, const pe_settings *settings,
                              pe_problem *why)
 {
     const pe_limits limits = {.max_elements = (size_t)settings->max_elements};
+    const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
+                                       .tables = (size_t)settings->learned_tables};
     size_t chosen;
     pe_status status = pe_tables_make((size_t)settings->table_cache_bytes, &work->tables, why);
+    if (status == PE_OK)
+        status = pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why);
     if (status == PE_OK)
         status = read_ask(order, settings, work, why);
     if (status != PE_OK)

@@ -58,6 +58,11 @@
       "Largest answer kept in the response cache; larger ones are streamed.")                      \
     X(table_cache_bytes, INT, 268435456, 1048576, 1099511627776, "bytes",                          \
       "Budget of the cache of frequencies and sine and cosine rows.")                              \
+    X(learned_dir, TEXT, "", 0, 255, "",                                                           \
+      "Folder of learned tables, .npy and .safetensors files read at start; empty: none.")         \
+    X(learned_bytes, INT, 1073741824, 0, 1099511627776, "bytes",                                   \
+      "Memory for learned tables, all together; also the largest file that is read.")              \
+    X(learned_tables, INT, 256, 0, 4096, "tables", "Most learned tables.")                         \
     X(warm, LIST, "", 0, 64, "",                                                                   \
       "Request targets computed before the server is ready, for example "                          \
       "/v1/rope/table?head_dim=128&positions=0:4096.")                                             \

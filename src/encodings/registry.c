@@ -38,6 +38,12 @@ const pe_resource *const pe_resources[] = {
     &pe_swin_index,
     &pe_swin_bias,
     &pe_swin_coordinates,
+    &pe_learned_table_rows,
+    &pe_learned_lookup,
+    &pe_learned_add,
+    &pe_learned_interpolate,
+    &pe_learned_interpolate_body,
+    &pe_position_ids,
     NULL,
 };
 /* clang-format on */

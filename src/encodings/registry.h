@@ -33,4 +33,7 @@ extern const pe_resource pe_shaw_indices, pe_shaw_scores, pe_shaw_lookup, pe_sha
 extern const pe_resource pe_relative_skew;
 extern const pe_resource pe_swin_index, pe_swin_bias, pe_swin_coordinates;
 
+extern const pe_resource pe_learned_table_rows, pe_learned_lookup, pe_learned_add,
+    pe_learned_interpolate, pe_learned_interpolate_body, pe_position_ids;
+
 #endif

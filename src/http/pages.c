@@ -18,8 +18,8 @@ typedef struct document {
 } document;
 
 struct pe_pages {
-    document index, listing, models, openapi_yaml, openapi_json;
-    pe_buffer listing_text, models_text;
+    document index, listing, models, learned, openapi_yaml, openapi_json;
+    pe_buffer listing_text, models_text, learned_text;
 };
 
 static const char index_text[] =
@@ -34,7 +34,24 @@ static void set(document *page, const char *media_type, const char *data, size_t
     pe_etag_make(data, bytes, page->etag);
 }
 
-pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem *why)
+/* Names are of plain letters. */
+static void list_learned(const pe_learned *learned, pe_buffer *out)
+{
+    size_t n;
+    const pe_learned_table *table = pe_learned_all(learned, &n);
+    pe_buffer_str(out, "{\"tables\":[");
+    for (size_t i = 0; i < n; i++)
+        pe_buffer_format(
+            out,
+            "%s{\"name\":\"%s\",\"path\":\"/v1/learned/%s\",\"rows\":%zu,\"width\":%zu,"
+            "\"dtype\":\"%s\",\"digest\":\"%s\"}",
+            i == 0 ? "" : ",", table[i].name, table[i].name, table[i].rows.shape.dim[0],
+            table[i].rows.shape.dim[1], pe_dtype_name(table[i].rows.dtype), table[i].digest);
+    pe_buffer_str(out, "]}\n");
+}
+
+pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, pe_pages **out,
+                        pe_problem *why)
 {
     const pe_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
@@ -48,8 +65,10 @@ pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem 
     if (pages == NULL)
         return pe_fail_memory(why);
     pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
+    list_learned(learned, &pages->learned_text);
     pe_status status = pe_catalogue_json(&pages->models_text, why);
-    if (status == PE_OK && (pages->listing_text.failed || pages->models_text.failed))
+    if (status == PE_OK &&
+        (pages->listing_text.failed || pages->models_text.failed || pages->learned_text.failed))
         status = pe_fail_memory(why);
     if (status != PE_OK) {
         pe_pages_free(pages);
@@ -58,6 +77,7 @@ pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem 
     set(&pages->index, "application/json", index_text, sizeof index_text - 1);
     set(&pages->listing, "application/json", pages->listing_text.data, pages->listing_text.bytes);
     set(&pages->models, "application/json", pages->models_text.data, pages->models_text.bytes);
+    set(&pages->learned, "application/json", pages->learned_text.data, pages->learned_text.bytes);
     set(&pages->openapi_yaml, "application/yaml", pe_openapi_yaml, pe_openapi_yaml_bytes);
     set(&pages->openapi_json, "application/json", pe_openapi_json, pe_openapi_json_bytes);
     *out = pages;
@@ -70,6 +90,7 @@ void pe_pages_free(pe_pages *pages)
         return;
     pe_buffer_free(&pages->listing_text);
     pe_buffer_free(&pages->models_text);
+    pe_buffer_free(&pages->learned_text);
     free(pages);
 }
 
@@ -102,6 +123,11 @@ void pe_page_listing(pe_request *request)
 void pe_page_models(pe_request *request)
 {
     answer_page(request, &request->service->pages->models);
+}
+
+void pe_page_learned(pe_request *request)
+{
+    answer_page(request, &request->service->pages->learned);
 }
 
 void pe_page_openapi_yaml(pe_request *request)

@@ -5,13 +5,16 @@
 
 #include "base/status.h"
 #include "config/settings.h"
+#include "tables/learned.h"
 
 struct pe_request;
 
 /** Documents that stay the same while the server runs, with their tags. */
 typedef struct pe_pages pe_pages;
 
-pe_status pe_pages_make(const pe_settings *settings, pe_pages **out, pe_problem *why) PE_MUST_CHECK;
+/** learned: may be NULL. */
+pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, pe_pages **out,
+                        pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_pages_free(pe_pages *pages);
 
@@ -19,6 +22,7 @@ void pe_pages_free(pe_pages *pages);
 void pe_page_index(struct pe_request *request);
 void pe_page_listing(struct pe_request *request);
 void pe_page_models(struct pe_request *request);
+void pe_page_learned(struct pe_request *request);
 void pe_page_problem(struct pe_request *request);
 void pe_page_openapi_yaml(struct pe_request *request);
 void pe_page_openapi_json(struct pe_request *request);

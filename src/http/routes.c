@@ -26,6 +26,7 @@ static const pe_route routes[] = {
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
      .answer = pe_models_resolve},
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .answer = pe_models_file},
+    {"/v1/learned", .methods = GET_HEAD, .answer = pe_page_learned},
     {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .answer = pe_page_problem},
     {"/openapi.yaml", .methods = GET_HEAD, .answer = pe_page_openapi_yaml},
     {"/openapi.json", .methods = GET_HEAD, .answer = pe_page_openapi_json},

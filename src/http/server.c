@@ -227,12 +227,16 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
                                             .max_depth = (size_t)settings->max_json_depth};
     if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
         service->body_bytes_max = SIZE_MAX;
+    const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
+                                       .tables = (size_t)settings->learned_tables};
     atomic_store(&service->warming, true);
     pe_status status = pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why);
     if (status == PE_OK)
+        status = pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
+    if (status == PE_OK)
         status = pe_warm_make((size_t)settings->response_cache_bytes, &service->warm, why);
     if (status == PE_OK)
-        status = pe_pages_make(settings, &service->pages, why);
+        status = pe_pages_make(settings, pe_tables_learned(service->tables), &service->pages, why);
     if (status == PE_OK)
         status = pe_pool_make(threads_or_cores(settings->workers), (size_t)settings->queue_max,
                               &service->pool, why);

@@ -11,6 +11,7 @@
 struct pe_tables {
     pe_cache *cache;
     _Atomic uint64_t last_id;
+    pe_learned *learned;
 };
 
 /* What the cache holds: a frequency set (wave), or the rows of one block (wave NULL). */
@@ -49,7 +50,19 @@ void pe_tables_free(pe_tables *tables)
     if (tables == NULL)
         return;
     pe_cache_free(tables->cache);
+    pe_learned_free(tables->learned);
     free(tables);
+}
+
+pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
+                                 const pe_learned_limits *limits, pe_problem *why)
+{
+    return *folder == '\0' ? PE_OK : pe_learned_load(folder, limits, &tables->learned, why);
+}
+
+const pe_learned *pe_tables_learned(const pe_tables *tables)
+{
+    return tables->learned;
 }
 
 void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)

@@ -11,6 +11,8 @@ static const pe_read_limits read_limits = {
     .max_elements = 1 << 24, .max_positions = 1 << 24, .max_depth = 32};
 static const pe_limits limits = {.max_elements = 1 << 24};
 
+const char *encode_folder;
+
 static encoded plan(const pe_resource *resource, bool json, const char *text, size_t bytes)
 {
     encoded e = {.status = PE_OK};
@@ -19,6 +21,9 @@ static encoded plan(const pe_resource *resource, bool json, const char *text, si
     if (e.status != PE_OK)
         return e;
     assert_int_equal(pe_tables_make(1 << 24, &e.tables, &e.why), PE_OK);
+    const pe_learned_limits learned = {.bytes = 1 << 24, .tables = 64};
+    if (encode_folder != NULL)
+        assert_int_equal(pe_tables_load_learned(e.tables, encode_folder, &learned, &e.why), PE_OK);
     e.status = resource->plan(&e.ask.values, e.tables, &limits, &e.plan, &e.why);
     return e;
 }

@@ -14,6 +14,9 @@ typedef struct encoded {
     pe_plan plan;
 } encoded;
 
+/** Learned tables come from here; NULL (as at first): there are none. */
+extern const char *encode_folder;
+
 /** Plan a GET with this query (printf). Does not fail the test: status may be what is tested. */
 encoded encode(const pe_resource *resource, const char *query, ...)
     __attribute__((format(printf, 2, 3)));
