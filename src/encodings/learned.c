@@ -28,25 +28,31 @@ static const pe_param params[] = {
 /* ---- what the resources share -----------------------------------------------------------------
  */
 
-static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_problem *why)
+/* Without memory nothing is suggested. */
+static const char *nearest_table(const char *name, const pe_learned *learned)
 {
     size_t n;
     const pe_learned_table *table = pe_learned_all(learned, &n);
-    if (n == 0)
-        return pe_fail(why, PE_NOT_FOUND, "",
-                       "there is no learned table %.64s; none has been loaded (setting "
-                       "learned_dir)",
-                       name);
-    const char **names = calloc(n, sizeof *names);
-    if (names == NULL)
-        return pe_fail_memory(why);
-    for (size_t i = 0; i < n; i++)
+    const char **names = calloc(n + 1, sizeof *names);
+    for (size_t i = 0; names != NULL && i < n; i++)
         names[i] = table[i].name;
-    const char *near = pe_nearest_name(name, names, n);
+    const char *near = names != NULL ? pe_nearest_name(name, names, n) : NULL;
     free(names);
-    return pe_fail(why, PE_NOT_FOUND, "", "there is no learned table %.64s%s%.128s%s", name,
-                   near != NULL ? "; did you mean " : "; GET /v1/learned lists them",
-                   near != NULL ? near : "", near != NULL ? "?" : "");
+    return near;
+}
+
+static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_problem *why)
+{
+    const char *near = nearest_table(name, learned);
+    if (learned == NULL)
+        return pe_fail(why, PE_NOT_FOUND, "",
+                       "there is no learned table %.64s; learned_dir, the setting, names no folder",
+                       name);
+    if (near == NULL)
+        return pe_fail(why, PE_NOT_FOUND, "",
+                       "there is no learned table %.64s; GET /v1/learned lists them", name);
+    return pe_fail(why, PE_NOT_FOUND, "", "there is no learned table %.64s; did you mean %.128s?",
+                   name, near);
 }
 
 pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *plan,
@@ -58,7 +64,7 @@ pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *p
         return pe_fail(why, PE_MISSING_PARAMETER, "name", "name is required: which table?");
     const pe_learned_table *table = pe_learned_find(learned, name);
     if (table == NULL)
-        return fail_unknown(name, learned, why);
+        return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
     _Static_assert(sizeof table->digest == sizeof plan->version, "a digest is a version");
     memcpy(plan->version, table->digest, sizeof plan->version);
     *out = (pe_learned_rows){&table->rows, table->largest, table->name};
@@ -179,7 +185,7 @@ static pe_status derive_positions(pe_values *values, const pe_learned_rows *tabl
 static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
-    pe_learned_rows table;
+    pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
     const int64_t offset = pe_values_int(values, "offset");
     pe_status status = pe_learned_open(values, tables, out, &table, why);

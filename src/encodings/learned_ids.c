@@ -70,7 +70,7 @@ static pe_status make_ids(const pe_shape *of, size_t past, pe_learned_ids *out, 
     shape.dim[shape.ndim - 1] -= past;
     const size_t batches = shape.ndim == 2 ? shape.dim[0] : 1;
     *out = (pe_learned_ids){.shape = shape, .count = batches * shape.dim[shape.ndim - 1]};
-    out->id = malloc((out->count + 1) * sizeof *out->id);
+    out->id = calloc(out->count + 1, sizeof *out->id);
     return out->id == NULL ? pe_fail_memory(why) : PE_OK;
 }
 

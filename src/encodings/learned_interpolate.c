@@ -302,7 +302,7 @@ static state *begin(pe_plan *out)
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
-    pe_learned_rows table;
+    pe_learned_rows table = {0};
     const pe_status status = pe_learned_open(values, tables, out, &table, why);
     if (status != PE_OK)
         return status;

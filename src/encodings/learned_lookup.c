@@ -64,7 +64,7 @@ static pe_status ids_of_positions(const pe_positions *positions, pe_learned_ids 
                                   pe_problem *why)
 {
     *out = (pe_learned_ids){.shape = positions->shape, .count = positions->count};
-    out->id = malloc((out->count + 1) * sizeof *out->id);
+    out->id = calloc(out->count + 1, sizeof *out->id);
     if (out->id == NULL)
         return pe_fail_memory(why);
     for (size_t i = 0; i < out->count; i++)
@@ -147,7 +147,7 @@ static pe_status fill_lookup(const pe_plan *plan, size_t t, size_t first, size_t
 static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                              pe_plan *out, pe_problem *why)
 {
-    pe_learned_rows table;
+    pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
     pe_status status = pe_learned_open(values, tables, out, &table, why);
     if (status == PE_OK)
@@ -283,7 +283,7 @@ static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *
 static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                           pe_plan *out, pe_problem *why)
 {
-    pe_learned_rows table;
+    pe_learned_rows table = {0};
     pe_status status = pe_learned_open(values, tables, out, &table, why);
     if (status != PE_OK)
         return status;
