@@ -66,7 +66,7 @@ static pe_status unsupported(const pe_request *request, pe_problem *why, const c
     pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s must be one of %s, got %.100s", what, accepts,
             got != NULL ? got : "none");
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
-    return why->status;
+    return PE_UNSUPPORTED_MEDIA_TYPE;
 }
 
 static pe_status check_type(const pe_request *request, const char **type, pe_problem *why)

@@ -174,6 +174,7 @@ static pe_status parse_row(const char *text, size_t bytes, const char *name, siz
 static pe_status take_row(const pe_positions *row, size_t r, size_t rows, const char *name,
                           size_t max_count, pe_positions *all, pe_problem *why)
 {
+    assert(row->count > 0); /* an empty range has been refused */
     if (r == 0) {
         if (row->count > max_count / rows)
             return too_many(name, row->count * rows, max_count, why);

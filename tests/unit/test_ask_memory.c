@@ -148,8 +148,8 @@ static pe_status act_json(pe_problem *why)
 static pe_status act_safetensors(pe_problem *why)
 {
     static char body[] = "\x3e\0\0\0\0\0\0\0"
-                               "{\"data\":{\"dtype\":\"F32\",\"shape\":[1,1],"
-                               "\"data_offsets\":[0,4]}}     \0\0\0\0";
+                         "{\"data\":{\"dtype\":\"F32\",\"shape\":[1,1],"
+                         "\"data_offsets\":[0,4]}}     \0\0\0\0";
     const pe_binary_body binary = {
         .media_type = "application/vnd.safetensors", .data = body, .bytes = 8 + 62 + 4};
     pe_ask ask = {0};

@@ -90,7 +90,7 @@ PE_INLINE void pe_round_halves(pe_vd value, pe_u16_at *half)
 
 PE_INLINE pe_vd pe_doubles_of_bfloat(const pe_u16_at *bfloat)
 {
-    pe_vd v;
+    pe_vd v = {0};
     for (int k = 0; k < PE_LANES; k++)
         v[k] = (double)pe_float_of((uint32_t)bfloat[k] << 16);
     return v;
