@@ -63,13 +63,14 @@ TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,$(TEST_FOLDERS))))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
 TEST_SCRIPT := $(wildcard tests/*/*.test)
 BENCH_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/bench/*.c))
+PROOF_BIN := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/proof/proof_*.c))
 SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
+.PHONY: help all run test test-aarch64 proof bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
 	run-tests FORCE
 
 help: ## list the targets
@@ -93,6 +94,12 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 	@$(DEPS) build test aarch64
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
 		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
+
+proof: ## compare tables with MPFR and all float32 texts with strtof; SHARD=i/n, SAMPLES=n, PROOF=exact|text
+	@$(DEPS) build test
+	+@$(AGAIN) $(PROOF_BIN)
+	@set -e; for proof in $(filter %proof_$(PROOF),$(PROOF_BIN)) $(if $(PROOF),,$(PROOF_BIN)); do \
+		echo "== $$proof"; nice $$proof; done
 
 bench: ## kernels and text beside yardsticks; BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build test yardsticks
@@ -153,6 +160,8 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+$(PROOF_BIN): $(B)/tests/proof/proof.o
 
 $(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -ldl

@@ -286,16 +286,6 @@ static void random_float64(void **unused)
     }
 }
 
-/* An hour or so of one core. */
-static void every_float32(void **unused)
-{
-    (void)unused;
-    if (getenv("POSENC_LONG") == NULL)
-        skip();
-    for (uint32_t bits = 0; bits < 0x7f800000; bits++)
-        check(PE_FLOAT32, from_bits32(bits), false);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,7 +295,6 @@ int main(void)
         {"powers of two and ten and the range's ends", powers_and_neighbours, NULL, NULL, NULL},
         {"random float32 print shortest and nearest", random_float32, NULL, NULL, NULL},
         {"random float64 print shortest and nearest", random_float64, NULL, NULL, NULL},
-        {"every float32 prints shortest (POSENC_LONG=1)", every_float32, NULL, NULL, NULL},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
