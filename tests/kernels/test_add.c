@@ -80,10 +80,45 @@ static void sums_that_cancel_and_overflow_are_as_in_real_arithmetic(void **state
         }
 }
 
+/* Zeros of both signs, the smallest and the largest, infinities, NaN of either sign: each with
+ * each, at every place of a vector. */
+static void special_elements_add_as_the_standard_says(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < PE_LEN(floats); d++) {
+        const size_t bytes = pe_dtype_bytes(floats[d]);
+        const double least = floats[d] == PE_FLOAT64   ? 0x1p-1074
+                             : floats[d] == PE_FLOAT32 ? 0x1p-149
+                             : floats[d] == PE_FLOAT16 ? 0x1p-24
+                                                       : 0x1p-133;
+        const double most = pe_dtype_max(floats[d]), infinity = (double)INFINITY;
+        const double values[] = {0.0,         -0.0,         least, -least,   3 * least,
+                                 0x1p-1074,   most,         -most, infinity, -infinity,
+                                 (double)NAN, -(double)NAN, -1.0,  1.0};
+        enum { N = PE_LEN(values) };
+        unsigned char x[N * N * 8], want[N * N * 8], out[N * N * 8];
+        double y[N * N];
+        for (size_t j = 0; j < N * N; j++) {
+            pe_dtype_store(floats[d], values[j % N], x + j * bytes);
+            y[j] = values[j / N];
+            pe_dtype_store(floats[d], pe_dtype_load(floats[d], x + j * bytes) + y[j],
+                           want + j * bytes);
+        }
+        for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
+            for (size_t from = 0; from < 20; from++) {
+                (*k)->add(floats[d], x + from * bytes, y + from, N * N - from, out + from * bytes);
+                if (memcmp(out + from * bytes, want + from * bytes, (N * N - from) * bytes) != 0)
+                    fail_msg("%s %s from element %zu on", (*k)->name, pe_dtype_name(floats[d]),
+                             from);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_length_is_the_sum_rounded_once),
+        cmocka_unit_test(special_elements_add_as_the_standard_says),
         cmocka_unit_test(sums_that_cancel_and_overflow_are_as_in_real_arithmetic),
     };
     return cmocka_run_group_tests_name("kernels: add", tests, NULL, NULL);

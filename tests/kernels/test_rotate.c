@@ -221,6 +221,20 @@ static void strided_vectors_leave_the_rest_alone(void **state)
         }
 }
 
+static void no_vectors_and_no_pairs_are_left_alone(void **state)
+{
+    (void)state;
+    const double one = 1;
+    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
+        for (size_t d = 0; d < PE_LEN(floats); d++)
+            for (size_t p = 0; p < PE_LEN(pairings); p++) {
+                unsigned char x[16] = {1, 2, 3}, out[16] = {4, 5, 6}, same[16] = {4, 5, 6};
+                (*k)->rotate(floats[d], pairings[p], 1, &one, &one, 0, 2, x, out);
+                (*k)->rotate(floats[d], pairings[p], 0, &one, &one, 3, 1, x, out);
+                assert_memory_equal(out, same, sizeof out);
+            }
+}
+
 /* |got - (a*c - b*s)| <= 1/2 ulp + 2^-52 (|a| + |b|), for cosines and sines of exact angles. */
 static void check_bound(pe_dtype dtype, double a, double b, double angle, double got)
 {
@@ -277,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_follows_the_definition),
         cmocka_unit_test(elements_of_every_kind_follow_the_definition),
+        cmocka_unit_test(no_vectors_and_no_pairs_are_left_alone),
         cmocka_unit_test(strided_vectors_leave_the_rest_alone),
         cmocka_unit_test(error_stays_within_its_bound),
     };

@@ -253,6 +253,30 @@ static void test_unmarked_elements_are_right(void **unused)
     }
 }
 
+/* No rows, or no frequencies: nothing is read, marked or written. */
+static void test_empty_runs(void **unused)
+{
+    (void)unused;
+    const uint64_t plane[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const pe_wave_layout layout = {2, 0, 1, 16};
+    for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++)
+        for (size_t d = 0; d < PE_LEN(dtypes); d++)
+            for (size_t n = 0; n <= 8; n += 8) {
+                unsigned char out[16] = {GUARD, GUARD}, same[16] = {GUARD, GUARD};
+                uint64_t doubtful[1] = {0};
+                const pe_run run = {.n = n,
+                                    .rows = n == 0 ? 5 : 0,
+                                    .start_hi = plane,
+                                    .start_lo = plane,
+                                    .step_hi = plane,
+                                    .step_lo = plane,
+                                    .amplitude_hi = 1};
+                assert_false((*k)->waves(&run, &layout, dtypes[d], out, doubtful));
+                assert_int_equal(doubtful[0], 0);
+                assert_memory_equal(out, same, sizeof out);
+            }
+}
+
 /* Ends of the range of amplitudes, where float16 overflows and runs out of bits. */
 static void test_large_and_small_amplitudes(void **unused)
 {
@@ -443,6 +467,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unmarked_elements_are_right),
+        cmocka_unit_test(test_empty_runs),
         cmocka_unit_test(test_large_and_small_amplitudes),
         cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_anchors),
