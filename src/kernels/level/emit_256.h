@@ -25,7 +25,8 @@ PE_INLINE pe_ok pe_open(__m256i bits, uint32_t mask, pe_ok ok)
 
 PE_INLINE pe_ok pe_prove_float(const pe_limits *limits, pe_vd a, pe_vd b, pe_ok ok)
 {
-    const __m256i words = _mm256_blend_epi32((__m256i)a, _mm256_slli_epi64((__m256i)b, 32), 0xaa);
+    /* the low words of both, in any order */
+    const __m256i words = (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
     const __m256i moved =
         _mm256_add_epi32(words, _mm256_set1_epi32((int)((1U << 28) + limits->window)));
     return pe_open(moved, PE_DROPPED & ~(2 * limits->window - 1), ok);
