@@ -55,10 +55,37 @@ static void warn_positions(const pe_rope *rope, const pe_positions *positions, p
                      lost, (double)(float)lost);
 }
 
+/* The first position p >= least, if there is one; of a range one of the ends tells. */
+static bool find_beyond(const pe_positions *positions, double least, double *beyond)
+{
+    const size_t n = positions->count;
+    const bool range = positions->list == NULL;
+    for (size_t r = 0; r < (range ? 2 : n); r++) {
+        *beyond = pe_positions_at(positions, range ? r * (n - 1) : r);
+        if (*beyond >= least)
+            return true;
+    }
+    return false;
+}
+
+/* seq_len, not the positions, chooses between the two lists. */
+static void warn_length(const pe_rope_formula *f, const pe_positions *positions, pe_plan *plan)
+{
+    double beyond;
+    if (f->type == &pe_rope_longrope && f->key[PE_ROPE_SEQ_LEN] <= f->key[PE_ROPE_ORIGINAL] &&
+        find_beyond(positions, f->key[PE_ROPE_ORIGINAL], &beyond))
+        pe_plan_warn(plan,
+                     "position %.0f lies beyond original_max_position_embeddings, but seq_len says "
+                     "that the sequence does not: frequencies are those of short_factor",
+                     beyond);
+}
+
 void pe_rope_warn(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)
 {
     warn_dynamic(rope->formula, plan);
     warn_mscale(rope->formula, plan);
-    if (positions != NULL)
-        warn_positions(rope, positions, plan);
+    if (positions == NULL)
+        return;
+    warn_positions(rope, positions, plan);
+    warn_length(rope->formula, positions, plan);
 }

@@ -21,6 +21,7 @@ static const struct {
     {"rope_theta", NULL},
     {"partial_rotary_factor", NULL},
     {"original_max_position_embeddings", NULL},
+    {"max_position_embeddings", "that beside the dictionary is read"},
     {"finetuned", "says how the model was trained, not how it rotates"},
     {"llama_4_scaling_beta", "scales queries by their position, not the rotation"},
     {"short_mscale", "transformers reads attention_factor instead"},
@@ -42,6 +43,23 @@ bool pe_rope_by_type(const json_t *object)
         any |= json_is_object(value);
     }
     return any;
+}
+
+/* The class's own scaling, where the configuration has no dictionary at all. */
+static void find_default(pe_reader *reader, pe_rope_dictionary *out)
+{
+    const char *text = reader->type->dictionary;
+    for (size_t d = 0; d < PE_LEN(dictionaries); d++)
+        if (json_object_get(reader->config, dictionaries[d]) != NULL)
+            return;
+    if (text != NULL && reader->dictionary == NULL) {
+        reader->dictionary = json_loads(text, 0, NULL);
+        if (reader->dictionary == NULL)
+            pe_reader_fail_memory(reader);
+        pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
+                       reader->type->name);
+    }
+    *out = (pe_rope_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
 }
 
 /* Both spellings: rope_scaling counts, unless it says nothing. */
@@ -75,6 +93,8 @@ void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
             snprintf(out->place, sizeof out->place, "%s/", dictionaries[d]);
         }
     }
+    if (first == NULL)
+        find_default(reader, out);
 }
 
 /* The dictionary of one type of layers. */

@@ -120,13 +120,14 @@ static void alternate(stack *layers, size_t every, size_t from, const char *one,
 static void read_pattern(pe_reader *reader, stack *layers)
 {
     static const char note[] = "the default of this model type";
+    const bool has_window = !json_is_null(json_object_get(reader->config, "sliding_window"));
     const struct {
         pe_fact fact;
         int fallback;
         size_t from;
         const char *others;
     } patterns[] = {
-        {PE_FACT_PATTERN, reader->type->pattern, 1, sliding},
+        {PE_FACT_PATTERN, has_window ? reader->type->pattern : 0, 1, sliding},
         {PE_FACT_EVERY, reader->type->every, 0, sliding},
         {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
     };

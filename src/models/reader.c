@@ -274,8 +274,11 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
                       pe_model_key_status status, const char *parameter, const char *note)
 {
     pe_buffer text = {0};
+    const bool assumed = reader->dictionary != NULL && strncmp(where, "rope_parameters/", 16) == 0;
     if (reader->status != PE_OK)
         return;
+    if (status == PE_MODEL_KEY_USED && assumed) /* the configuration has no such dictionary */
+        status = PE_MODEL_KEY_DEFAULTED;
     print_value(value, false, &text);
     pe_model_key key = {.pointer = pointer_of(reader, where),
                         .value = text.failed ? NULL : strdup(pe_buffer_text(&text)),

@@ -45,6 +45,7 @@ typedef struct pe_reader {
     const json_t *config;      /* the object that has the text model's keys */
     char path[64];             /* of it: "", "text_config/" */
     const pe_model_type *type; /* never NULL: unknown types are an empty row */
+    json_t *dictionary;        /* the type's own, once it has been asked for */
     pe_model *model;           /* in the making */
     size_t keys_room, warnings_room;
     pe_status status;

@@ -350,6 +350,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     read_model_type(&reader, config);
     if (reader.status == PE_OK)
         resolve(&reader);
+    json_decref(reader.dictionary);
     if (reader.status != PE_OK) {
         pe_model_free(reader.model);
         return reader.status;

@@ -21,6 +21,7 @@ typedef struct pe_model_type {
     pe_scheme scheme;
     bool interleaved;
     double theta, local_theta; /* rope_theta; that of sliding layers, where it differs */
+    const char *dictionary;    /* rope_parameters, where the configuration has none */
     double partial;            /* partial_rotary_factor */
     int head_dim;              /* of the class, whatever hidden_size is */
     int width;                 /* head_dim of the class's own hidden_size and heads */

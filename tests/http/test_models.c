@@ -196,6 +196,28 @@ static void what_is_given_counts_more_than_the_model(void **state)
     }
 }
 
+/* A longrope model is as it is loaded, with its short factors; who goes beyond is told. */
+static void positions_beyond_the_original_context_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        bool warned;
+    } cases[] = {
+        {"/v1/rope/table?model=phi-3.5-mini&positions=0:4096", false},
+        {"/v1/rope/table?model=phi-3.5-mini&positions=0:4097", true},
+        {"/v1/rope/table?model=phi-3.5-mini&positions=4096:0:-1", true},
+        {"/v1/rope/table?model=phi-3.5-mini&positions=0,9999,1", true},
+        {"/v1/rope/table?model=phi-3.5-mini&positions=0,9999,1&seq_len=10000", false},
+        {"/v1/rope/table?model=llama-3.1-8b&positions=0,9999,1", false},
+    };
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        json_t *answer = get_json(cases[c].target);
+        assert_int_equal(json_object_get(answer, "warnings") != NULL, cases[c].warned);
+        json_decref(answer);
+    }
+}
+
 static void bodies_take_a_model_too(void **state)
 {
     (void)state;
@@ -421,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_model_that_is_not_there_is_404_with_the_nearest),
         cmocka_unit_test(a_model_stands_for_its_parameters),
         cmocka_unit_test(what_is_given_counts_more_than_the_model),
+        cmocka_unit_test(positions_beyond_the_original_context_are_warned_of),
         cmocka_unit_test(bodies_take_a_model_too),
         cmocka_unit_test(what_no_model_can_mean_is_refused),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),

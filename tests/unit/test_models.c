@@ -88,6 +88,10 @@ static const spelling spellings[] = {
     {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"truncate\":false}}",
      NULL, "truncate", "false"},
 
+    {"{\"model_type\":\"gpt_oss\"}", NULL, "factor", "32"},
+    {"{\"model_type\":\"gpt_oss\",\"rope_parameters\":{\"rope_theta\":1e5}}", NULL, "factor", NULL},
+    {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":null}", NULL, "rope_type", "\"default\""},
+
     /* dimensions */
     {"{" LLAMA "}", NULL, "head_dim", "64"},
     {"{" LLAMA ",\"head_dim\":128}", NULL, "head_dim", "128"},
@@ -171,10 +175,11 @@ static void every_spelling_gives_its_parameter(void **state)
             fail_msg("%s: %s", c->config, why.detail);
         pe_values_json(&layers->values, &text);
         json_t *values = json_loadb(text.data, text.bytes, 0, NULL);
-        json_t *wanted = json_loads(c->value, JSON_DECODE_ANY, NULL);
-        if (!json_equal(json_object_get(values, c->parameter), wanted))
-            fail_msg("%s, %s: wanted %s, got %s", c->config, c->parameter, c->value,
-                     pe_buffer_text(&text));
+        json_t *wanted = c->value != NULL ? json_loads(c->value, JSON_DECODE_ANY, NULL) : NULL;
+        const json_t *got = json_object_get(values, c->parameter);
+        if (wanted != NULL ? !json_equal(got, wanted) : got != NULL)
+            fail_msg("%s, %s: wanted %s, got %s", c->config, c->parameter,
+                     c->value != NULL ? c->value : "nothing", pe_buffer_text(&text));
         json_decref(values);
         json_decref(wanted);
         pe_buffer_free(&text);
@@ -255,6 +260,7 @@ static const struct {
      PE_MODEL_KEY_USED},
     {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_thetta\":1}", "#/rope_thetta", "1", PE_MODEL_KEY_IGNORED},
+    {"{\"model_type\":\"gpt_oss\"}", "#/rope_parameters/factor", "32", PE_MODEL_KEY_DEFAULTED},
     {"{\"model_type\":\"gemma3_text\"" LAYERS "}", "#/sliding_window_pattern", "6",
      PE_MODEL_KEY_DEFAULTED},
 };
@@ -300,6 +306,7 @@ static const struct {
      "do not divide evenly"},
     {"{" LLAMA LAYERS ",\"layer_types\":[\"full_attention\"]}", "1 entries for 4 layers"},
     {"{" LLAMA ",\"rope_interleaved\":true}", "turns halves"},
+    {"{\"model_type\":\"gpt_oss\"}", "those of model type gpt_oss"},
 };
 
 static void what_looks_wrong_is_warned_of(void **state)
