@@ -102,17 +102,17 @@ void pe_rope_choose_by_type(pe_reader *reader, const pe_rope_dictionary *all,
                             const char *layer_type, pe_rope_dictionary *out)
 {
     const json_t *object = json_object_get(all->object, layer_type);
-    *out = (pe_rope_dictionary){0};
-    snprintf(out->place, sizeof out->place, "%.96s%.64s", all->place, layer_type);
+    char where[sizeof out->place - 1];
+    snprintf(where, sizeof where, "%.96s%.64s", all->place, layer_type);
     if (object == NULL)
-        pe_reader_fail(reader, PE_MISSING_PARAMETER, out->place,
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
                        "%.*s has parameters for some types of layers, but none for %s",
                        (int)strlen(all->place) - 1, all->place, layer_type);
     if (json_object_size(object) > DICTIONARY_MAX)
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, out->place, "%s may have at most %d members",
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s may have at most %d members",
                        layer_type, DICTIONARY_MAX);
-    out->object = json_is_object(object) ? object : NULL;
-    strncat(out->place, "/", sizeof out->place - strlen(out->place) - 1);
+    *out = (pe_rope_dictionary){.object = json_is_object(object) ? object : NULL};
+    snprintf(out->place, sizeof out->place, "%s/", where);
 }
 
 /* ---- one kind under way

@@ -43,7 +43,11 @@ static const pe_model_layers *kind_of_layer(const pe_model *model, const char *n
 pe_status pe_model_choose(const pe_model *model, const char *layer_type,
                           const pe_model_layers **out, pe_problem *why)
 {
-    const pe_model_layers *found = layer_type == NULL ? &model->kinds[0] : NULL;
+    const pe_model_layers *found = NULL;
+    if (layer_type == NULL) {
+        *out = &model->kinds[0];
+        return PE_OK;
+    }
     for (size_t k = 0; k < model->n_kinds && found == NULL; k++)
         if (strcmp(model->kinds[k].layer_type, layer_type) == 0)
             found = &model->kinds[k];

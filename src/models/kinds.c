@@ -57,6 +57,15 @@ pe_model_layers *pe_kind_add(pe_reader *reader, const char *layer_type, const pe
 /* ---- what each layer is -------------------------------------------------------------------------
  */
 
+/* Names that can stand in pointers and queries as they are. */
+static bool is_name(const char *type)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    const size_t bytes = type != NULL ? strlen(type) : 0;
+    return bytes > 0 && bytes < TYPE_MAX && strspn(type, letters) == bytes;
+}
+
 static void read_layer_types(pe_reader *reader, stack *layers, const json_t *list)
 {
     const size_t n = json_array_size(list);
@@ -70,10 +79,13 @@ static void read_layer_types(pe_reader *reader, stack *layers, const json_t *lis
         char place[64];
         const char *type = json_string_value(json_array_get(list, i));
         snprintf(place, sizeof place, "layer_types/%zu", i);
-        if (type == NULL || strlen(type) >= TYPE_MAX || type[0] == '\0')
+        if (!is_name(type))
             pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
-                           "each of layer_types must be a string of 1 to %d bytes", TYPE_MAX - 1);
-        layers->type[i] = type;
+                           "each of layer_types must be a name of 1 to %d letters, digits, _, - "
+                           "and .",
+                           TYPE_MAX - 1);
+        else
+            layers->type[i] = type;
     }
     if (layers->n != 0 && layers->n != n)
         pe_reader_warn(reader,
@@ -133,7 +145,6 @@ static void read_pattern(pe_reader *reader, stack *layers)
     };
     if (read_letters(reader, layers))
         return;
-    alternate(layers, 1, 0, full, full);
     for (size_t p = 0; p < PE_LEN(patterns); p++) {
         const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);
         if (every == 0)
@@ -204,8 +215,8 @@ static void mark_plain(pe_reader *reader, stack *layers)
 {
     const bool no_full = full_is_plain(reader);
     for (size_t i = 0; i < layers->n; i++)
-        layers->nope[i] |= is_plain(layers->type[i]) || (no_full && layers->type[i] == full) ||
-                           (no_full && strcmp(layers->type[i], full) == 0);
+        layers->nope[i] |=
+            is_plain(layers->type[i]) || (no_full && strcmp(layers->type[i], full) == 0);
     if (no_full)
         pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
                        reader->type->name);
@@ -275,7 +286,7 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)
         {
-            if (reader->model->n_kinds < KINDS_MAX && strlen(name) < TYPE_MAX)
+            if (reader->model->n_kinds < KINDS_MAX && is_name(name))
                 (void)pe_kind_add(reader, name, resource, NULL, 0);
         }
         return;
@@ -312,6 +323,8 @@ void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
         pe_reader_fail_memory(reader);
         return;
     }
+    for (size_t i = 0; i < LAYERS_MAX; i++)
+        layers->type[i] = full;
     if (pe_reader_fact(reader, PE_FACT_LAYERS, &n, NULL))
         layers->n = (size_t)n;
     if (types != NULL)
@@ -327,6 +340,7 @@ void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
         group(reader, layers, resource);
     }
     reader->model->n_layers = layers->n;
-    put_default_first(reader->model);
+    if (reader->status == PE_OK)
+        put_default_first(reader->model);
     free(layers);
 }

@@ -11,20 +11,6 @@
 static const char *const nests[] = {"thinker_config", "text_config", "language_config",
                                     "llm_config", "text_model_config"};
 
-/* The resource whose rows hold a scheme's parameters; NULL: it has none. */
-static const struct {
-    const char *encoding;
-    const pe_resource *resource;
-} schemes[] = {
-    [PE_SCHEME_ROPE] = {"rope", &pe_rope_table},
-    [PE_SCHEME_ALIBI] = {"alibi", &pe_alibi_slopes},
-    [PE_SCHEME_T5] = {"t5", &pe_t5_buckets},
-    [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets},
-    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal},
-    [PE_SCHEME_LEARNED] = {"learned", NULL},
-    [PE_SCHEME_NONE] = {"none", NULL},
-};
-
 /* What position_embedding_type says. */
 static const struct {
     const char *name;
@@ -59,8 +45,8 @@ static void descend(pe_reader *reader)
             return;
         }
         reader->config = inner;
-        strncat(reader->path, nests[n], sizeof reader->path - strlen(reader->path) - 2);
-        strncat(reader->path, "/", sizeof reader->path - strlen(reader->path) - 1);
+        const size_t used = strlen(reader->path);
+        snprintf(reader->path + used, sizeof reader->path - used, "%s/", nests[n]);
     }
 }
 
@@ -230,6 +216,22 @@ static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
     set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
 }
 
+/* What becomes of each scheme: the resource whose rows hold its parameters and what reads them;
+ * NULL: it has none, or (rotations) is read layer by layer. */
+static const struct {
+    const char *encoding;
+    const pe_resource *resource;
+    void (*resolve)(pe_reader *reader, pe_model_layers *kind);
+} schemes[] = {
+    [PE_SCHEME_ROPE] = {"rope", &pe_rope_table, NULL},
+    [PE_SCHEME_ALIBI] = {"alibi", &pe_alibi_slopes, resolve_alibi},
+    [PE_SCHEME_T5] = {"t5", &pe_t5_buckets, resolve_t5},
+    [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, resolve_deberta},
+    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, resolve_sinusoidal},
+    [PE_SCHEME_LEARNED] = {"learned", NULL, NULL},
+    [PE_SCHEME_NONE] = {"none", NULL, NULL},
+};
+
 /* ---- all of it ----------------------------------------------------------------------------------
  */
 
@@ -293,18 +295,12 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     report_strangers(reader);
 }
 
-static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name,
-                          const pe_resource *resource)
+/* Layers that are all alike. */
+static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
 {
-    static void (*const resolvers[])(pe_reader *, pe_model_layers *) = {
-        [PE_SCHEME_ALIBI] = resolve_alibi,
-        [PE_SCHEME_T5] = resolve_t5,
-        [PE_SCHEME_DEBERTA] = resolve_deberta,
-        [PE_SCHEME_SINUSOIDAL] = resolve_sinusoidal,
-    };
-    pe_model_layers *kind = pe_kind_add(reader, name, resource, NULL, 0);
-    if (reader->status == PE_OK)
-        resolvers[scheme](reader, kind);
+    pe_model_layers *kind = pe_kind_add(reader, name, schemes[scheme].resource, NULL, 0);
+    if (reader->status == PE_OK && schemes[scheme].resolve != NULL)
+        schemes[scheme].resolve(reader, kind);
 }
 
 /* What facts are looked for in must be an object. */
@@ -320,20 +316,17 @@ static void resolve(pe_reader *reader)
 {
     check_attention(reader);
     const pe_scheme scheme = scheme_of(reader);
-    const pe_resource *resource = schemes[scheme].resource;
     reader->model->encoding = schemes[scheme].encoding;
     if (reader->status != PE_OK)
         return;
     if (scheme == PE_SCHEME_ROPE) {
-        resolve_layers(reader, resource);
+        resolve_layers(reader, schemes[scheme].resource);
     } else if (scheme == PE_SCHEME_T5) {
-        resolve_stack(reader, scheme, "encoder", resource);
+        resolve_stack(reader, scheme, "encoder");
         if (reader->type->variant == NULL)
-            resolve_stack(reader, scheme, "decoder", resource);
-    } else if (resource != NULL) {
-        resolve_stack(reader, scheme, "all", resource);
+            resolve_stack(reader, scheme, "decoder");
     } else {
-        (void)pe_kind_add(reader, "all", NULL, NULL, 0);
+        resolve_stack(reader, scheme, "all");
     }
 }
 

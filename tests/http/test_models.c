@@ -333,6 +333,7 @@ static const struct {
      "missing-parameter", "#/rope_parameters/a"},
     {"{" HEADS ",\"layer_types\":{}}", 422, "invalid-parameter", "#/layer_types"},
     {"{" HEADS ",\"layer_types\":[]}", 422, "invalid-parameter", "#/layer_types"},
+    {"{" HEADS ",\"layer_types\":[\"a/b\"]}", 422, "invalid-parameter", "#/layer_types/0"},
     {"{" HEADS ",\"layer_types\":[1]}", 422, "invalid-parameter", "#/layer_types/0"},
     {"{" HEADS ",\"layer_types\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\"]}", 422,
      "invalid-parameter", "at most 8"},

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "api/documents.h"
+#include "api/models.h"
 #include "encodings/registry.h"
 #include "support/fake.h"
 #include "support/render.h"
@@ -213,6 +214,31 @@ static pe_status act_documents(pe_problem *why)
     return status;
 }
 
+/* No type that needs MPFR to be checked: it ends the program where there is no memory. */
+static pe_status act_configuration(pe_problem *why)
+{
+    static const char body[] =
+        "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma3_text\",\"head_dim\":8,"
+        "\"num_hidden_layers\":7,\"rope_tetha\":1,\"rope_scaling\":{\"rope_type\":\"linear\","
+        "\"factor\":8,\"facter\":[1,2],\"mrope_section\":[1,2,1],\"beta_fast\":2}}}";
+    pe_model *model = NULL;
+    pe_buffer out = {0};
+    pe_status status = pe_config_resolve(body, sizeof body - 1, &fake_limits, &model, why);
+    if (status == PE_OK) {
+        pe_model_json(model, &out);
+        status = out.failed ? pe_fail_memory(why) : PE_OK;
+    }
+    pe_buffer_free(&out);
+    pe_model_free(model);
+    return status;
+}
+
+static void resolving_a_configuration_survives(void **state)
+{
+    (void)state;
+    survive("configuration", act_configuration);
+}
+
 static void reading_a_query_survives(void **state)
 {
     (void)state;
@@ -302,6 +328,7 @@ static void reading_a_large_body_takes_little_beside_the_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resolving_a_configuration_survives),
         cmocka_unit_test(reading_a_query_survives),
         cmocka_unit_test(reading_a_body_survives),
         cmocka_unit_test(reading_safetensors_survives),
