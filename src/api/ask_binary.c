@@ -5,10 +5,7 @@
 
 #include "api/reading.h"
 
-/* More than any resource takes. */
-#define TENSORS_MAX 16
-
-/* The tensors of a body, up to TENSORS_MAX. */
+/* The tensors of a body, up to PE_BODY_TENSORS_MAX. */
 typedef pe_status (*body_reader)(const pe_binary_body *body, size_t max_elements,
                                  pe_stored *tensors, size_t *n, pe_problem *why);
 
@@ -29,8 +26,8 @@ static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_st
 static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
                                   pe_stored *tensors, size_t *n, pe_problem *why)
 {
-    const pe_status status =
-        pe_safetensors_read(body->data, body->bytes, max_elements, tensors, TENSORS_MAX, n, why);
+    const pe_status status = pe_safetensors_read(body->data, body->bytes, max_elements, tensors,
+                                                 PE_BODY_TENSORS_MAX, n, why);
     for (size_t t = 0; status == PE_OK && t < *n; t++)
         if (tensors[t].dtype == PE_DTYPES)
             return pe_fail(why, PE_INVALID_PARAMETER, "",
@@ -48,8 +45,8 @@ static const struct {
     {"application/vnd.safetensors", read_safetensors},
 };
 
-static pe_status read_tensors(const pe_binary_body *body, const pe_read_limits *limits,
-                              pe_stored *tensors, size_t *n, pe_problem *why)
+pe_status pe_body_read(const pe_binary_body *body, const pe_read_limits *limits, pe_stored *tensors,
+                       size_t *n, pe_problem *why)
 {
     for (size_t i = 0; i < PE_LEN(readers); i++)
         if (strcasecmp(readers[i].media_type, body->media_type) == 0)
@@ -117,9 +114,9 @@ static pe_status set_tensor(pe_ask *ask, const pe_stored *from, const pe_read_li
 static pe_status read_body(pe_ask *ask, const pe_binary_body *body, const pe_read_limits *limits,
                            pe_problem *why)
 {
-    pe_stored tensors[TENSORS_MAX];
+    pe_stored tensors[PE_BODY_TENSORS_MAX];
     size_t n = 0;
-    pe_status status = read_tensors(body, limits, tensors, &n, why);
+    pe_status status = pe_body_read(body, limits, tensors, &n, why);
     if (status != PE_OK)
         return status;
     default_dtype(ask, tensors[0].dtype);

@@ -89,6 +89,12 @@ pe_status pe_ask_finish(pe_ask *ask, pe_problem *why) PE_MUST_CHECK;
 pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
                         pe_problem *why) PE_MUST_CHECK;
 
+#define PE_BODY_TENSORS_MAX 16 /* more than any resource takes */
+
+/** The tensors of a binary body into tensors[PE_BODY_TENSORS_MAX]. Errors as pe_ask_from_binary. */
+pe_status pe_body_read(const pe_binary_body *body, const pe_read_limits *limits, pe_stored *tensors,
+                       size_t *n, pe_problem *why) PE_MUST_CHECK;
+
 /** The tensor that a body of plain numbers is (body_raw.c). Errors as pe_ask_from_binary. */
 pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_stored *out,
                       pe_problem *why) PE_MUST_CHECK;

@@ -47,6 +47,10 @@
       "Most elements an answer may hold.")                                                         \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Most positions a request may name.")                                                        \
+    X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \
+      "Most elements of a table that POST /v1/verify takes.")                                      \
+    X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
+      "Elements that POST /v1/verify computes, about, to find out what went wrong.")               \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes", "Largest request body.")           \
     X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
       "Largest model configuration, a body of its own kind.")                                      \

@@ -105,7 +105,9 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     const pe_status status = pe_rope_ramp_check(values, formula, why);
     if (status != PE_OK)
         return status;
-    if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW])
+    /* swapped by a client they are a mistake; verify asks what that mistake gives */
+    if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
+        (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))
         return pe_rope_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
                             "beta_fast must be at least beta_slow, %.17g, got %.17g",
                             formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);

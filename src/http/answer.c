@@ -39,18 +39,13 @@ static void media_type(const char *content_type, char *out, size_t room)
     out[bytes] = '\0';
 }
 
-static bool reads_binary(const pe_request *request)
-{
-    return request->resource != NULL && request->resource->kind == PE_TRANSFORM;
-}
-
-/* One of the types that the resource reads, as a constant, or NULL. */
-static const char *known_type(const pe_request *request)
+/* One of the types that are read, as a constant, or NULL. */
+static const char *known_type(const pe_request *request, bool binary)
 {
     static const char *const types[] = {"application/json", "application/x-npy",
                                         "application/vnd.safetensors", "application/octet-stream"};
     const char *header = request->header[PE_HEADER_CONTENT_TYPE];
-    size_t n = reads_binary(request) ? PE_LEN(types) : 1;
+    size_t n = binary ? PE_LEN(types) : 1;
     char given[64];
     media_type(header != NULL ? header : "", given, sizeof given);
     for (size_t i = 0; i < n; i++)
@@ -59,36 +54,36 @@ static const char *known_type(const pe_request *request)
     return NULL;
 }
 
-static pe_status unsupported(const pe_request *request, pe_problem *why, const char *what,
-                             const char *got)
+static pe_status unsupported(bool binary, pe_problem *why, const char *what, const char *got)
 {
-    const char *accepts = reads_binary(request) ? json_and_binary : json_only;
+    const char *accepts = binary ? json_and_binary : json_only;
     pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s must be one of %s, got %.100s", what, accepts,
             got != NULL ? got : "none");
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }
 
-static pe_status check_type(const pe_request *request, const char **type, pe_problem *why)
+static pe_status check_type(const pe_request *request, bool binary, const char **type,
+                            pe_problem *why)
 {
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
-        return unsupported(request, why, "a body without Content-Encoding; Content-Type", coding);
-    *type = known_type(request);
+        return unsupported(binary, why, "a body without Content-Encoding; Content-Type", coding);
+    *type = known_type(request, binary);
     if (*type == NULL)
-        return unsupported(request, why, "Content-Type", request->header[PE_HEADER_CONTENT_TYPE]);
+        return unsupported(binary, why, "Content-Type", request->header[PE_HEADER_CONTENT_TYPE]);
     return PE_OK;
 }
 
 pe_status pe_answer_json_only(const pe_request *request, pe_problem *why)
 {
     const char *type;
-    return check_type(request, &type, why);
+    return check_type(request, false, &type, why);
 }
 
-static pe_status read_post(pe_request *request, pe_wanted *wanted, pe_problem *why)
+pe_status pe_post_read(pe_request *request, bool binary, pe_wanted *wanted, pe_problem *why)
 {
-    const pe_status status = check_type(request, &wanted->media_type, why);
+    const pe_status status = check_type(request, binary, &wanted->media_type, why);
     if (status != PE_OK)
         return status;
     request->json_body = strcmp(wanted->media_type, json_only) == 0;
@@ -298,7 +293,8 @@ static pe_status ask(pe_request *request, pe_problem *why)
         .query_bytes = request->query_bytes,
     };
     if (request->method == PE_METHOD_POST) {
-        pe_status status = read_post(request, &wanted, why);
+        pe_status status =
+            pe_post_read(request, request->resource->kind == PE_TRANSFORM, &wanted, why);
         if (status != PE_OK)
             return status;
     }

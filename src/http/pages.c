@@ -55,6 +55,7 @@ pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, 
 {
     const pe_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
+        {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
         {"max_positions", (double)settings->max_positions, "positions"},
         {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
         {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},

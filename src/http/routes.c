@@ -10,6 +10,7 @@
 #include "http/answer.h"
 #include "http/models.h"
 #include "http/response.h"
+#include "http/verify.h"
 
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
 
@@ -22,6 +23,7 @@ static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Ra
 static const pe_route routes[] = {
     {"/", .methods = GET_HEAD, .answer = pe_page_index},
     {"/v1", .methods = GET_HEAD, .answer = pe_page_listing},
+    {"/v1/verify", .methods = PE_METHOD_POST, .answer = pe_answer_verify},
     {"/v1/models", .methods = GET_HEAD, .answer = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
      .answer = pe_models_resolve},

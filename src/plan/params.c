@@ -32,6 +32,53 @@ void pe_values_free(pe_values *values)
     *values = (pe_values){0};
 }
 
+static pe_status copy_bytes(const void *from, size_t bytes, void **out, pe_problem *why)
+{
+    if (from == NULL)
+        return PE_OK;
+    *out = malloc(bytes == 0 ? 1 : bytes);
+    if (*out == NULL)
+        return pe_fail_memory(why);
+    memcpy(*out, from, bytes);
+    return PE_OK;
+}
+
+/* What the value owns is the copy's own. */
+static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
+{
+    void *list = NULL, *spans = NULL, *text = NULL;
+    *to = *from;
+    to->given = false;
+    to->parent = NULL;
+    to->tensor = (pe_array){0};
+    to->positions = (pe_positions){0};
+    pe_status status = copy_bytes(from->list, from->list_length * sizeof *from->list, &list, why);
+    if (status == PE_OK)
+        status =
+            copy_bytes(from->spans.list, from->spans.n * sizeof *from->spans.list, &spans, why);
+    if (status == PE_OK && from->text != NULL)
+        status = copy_bytes(from->text, strlen(from->text) + 1, &text, why);
+    if (status == PE_OK && from->positions.count > 0)
+        status = pe_positions_copy(&from->positions, &to->positions, why);
+    to->list = list;
+    to->spans.list = spans;
+    to->text = text;
+    return status;
+}
+
+pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
+{
+    pe_values made = {0};
+    pe_status status = pe_values_make(from->params, from->n, &made, why);
+    for (size_t i = 0; i < from->n && status == PE_OK; i++)
+        status = copy_value(&from->value[i], &made.value[i], why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_values_free(&made);
+    return status;
+}
+
 pe_value *pe_values_find(const pe_values *values, const char *name)
 {
     for (size_t i = 0; i < values->n; i++)
@@ -191,8 +238,7 @@ static void print_picks(const pe_param *param, const pe_value *value, const char
         pe_buffer_format(out, "%s%s", i == 0 ? "" : between, param->choices[value->picks[i]]);
 }
 
-/* The value as query text. */
-static void print_plain(const pe_param *param, const pe_value *value, pe_buffer *out)
+void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out)
 {
     switch (param->kind) {
     case PE_KIND_INT:
@@ -277,7 +323,7 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         close = "]";
     }
     pe_buffer_str(out, open);
-    print_plain(param, value, out);
+    pe_value_print(param, value, out);
     pe_buffer_str(out, close);
 }
 
@@ -306,7 +352,7 @@ void pe_values_query(const pe_values *values, pe_buffer *out)
     for (size_t i; (i = next_by_name(values, after, PE_KIND_NAME)) < values->n;
          after = values->params[i].name) {
         pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->params[i].name);
-        print_plain(&values->params[i], &values->value[i], out);
+        pe_value_print(&values->params[i], &values->value[i], out);
     }
 }
 

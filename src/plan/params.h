@@ -88,6 +88,9 @@ pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_values_free(pe_values *values);
 
+/** A copy without tensors, none of whose values counts as given by a client. */
+pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
+
 /** The value named so; NULL when there is no such row. */
 pe_value *pe_values_find(const pe_values *values, const char *name);
 
@@ -118,6 +121,9 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
  */
 void pe_values_query(const pe_values *values, pe_buffer *out);
 void pe_values_json(const pe_values *values, pe_buffer *out);
+
+/** One value as it stands in a query; tensors and texts are left out. */
+void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out);
 
 /** Shortest text of a real as the canonical form writes it: integers below 2^53 without exponent.
  */

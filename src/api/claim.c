@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* claim.c - what the readers of claims share. */
+#include "api/claim.h"
+
+#include <string.h>
+
+#include "encodings/registry.h"
+
+/* What people call a table. */
+static const struct {
+    const char *name, *resource;
+} encodings[] = {
+    {"rope", "rope/table"},
+    {"sinusoidal", "sinusoidal"},
+    {"alibi", "alibi/bias"},
+};
+
+static pe_status fail_encoding(const char *encoding, pe_problem *why)
+{
+    const char *names[PE_LEN(encodings) + 128];
+    size_t n = 0;
+    for (size_t e = 0; e < PE_LEN(encodings); e++)
+        names[n++] = encodings[e].name;
+    for (size_t r = 0; pe_resources[r] != NULL && n < PE_LEN(names); r++)
+        if (pe_resources[r]->kind == PE_TABLE)
+            names[n++] = pe_resources[r]->name;
+    const char *near = pe_nearest_name(encoding, names, n);
+    return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
+                   "encoding must be rope, sinusoidal, alibi, or a table that GET /v1 lists "
+                   "(rope/table); got \"%.40s\"%s%s%s",
+                   encoding, near != NULL ? ", did you mean " : "", near != NULL ? near : "",
+                   near != NULL ? "?" : "");
+}
+
+pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource **out,
+                            pe_problem *why)
+{
+    const char *name = encoding;
+    if (encoding[0] == '\0')
+        return pe_fail(why, PE_MISSING_PARAMETER, "encoding",
+                       "encoding is required: rope, sinusoidal, alibi, or a table that GET /v1 "
+                       "lists");
+    for (size_t e = 0; e < PE_LEN(encodings); e++)
+        if (strcmp(encodings[e].name, encoding) == 0)
+            name = encodings[e].resource;
+    if (slopes && strcmp(encoding, "alibi") == 0)
+        name = "alibi/slopes";
+    *out = pe_resource_find(name);
+    if (*out == NULL || (*out)->kind != PE_TABLE || encoding[0] == '/')
+        return fail_encoding(encoding, why);
+    return PE_OK;
+}
+
+void pe_claim_take(pe_claim *claim, pe_ask *ask)
+{
+    const pe_value *numerics = pe_values_find(&ask->values, "numerics");
+    claim->any_numerics = numerics == NULL || !numerics->given;
+    claim->values = ask->values;
+    ask->values = (pe_values){0};
+    pe_ask_free(ask);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* verify.c - the handler of POST /v1/verify. */
+#include "http/verify.h"
+
+#include "api/claim.h"
+#include "http/answer.h"
+#include "http/response.h"
+#include "http/thread.h"
+
+static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
+{
+    pe_wanted wanted = {.query = request->query, .query_bytes = request->query_bytes};
+    pe_status status = pe_post_read(request, true, &wanted, why);
+    if (status != PE_OK)
+        return status;
+    const pe_read_limits *limits = &request->service->read_limits;
+    if (request->json_body)
+        return pe_claim_from_json(pe_buffer_text(&request->body), request->body.bytes, limits, out,
+                                  why);
+    const pe_binary_body body = {.media_type = wanted.media_type,
+                                 .shape = wanted.shape,
+                                 .dtype = wanted.dtype,
+                                 .data = request->body.data,
+                                 .bytes = request->body.bytes};
+    return pe_claim_from_binary(request->query, request->query_bytes, &body, limits, out, why);
+}
+
+static bool verify(pe_request *request)
+{
+    pe_problem why;
+    pe_claim claim;
+    pe_report report;
+    const pe_service *service = request->service;
+    const pe_verify_limits bounds = {.max_elements = (size_t)service->settings->verify_max_elements,
+                                     .max_work = (size_t)service->settings->verify_max_work};
+    pe_thread_computes();
+    if (read_claim(request, &claim, &why) != PE_OK) {
+        pe_reply_problem(request, &why);
+        return true;
+    }
+    if (pe_verify(&claim, service->tables, &service->limits, &bounds, &report, &why) == PE_OK) {
+        pe_buffer content = {0};
+        const pe_field fields[] = {
+            {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
+        pe_report_json(&claim, &report, &content);
+        pe_reply_content(request, MHD_HTTP_OK, &content, fields);
+        pe_report_free(&report);
+    } else {
+        pe_reply_problem(request, &why);
+    }
+    pe_claim_free(&claim);
+    return true;
+}
+
+/* Hundreds of tables may have to be computed: always a worker's. */
+void pe_answer_verify(pe_request *request)
+{
+    pe_request_defer(request, PE_JOB_HEAVY, verify);
+}

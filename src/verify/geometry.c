@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* geometry.c - where the two numbers of a pair stand in a row of an upload. */
+#include "verify/geometry.h"
+
+#include <string.h>
+
+const char *pe_choice_text(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    if (value == NULL || !value->present)
+        return "";
+    return values->params[value - values->value].choices[value->choice];
+}
+
+/* ---- rotary tables ------------------------------------------------------------------------------
+ */
+
+/* Columns in units of the pairs n: width, sine_at; see cache_layout of rope/table for sources. */
+static const struct {
+    const char *name;
+    bool doubled, paired;
+} caches[] = {
+    {"pairs", false, false}, {"onnx", false, false}, {"vllm", false, false},
+    {"hf", true, false},     {"meta", false, true},  {"trtllm", false, true},
+};
+
+static bool cache_geometry(const pe_values *values, pe_geometry *out)
+{
+    const char *name = pe_choice_text(values, "cache_layout");
+    const size_t n = (size_t)pe_values_int(values, "rotary_dim") / 2;
+    size_t c = 0;
+    while (c < PE_LEN(caches) && strcmp(caches[c].name, name) != 0)
+        c++;
+    if (c == PE_LEN(caches))
+        return false;
+    const bool doubled = caches[c].doubled, paired = caches[c].paired;
+    const bool neighbours =
+        doubled && strcmp(pe_choice_text(values, "pairing"), "interleaved") == 0;
+    *out = (pe_geometry){.width = doubled ? 4 * n : 2 * n,
+                         .pairs = n,
+                         .cos_n = n,
+                         .sin_n = n,
+                         .sin_at = doubled  ? 2 * n
+                                   : paired ? 1
+                                            : n,
+                         .stride = paired || neighbours ? 2 : 1,
+                         .copy = neighbours ? 1
+                                 : doubled  ? n
+                                            : 0};
+    return true;
+}
+
+/* ---- sinusoidal tables --------------------------------------------------------------------------
+ */
+
+/* An odd width: one sine more, or a column of zeros that is nobody's. */
+static bool sinusoidal_geometry(const pe_values *values, pe_geometry *out)
+{
+    const char *layout = pe_choice_text(values, "layout");
+    const size_t width = (size_t)pe_values_int(values, "d_model"), cosines = width / 2;
+    const size_t sines = pe_values_real(values, "freq_shift") == 0 ? width - cosines : cosines;
+    pe_geometry made = {
+        .width = width, .pairs = sines, .cos_n = cosines, .sin_n = sines, .stride = 1};
+    if (strcmp(layout, "interleaved") == 0) {
+        made.stride = 2;
+        made.cos_at = 1;
+    } else if (strcmp(layout, "sin_cos") == 0) {
+        made.cos_at = sines;
+    } else if (strcmp(layout, "cos_sin") == 0) {
+        made.sin_at = cosines;
+    } else {
+        return false;
+    }
+    *out = made;
+    return true;
+}
+
+/* ---- all of them --------------------------------------------------------------------------------
+ */
+
+static const pe_wave_view views[] = {
+    {"rope/table", "cache_layout", "pairs", cache_geometry},
+    {"sinusoidal", "layout", "cos_sin", sinusoidal_geometry},
+};
+
+const pe_wave_view *pe_wave_view_find(const pe_resource *resource)
+{
+    for (size_t v = 0; v < PE_LEN(views); v++)
+        if (strcmp(views[v].resource, resource->name) == 0)
+            return &views[v];
+    return NULL;
+}
+
+void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out)
+{
+    const size_t n = (size_t)pe_values_int(values, "rotary_dim") / 2;
+    const bool half = strcmp(pe_choice_text(values, "pairing"), "half") == 0;
+    *out = (pe_geometry){.width = (size_t)pe_values_int(values, "head_dim"),
+                         .pairs = n,
+                         .cos_n = n,
+                         .sin_n = n,
+                         .sin_at = half ? n : 1,
+                         .stride = half ? 1 : 2};
+}
+
+void pe_geometry_exchange(pe_geometry *g)
+{
+    const size_t at = g->cos_at, n = g->cos_n;
+    g->cos_at = g->sin_at;
+    g->cos_n = g->sin_n;
+    g->sin_at = at;
+    g->sin_n = n;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* geometry.h - where the two numbers of a pair stand in a row of an upload. */
+#ifndef PE_VERIFY_GEOMETRY_H
+#define PE_VERIFY_GEOMETRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "plan/plan.h"
+
+/**
+ * A row is what belongs to one position (a vector, for rotated ones); the rows of several tensors
+ * count as one, in the tensors' order. Pair i has its cosine (first channel) in column cos_at +
+ * i*stride for i < cos_n, its sine (second channel) in sin_at + i*stride for i < sin_n; both once
+ * more `copy` columns on, unless copy is 0.
+ */
+typedef struct pe_geometry {
+    size_t width, pairs;
+    size_t cos_at, cos_n, sin_at, sin_n;
+    size_t stride, copy;
+} pe_geometry;
+
+/** Resources whose tables hold sines and cosines of pairs, and how to ask them for all cosines
+ * before all sines. */
+typedef struct pe_wave_view {
+    const char *resource;               /* its name */
+    const char *layout, *cosines_first; /* the row, and its choice */
+    /** Of the values' layout. False: one that is not known here. */
+    bool (*geometry)(const pe_values *values, pe_geometry *out);
+} pe_wave_view;
+
+/** NULL: compared element by element. */
+const pe_wave_view *pe_wave_view_find(const pe_resource *resource);
+
+/** Of vectors rotated by these values. */
+void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out);
+
+/** Cosines where sines belong and the other way round. */
+void pe_geometry_exchange(pe_geometry *geometry);
+
+/** Text of a CHOICE row's value; "" when there is no such row or it is absent. */
+const char *pe_choice_text(const pe_values *values, const char *name);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* guess.c - a claim with faults worked into it. */
+#include "verify/guess.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+pe_status pe_guess_of_claim(const pe_claim *claim, struct pe_tables *tables,
+                            const pe_limits *limits, pe_guess *out, pe_problem *why)
+{
+    *out =
+        (pe_guess){.claim = claim, .tables = tables, .limits = limits, .twist.positions.times = 1};
+    return pe_values_copy(&claim->values, &out->values, why);
+}
+
+pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why)
+{
+    pe_guess made = *from;
+    made.values = (pe_values){0};
+    made.rule = (pe_buffer){0};
+    if (from->rule.bytes > 0)
+        pe_buffer_add(&made.rule, from->rule.data, from->rule.bytes);
+    pe_status status = pe_values_copy(&from->values, &made.values, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_buffer_free(&made.rule);
+    return status;
+}
+
+void pe_guess_free(pe_guess *guess)
+{
+    pe_values_free(&guess->values);
+    pe_buffer_free(&guess->rule);
+}
+
+/* ---- positions ----------------------------------------------------------------------------------
+ */
+
+bool pe_position_map_is_identity(const pe_position_map *map)
+{
+    return map->times == 1 && map->plus == 0 && !map->rounded;
+}
+
+static double moved(const pe_position_map *map, double position)
+{
+    unsigned char element[8];
+    const double p = position * map->times + map->plus;
+    if (!map->rounded)
+        return p;
+    pe_dtype_store(map->to, p, element);
+    return pe_dtype_load(map->to, element);
+}
+
+static bool map_range(pe_positions *positions, const pe_position_map *map)
+{
+    const double first = moved(map, (double)positions->first);
+    const double last = moved(map, pe_positions_at(positions, positions->count - 1));
+    if (!(fabs(first) < PE_POSITION_LIMIT && fabs(last) < PE_POSITION_LIMIT))
+        return false;
+    positions->first = (int64_t)first;
+    positions->step *= (int64_t)map->times;
+    return true;
+}
+
+bool pe_positions_map(pe_positions *positions, const pe_position_map *map)
+{
+    pe_problem why;
+    if (pe_position_map_is_identity(map))
+        return true;
+    if (positions->list == NULL && !map->rounded && map->times != 0)
+        return map_range(positions, map);
+    pe_array list;
+    if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)
+        return false;
+    for (size_t r = 0; r < positions->count; r++)
+        ((double *)list.data)[r] = moved(map, pe_positions_at(positions, r));
+    pe_positions made;
+    if (pe_positions_from_list(&list, "positions", &made, &why) != PE_OK) {
+        pe_array_free(&list);
+        return false;
+    }
+    pe_positions_free(positions);
+    *positions = made;
+    return true;
+}
+
+/* ---- what it says -------------------------------------------------------------------------------
+ */
+
+char *pe_guess_parameters(const pe_guess *guess)
+{
+    pe_problem why;
+    pe_values values;
+    pe_buffer text = {0};
+    if (pe_values_copy(&guess->values, &values, &why) != PE_OK)
+        return NULL;
+    pe_value *positions = pe_values_find(&values, "positions");
+    if (positions != NULL && positions->present)
+        (void)pe_positions_map(&positions->positions, &guess->twist.positions);
+    pe_values_json(&values, &text);
+    pe_values_free(&values);
+    char *copy = text.failed ? NULL : strdup(pe_buffer_text(&text));
+    pe_buffer_free(&text);
+    return copy;
+}
+
+static bool same_twist(const pe_twist *a, const pe_twist *b)
+{
+    const pe_position_map *p = &a->positions, *q = &b->positions;
+    return p->times == q->times && p->plus == q->plus && p->rounded == q->rounded &&
+           (!p->rounded || p->to == q->to) && a->exchanged == b->exchanged &&
+           a->head_in_exponent == b->head_in_exponent && a->negated == b->negated;
+}
+
+/* Faults change no positions: their map says what happened to those. */
+static bool same_value(const pe_param *param, const pe_value *a, const pe_value *b)
+{
+    pe_buffer x = {0}, y = {0};
+    if (a->present != b->present || !a->present || param->kind == PE_KIND_POSITIONS)
+        return a->present == b->present;
+    pe_value_print(param, a, &x);
+    pe_value_print(param, b, &y);
+    const bool same = strcmp(pe_buffer_text(&x), pe_buffer_text(&y)) == 0;
+    pe_buffer_free(&x);
+    pe_buffer_free(&y);
+    return same;
+}
+
+bool pe_guess_same(const pe_guess *a, const pe_guess *b)
+{
+    if (!same_twist(&a->twist, &b->twist))
+        return false;
+    for (size_t i = 0; i < a->values.n; i++)
+        if (!same_value(&a->values.params[i], &a->values.value[i], &b->values.value[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* measure.c - how far an upload is from what a guess stands for, and whether that is too far. */
+#include "verify/measure.h"
+
+#include <math.h>
+#include <mpfr.h>
+#include <string.h>
+
+/* ---- the rule -----------------------------------------------------------------------------------
+ */
+
+/* The distance of neighbours at x. */
+static double ulp(pe_dtype dtype, double x)
+{
+    static const struct {
+        int bits, least;
+    } types[PE_DTYPES] = {[PE_FLOAT32] = {24, -149},
+                          [PE_FLOAT64] = {53, -1074},
+                          [PE_FLOAT16] = {11, -24},
+                          [PE_BFLOAT16] = {8, -133},
+                          [PE_INT32] = {31, 0}};
+    int exponent;
+    if (x == 0 || !isfinite(x))
+        return ldexp(1, types[dtype].least);
+    frexp(x, &exponent); /* |x| in [2^(exponent - 1), 2^exponent) */
+    const int at = exponent - types[dtype].bits;
+    return ldexp(1, at < types[dtype].least ? types[dtype].least : at);
+}
+
+static double rounded(pe_dtype dtype, double x)
+{
+    unsigned char element[8];
+    pe_dtype_store(dtype, x, element);
+    return pe_dtype_load(dtype, element);
+}
+
+typedef struct ruler {
+    pe_dtype dtype, wider;
+    double tolerance;
+} ruler;
+
+static ruler ruler_of(const pe_sheet *sheet)
+{
+    const pe_dtype dtype = sheet->claim->uploads[0].array.dtype;
+    const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16;
+    return (ruler){dtype, narrow ? PE_FLOAT32 : PE_FLOAT64, sheet->claim->tolerance};
+}
+
+/* What distances from x the arithmetics allow. */
+typedef struct allowance {
+    double exact, float32;
+} allowance;
+
+static allowance allowed_at(const ruler *r, double x, double exact, double float32)
+{
+    if (r->tolerance >= 0)
+        return (allowance){r->tolerance, r->tolerance};
+    if (r->dtype == PE_INT32)
+        return (allowance){0, 0};
+    const double half = ulp(r->dtype, x) / 2;
+    return (allowance){half + ulp(r->wider, x) / 2 + exact, half + float32};
+}
+
+/* Which arithmetics allow got where x belongs. */
+static unsigned allow(const ruler *r, double got, double x, double exact, double float32)
+{
+    if (got == x)
+        return PE_BY_EXACT | PE_BY_FLOAT32;
+    const double distance = fabs(got - x);
+    const allowance most = allowed_at(r, x, exact, float32);
+    return (distance <= most.exact ? PE_BY_EXACT : 0U) |
+           (distance <= most.float32 ? PE_BY_FLOAT32 : 0U);
+}
+
+unsigned pe_allowed(const pe_guess *guess)
+{
+    const bool float32 = strcmp(pe_choice_text(&guess->values, "numerics"), "float32") == 0;
+    if (float32)
+        return PE_BY_FLOAT32;
+    return guess->claim->any_numerics ? PE_BY_EXACT | PE_BY_FLOAT32 : PE_BY_EXACT;
+}
+
+/* ---- does it explain the upload? ----------------------------------------------------------------
+ */
+
+static unsigned allow_row(const pe_sheet *sheet, const ruler *r, size_t row,
+                          const pe_expected_row *expected, unsigned by)
+{
+    const double *got = sheet->got + row * sheet->width;
+    const size_t width = pe_sheet_row_width(sheet, row);
+    for (size_t c = 0; c < width && by != 0; c++)
+        by &= allow(r, got[c], expected->value[c], expected->exact[c], expected->float32[c]);
+    return by;
+}
+
+static pe_status explain_token(pe_expect *expect, const ruler *r, size_t token, unsigned *by,
+                               pe_problem *why)
+{
+    const pe_sheet *sheet = expect->sheet;
+    pe_expected_row expected;
+    pe_status status = PE_OK;
+    for (size_t o = 0; o < sheet->rest * sheet->inner && *by != 0 && status == PE_OK; o++) {
+        const size_t row = pe_sheet_row(sheet, token, o);
+        status = pe_expect_row(expect, row, &expected, why);
+        if (status == PE_OK)
+            *by = allow_row(sheet, r, row, &expected, *by);
+    }
+    return status;
+}
+
+/* The last block of tokens first, for its positions tell most; then the rest. */
+static pe_status explain_all(pe_expect *expect, unsigned *by, size_t *work, pe_problem *why)
+{
+    const pe_sheet *sheet = expect->sheet;
+    const ruler r = ruler_of(sheet);
+    const size_t last = (sheet->tokens - 1) / PE_EXPECT_BLOCK * PE_EXPECT_BLOCK;
+    pe_status status = PE_OK;
+    for (size_t n = 0; n < sheet->tokens && *by != 0 && status == PE_OK; n++) {
+        const size_t token = n < sheet->tokens - last ? last + n : n - (sheet->tokens - last);
+        status = explain_token(expect, &r, token, by, why);
+        *work += sheet->width * sheet->rest * sheet->inner;
+    }
+    return status;
+}
+
+pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by, size_t *work,
+                     pe_problem *why)
+{
+    bool fits;
+    pe_expect expect;
+    const unsigned allowed = pe_allowed(guess);
+    *by = 0;
+    *work += pe_sheet_plan_work(sheet);
+    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    if (status != PE_OK || !fits)
+        return status;
+    *by = allowed;
+    if ((allowed & PE_BY_FLOAT32) != 0 || guess->twist.loose)
+        status = pe_expect_probe(&expect, why);
+    if (status == PE_OK)
+        status = explain_all(&expect, by, work, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
+static double row_strain(const pe_sheet *sheet, const ruler *r, size_t row, unsigned by,
+                         const pe_expected_row *expected)
+{
+    double strain = 0;
+    const double *got = sheet->got + row * sheet->width, *x = expected->value;
+    for (size_t c = 0; c < pe_sheet_row_width(sheet, row); c++) {
+        const allowance most = allowed_at(r, x[c], expected->exact[c], expected->float32[c]);
+        const double distance = got[c] == x[c] ? 0 : fabs(got[c] - x[c]);
+        strain = fmax(strain, distance / ((by & PE_BY_FLOAT32) != 0 ? most.float32 : most.exact));
+    }
+    return strain;
+}
+
+pe_status pe_strain(const pe_sheet *sheet, const pe_guess *guess, unsigned by, double most,
+                    double *out, size_t *work, pe_problem *why)
+{
+    bool fits;
+    pe_expect expect;
+    pe_expected_row expected;
+    const ruler r = ruler_of(sheet);
+    double strain = 0;
+    *out = HUGE_VAL;
+    *work += pe_sheet_plan_work(sheet);
+    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    if (status != PE_OK || !fits)
+        return status;
+    if ((by & PE_BY_FLOAT32) != 0)
+        status = pe_expect_probe(&expect, why);
+    for (size_t row = 0; row < sheet->rows && status == PE_OK; row++) {
+        if (fabs(pe_positions_at(&expect.positions, pe_sheet_token(sheet, row))) > most)
+            continue;
+        status = pe_expect_row(&expect, row, &expected, why);
+        if (status == PE_OK)
+            strain = fmax(strain, row_strain(sheet, &r, row, by, &expected));
+        *work += sheet->width;
+    }
+    pe_expect_free(&expect);
+    *out = strain;
+    return status;
+}
+
+/* ---- distances ----------------------------------------------------------------------------------
+ */
+
+/* A monotone stand-in for |atan2(cross, dot)|: 0 at 0, 1 at a right angle, 2 at pi. */
+static double turn_key(double cross, double dot)
+{
+    const double c = fabs(cross);
+    if (c == 0 && dot == 0)
+        return 0;
+    return dot >= 0 ? c / (c + dot) : 2 - c / (c - dot);
+}
+
+static double key_angle(double key)
+{
+    mpfr_t angle, x;
+    mpfr_inits2(128, angle, x, (mpfr_ptr)NULL);
+    mpfr_set_d(angle, key <= 1 ? key : 2 - key, MPFR_RNDN);
+    mpfr_set_d(x, key <= 1 ? 1 - key : key - 1, MPFR_RNDN);
+    if (key > 1)
+        mpfr_neg(x, x, MPFR_RNDN);
+    mpfr_atan2(angle, angle, x, MPFR_RNDN);
+    const double result = mpfr_get_d(angle, MPFR_RNDN);
+    mpfr_clears(angle, x, (mpfr_ptr)NULL);
+    return result;
+}
+
+/* max_phase holds keys, rms a sum of squares until finish. */
+static void add_element(const ruler *r, pe_errors *errors, double got, double x)
+{
+    const double distance = got == x ? 0 : fabs(got - x);
+    errors->elements++;
+    if (distance > errors->max_abs)
+        errors->max_abs = distance;
+    if (distance / ulp(r->dtype, x) > errors->max_ulp)
+        errors->max_ulp = distance / ulp(r->dtype, x);
+    errors->rms += distance * distance;
+}
+
+static void add_pair(pe_errors *errors, const double *got, const double *x, size_t c, size_t s)
+{
+    const double key = turn_key(got[s] * x[c] - got[c] * x[s], got[c] * x[c] + got[s] * x[s]);
+    errors->has_phase = true;
+    if (key > errors->max_phase)
+        errors->max_phase = key;
+}
+
+static void finish(pe_errors *errors)
+{
+    errors->max_phase = key_angle(errors->max_phase);
+    errors->rms = errors->elements > 0 ? sqrt(errors->rms / (double)errors->elements) : 0;
+}
+
+size_t pe_bands_make(const pe_sheet *sheet, pe_band *out)
+{
+    const pe_shape *shape = &sheet->claim->uploads[0].array.shape;
+    const size_t n = sheet->view != NULL ? sheet->geometry.pairs
+                     : shape->ndim == 0  ? 1
+                                         : shape->dim[0];
+    const size_t bands = n < PE_BANDS_MAX ? n : PE_BANDS_MAX;
+    for (size_t b = 0; b < bands; b++)
+        out[b] = (pe_band){.first = (b * n + bands - 1) / bands,
+                           .last = ((b + 1) * n + bands - 1) / bands - 1};
+    return bands;
+}
+
+static pe_band *band_of(pe_band *bands, size_t n_bands, size_t i)
+{
+    size_t b = 0;
+    while (b + 1 < n_bands && i > bands[b].last)
+        b++;
+    return &bands[b];
+}
+
+static void measure_pair(const pe_geometry *g, const ruler *r, const double *got, const double *x,
+                         size_t i, pe_errors *errors)
+{
+    const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
+    if (i < g->cos_n)
+        add_element(r, errors, got[c], x[c]);
+    if (i < g->sin_n)
+        add_element(r, errors, got[s], x[s]);
+    if (i < g->cos_n && i < g->sin_n)
+        add_pair(errors, got, x, c, s);
+}
+
+/* Elements of the row in bands; x is rounded already. */
+static void measure_bands(const pe_sheet *sheet, const ruler *r, size_t row, const double *x,
+                          pe_band *bands, size_t n_bands)
+{
+    const double *got = sheet->got + row * sheet->width;
+    if (sheet->view != NULL) {
+        for (size_t i = 0; i < sheet->geometry.pairs; i++)
+            measure_pair(&sheet->geometry, r, got, x, i, &band_of(bands, n_bands, i)->errors);
+        return;
+    }
+    const pe_shape *shape = &sheet->claim->uploads[0].array.shape;
+    const size_t n = shape->ndim == 0 ? 1 : shape->dim[0];
+    const size_t each = sheet->claim->uploads[0].array.elements / n;
+    for (size_t e = 0; e < pe_sheet_row_width(sheet, row); e++) {
+        const size_t at = (row * sheet->width + e) / each;
+        if (at < n)
+            add_element(r, &band_of(bands, n_bands, at)->errors, got[e], x[e]);
+    }
+}
+
+static void measure_row(const pe_sheet *sheet, const ruler *r, size_t row, double *x,
+                        pe_errors *errors, pe_band *bands, size_t n_bands)
+{
+    const double *got = sheet->got + row * sheet->width;
+    const pe_geometry *g = &sheet->geometry;
+    const size_t width = pe_sheet_row_width(sheet, row);
+    for (size_t c = 0; c < width; c++) {
+        x[c] = r->dtype == PE_INT32 ? x[c] : rounded(r->dtype, x[c]);
+        add_element(r, errors, got[c], x[c]);
+    }
+    for (size_t i = 0; sheet->view != NULL && i < g->cos_n && i < g->sin_n; i++)
+        add_pair(errors, got, x, g->cos_at + i * g->stride, g->sin_at + i * g->stride);
+    if (n_bands > 0)
+        measure_bands(sheet, r, row, x, bands, n_bands);
+}
+
+pe_status pe_measure(const pe_sheet *sheet, const pe_guess *guess, size_t numerics,
+                     pe_errors *errors, pe_band *bands, size_t n_bands, pe_problem *why)
+{
+    bool fits;
+    pe_expect expect;
+    pe_expected_row expected;
+    const ruler r = ruler_of(sheet);
+    *errors = (pe_errors){0};
+    pe_status status = pe_expect_make(sheet, guess, numerics, &expect, &fits, why);
+    if (status != PE_OK || !fits)
+        return status;
+    for (size_t t = 0; t < sheet->tokens && status == PE_OK; t++)
+        for (size_t o = 0; o < sheet->rest * sheet->inner && status == PE_OK; o++) {
+            const size_t row = pe_sheet_row(sheet, t, o);
+            status = pe_expect_row(&expect, row, &expected, why);
+            if (status == PE_OK)
+                measure_row(sheet, &r, row, expected.value, errors, bands, n_bands);
+        }
+    finish(errors);
+    for (size_t b = 0; b < n_bands; b++)
+        finish(&bands[b].errors);
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* ---- the first bad element ----------------------------------------------------------------------
+ */
+
+/* The pair that a column of the claim belongs to. */
+static bool pair_of(const pe_geometry *g, size_t column, size_t *out)
+{
+    for (size_t i = 0; i < g->pairs; i++) {
+        const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
+        if ((i < g->cos_n && (column == c || column == c + g->copy)) ||
+            (i < g->sin_n && (column == s || column == s + g->copy))) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tell(const pe_expect *expect, size_t row, size_t column, double x, pe_bad *out)
+{
+    const pe_sheet *sheet = expect->sheet;
+    const ruler r = ruler_of(sheet);
+    *out = (pe_bad){.any = true,
+                    .expected = r.dtype == PE_INT32 ? x : rounded(r.dtype, x),
+                    .got = sheet->got[row * sheet->width + column]};
+    pe_sheet_index(sheet, row, column, out);
+    if (sheet->view == NULL)
+        return;
+    out->position = pe_positions_at(&expect->positions, pe_sheet_token(sheet, row));
+    out->has_pair = pair_of(&sheet->geometry, column, &out->pair);
+}
+
+pe_status pe_first_bad(const pe_sheet *sheet, const pe_guess *guess, unsigned by, pe_bad *out,
+                       pe_problem *why)
+{
+    bool fits;
+    pe_expect expect;
+    pe_expected_row expected;
+    const ruler r = ruler_of(sheet);
+    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    if (status != PE_OK || !fits)
+        return status;
+    if (by == PE_BY_FLOAT32)
+        status = pe_expect_probe(&expect, why);
+    for (size_t row = 0; row < sheet->rows && !out->any && status == PE_OK; row++) {
+        const double *got = sheet->got + row * sheet->width;
+        status = pe_expect_row(&expect, row, &expected, why);
+        for (size_t c = 0; c < pe_sheet_row_width(sheet, row) && !out->any && status == PE_OK; c++)
+            if ((allow(&r, got[c], expected.value[c], expected.exact[c], expected.float32[c]) &
+                 by) == 0)
+                tell(&expect, row, c, expected.value[c], out);
+    }
+    pe_expect_free(&expect);
+    return status;
+}

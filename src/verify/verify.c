@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* verify.c - the claim, then single faults, then pairs of them. */
+#include "verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/faults.h"
+#include "verify/fit.h"
+#include "verify/measure.h"
+
+/* ---- life ---------------------------------------------------------------------------------------
+ */
+
+void pe_claim_free(pe_claim *claim)
+{
+    pe_values_free(&claim->values);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        pe_array_free(&claim->uploads[u].array);
+    pe_array_free(&claim->inputs);
+    *claim = (pe_claim){0};
+}
+
+static void free_finding(pe_finding *finding)
+{
+    free(finding->rule);
+    free(finding->parameters);
+}
+
+void pe_report_free(pe_report *report)
+{
+    for (size_t f = 0; f < report->n_findings; f++)
+        free_finding(&report->findings[f]);
+    free(report->parameters);
+    *report = (pe_report){0};
+}
+
+/* ---- findings -----------------------------------------------------------------------------------
+ */
+
+typedef struct search {
+    const pe_sheet *sheet;
+    pe_guess claim;
+    const pe_verify_limits *bounds;
+    size_t work;
+    pe_report *report;
+} search;
+
+/* Distances from what explains the upload best: the exact numbers, or the float32 path's. */
+static pe_status remaining(const search *s, const pe_guess *guess, unsigned by, pe_errors *out,
+                           pe_problem *why)
+{
+    pe_errors reference;
+    pe_status status = pe_measure(s->sheet, guess, PE_NUMERICS_EXACT, out, NULL, 0, why);
+    if (status != PE_OK || (by & PE_BY_FLOAT32) == 0 || out->max_abs == 0)
+        return status;
+    status = pe_measure(s->sheet, guess, PE_NUMERICS_FLOAT32, &reference, NULL, 0, why);
+    if (status == PE_OK && reference.elements > 0 && reference.max_abs < out->max_abs)
+        *out = reference;
+    return status;
+}
+
+/* Less error first; equals in the order they were found, simpler ones first. */
+static bool before(const pe_finding *a, const pe_finding *b)
+{
+    if (a->errors.max_abs != b->errors.max_abs)
+        return a->errors.max_abs < b->errors.max_abs;
+    return a->errors.rms < b->errors.rms;
+}
+
+static void insert(pe_report *report, pe_finding *finding)
+{
+    size_t at = report->n_findings;
+    while (at > 0 && before(finding, &report->findings[at - 1]))
+        at--;
+    if (at == PE_FINDINGS_MAX) {
+        free_finding(finding);
+        return;
+    }
+    if (report->n_findings == PE_FINDINGS_MAX)
+        free_finding(&report->findings[--report->n_findings]);
+    memmove(&report->findings[at + 1], &report->findings[at],
+            (report->n_findings - at) * sizeof report->findings[0]);
+    report->findings[at] = *finding;
+    report->n_findings++;
+}
+
+static pe_status keep(search *s, pe_guess *guess, unsigned by, pe_problem *why)
+{
+    pe_finding finding = {.n_faults = guess->n_faults};
+    s->work += 2 * s->sheet->elements;
+    for (size_t f = 0; f < guess->n_faults; f++)
+        finding.faults[f] = guess->faults[f]->name;
+    pe_status status = remaining(s, guess, by, &finding.errors, why);
+    if (status != PE_OK)
+        return status;
+    finding.rule = strdup(pe_buffer_text(&guess->rule));
+    finding.parameters = pe_guess_parameters(guess);
+    if (finding.rule == NULL || finding.parameters == NULL) {
+        free_finding(&finding);
+        return pe_fail_memory(why);
+    }
+    insert(s->report, &finding);
+    return PE_OK;
+}
+
+static void rank(pe_report *report)
+{
+    for (size_t f = 0; f < report->n_findings; f++) {
+        pe_finding *at = &report->findings[f];
+        const bool tied = f > 0 && !before(at - 1, at) && !before(at, at - 1);
+        at->rank = f == 0 ? 1 : tied ? at[-1].rank : f + 1;
+    }
+}
+
+/* ---- the search ---------------------------------------------------------------------------------
+ */
+
+static bool spent(const search *s)
+{
+    return s->work > s->bounds->max_work;
+}
+
+static pe_status try_guess(search *s, pe_guess *guess, pe_problem *why)
+{
+    unsigned by;
+    s->report->hypotheses++;
+    const pe_status status = pe_explain(s->sheet, guess, &by, &s->work, why);
+    return status == PE_OK && by != 0 ? keep(s, guess, by, why) : status;
+}
+
+/* The guess with fault f worked in; *made tells whether there is one. */
+static pe_status derive(const pe_guess *from, const pe_fault *fault, pe_guess *out, bool *made,
+                        pe_problem *why)
+{
+    const pe_status status = pe_guess_copy(from, out, why);
+    *made = status == PE_OK && pe_fault_apply(fault, out);
+    if (status == PE_OK && !*made)
+        pe_guess_free(out);
+    return status;
+}
+
+/* What numbers of a row explain the upload, on top of `from`. */
+static pe_status try_fits(search *s, const pe_guess *from, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t f = 0; f < pe_fits_n && status == PE_OK && !spent(s); f++) {
+        pe_guess guess;
+        bool made;
+        status = pe_guess_copy(from, &guess, why);
+        if (status != PE_OK)
+            return status;
+        status = pe_fit_apply(&pe_fits[f], s->sheet, &guess, &made, &s->work, why);
+        if (status == PE_OK && made)
+            status = try_guess(s, &guess, why);
+        pe_guess_free(&guess);
+    }
+    return status;
+}
+
+/* Each fault from `first` on added to `from`. */
+static pe_status try_faults(search *s, const pe_guess *from, size_t first, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t f = first; f < pe_faults_n && status == PE_OK && !spent(s); f++) {
+        pe_guess guess;
+        bool made;
+        status = derive(from, &pe_faults[f], &guess, &made, why);
+        if (status != PE_OK || !made)
+            continue;
+        status = try_guess(s, &guess, why);
+        pe_guess_free(&guess);
+    }
+    return status;
+}
+
+static pe_status try_singles(search *s, pe_problem *why)
+{
+    const pe_status status = try_faults(s, &s->claim, 0, why);
+    const pe_report *report = s->report;
+    const bool exactly = report->n_findings > 0 && report->findings[0].errors.max_abs == 0;
+    return status != PE_OK || exactly ? status : try_fits(s, &s->claim, why);
+}
+
+/* Pairs of rows first; numbers that have to be fitted only where those fail. */
+static pe_status try_pairs(search *s, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (int fitting = 0; fitting < 2 && s->report->n_findings == 0; fitting++)
+        for (size_t f = 0; f < pe_faults_n && status == PE_OK && !spent(s); f++) {
+            pe_guess guess;
+            bool made;
+            status = derive(&s->claim, &pe_faults[f], &guess, &made, why);
+            if (status != PE_OK || !made)
+                continue;
+            status = fitting != 0 ? try_fits(s, &guess, why) : try_faults(s, &guess, f + 1, why);
+            pe_guess_free(&guess);
+        }
+    return status;
+}
+
+static pe_status diagnose(search *s, pe_problem *why)
+{
+    pe_status status = try_singles(s, why);
+    if (status == PE_OK && s->report->n_findings == 0 && !spent(s)) {
+        s->report->pairs_tried = true;
+        status = try_pairs(s, why);
+    }
+    s->report->complete = !spent(s);
+    rank(s->report);
+    return status;
+}
+
+/* ---- the claim ----------------------------------------------------------------------------------
+ */
+
+static pe_status describe(search *s, pe_problem *why)
+{
+    pe_report *report = s->report;
+    const unsigned allowed = pe_allowed(&s->claim);
+    const size_t numerics = allowed == PE_BY_FLOAT32 ? PE_NUMERICS_FLOAT32 : PE_NUMERICS_EXACT;
+    report->n_bands = pe_bands_make(s->sheet, report->bands);
+    pe_status status = pe_measure(s->sheet, &s->claim, numerics, &report->errors, report->bands,
+                                  report->n_bands, why);
+    if (status == PE_OK && !report->matches)
+        status =
+            pe_first_bad(s->sheet, &s->claim, allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32,
+                         &report->first_bad, why);
+    return status;
+}
+
+static pe_status compare(search *s, pe_problem *why)
+{
+    unsigned by = 0;
+    size_t work = 0;
+    pe_report *report = s->report;
+    report->bands_of = s->sheet->view != NULL ? "pairs" : "rows";
+    report->parameters = pe_guess_parameters(&s->claim);
+    if (report->parameters == NULL)
+        return pe_fail_memory(why);
+    pe_status status = PE_OK;
+    if (!s->sheet->misfit)
+        status = pe_explain(s->sheet, &s->claim, &by, &work, why);
+    report->matches = by != 0;
+    if ((by & PE_BY_EXACT) != 0)
+        report->numerics = "exact";
+    else if (by != 0)
+        report->numerics = "float32";
+    if (status == PE_OK && !s->sheet->misfit)
+        status = describe(s, why);
+    report->complete = true;
+    if (status == PE_OK && !report->matches)
+        status = diagnose(s, why);
+    return status;
+}
+
+/* A width that neither the claim nor a fault explains is no table of these parameters at all. */
+static pe_status check_width(const pe_sheet *sheet, const pe_report *report, pe_problem *why)
+{
+    if (!sheet->misfit || report->n_findings > 0)
+        return PE_OK;
+    const pe_array *array = &sheet->claim->uploads[0].array;
+    return pe_fail(why, PE_INVALID_PARAMETER, "table",
+                   "the table is not as wide as its parameters say (%s has %zu elements), and no "
+                   "known fault makes it so",
+                   sheet->claim->uploads[0].name, array->elements);
+}
+
+pe_status pe_verify(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
+                    const pe_verify_limits *bounds, pe_report *out, pe_problem *why)
+{
+    pe_sheet sheet;
+    pe_report report = {0};
+    pe_status status = pe_sheet_make(claim, tables, limits, bounds, &sheet, why);
+    if (status != PE_OK)
+        return status;
+    search s = {.sheet = &sheet, .bounds = bounds, .report = &report};
+    status = pe_guess_of_claim(claim, tables, limits, &s.claim, why);
+    if (status == PE_OK) {
+        status = compare(&s, why);
+        pe_guess_free(&s.claim);
+    }
+    if (status == PE_OK)
+        status = check_width(&sheet, &report, why);
+    pe_sheet_free(&sheet);
+    if (status == PE_OK)
+        *out = report;
+    else
+        pe_report_free(&report);
+    return status;
+}

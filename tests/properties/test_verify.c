@@ -1,0 +1,963 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_verify.c - every known fault, planted by the tests' own slow code with parameters drawn at
+ * random, is found; clean numbers are clean; noise is nothing. Each finding is held against the
+ * slow code, too: what it says made the numbers must make them.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/claim.h"
+#include "encodings/registry.h"
+#include "support/nest.h"
+#include "support/planted.h"
+#include "support/random.h"
+#include "support/slow.h"
+#include "tables/tables.h"
+#include "verify/faults.h"
+
+static pe_tables *tables;
+static const pe_read_limits read_limits = {
+    .max_elements = 1 << 20, .max_positions = 1 << 20, .max_depth = 32};
+static const pe_limits limits = {.max_elements = 1 << 20};
+static const pe_verify_limits bounds = {.max_elements = 1 << 20, .max_work = (size_t)1 << 32};
+
+static int start(void **state)
+{
+    pe_problem why;
+    (void)state;
+    return pe_tables_make(1 << 24, &tables, &why) == PE_OK ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    pe_tables_free(tables);
+    return 0;
+}
+
+/* ---- claims -------------------------------------------------------------------------------------
+ */
+
+static double inputs[PLANTED_MAX];
+
+static void set(planted *p, const char *name, double value)
+{
+    json_object_set_new(p->parameters, name,
+                        value == floor(value) && fabs(value) < 1e15
+                            ? json_integer((json_int_t)value)
+                            : json_real(value));
+}
+
+static void set_text(planted *p, const char *name, const char *text)
+{
+    json_object_set_new(p->parameters, name, json_string(text));
+}
+
+static const char *text_of(const planted *p, const char *name)
+{
+    const char *text = json_string_value(json_object_get(p->parameters, name));
+    return text != NULL ? text : "";
+}
+
+static double pick(random_source *random, const double *list, size_t n)
+{
+    return list[random_int(random, 0, (int64_t)n - 1)];
+}
+
+static double draw_base(random_source *random)
+{
+    static const double used[] = {20000, 500000, 1000000, 5000000};
+    return random_int(random, 0, 1) == 0
+               ? pick(random, used, PE_LEN(used))
+               : (double)random_int(random, 20, 90000) * 100; /* not 10000: that is a fault */
+}
+
+static void draw_rope_type(random_source *random, planted *p, const char *type)
+{
+    const double factor = (double)random_int(random, 4, 32) / 2;
+    const double original = (double)((int64_t)64 << random_int(random, 0, 5));
+    set_text(p, "rope_type", type);
+    if (strcmp(type, "default") == 0)
+        return;
+    set(p, "factor", factor);
+    if (strcmp(type, "dynamic") == 0) {
+        set(p, "max_position_embeddings", original);
+        set(p, "seq_len", original * (double)random_int(random, 2, 8));
+    }
+    if (strcmp(type, "yarn") == 0 || strcmp(type, "llama3") == 0) {
+        set(p, "original_max_position_embeddings", original);
+        set(p, "max_position_embeddings", floor(original * factor));
+    }
+    if (strcmp(type, "llama3") == 0) {
+        set(p, "low_freq_factor", 1);
+        set(p, "high_freq_factor", 4);
+    }
+}
+
+static void draw_vectors(random_source *random, planted *p)
+{
+    const size_t n = p->tokens * (size_t)planted_number(p, "head_dim", 0);
+    for (size_t e = 0; e < n; e++) {
+        unsigned char element[8];
+        pe_dtype_store(p->dtype, random_real(random, -2, 2), element);
+        inputs[e] = pe_dtype_load(p->dtype, element);
+    }
+    p->inputs = inputs;
+}
+
+/* type: a rope type, NULL for any of those with a formula of plain numbers. */
+static planted draw_claim(random_source *random, planted_kind kind, const char *type)
+{
+    static const char *const types[] = {"default", "linear", "ntk", "dynamic", "yarn", "llama3"};
+    static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin"};
+    planted p = {.kind = kind,
+                 .parameters = json_object(),
+                 .dtype = (pe_dtype)random_int(random, 0, 3),
+                 .tokens = (size_t)random_int(random, 10, 20),
+                 .attention_power = 1};
+    for (size_t t = 0; t < p.tokens; t++)
+        p.positions[t] = (double)t;
+    if (kind == PLANTED_ROPE || kind == PLANTED_VECTORS) {
+        set(&p, "head_dim", 8 * (double)random_int(random, 1, 5));
+        set(&p, "rope_theta", draw_base(random));
+        set_text(&p, "pairing", random_int(random, 0, 1) == 0 ? "half" : "interleaved");
+        draw_rope_type(random, &p, type != NULL ? type : types[random_int(random, 0, 5)]);
+    } else if (kind == PLANTED_SINUSOIDAL) {
+        set(&p, "d_model", 2 * (double)random_int(random, 4, 20));
+        set(&p, "base", draw_base(random));
+        set_text(&p, "layout", layouts[random_int(random, 0, 2)]);
+    } else {
+        set(&p, "num_heads", (double)random_int(random, 2, 12));
+        if (kind == PLANTED_BIAS) {
+            set(&p, "query_length", 7);
+            set_text(&p, "form", "symmetric");
+        }
+    }
+    return p;
+}
+
+static planted copy_of(const planted *p)
+{
+    planted copy = *p;
+    copy.parameters = json_deep_copy(p->parameters);
+    return copy;
+}
+
+/* ---- asking -------------------------------------------------------------------------------------
+ */
+
+typedef struct upload {
+    double numbers[PLANTED_MAX];
+    pe_shape shape;
+    size_t n;
+} upload;
+
+static upload numbers_of(const planted *p)
+{
+    static upload u;
+    planted_numbers(p, u.numbers, &u.shape);
+    assert_true(pe_shape_elements(&u.shape, &u.n));
+    return u;
+}
+
+static void put_numbers(const double *numbers, const size_t *dims, size_t ndim, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    nest(numbers, dims, ndim, &text);
+    const char *at = pe_buffer_text(&text);
+    for (const char *inf; (inf = strstr(at, "inf")) != NULL; at = inf + 3) {
+        const bool minus = inf > at && inf[-1] == '-';
+        pe_buffer_add(out, at, (size_t)(inf - at) - (minus ? 1 : 0));
+        pe_buffer_str(out, "null");
+    }
+    pe_buffer_str(out, at);
+    pe_buffer_free(&text);
+}
+
+static void put_tensors(const planted *claim, const upload *u, pe_buffer *out)
+{
+    const size_t *dim = u->shape.dim;
+    if (claim->kind == PLANTED_ROPE) {
+        pe_buffer_str(out, ",\"table\":{\"cos\":");
+        put_numbers(u->numbers, dim + 1, 2, out);
+        pe_buffer_str(out, ",\"sin\":");
+        put_numbers(u->numbers + dim[1] * dim[2], dim + 1, 2, out);
+        pe_buffer_str(out, "}");
+    } else if (claim->kind == PLANTED_VECTORS) {
+        pe_buffer_str(out, ",\"inputs\":");
+        put_numbers(claim->inputs, dim, 2, out);
+        pe_buffer_str(out, ",\"rotated\":");
+        put_numbers(u->numbers, dim, 2, out);
+    } else {
+        static const char *const names[] = {
+            [PLANTED_SINUSOIDAL] = "table", [PLANTED_BIAS] = "bias", [PLANTED_SLOPES] = "slopes"};
+        pe_buffer_format(out, ",\"%s\":", names[claim->kind]);
+        put_numbers(u->numbers, dim, u->shape.ndim, out);
+    }
+}
+
+static void put_body(const planted *claim, const upload *u, bool exact, pe_buffer *out)
+{
+    static const char *const encodings[] = {[PLANTED_ROPE] = "rope",
+                                            [PLANTED_VECTORS] = "rope",
+                                            [PLANTED_SINUSOIDAL] = "sinusoidal",
+                                            [PLANTED_BIAS] = "alibi",
+                                            [PLANTED_SLOPES] = "alibi"};
+    char *parameters = json_dumps(claim->parameters, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const size_t dims[] = {claim->tokens};
+    pe_buffer_format(out, "{\"encoding\":\"%s\",\"parameters\":%s,\"dtype\":\"%s\"%s",
+                     encodings[claim->kind], parameters, pe_dtype_name(claim->dtype),
+                     exact ? ",\"numerics\":\"exact\"" : "");
+    free(parameters);
+    if (claim->kind != PLANTED_BIAS && claim->kind != PLANTED_SLOPES) {
+        pe_buffer_str(out, ",\"positions\":");
+        nest(claim->positions, dims, 1, out);
+    }
+    put_tensors(claim, u, out);
+    pe_buffer_str(out, "}");
+}
+
+static pe_report ask(const planted *claim, const upload *u, bool exact)
+{
+    pe_claim asked;
+    pe_report report;
+    pe_problem why;
+    pe_buffer body = {0};
+    put_body(claim, u, exact, &body);
+    if (pe_claim_from_json(pe_buffer_text(&body), body.bytes, &read_limits, &asked, &why) != PE_OK)
+        fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
+    if (pe_verify(&asked, tables, &limits, &bounds, &report, &why) != PE_OK)
+        fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
+    /* the report borrows names from the claim */
+    report.first_bad.tensor = "";
+    pe_claim_free(&asked);
+    pe_buffer_free(&body);
+    return report;
+}
+
+/* ---- the rule, once more ------------------------------------------------------------------------
+ */
+
+static double half_ulp(pe_dtype dtype, double x)
+{
+    static const int bits[] = {
+        [PE_FLOAT32] = 24, [PE_FLOAT64] = 53, [PE_FLOAT16] = 11, [PE_BFLOAT16] = 8};
+    static const int least[] = {
+        [PE_FLOAT32] = -149, [PE_FLOAT64] = -1074, [PE_FLOAT16] = -24, [PE_BFLOAT16] = -133};
+    const int exponent = x == 0 ? least[dtype] : ilogb(x) - bits[dtype] + 1;
+    return ldexp(0.5, exponent < least[dtype] ? least[dtype] : exponent);
+}
+
+/* Could these numbers be a sound implementation's of `how`? loose: room for frequencies or
+ * amplitudes that are told as products of float64 numbers. */
+static bool clean(const planted *how, const upload *u, bool allow_exact, bool allow_float32,
+                  bool loose)
+{
+    static double exact[PLANTED_MAX], float32[PLANTED_MAX];
+    planted doubles = copy_of(how);
+    doubles.dtype = PE_FLOAT64;
+    const upload x = numbers_of(&doubles);
+    planted_allowance(how, exact, float32);
+    json_decref(doubles.parameters);
+    const pe_dtype dtype = how->dtype;
+    const pe_dtype wider = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16 ? PE_FLOAT32 : PE_FLOAT64;
+    if (x.n != u->n)
+        return false;
+    for (size_t e = 0; e < x.n; e++) {
+        const double off = u->numbers[e] == x.numbers[e] ? 0 : fabs(u->numbers[e] - x.numbers[e]);
+        const double half = half_ulp(dtype, x.numbers[e]);
+        if (!isfinite(off))
+            return false;
+        allow_exact &= off <= half + half_ulp(wider, x.numbers[e]) + exact[e] +
+                                  (loose ? 0x1p-24 * float32[e] : 0);
+        allow_float32 &= off <= half + float32[e];
+    }
+    return allow_exact || allow_float32;
+}
+
+/* What a fault's name does beside values. */
+static void apply_name(planted *p, const char *name, bool *loose)
+{
+    static const struct {
+        const char *name;
+        double times, plus;
+    } moves[] = {{"position_plus_one", 1, 1},
+                 {"position_minus_one", 1, -1},
+                 {"inverse", -1, 0},
+                 {"rotated_twice", 2, 0}};
+    static const struct {
+        const char *name;
+        pe_dtype to;
+    } roundings[] = {{"float32_positions", PE_FLOAT32},
+                     {"float16_positions", PE_FLOAT16},
+                     {"bfloat16_positions", PE_BFLOAT16}};
+    for (size_t m = 0; m < PE_LEN(moves); m++)
+        for (size_t t = 0; strcmp(moves[m].name, name) == 0 && t < p->tokens; t++)
+            p->positions[t] = p->positions[t] * moves[m].times + moves[m].plus;
+    for (size_t r = 0; r < PE_LEN(roundings); r++)
+        for (size_t t = 0; strcmp(roundings[r].name, name) == 0 && t < p->tokens; t++) {
+            unsigned char element[8];
+            pe_dtype_store(roundings[r].to, p->positions[t], element);
+            p->positions[t] = pe_dtype_load(roundings[r].to, element);
+        }
+    p->exchanged ^= strcmp(name, "cos_sin_exchanged") == 0;
+    p->negated ^= strcmp(name, "alibi_sign") == 0;
+    p->head_exponent |= strcmp(name, "head_in_exponent") == 0;
+    *loose |= strcmp(name, "float32_inv_freq") == 0 || strcmp(name, "rotated_twice") == 0 ||
+              strcmp(name, "attention_factor_squared") == 0;
+}
+
+/* The slow code makes the upload of what a finding says. */
+static bool is_true(const planted *claim, const upload *u, bool exact, const pe_finding *finding)
+{
+    bool loose = false;
+    planted told = copy_of(claim);
+    json_decref(told.parameters);
+    told.parameters = json_loads(finding->parameters, 0, NULL);
+    assert_non_null(told.parameters);
+    for (size_t f = 0; f < finding->n_faults; f++)
+        apply_name(&told, finding->faults[f], &loose);
+    const bool float32 = strcmp(text_of(&told, "numerics"), "float32") == 0;
+    const bool truth = clean(&told, u, !float32, float32 || !exact, loose);
+    json_decref(told.parameters);
+    return truth;
+}
+
+/* ---- faults -------------------------------------------------------------------------------------
+ */
+
+#define WAVES      ((1U << PLANTED_ROPE) | (1U << PLANTED_VECTORS) | (1U << PLANTED_SINUSOIDAL))
+#define ROPES      ((1U << PLANTED_ROPE) | (1U << PLANTED_VECTORS))
+#define ONLY(kind) (1U << (kind))
+
+/** A fault as the tests plant it. */
+typedef struct seed {
+    const char *name;
+    unsigned kinds;
+    const char *types; /* rope types it can befall; NULL: all drawn */
+    bool exact;        /* shows only where exact arithmetic is claimed */
+    bool fitted;       /* a number read off the upload: a shorter one may do, too */
+    /** Makes the claim one that the fault can befall; then plants it in the copy. */
+    void (*prepare)(random_source *random, planted *claim);
+    void (*plant)(random_source *random, planted *made);
+} seed;
+
+static double other_base(random_source *random, double than)
+{
+    static const double used[] = {10000, 500000, 1000000};
+    double base = than;
+    while (base == than)
+        base = random_int(random, 0, 1) == 0 ? pick(random, used, PE_LEN(used))
+                                             : (double)random_int(random, 20, 90000) * 100;
+    return base;
+}
+
+static void plant_theta(random_source *random, planted *made)
+{
+    set(made, "rope_theta", other_base(random, planted_number(made, "rope_theta", 0)));
+}
+
+static void plant_base(random_source *random, planted *made)
+{
+    set(made, "base", other_base(random, planted_number(made, "base", 0)));
+}
+
+static void plant_scale(random_source *random, planted *made)
+{
+    set(made, "scale", random_int(random, 0, 1) == 0 ? 1000 : (double)random_int(random, 2, 900));
+}
+
+static void plant_shift(random_source *random, planted *made)
+{
+    (void)random;
+    set(made, "freq_shift", 1);
+}
+
+static void plant_factor(random_source *random, planted *made)
+{
+    set(made, "factor", planted_number(made, "factor", 1) * (double)random_int(random, 2, 7));
+}
+
+static void plant_dropped(random_source *random, planted *made)
+{
+    (void)random;
+    set_text(made, "rope_type", "default");
+}
+
+static void plant_type(random_source *random, planted *made)
+{
+    static const char *const types[] = {"linear", "ntk", "yarn", "llama3"};
+    const char *type = types[random_int(random, 0, 3)];
+    while (strcmp(type, text_of(made, "rope_type")) == 0)
+        type = types[random_int(random, 0, 3)];
+    set_text(made, "rope_type", type);
+}
+
+static void prepare_betas(random_source *random, planted *claim)
+{
+    set(claim, "head_dim", 48);
+    set(claim, "beta_fast", (double)random_int(random, 16, 40));
+    set(claim, "beta_slow", (double)random_int(random, 1, 3));
+}
+
+static void plant_betas(random_source *random, planted *made)
+{
+    const double fast = planted_number(made, "beta_fast", 32);
+    (void)random;
+    set(made, "beta_fast", planted_number(made, "beta_slow", 1));
+    set(made, "beta_slow", fast);
+}
+
+static void prepare_truncate(random_source *random, planted *claim)
+{
+    set(claim, "head_dim", 48);
+    json_object_set_new(claim->parameters, "truncate", json_boolean(random_int(random, 0, 1)));
+}
+
+static void plant_truncate(random_source *random, planted *made)
+{
+    (void)random;
+    json_object_set_new(made->parameters, "truncate",
+                        json_boolean(json_is_false(json_object_get(made->parameters, "truncate"))));
+}
+
+static void plant_original(random_source *random, planted *made)
+{
+    (void)random;
+    set(made, "original_max_position_embeddings",
+        planted_number(made, "max_position_embeddings", 0));
+}
+
+static void plant_seq_len(random_source *random, planted *made)
+{
+    (void)random;
+    set(made, "seq_len", planted_number(made, "max_position_embeddings", 0));
+}
+
+static void prepare_partial(random_source *random, planted *claim)
+{
+    const double head_dim = 16 * (double)random_int(random, 1, 3);
+    set(claim, "head_dim", head_dim);
+    set(claim, "rotary_dim", head_dim / (random_int(random, 0, 1) == 0 ? 2 : 4));
+}
+
+static void plant_whole(random_source *random, planted *made)
+{
+    (void)random;
+    set(made, "rotary_dim", planted_number(made, "head_dim", 0));
+}
+
+static void plant_head(random_source *random, planted *made)
+{
+    (void)random;
+    made->head_exponent = true;
+}
+
+static void plant_pairing(random_source *random, planted *made)
+{
+    (void)random;
+    set_text(made, "pairing",
+             strcmp(text_of(made, "pairing"), "half") == 0 ? "interleaved" : "half");
+}
+
+static void plant_layout(random_source *random, planted *made)
+{
+    static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin"};
+    const char *layout = layouts[random_int(random, 0, 2)];
+    while (strcmp(layout, text_of(made, "layout")) == 0)
+        layout = layouts[random_int(random, 0, 2)];
+    set_text(made, "layout", layout);
+}
+
+static void plant_exchange(random_source *random, planted *made)
+{
+    (void)random;
+    made->exchanged = true;
+}
+
+static void prepare_interleaved(random_source *random, planted *claim)
+{
+    (void)random;
+    if (claim->kind == PLANTED_SINUSOIDAL)
+        set_text(claim, "layout", "interleaved");
+}
+
+static void plant_sign(random_source *random, planted *made)
+{
+    (void)random;
+    made->negated = true;
+}
+
+static void prepare_heads(random_source *random, planted *claim)
+{
+    static const double heads[] = {3, 5, 6, 7, 9, 10, 11, 12};
+    set(claim, "num_heads", pick(random, heads, PE_LEN(heads)));
+    set_text(claim, "variant", random_int(random, 0, 1) == 0 ? "press" : "formula");
+}
+
+static void plant_variant(random_source *random, planted *made)
+{
+    (void)random;
+    set_text(made, "variant", strcmp(text_of(made, "variant"), "press") == 0 ? "formula" : "press");
+}
+
+static void prepare_form(random_source *random, planted *claim)
+{
+    static const char *const forms[] = {"symmetric", "causal"};
+    set_text(claim, "form", forms[random_int(random, 0, 1)]);
+}
+
+static void plant_form(random_source *random, planted *made)
+{
+    const bool symmetric = strcmp(text_of(made, "form"), "symmetric") == 0;
+    set_text(made, "form",
+             random_int(random, 0, 1) == 0 ? "key"
+             : symmetric                   ? "causal"
+                                           : "symmetric");
+}
+
+static void prepare_bias_max(random_source *random, planted *claim)
+{
+    set(claim, "alibi_bias_max", (double)random_int(random, 9, 20));
+}
+
+static void plant_bias_max(random_source *random, planted *made)
+{
+    (void)random;
+    set(made, "alibi_bias_max", 8);
+}
+
+static void plant_no_attention(random_source *random, planted *made)
+{
+    (void)random;
+    made->attention_power = 0;
+}
+
+static void plant_attention_twice(random_source *random, planted *made)
+{
+    (void)random;
+    made->attention_power = 2;
+}
+
+static void move(planted *made, double times, double plus)
+{
+    for (size_t t = 0; t < made->tokens; t++)
+        made->positions[t] = made->positions[t] * times + plus;
+}
+
+static void plant_plus(random_source *random, planted *made)
+{
+    (void)random;
+    move(made, 1, 1);
+}
+
+static void plant_minus(random_source *random, planted *made)
+{
+    (void)random;
+    move(made, 1, -1);
+}
+
+static void plant_inverse(random_source *random, planted *made)
+{
+    (void)random;
+    move(made, -1, 0);
+}
+
+static void plant_twice(random_source *random, planted *made)
+{
+    (void)random;
+    move(made, 2, 0);
+    made->attention_power = 2;
+}
+
+static void start_at(random_source *random, planted *claim, int64_t low, int64_t high)
+{
+    const double first = (double)random_int(random, low, high);
+    for (size_t t = 0; t < claim->tokens; t++)
+        claim->positions[t] = first + (double)t;
+}
+
+static void prepare_far32(random_source *random, planted *claim)
+{
+    start_at(random, claim, (1 << 24) + 1, 1 << 26);
+}
+
+static void prepare_far16(random_source *random, planted *claim)
+{
+    start_at(random, claim, 2050, 8000);
+}
+
+static void prepare_far_brain(random_source *random, planted *claim)
+{
+    start_at(random, claim, 260, 2000);
+}
+
+static void round_all(planted *made, pe_dtype to)
+{
+    for (size_t t = 0; t < made->tokens; t++) {
+        unsigned char element[8];
+        pe_dtype_store(to, made->positions[t], element);
+        made->positions[t] = pe_dtype_load(to, element);
+    }
+}
+
+static void plant_far32(random_source *random, planted *made)
+{
+    (void)random;
+    round_all(made, PE_FLOAT32);
+}
+
+static void plant_far16(random_source *random, planted *made)
+{
+    (void)random;
+    round_all(made, PE_FLOAT16);
+}
+
+static void plant_far_brain(random_source *random, planted *made)
+{
+    (void)random;
+    round_all(made, PE_BFLOAT16);
+}
+
+static void prepare_precise(random_source *random, planted *claim)
+{
+    claim->dtype = random_int(random, 0, 1) == 0 ? PE_FLOAT32 : PE_FLOAT64;
+    start_at(random, claim, 20, 3000);
+    if (claim->kind == PLANTED_VECTORS)
+        draw_vectors(random, claim);
+}
+
+static void plant_float32(random_source *random, planted *made)
+{
+    (void)random;
+    made->arithmetic = PLANTED_FLOAT32;
+}
+
+static void plant_float32_frequencies(random_source *random, planted *made)
+{
+    (void)random;
+    made->arithmetic = PLANTED_FLOAT32_FREQUENCIES;
+}
+
+static const seed seeds[] = {
+    {"rope_theta", ROPES, NULL, false, true, NULL, plant_theta},
+    {"base", ONLY(PLANTED_SINUSOIDAL), NULL, false, true, NULL, plant_base},
+    {"scale", ONLY(PLANTED_SINUSOIDAL), NULL, false, true, NULL, plant_scale},
+    {"freq_shift", ONLY(PLANTED_SINUSOIDAL), NULL, false, false, NULL, plant_shift},
+    {"factor", ROPES, "linear ntk", false, true, NULL, plant_factor},
+    {"scaling_dropped", ROPES, "linear ntk dynamic yarn llama3", false, false, NULL, plant_dropped},
+    {"rope_type", ROPES, "yarn llama3", false, false, NULL, plant_type},
+    {"betas_swapped", ROPES, "yarn", false, false, prepare_betas, plant_betas},
+    {"truncate", ROPES, "yarn", false, false, prepare_truncate, plant_truncate},
+    {"original_fallback", ROPES, "yarn llama3", false, false, NULL, plant_original},
+    {"seq_len_ignored", ROPES, "dynamic", false, false, NULL, plant_seq_len},
+    {"partial_ignored", ROPES, "default linear", false, false, prepare_partial, plant_whole},
+    {"head_in_exponent", ROPES, "default linear", false, false, prepare_partial, plant_head},
+    {"pairing", ONLY(PLANTED_VECTORS), NULL, false, false, NULL, plant_pairing},
+    {"layout", ONLY(PLANTED_SINUSOIDAL), NULL, false, false, NULL, plant_layout},
+    {"cos_sin_exchanged", ONLY(PLANTED_ROPE) | ONLY(PLANTED_SINUSOIDAL), NULL, false, false,
+     prepare_interleaved, plant_exchange},
+    {"alibi_sign", ONLY(PLANTED_BIAS) | ONLY(PLANTED_SLOPES), NULL, false, false, NULL, plant_sign},
+    {"alibi_variant", ONLY(PLANTED_BIAS) | ONLY(PLANTED_SLOPES), NULL, false, false, prepare_heads,
+     plant_variant},
+    {"alibi_form", ONLY(PLANTED_BIAS), NULL, false, false, prepare_form, plant_form},
+    {"alibi_bias_max", ONLY(PLANTED_BIAS) | ONLY(PLANTED_SLOPES), NULL, false, false,
+     prepare_bias_max, plant_bias_max},
+    {"attention_factor_missing", ROPES, "yarn", false, false, NULL, plant_no_attention},
+    {"attention_factor_squared", ROPES, "yarn", false, false, NULL, plant_attention_twice},
+    {"position_plus_one", WAVES, NULL, false, false, NULL, plant_plus},
+    {"position_minus_one", WAVES, NULL, false, false, NULL, plant_minus},
+    {"inverse", WAVES, NULL, false, false, NULL, plant_inverse},
+    {"rotated_twice", ONLY(PLANTED_VECTORS), NULL, false, false, NULL, plant_twice},
+    {"float32_positions", WAVES, NULL, true, false, prepare_far32, plant_far32},
+    {"float16_positions", WAVES, NULL, false, false, prepare_far16, plant_far16},
+    {"bfloat16_positions", WAVES, NULL, false, false, prepare_far_brain, plant_far_brain},
+    {"float32_arithmetic", WAVES, "default linear", true, false, prepare_precise, plant_float32},
+    {"float32_inv_freq", ROPES, "default linear", true, false, prepare_precise,
+     plant_float32_frequencies},
+};
+
+static const seed *seed_of(const char *name)
+{
+    for (size_t s = 0; s < PE_LEN(seeds); s++)
+        if (strcmp(seeds[s].name, name) == 0)
+            return &seeds[s];
+    fail_msg("no seed plants %s", name);
+}
+
+/* ---- planting and finding -----------------------------------------------------------------------
+ */
+
+/** What became of the cases of a fault. */
+typedef struct tally {
+    size_t drawn, found; /* first, alone */
+    size_t tied;         /* first, beside others that these numbers do not tell apart from it */
+    size_t hidden; /* the numbers are clean by the rule, or something simpler made them, too */
+} tally;
+
+static const char *draw_type(random_source *random, const char *types, char *out, size_t room)
+{
+    if (types == NULL)
+        return NULL;
+    size_t n = 1;
+    for (const char *at = types; (at = strchr(at, ' ')) != NULL; at++)
+        n++;
+    for (int64_t skip = random_int(random, 0, (int64_t)n - 1); skip > 0; skip--)
+        types = strchr(types, ' ') + 1;
+    snprintf(out, room, "%.*s", (int)strcspn(types, " "), types);
+    return out;
+}
+
+static planted_kind draw_kind(random_source *random, unsigned kinds)
+{
+    planted_kind kind;
+    do
+        kind = (planted_kind)random_int(random, PLANTED_ROPE, PLANTED_SLOPES);
+    while ((kinds >> kind & 1) == 0);
+    return kind;
+}
+
+static bool is_planted(const pe_finding *finding, const seed *const *planted_seeds, size_t n)
+{
+    if (finding->n_faults != n)
+        return false;
+    for (size_t s = 0; s < n; s++) {
+        bool told = false;
+        for (size_t f = 0; f < n; f++)
+            told |= strcmp(finding->faults[f], planted_seeds[s]->name) == 0;
+        if (!told)
+            return false;
+    }
+    return true;
+}
+
+static void fail_case(const random_source *random, const planted *claim, const planted *made,
+                      bool exact, const pe_report *report, const char *what)
+{
+    char *x = json_dumps(claim->parameters, JSON_COMPACT);
+    char *y = json_dumps(made->parameters, JSON_COMPACT);
+    for (size_t f = 0; f < report->n_findings; f++)
+        print_message("  %zu %s (%.17g, %.17g)\n", report->findings[f].rank,
+                      report->findings[f].rule, report->findings[f].errors.max_abs,
+                      report->findings[f].errors.rms);
+    fail_msg("seed %llu: %s: claimed %s, made %s, %s from position %.17g, numerics %s",
+             (unsigned long long)random->seed, what, x, y, pe_dtype_name(claim->dtype),
+             claim->positions[0], exact ? "exact" : "any");
+}
+
+/* One case: the faults in one claim. */
+static void plant(random_source *random, const seed *const *which, size_t n, tally *out)
+{
+    char type[32];
+    unsigned kinds = ~0U;
+    const char *types = NULL;
+    bool fitted = false, exact = random_int(random, 0, 2) == 0;
+    for (size_t s = 0; s < n; s++) {
+        kinds &= which[s]->kinds;
+        types = which[s]->types != NULL ? which[s]->types : types;
+        exact |= which[s]->exact;
+        fitted |= which[s]->fitted;
+    }
+    planted claim =
+        draw_claim(random, draw_kind(random, kinds), draw_type(random, types, type, sizeof type));
+    for (size_t s = 0; s < n; s++)
+        if (which[s]->prepare != NULL)
+            which[s]->prepare(random, &claim);
+    if (claim.kind == PLANTED_VECTORS)
+        draw_vectors(random, &claim);
+    planted made = copy_of(&claim);
+    for (size_t s = 0; s < n; s++)
+        which[s]->plant(random, &made);
+    const upload u = numbers_of(&made);
+    pe_report report = ask(&claim, &u, exact);
+    out->drawn++;
+
+    const bool is_clean = clean(&claim, &u, true, !exact, false);
+    size_t first = 0;
+    bool told = false;
+    for (size_t f = 0; f < report.n_findings; f++) {
+        first += report.findings[f].rank == 1;
+        told |=
+            (report.findings[f].rank == 1 || fitted) && is_planted(&report.findings[f], which, n);
+        if (!is_true(&claim, &u, exact, &report.findings[f]))
+            fail_case(random, &claim, &made, exact, &report, "a finding is not true");
+    }
+    if (report.matches != is_clean)
+        fail_case(random, &claim, &made, exact, &report,
+                  is_clean ? "clean by the rule, but no match" : "a match, but not by the rule");
+    if (is_clean || (n > 1 && !told && first > 0))
+        out->hidden++;
+    else if (!told)
+        fail_case(random, &claim, &made, exact, &report, "not found");
+    else
+        *(first == 1 && is_planted(&report.findings[0], which, n) ? &out->found : &out->tied) += 1;
+    pe_report_free(&report);
+    json_decref(claim.parameters);
+    json_decref(made.parameters);
+}
+
+static void print_tally(const char *name, const tally *t)
+{
+    print_message("  %-50s %5zu %6zu %5zu %7zu\n", name, t->drawn, t->found, t->tied, t->hidden);
+}
+
+static void each_single_fault_is_found_first(void **state)
+{
+    enum { CASES = 4 };
+    random_source random = random_make("single faults");
+    (void)state;
+    print_message("  %-50s drawn  found  tied  hidden\n", "planted");
+    for (size_t s = 0; s < PE_LEN(seeds); s++) {
+        const seed *which[] = {&seeds[s]};
+        tally t = {0};
+        for (size_t c = 0; c < CASES; c++)
+            plant(&random, which, 1, &t);
+        print_tally(seeds[s].name, &t);
+        if (t.found + t.tied == 0)
+            fail_msg("seed %llu: %s was never told apart", (unsigned long long)random.seed,
+                     seeds[s].name);
+    }
+}
+
+/* Pairs that befall the same claims. */
+static const char *const pairs[][2] = {
+    {"rope_theta", "position_plus_one"},
+    {"rope_theta", "pairing"},
+    {"rope_theta", "inverse"},
+    {"base", "position_minus_one"},
+    {"layout", "position_plus_one"},
+    {"freq_shift", "layout"},
+    {"scale", "layout"},
+    {"scaling_dropped", "position_plus_one"},
+    {"original_fallback", "attention_factor_missing"},
+    {"betas_swapped", "attention_factor_missing"},
+    {"truncate", "attention_factor_squared"},
+    {"truncate", "position_minus_one"},
+    {"partial_ignored", "position_plus_one"},
+    {"head_in_exponent", "rope_theta"},
+    {"pairing", "inverse"},
+    {"pairing", "rotated_twice"},
+    {"cos_sin_exchanged", "position_plus_one"},
+    {"seq_len_ignored", "position_plus_one"},
+    {"alibi_sign", "alibi_form"},
+    {"alibi_variant", "alibi_sign"},
+    {"alibi_variant", "alibi_form"},
+    {"bfloat16_positions", "rope_theta"},
+};
+
+static void pairs_of_faults_are_found(void **state)
+{
+    enum { CASES = 2 };
+    random_source random = random_make("pairs of faults");
+    (void)state;
+    print_message("  %-50s drawn  found  tied  hidden\n", "planted");
+    for (size_t p = 0; p < PE_LEN(pairs); p++) {
+        char name[80];
+        const seed *which[] = {seed_of(pairs[p][0]), seed_of(pairs[p][1])};
+        tally t = {0};
+        for (size_t c = 0; c < CASES; c++)
+            plant(&random, which, 2, &t);
+        snprintf(name, sizeof name, "%s + %s", pairs[p][0], pairs[p][1]);
+        print_tally(name, &t);
+    }
+}
+
+/* ---- nothing planted ----------------------------------------------------------------------------
+ */
+
+static void sound_numbers_of_every_type_are_clean(void **state)
+{
+    random_source random = random_make("sound numbers");
+    size_t asked = 0;
+    (void)state;
+    for (int round = 0; round < 3; round++)
+        for (planted_kind kind = PLANTED_ROPE; kind <= PLANTED_SLOPES; kind++)
+            for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++)
+                for (planted_arithmetic by = PLANTED_EXACT; by <= PLANTED_FLOAT32; by++) {
+                    const bool waves = kind <= PLANTED_SINUSOIDAL;
+                    if (by == PLANTED_FLOAT32 && !waves)
+                        continue;
+                    planted claim =
+                        draw_claim(&random, kind, by == PLANTED_FLOAT32 ? "default" : NULL);
+                    claim.dtype = dtype;
+                    if (waves && round > 0)
+                        start_at(&random, &claim, 0, round == 1 ? 4096 : 131072);
+                    if (kind == PLANTED_VECTORS)
+                        draw_vectors(&random, &claim);
+                    planted made = copy_of(&claim);
+                    made.arithmetic = by;
+                    const upload u = numbers_of(&made);
+                    pe_report report = ask(&claim, &u, false);
+                    if (!report.matches || report.n_findings != 0)
+                        fail_case(&random, &claim, &made, false, &report, "sound, but no match");
+                    assert_string_equal(report.numerics, clean(&claim, &u, true, false, false)
+                                                             ? "exact"
+                                                             : "float32");
+                    pe_report_free(&report);
+                    json_decref(claim.parameters);
+                    json_decref(made.parameters);
+                    asked++;
+                }
+    print_message("  %zu sound uploads, all clean\n", asked);
+}
+
+static void noise_is_not_explained(void **state)
+{
+    random_source random = random_make("noise");
+    (void)state;
+    for (int round = 0; round < 4; round++)
+        for (planted_kind kind = PLANTED_ROPE; kind <= PLANTED_SLOPES; kind++) {
+            planted claim = draw_claim(&random, kind, NULL);
+            if (kind == PLANTED_VECTORS)
+                draw_vectors(&random, &claim);
+            upload u = numbers_of(&claim);
+            for (size_t e = 0; e < u.n; e++)
+                if (round < 2)
+                    u.numbers[e] = random_real(&random, -1, 1);
+                else if (e == u.n / 2) /* one element, by more than any rounding */
+                    u.numbers[e] += random_real(&random, 0.1, 1) * (1 + fabs(u.numbers[e]));
+            pe_report report = ask(&claim, &u, false);
+            if (report.matches || report.n_findings != 0)
+                fail_case(&random, &claim, &claim, false, &report, "noise is explained");
+            assert_true(report.pairs_tried && report.complete);
+            assert_true(report.first_bad.any);
+            pe_report_free(&report);
+            json_decref(claim.parameters);
+        }
+}
+
+/* Every type of scaling that there is can be what went wrong. */
+static void every_rope_type_is_a_fault(void **state)
+{
+    const pe_param *row = NULL;
+    (void)state;
+    for (size_t i = 0; i < pe_rope_table.n_params; i++)
+        if (strcmp(pe_rope_table.params[i].name, "rope_type") == 0)
+            row = &pe_rope_table.params[i];
+    assert_non_null(row);
+    for (size_t c = 0; row->choices[c] != NULL; c++) {
+        bool listed = false;
+        for (size_t f = 0; f < pe_faults_n; f++)
+            listed |= pe_faults[f].param != NULL && strcmp(pe_faults[f].param, "rope_type") == 0 &&
+                      strcmp(pe_faults[f].text, row->choices[c]) == 0;
+        if (!listed)
+            fail_msg("faults.c has no row for rope_type %s", row->choices[c]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_single_fault_is_found_first),
+        cmocka_unit_test(pairs_of_faults_are_found),
+        cmocka_unit_test(sound_numbers_of_every_type_are_clean),
+        cmocka_unit_test(noise_is_not_explained),
+        cmocka_unit_test(every_rope_type_is_a_fault),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
