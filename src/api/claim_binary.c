@@ -54,7 +54,7 @@ static pe_status take_pair(query *q, const char *text, size_t bytes, pe_problem 
         return PE_OK;
     }
     q->has_positions |= is(text, name, "positions");
-    q->has_head_dim |= is(text, name, "head_dim");
+    q->has_head_dim |= is(text, name, "head_dim") || is(text, name, "model");
     q->has_dtype |= is(text, name, "dtype");
     pe_buffer_add(&q->rest, text, bytes);
     pe_buffer_str(&q->rest, "&");

@@ -56,7 +56,17 @@ static void peek(body *b, const char *key, pe_slice json)
     if (strcmp(key, "dtype") == 0)
         b->dtype = json;
     b->has_positions |= strcmp(key, "positions") == 0;
-    b->has_head_dim |= strcmp(key, "head_dim") == 0;
+    b->has_head_dim |= strcmp(key, "head_dim") == 0 || strcmp(key, "model") == 0;
+}
+
+/* A member for the resource to read. */
+static void pass_on(body *b, const char *key, pe_slice json)
+{
+    peek(b, key, json);
+    pe_buffer_json_string(&b->rest, key);
+    pe_buffer_str(&b->rest, ":");
+    pe_buffer_add(&b->rest, json.text, json.bytes);
+    pe_buffer_str(&b->rest, ",");
 }
 
 static pe_status peek_member(void *state, const char *key, pe_slice json, pe_problem *why)
@@ -86,17 +96,15 @@ static pe_status note_member(void *state, const char *key, pe_slice json, pe_pro
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);
-    peek(b, key, json);
-    pe_buffer_json_string(&b->rest, key);
-    pe_buffer_str(&b->rest, ":");
-    pe_buffer_add(&b->rest, json.text, json.bytes);
-    pe_buffer_str(&b->rest, ",");
+    pass_on(b, key, json);
     return PE_OK;
 }
 
 static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
     pe_status status = pe_members_walk(text, b->limits->max_depth, note_member, b, why);
+    if (b->member[CONFIG].text == NULL && b->member[LAYER_TYPE].text != NULL)
+        pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE]); /* of a model by name */
     if (status != PE_OK || b->parameters.text == NULL)
         return status;
     if (b->parameters.text[0] != '{')

@@ -340,7 +340,6 @@ const pe_fault pe_faults[] = {
     NUMBER("freq_shift", "freq_shift", 0),
     NUMBER("freq_shift", "freq_shift", 1),
     NUMBER("alibi_bias_max", "alibi_bias_max", 8),
-    NUMBER("factor", "factor", 1),
     /* scaling */
     {.name = "scaling_dropped",
      .rule = "the frequencies were not scaled: rope_type was default",
@@ -359,6 +358,7 @@ const pe_fault pe_faults[] = {
     TYPE("rope_type", "ntk_mixed"),
     TYPE("rope_type", "ntk_by_parts"),
     TYPE("rope_type", "part_ntk"),
+    NUMBER("factor", "factor", 1),
     {.name = "betas_swapped",
      .rule = "beta_fast and beta_slow were swapped",
      .change = swap_numbers,

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_verify.c - POST /v1/verify over HTTP: uploads of every kind and format, what is wrong with
+ * them, and the bounds. Which faults are found is for properties/test_verify.c to show.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "support/planted.h"
+#include "support/problem.h"
+
+static test_server server, narrow; /* narrow: small bounds */
+
+static int start(void **state)
+{
+    static const char *const flags[] = {"--verify-max-elements",
+                                        "100",
+                                        "--verify-max-work",
+                                        "20000",
+                                        "--max-body-bytes",
+                                        "20000",
+                                        NULL};
+    (void)state;
+    server_start(&server, NULL);
+    server_start(&narrow, flags);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_end(&server);
+    server_end(&narrow);
+    return 0;
+}
+
+static json_t *verified(const test_server *at, const char *name, const char *body)
+{
+    reply answer = post_json(at, "/v1/verify", body);
+    if (answer.status != 200)
+        fail_msg("%s: %ld %s", name, answer.status, answer.body);
+    assert_header(name, &answer, "Content-Type", "application/json");
+    assert_header(name, &answer, "Cache-Control", "no-store");
+    json_t *report = reply_json(&answer);
+    reply_free(&answer);
+    return report;
+}
+
+static bool matches(const json_t *report)
+{
+    return json_is_true(json_object_get(report, "matches"));
+}
+
+/* The faults of the first finding, joined by "+". */
+static const char *first_faults(const json_t *report, char *out, size_t room)
+{
+    const json_t *finding = json_array_get(json_object_get(report, "diagnosis"), 0);
+    const json_t *faults = json_object_get(finding, "faults");
+    out[0] = '\0';
+    for (size_t f = 0; f < json_array_size(faults); f++) {
+        const size_t used = strlen(out);
+        snprintf(out + used, room - used, "%s%s", f == 0 ? "" : "+",
+                 json_string_value(json_array_get(faults, f)));
+    }
+    return out;
+}
+
+/* ---- what comes back ----------------------------------------------------------------------------
+ */
+
+#define TABLE                                                                                      \
+    "\"table\":{\"cos\":[[1,1],[0.5403023,0.99995]],\"sin\":[[0,0],[0.84147096,0.009999833]]}"
+
+static void a_sound_table_matches(void **state)
+{
+    (void)state;
+    json_t *report = verified(&server, "sound",
+                              "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4},"
+                              "\"positions\":[0,1]," TABLE "}");
+    assert_true(matches(report));
+    assert_string_equal(json_string_value(json_object_get(report, "numerics")), "exact");
+    assert_int_equal(json_integer_value(json_object_get(report, "elements")), 8);
+    assert_int_equal(json_array_size(json_object_get(report, "diagnosis")), 0);
+    assert_null(json_object_get(report, "first_bad"));
+    json_decref(report);
+}
+
+static void a_wrong_base_is_named_with_what_would_remain(void **state)
+{
+    char faults[80];
+    (void)state;
+    json_t *report = verified(&server, "wrong base",
+                              "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,"
+                              "\"rope_theta\":500000,\"positions\":\"0:2\"}," TABLE "}");
+    const json_t *bad = json_object_get(report, "first_bad");
+    const json_t *finding = json_array_get(json_object_get(report, "diagnosis"), 0);
+    assert_false(matches(report));
+    assert_string_equal(first_faults(report, faults, sizeof faults), "rope_theta");
+    assert_string_equal(json_string_value(json_object_get(report, "conclusion")),
+                        "rope_theta was 10000, not 500000");
+    assert_string_equal(json_string_value(json_object_get(finding, "rule")),
+                        "rope_theta was 10000, not 500000");
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(finding, "parameters"), "rope_theta")),
+        10000);
+    assert_true(json_number_value(json_object_get(json_object_get(finding, "error"), "max_abs")) ==
+                0);
+    assert_string_equal(json_string_value(json_object_get(bad, "tensor")), "cos");
+    assert_int_equal(json_integer_value(json_object_get(bad, "position")), 1);
+    assert_int_equal(json_integer_value(json_object_get(bad, "pair")), 1);
+    /* two pairs, two bands; the first is the same at every base */
+    const json_t *bands = json_object_get(report, "bands");
+    assert_int_equal(json_array_size(bands), 2);
+    assert_true(json_number_value(json_object_get(json_array_get(bands, 0), "max_phase")) == 0);
+    const double phase = json_number_value(json_object_get(json_array_get(bands, 1), "max_phase"));
+    /* 10000^(-1/2) - 500000^(-1/2) at position 1, numbers of 24 bits */
+    assert_true(fabs(phase - (0.01 - 1 / sqrt(500000))) < 1e-7);
+    json_decref(report);
+}
+
+static void a_tolerance_takes_the_place_of_the_rule(void **state)
+{
+    (void)state;
+    static const char body[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,"
+                               "\"rope_theta\":500000,\"positions\":\"0:2\"},"
+                               "\"tolerance\":%s," TABLE "}";
+    char text[400];
+    snprintf(text, sizeof text, body, "0.01");
+    json_t *report = verified(&server, "wide", text);
+    assert_true(matches(report));
+    json_decref(report);
+    snprintf(text, sizeof text, body, "0.001");
+    report = verified(&server, "tight", text);
+    assert_false(matches(report));
+    json_decref(report);
+}
+
+/* ---- every layout, every kind -------------------------------------------------------------------
+ */
+
+/* The answer of a GET, its tensors under their names, posted back with the same parameters. */
+static void assert_round_trip(const char *encoding, const char *path, const char *query,
+                              const char *parameters)
+{
+    char target[300];
+    snprintf(target, sizeof target, "%s?%s", path, query);
+    reply table = get(&server, target);
+    assert_status(target, &table, 200);
+    json_t *answer = reply_json(&table), *tensors = json_object(), *tensor;
+    const char *name;
+    json_object_foreach(answer, name, tensor) if (json_object_get(tensor, "data") != NULL)
+        json_object_set(tensors, name, json_object_get(tensor, "data"));
+    if (json_object_size(tensors) == 0) {
+        json_decref(tensors);
+        tensors = json_incref(json_object_get(answer, "data"));
+    }
+    json_t *body = json_pack("{s:s, s:o, s:O}", "encoding", encoding, "parameters",
+                             json_loads(parameters, 0, NULL), "table", tensors);
+    char *text = json_dumps(body, JSON_REAL_PRECISION(17));
+    json_t *report = verified(&server, target, text);
+    if (!matches(report))
+        fail_msg("%s: %s", target, json_dumps(report, 0));
+    free(text);
+    json_decref(report);
+    json_decref(body);
+    json_decref(tensors);
+    json_decref(answer);
+    reply_free(&table);
+}
+
+static void every_layout_of_a_table_is_read(void **state)
+{
+    static const char *const layouts[] = {"pairs", "hf", "vllm", "onnx", "meta", "trtllm"};
+    static const char *const pairings[] = {"half", "interleaved"};
+    (void)state;
+    for (size_t l = 0; l < PE_LEN(layouts); l++)
+        for (size_t p = 0; p < PE_LEN(pairings); p++) {
+            char query[200], parameters[200];
+            snprintf(query, sizeof query,
+                     "head_dim=12&rotary_dim=8&positions=3:9&cache_layout=%s&pairing=%s",
+                     layouts[l], pairings[p]);
+            snprintf(parameters, sizeof parameters,
+                     "{\"head_dim\":12,\"rotary_dim\":8,\"positions\":\"3:9\","
+                     "\"cache_layout\":\"%s\",\"pairing\":\"%s\"}",
+                     layouts[l], pairings[p]);
+            assert_round_trip("rope", "/v1/rope/table", query, parameters);
+        }
+    assert_round_trip("sinusoidal", "/v1/sinusoidal", "d_model=7&positions=0:5",
+                      "{\"d_model\":7,\"positions\":\"0:5\"}");
+    assert_round_trip("sinusoidal", "/v1/sinusoidal", "d_model=7&freq_shift=1&layout=sin_cos",
+                      "{\"d_model\":7,\"freq_shift\":1,\"layout\":\"sin_cos\"}");
+}
+
+static void tables_of_the_registry_are_read_by_name(void **state)
+{
+    (void)state;
+    assert_round_trip("t5/buckets", "/v1/t5/buckets", "query_length=4&key_length=40",
+                      "{\"query_length\":4,\"key_length\":40}");
+    assert_round_trip("shaw/indices", "/v1/shaw/indices", "query_length=4&max_relative_position=2",
+                      "{\"query_length\":4,\"max_relative_position\":2}");
+    assert_round_trip("alibi", "/v1/alibi/bias", "num_heads=3&query_length=4&form=causal",
+                      "{\"num_heads\":3,\"query_length\":4,\"form\":\"causal\"}");
+    assert_round_trip("rope/frequencies", "/v1/rope/frequencies", "head_dim=8", "{\"head_dim\":8}");
+}
+
+/* ---- planted faults, over the wire --------------------------------------------------------------
+ */
+
+static void put_rows(const double *numbers, size_t rows, size_t width, pe_buffer *out)
+{
+    for (size_t e = 0; e < rows * width; e++)
+        pe_buffer_format(out, "%s%.9g%s", e % width == 0 ? (e == 0 ? "[[" : ",[") : ",", numbers[e],
+                         e % width == width - 1 ? "]" : "");
+    pe_buffer_str(out, "]");
+}
+
+/* llama3, made with rope_type default: theta 500000, 12 positions, by the tests' own slow code. */
+static planted llama(double *numbers)
+{
+    planted p = {.kind = PLANTED_ROPE,
+                 .parameters = json_pack("{s:i, s:i}", "head_dim", 32, "rope_theta", 500000),
+                 .tokens = 12,
+                 .attention_power = 1};
+    pe_shape shape;
+    for (size_t t = 0; t < p.tokens; t++)
+        p.positions[t] = (double)t + 1; /* and one too large */
+    planted_numbers(&p, numbers, &shape);
+    json_decref(p.parameters);
+    p.parameters = NULL;
+    return p;
+}
+
+static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
+{
+    static double numbers[PLANTED_MAX];
+    char faults[120];
+    const planted p = llama(numbers);
+    pe_buffer body = {0};
+    (void)state;
+    pe_buffer_str(&body,
+                  "{\"config\":{\"model_type\":\"llama\",\"hidden_size\":64,"
+                  "\"num_attention_heads\":2,\"rope_theta\":500000,"
+                  "\"max_position_embeddings\":1024,"
+                  "\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8,\"low_freq_factor\":1,"
+                  "\"high_freq_factor\":4,\"original_max_position_embeddings\":128}},"
+                  "\"positions\":\"0:12\",\"table\":{\"cos\":");
+    put_rows(numbers, p.tokens, 16, &body);
+    pe_buffer_str(&body, ",\"sin\":");
+    put_rows(numbers + p.tokens * 16, p.tokens, 16, &body);
+    pe_buffer_str(&body, "}}");
+    json_t *report = verified(&server, "config", pe_buffer_text(&body));
+    assert_false(matches(report));
+    assert_string_equal(first_faults(report, faults, sizeof faults),
+                        "scaling_dropped+position_plus_one");
+    json_decref(report);
+    pe_buffer_free(&body);
+}
+
+/* ---- binary bodies ------------------------------------------------------------------------------
+ */
+
+typedef struct part {
+    const char *name, *dtype, *shape;
+    const void *data;
+    size_t bytes;
+} part;
+
+static void safetensors(const part *parts, size_t n, pe_buffer *out)
+{
+    pe_buffer header = {0};
+    size_t at = 0;
+    pe_buffer_str(&header, "{");
+    for (size_t p = 0; p < n; p++) {
+        pe_buffer_format(&header,
+                         "%s\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+                         p == 0 ? "" : ",", parts[p].name, parts[p].dtype, parts[p].shape, at,
+                         at + parts[p].bytes);
+        at += parts[p].bytes;
+    }
+    pe_buffer_str(&header, "}");
+    const uint64_t bytes = header.bytes;
+    pe_buffer_add(out, &bytes, sizeof bytes);
+    pe_buffer_add(out, header.data, header.bytes);
+    for (size_t p = 0; p < n; p++)
+        pe_buffer_add(out, parts[p].data, parts[p].bytes);
+    pe_buffer_free(&header);
+}
+
+static reply post_binary(const char *query, const char *type, const pe_buffer *body)
+{
+    char target[300], line[100];
+    snprintf(target, sizeof target, "/v1/verify?%s", query);
+    snprintf(line, sizeof line, "Content-Type: %s", type);
+    const char *const headers[] = {line, NULL};
+    return fetch(&server, "POST", target, headers, body->data, body->bytes);
+}
+
+#define SAFETENSORS "application/vnd.safetensors"
+
+static const float good_cos[] = {1, 1, 0.5403023F, 0.99995F},
+                   good_sin[] = {0, 0, 0.84147096F, 0.009999833F}, bad_cos[] = {1, 1, NAN, 1},
+                   far_cos[] = {1, 1, INFINITY, 1};
+
+#define F32(label, numbers)                                                                        \
+    {                                                                                              \
+        (label), "F32", "[2,2]", (numbers), sizeof(numbers)                                        \
+    }
+
+static void binary_tables_take_their_parameters_from_the_query(void **state)
+{
+    const part parts[] = {F32("sin", good_sin), F32("cos", good_cos)};
+    static const struct {
+        const char *query;
+        bool sound;
+    } cases[] = {
+        {"encoding=rope&head_dim=4&positions=0:2", true},
+        {"encoding=rope%2Ftable&head_dim=4&positions=0:2&numerics=exact", true},
+        {"encoding=rope&head_dim=4&positions=0:2&rope_theta=500000", false},
+        {"encoding=rope&head_dim=4&positions=0:2&rope_theta=500000&tolerance=0.01", true},
+    };
+    pe_buffer body = {0};
+    (void)state;
+    safetensors(parts, 2, &body);
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        reply answer = post_binary(cases[c].query, SAFETENSORS, &body);
+        assert_status(cases[c].query, &answer, 200);
+        json_t *report = reply_json(&answer);
+        assert_int_equal(matches(report), cases[c].sound);
+        json_decref(report);
+        reply_free(&answer);
+    }
+    pe_buffer_free(&body);
+}
+
+static void binary_vectors_may_be_of_any_type(void **state)
+{
+    /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
+    static const uint16_t inputs[] = {0x3f80, 0, 0x3f80, 0}, still[] = {0x3f80, 0, 0x3f80, 0},
+                          turned[] = {0x3f80, 0, 0x3f0a, 0x3f57}; /* bfloat16 0.5403, 0.8415 */
+    const part sound[] = {{"inputs", "BF16", "[2,2]", inputs, sizeof inputs},
+                          {"rotated", "BF16", "[2,2]", turned, sizeof turned}};
+    const part wrong[] = {sound[0], {"rotated", "BF16", "[2,2]", still, sizeof still}};
+    (void)state;
+    for (int w = 0; w < 2; w++) {
+        pe_buffer body = {0};
+        safetensors(w == 0 ? sound : wrong, 2, &body);
+        reply answer = post_binary("encoding=rope", SAFETENSORS, &body);
+        assert_status("vectors", &answer, 200);
+        json_t *report = reply_json(&answer);
+        assert_int_equal(matches(report), w == 0);
+        assert_string_equal(json_string_value(json_object_get(report, "dtype")), "bfloat16");
+        json_decref(report);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+}
+
+static void broken_binary_bodies_are_refused(void **state)
+{
+    const part nan_parts[] = {F32("cos", bad_cos), F32("sin", good_sin)};
+    const part inf_parts[] = {F32("cos", far_cos), F32("sin", good_sin)};
+    const part lone[] = {F32("cos", good_cos)};
+    const part strange[] = {F32("cos", good_cos), F32("sin", good_sin), F32("tan", good_sin)};
+    const part wide[] = {{"cos", "F32", "[1,4]", good_cos, sizeof good_cos}, F32("sin", good_sin)};
+    static const char query[] = "encoding=rope&head_dim=4&positions=0:2";
+    const struct {
+        const char *name;
+        const part *parts;
+        size_t n, cut; /* bytes less */
+        const char *query;
+        long status;
+        const char *code;
+    } cases[] = {
+        {"NaN", nan_parts, 2, 0, query, 422, "invalid-parameter"},
+        {"infinity", inf_parts, 2, 0, query, 422, "invalid-parameter"},
+        {"no sine", lone, 1, 0, query, 400, "missing-parameter"},
+        {"a third tensor", strange, 3, 0, query, 422, "invalid-parameter"},
+        {"another shape", wide, 2, 0, query, 422, "invalid-parameter"},
+        {"truncated", lone, 1, 3, query, 400, "malformed-request"},
+        {"cut in its header", lone, 1, 60, query, 400, "malformed-request"},
+        {"no encoding", lone, 1, 0, "head_dim=4", 400, "missing-parameter"},
+        {"unknown parameter", lone, 1, 0, "encoding=rope&head_dmi=4", 400, "unknown-parameter"},
+        {"encoding twice", lone, 1, 0, "encoding=rope&encoding=rope", 400, "malformed-request"},
+        {"half of the vectors", (const part[]){F32("inputs", good_cos)}, 1, 0, query, 400,
+         "missing-parameter"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        pe_buffer body = {0};
+        safetensors(cases[c].parts, cases[c].n, &body);
+        body.bytes -= cases[c].cut;
+        reply answer = post_binary(cases[c].query, SAFETENSORS, &body);
+        assert_problem(cases[c].name, &answer, cases[c].status, cases[c].code);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+    pe_buffer lie = {0};
+    pe_buffer_str(&lie, "\xff\xff\xff\xff\xff\xff\xff\x7f{}");
+    reply answer = post_binary(query, SAFETENSORS, &lie);
+    assert_problem("a header of exabytes", &answer, 400, "malformed-request");
+    reply_free(&answer);
+    pe_buffer_free(&lie);
+}
+
+/* ---- bad JSON -----------------------------------------------------------------------------------
+ */
+
+#define OK4     "\"parameters\":{\"head_dim\":4,\"positions\":\"0:2\"}"
+#define ROPE    "{\"encoding\":\"rope\","
+#define VECTORS "\"inputs\":[[1,2,3,4]]"
+
+static const struct {
+    const char *body;
+    long status;
+    const char *code, *says;
+} bad[] = {
+    {"", 400, "malformed-request", "empty"},
+    {"[]", 400, "malformed-request", "object"},
+    {"{}", 400, "missing-parameter", "#/encoding"},
+    {ROPE OK4 "}", 400, "missing-parameter", "#/table"},
+    {ROPE OK4 "," TABLE "," TABLE "}", 400, "malformed-request", "more than once"},
+    {"{\"encoding\":\"rpoe\"," OK4 "," TABLE "}", 422, "invalid-parameter", "did you mean rope?"},
+    {"{\"encoding\":7," OK4 "," TABLE "}", 422, "invalid-parameter", "#/encoding"},
+    {"{\"encoding\":\"rope/rotate\"," OK4 "," TABLE "}", 422, "invalid-parameter", "#/encoding"},
+    {ROPE OK4 ",\"tabel\":[1]}", 400, "unknown-parameter", "did you mean table?"},
+    {ROPE "\"parameters\":{\"head_dim\":4,\"rope_thta\":1}," TABLE "}", 400, "unknown-parameter",
+     "#/parameters/rope_thta"},
+    {ROPE "\"parameters\":{\"head_dim\":5}," TABLE "}", 422, "invalid-parameter",
+     "#/parameters/head_dim"},
+    {ROPE "\"parameters\":[]," TABLE "}", 422, "invalid-parameter", "#/parameters"},
+    {ROPE OK4 ",\"positions\":\"0:2\"," TABLE "}", 400, "malformed-request", "positions"},
+    {ROPE OK4 ",\"dtype\":\"float8\"," TABLE "}", 422, "invalid-parameter", "#/dtype"},
+    {ROPE OK4 ",\"tolerance\":-1," TABLE "}", 422, "invalid-parameter", "#/tolerance"},
+    {ROPE OK4 ",\"table\":3}", 422, "invalid-parameter", "#/table"},
+    {ROPE OK4 ",\"table\":[[1,1]]}", 400, "missing-parameter", "cos is missing"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,1]]}}", 400, "missing-parameter", "sin is missing"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1]],\"sin\":[[0,0]]}}", 422, "invalid-parameter",
+     "[2, 2], got [1, 2]"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1]],\"sin\":[[0,0],[0,0]]}}", 422, "invalid-parameter",
+     "#/table/cos"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1,1],[1,1,1]],\"sin\":[[0,0,0],[0,0,0]]}}", 422,
+     "invalid-parameter", "not as wide"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,NaN]],\"sin\":[[0,0],[0,0]]}}", 400,
+     "malformed-request", "#/table/cos/1/1"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,null]],\"sin\":[[0,0],[0,0]]}}", 422,
+     "invalid-parameter", "#/table/cos/1/1"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,1e99]],\"sin\":[[0,0],[0,0]]}}", 422,
+     "invalid-parameter", "overflows"},
+    {ROPE OK4 ",\"slopes\":[1]," TABLE "}", 422, "invalid-parameter", "#/slopes"},
+    {ROPE VECTORS "}", 400, "missing-parameter", "#/rotated"},
+    {ROPE "\"rotated\":[[1,2,3,4]],\"parameters\":{\"head_dim\":4}}", 400, "missing-parameter",
+     "#/inputs"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4],[1,2,3,4]]}", 422, "invalid-parameter", "#/rotated"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4]],\"seq_axis\":1}", 422, "invalid-parameter",
+     "#/seq_axis"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4]],\"positions\":\"0:2\"}", 422, "invalid-parameter",
+     "#/positions"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4]],\"parameters\":{\"head_dim\":8}}", 422,
+     "invalid-parameter", "#/inputs"},
+    {"{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":4}," VECTORS
+     ",\"rotated\":[[1,2,3,4]]}",
+     400, "unknown-parameter", "head_dim"},
+    {ROPE "\"config\":{\"model_type\":\"llama\"}," OK4 "," TABLE "}", 422, "invalid-parameter",
+     "#/config"},
+    {"{\"config\":3," TABLE "}", 422, "invalid-parameter", "#/config"},
+};
+
+static void what_is_wrong_with_a_claim_is_said(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(bad); c++) {
+        reply answer = post_json(&server, "/v1/verify", bad[c].body);
+        assert_problem(bad[c].body, &answer, bad[c].status, bad[c].code);
+        if (strstr(answer.body, bad[c].says) == NULL)
+            fail_msg("%s: \"%s\" is not said: %s", bad[c].body, bad[c].says, answer.body);
+        reply_free(&answer);
+    }
+    reply answer = get(&server, "/v1/verify");
+    assert_problem("GET", &answer, 405, "method-not-allowed");
+    reply_free(&answer);
+}
+
+/* ---- bounds -------------------------------------------------------------------------------------
+ */
+
+static void large_uploads_are_refused_and_long_searches_end(void **state)
+{
+    pe_buffer body = {0};
+    (void)state;
+    pe_buffer_str(&body,
+                  "{\"encoding\":\"alibi\",\"parameters\":{\"num_heads\":101},\"slopes\":[0");
+    for (int i = 1; i < 101; i++)
+        pe_buffer_str(&body, ",0");
+    pe_buffer_str(&body, "]}");
+    reply answer = post_json(&narrow, "/v1/verify", pe_buffer_text(&body));
+    assert_problem("101 elements", &answer, 422, "too-many-elements");
+    assert_non_null(strstr(answer.body, "\"requested_elements\":101"));
+    reply_free(&answer);
+    pe_buffer_free(&body);
+
+    json_t *report = verified(&narrow, "little work",
+                              "{\"encoding\":\"rope\"," OK4
+                              ",\"table\":{\"cos\":[[3,1],[4,1]],\"sin\":[[5,9],[2,6]]}}");
+    assert_true(json_is_false(json_object_get(json_object_get(report, "search"), "complete")));
+    assert_non_null(strstr(json_string_value(json_object_get(report, "conclusion")), "cut short"));
+    json_decref(report);
+    report = verified(&server, "enough work",
+                      "{\"encoding\":\"rope\"," OK4
+                      ",\"table\":{\"cos\":[[3,1],[4,1]],\"sin\":[[5,9],[2,6]]}}");
+    assert_true(json_is_true(json_object_get(json_object_get(report, "search"), "complete")));
+    assert_int_equal(json_array_size(json_object_get(report, "diagnosis")), 0);
+    json_decref(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_table_matches),
+        cmocka_unit_test(a_wrong_base_is_named_with_what_would_remain),
+        cmocka_unit_test(a_tolerance_takes_the_place_of_the_rule),
+        cmocka_unit_test(every_layout_of_a_table_is_read),
+        cmocka_unit_test(tables_of_the_registry_are_read_by_name),
+        cmocka_unit_test(a_pair_of_faults_is_found_in_a_configuration_s_table),
+        cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
+        cmocka_unit_test(binary_vectors_may_be_of_any_type),
+        cmocka_unit_test(broken_binary_bodies_are_refused),
+        cmocka_unit_test(what_is_wrong_with_a_claim_is_said),
+        cmocka_unit_test(large_uploads_are_refused_and_long_searches_end),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
