@@ -16,10 +16,15 @@ double planted_number(const planted *how, const char *name, double otherwise)
     return value == NULL ? otherwise : json_number_value(value);
 }
 
+const char *planted_text(const planted *how, const char *name)
+{
+    const char *text = json_string_value(json_object_get(how->parameters, name));
+    return text != NULL ? text : "";
+}
+
 static bool is(const planted *how, const char *name, const char *text)
 {
-    const char *value = json_string_value(json_object_get(how->parameters, name));
-    return value != NULL && strcmp(value, text) == 0;
+    return strcmp(planted_text(how, name), text) == 0;
 }
 
 /* ---- frequencies --------------------------------------------------------------------------------

@@ -52,5 +52,7 @@ void planted_allowance(const planted *how, double *exact, double *float32);
 
 /** A member of the parameters as a number, or otherwise. */
 double planted_number(const planted *how, const char *name, double otherwise);
+/** As a text, "" when it is none. */
+const char *planted_text(const planted *how, const char *name);
 
 #endif
