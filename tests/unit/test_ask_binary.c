@@ -3,9 +3,11 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "files/stored.h"
 #include "support/fake.h"
 
 #define NPY "application/x-npy"
@@ -383,6 +385,38 @@ static void broken_safetensors_are_refused(void **state)
                    PE_MALFORMED_REQUEST, "longer");
 }
 
+/* Sizes that add up to the file's do not make tensors stand side by side. */
+static void tensors_that_share_bytes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        int data[2], weights[2]; /* offsets in 24 bytes */
+        bool taken;
+    } rows[] = {
+        {{0, 16}, {16, 24}, true}, {{8, 24}, {0, 8}, true},   {{0, 16}, {0, 8}, false},
+        {{0, 16}, {8, 16}, false}, {{8, 24}, {8, 16}, false}, {{4, 20}, {0, 8}, false},
+        {{0, 12}, {0, 12}, false}, {{0, 24}, {24, 24}, true}, /* an empty one is nowhere */
+    };
+    for (size_t i = 0; i < PE_LEN(rows); i++) {
+        const int *at = rows[i].data, *of = rows[i].weights;
+        char header[256];
+        pe_buffer file = {0};
+        snprintf(header, sizeof header,
+                 "{\"data\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[%d,%d]},"
+                 "\"weights\":{\"dtype\":\"F32\",\"shape\":[%d],\"data_offsets\":[%d,%d]}}",
+                 (at[1] - at[0]) / 4, at[0], at[1], (of[1] - of[0]) / 4, of[0], of[1]);
+        put_safetensors(&file, header, six, sizeof six);
+        pe_stored tensors[2];
+        size_t n;
+        pe_problem why = {0};
+        const pe_status status =
+            pe_safetensors_read(file.data, file.bytes, 100, tensors, 2, &n, &why);
+        if (status != (rows[i].taken ? PE_OK : PE_MALFORMED_REQUEST))
+            fail_msg("%s\n got %s", header, status == PE_OK ? "no refusal" : why.detail);
+        pe_buffer_free(&file);
+    }
+}
+
 static pe_status read_exactly(const char *media_type, const char *data, size_t bytes)
 {
     char *exact = malloc(bytes == 0 ? 1 : bytes); /* so that sanitizers see an overrun */
@@ -441,6 +475,7 @@ int main(void)
         cmocka_unit_test(a_number_that_overflows_the_dtype_is_refused),
         cmocka_unit_test(other_types_and_other_resources_are_refused),
         cmocka_unit_test(broken_safetensors_are_refused),
+        cmocka_unit_test(tensors_that_share_bytes_are_refused),
         cmocka_unit_test(every_truncation_and_many_mutations_are_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
