@@ -8,8 +8,9 @@
 #include "cli/cli.h"
 #include "http/server.h"
 
-/* All threads that follow inherit the mask, so that only wait_for_stop takes these signals. */
-static void block_signals(sigset_t *stop)
+/* All threads that follow inherit the mask, so that only wait_for_stop takes the signals that stop.
+ */
+static void set_signals(sigset_t *stop)
 {
     sigemptyset(stop);
     sigaddset(stop, SIGTERM);
@@ -17,6 +18,8 @@ static void block_signals(sigset_t *stop)
     pthread_sigmask(SIG_BLOCK, stop, NULL);
     /* A client that went away is a failed write, not a reason to end. */
     signal(SIGPIPE, SIG_IGN);
+    /* Nor is a limit on the size of files, which counts for files of memory, too. */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 static void wait_for_stop(const sigset_t *stop)
@@ -42,7 +45,7 @@ int pe_cli_serve(int n_arguments, char **arguments)
     sigset_t stop;
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("start_failed", &why);
-    block_signals(&stop);
+    set_signals(&stop);
     int exit_status = PE_EXIT_OK;
     if (pe_server_start(pe_config_settings(config), &server, &why) == PE_OK) {
         wait_for_stop(&stop);

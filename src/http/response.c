@@ -76,20 +76,30 @@ static void free_data(void *data)
     free(data);
 }
 
-/* Move bytes into a file of memory, mapped at *data; false when the system has none to give. */
+static bool write_all(int fd, const char *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        const ssize_t written = write(fd, data + at, bytes - at);
+        if (written <= 0)
+            return false;
+        at += (size_t)written;
+    }
+    return true;
+}
+
+/* Move bytes into a file of memory, mapped at *data; false when the system has none to give. They
+ * are written, since storing into a mapping has no other way to fail than a signal. */
 static bool move_to_file(char **data, size_t bytes, int *fd)
 {
     *fd = memfd_create("posenc-answer", MFD_CLOEXEC);
     if (*fd < 0)
         return false;
-    void *at = ftruncate(*fd, (off_t)bytes) == 0
-                   ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0)
-                   : MAP_FAILED;
+    void *at = write_all(*fd, *data, bytes) ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, *fd, 0)
+                                            : MAP_FAILED;
     if (at == MAP_FAILED) {
         close(*fd);
         return false;
     }
-    memcpy(at, *data, bytes);
     free(*data);
     *data = at;
     return true;

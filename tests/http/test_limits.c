@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_limits.c - deadlines, slow clients, full queues, the warm list, the access log. */
+/* test_limits.c - deadlines, slow clients, full queues, system limits, the warm list, logs. */
 #include "support/check.h"
 
 #include <poll.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "support/problem.h"
 #include "support/wire.h"
@@ -227,6 +228,31 @@ static void too_many_bodies_at_once_are_503(void **state)
     server_end(&server);
 }
 
+/* ---- limits of the system ---- */
+
+/* A large answer would lie in a file of memory, which counts as a file. */
+static void a_limit_on_the_size_of_files_costs_no_answer(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/sinusoidal?d_model=256&positions=0:1000&format=raw";
+    struct rlimit before, limit;
+    test_server server;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = (struct rlimit){.rlim_cur = 65536, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    server_start(&server, NULL);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    for (int repeat = 0; repeat < 2; repeat++) {
+        reply answer = get(&server, target);
+        assert_status(target, &answer, 200);
+        assert_int_equal(answer.bytes, 256 * 1000 * sizeof(float));
+        if (repeat == 1)
+            assert_header(target, &answer, "Server-Timing", "cache;desc=hit");
+        reply_free(&answer);
+    }
+    server_end(&server);
+}
+
 /* ---- warm list and logs ---- */
 
 static void the_warm_list_is_there_from_the_first_request_on(void **state)
@@ -306,6 +332,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
         cmocka_unit_test(too_many_bodies_at_once_are_503),
+        cmocka_unit_test(a_limit_on_the_size_of_files_costs_no_answer),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
