@@ -324,6 +324,21 @@ static void a_tag_matches_in_the_coding_that_it_was_given_for(void **state)
     }
 }
 
+/* Rows that come again a few kilobytes later are found. */
+static void streamed_biases_shrink_to_a_quarter(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/alibi/bias?num_heads=4&query_length=1500&format=raw";
+    static const char *const lines[] = {"Accept-Encoding: gzip", "Accept-Encoding: zstd"};
+    for (size_t i = 0; i < 2; i++) {
+        reply answer = get_with("GET", target, lines[i], NULL);
+        assert_status(lines[i], &answer, 200);
+        print_message("%s: %zu bytes\n", lines[i], answer.bytes);
+        assert_in_range(answer.bytes, 1, (size_t)4 * 1500 * 1500 * sizeof(float) / 4);
+        reply_free(&answer);
+    }
+}
+
 static void a_range_is_of_the_uncoded_bytes(void **state)
 {
     (void)state;
@@ -431,6 +446,7 @@ int main(void)
         cmocka_unit_test(weights_choose_the_coding),
         cmocka_unit_test(what_hardly_shrinks_goes_out_as_it_is),
         cmocka_unit_test(a_tag_matches_in_the_coding_that_it_was_given_for),
+        cmocka_unit_test(streamed_biases_shrink_to_a_quarter),
         cmocka_unit_test(a_range_is_of_the_uncoded_bytes),
         cmocka_unit_test(a_transform_is_coded_too),
         cmocka_unit_test(a_wanted_digest_is_that_of_the_bytes),
