@@ -165,7 +165,7 @@ static pe_status code_rendered(pe_request *request, pe_numeric *numeric, char **
     free(*data);
     *data = coded;
     *bytes = coded_bytes;
-    return pe_numeric_set_coding(numeric, coding, why);
+    return pe_numeric_set_coding(numeric, coding, false, why);
 }
 
 static void answer_rendered(pe_request *request, pe_numeric *numeric)
@@ -266,9 +266,12 @@ static bool not_modified(const pe_request *request, const pe_numeric *numeric, p
         return false;
     if (pe_etag_matches(tags, facts->etag))
         return true;
-    pe_coding coding = coding_of(request);
-    return coding != PE_CODING_IDENTITY && pe_numeric_coded_tag(numeric, coding, facts->etag) &&
-           pe_etag_matches(tags, facts->etag);
+    const pe_coding coding = coding_of(request);
+    for (int in_blocks = 0; in_blocks < 2 && coding != PE_CODING_IDENTITY; in_blocks++)
+        if (pe_numeric_coded_tag(numeric, coding, in_blocks, facts->etag) &&
+            pe_etag_matches(tags, facts->etag))
+            return true;
+    return false;
 }
 
 /* A stream is made while it is sent; all else here and now. */

@@ -125,7 +125,7 @@ static pe_status start(pe_feed *feed, const pe_range *range, pe_coding coding, p
     if (status == PE_OK && coding != PE_CODING_IDENTITY) {
         status = pe_coder_make(coding, feed->stream, &feed->coder, why);
         if (status == PE_OK)
-            status = pe_numeric_set_coding(numeric, coding, why);
+            status = pe_numeric_set_coding(numeric, coding, true, why);
     }
     return status;
 }

@@ -105,9 +105,10 @@ pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit, pe_pro
 
 /* ---- coded ---- */
 
-/* The canonical request in this coding. The library's version belongs to it: another one may code
- * the same content otherwise, and a strong tag is of bytes. */
-static void add_coded_key(const pe_numeric *numeric, pe_coding coding, pe_buffer *key)
+/* The canonical request in this coding. The library's version belongs to it, and how it is used:
+ * another may code the same content otherwise, and a strong tag is of bytes. */
+static void add_coded_key(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
+                          pe_buffer *key)
 {
     pe_buffer_add(key, numeric->key.data, numeric->key.bytes);
     if (coding == PE_CODING_IDENTITY)
@@ -115,13 +116,14 @@ static void add_coded_key(const pe_numeric *numeric, pe_coding coding, pe_buffer
     pe_buffer_str(key, pe_coding_name(coding));
     pe_buffer_str(key, " ");
     pe_buffer_str(key, pe_coding_maker(coding));
-    pe_buffer_str(key, "\n");
+    pe_buffer_str(key, in_blocks ? " in blocks\n" : "\n");
 }
 
-bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, char out[PE_ETAG_BYTES])
+bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
+                          char out[PE_ETAG_BYTES])
 {
     pe_buffer key = {0};
-    add_coded_key(numeric, coding, &key);
+    add_coded_key(numeric, coding, in_blocks, &key);
     bool made = !key.failed && numeric->resource->kind == PE_TABLE;
     if (made)
         pe_etag_make(key.data, key.bytes, out);
@@ -143,7 +145,7 @@ static pe_status coded_facts(const coded_fill *fill, const pe_facts *plain, pe_f
     out->ranges = false;
     out->location = plain->location != NULL ? strdup(plain->location) : NULL;
     if ((plain->location != NULL && out->location == NULL) ||
-        !pe_numeric_coded_tag(fill->numeric, fill->coding, out->etag)) {
+        !pe_numeric_coded_tag(fill->numeric, fill->coding, false, out->etag)) {
         free(out->location);
         return pe_fail_memory(why);
     }
@@ -185,7 +187,7 @@ pe_status pe_numeric_coded_entry(pe_numeric *numeric, pe_coding coding, pe_entry
 {
     pe_buffer key = {0};
     coded_fill fill = {numeric, coding};
-    add_coded_key(numeric, coding, &key);
+    add_coded_key(numeric, coding, false, &key);
     pe_status status = key.failed ? pe_fail_memory(why)
                                   : pe_warm_get(numeric->service->warm, key.data, key.bytes,
                                                 fill_coded, &fill, out, hit, why);
@@ -196,17 +198,19 @@ pe_status pe_numeric_coded_entry(pe_numeric *numeric, pe_coding coding, pe_entry
 void pe_numeric_learn(const pe_numeric *numeric, const pe_front *front, pe_coding coding)
 {
     pe_buffer key = {0};
-    add_coded_key(numeric, coding, &key);
+    add_coded_key(numeric, coding, false, &key);
     if (!key.failed)
         pe_warm_learn(numeric->service->warm, front, key.data, key.bytes);
     pe_buffer_free(&key);
 }
 
-pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, pe_problem *why)
+pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, bool in_blocks,
+                                pe_problem *why)
 {
     numeric->facts.coding = pe_coding_name(coding);
     numeric->facts.ranges = false;
-    if (*numeric->facts.etag != '\0' && !pe_numeric_coded_tag(numeric, coding, numeric->facts.etag))
+    if (*numeric->facts.etag != '\0' &&
+        !pe_numeric_coded_tag(numeric, coding, in_blocks, numeric->facts.etag))
         return pe_fail_memory(why);
     return PE_OK;
 }

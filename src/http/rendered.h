@@ -25,8 +25,10 @@ pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit,
 pe_status pe_numeric_coded_entry(pe_numeric *numeric, pe_coding coding, pe_entry **out, int *hit,
                                  pe_problem *why) PE_MUST_CHECK;
 
-/** The tag of the coded answer; false when there is none (transforms). */
-bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, char out[PE_ETAG_BYTES]);
+/** The tag of the answer coded as a whole, or in the blocks of a stream, which makes other bytes;
+ * false when there is none (transforms). */
+bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
+                          char out[PE_ETAG_BYTES]);
 
 /**
  * Does coding save enough? Known for sure only of the whole; this looks at samples from its
@@ -36,7 +38,7 @@ pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, boo
                                 pe_problem *why) PE_MUST_CHECK;
 
 /** The facts are from now on those of the coded answer. */
-pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding,
+pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, bool in_blocks,
                                 pe_problem *why) PE_MUST_CHECK;
 
 /** Remember that a raw request means this canonical one, in this coding. */

@@ -324,6 +324,40 @@ static void a_tag_matches_in_the_coding_that_it_was_given_for(void **state)
     }
 }
 
+/* One server keeps the answer and codes it whole, another codes it while it is made. */
+static void a_coded_tag_is_of_bytes_and_named_by_every_server(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/sinusoidal?d_model=512&positions=0:1000";
+    static const char *const lines[] = {"Accept-Encoding: gzip", "Accept-Encoding: zstd"};
+    test_server keeps;
+    server_start(&keeps, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        const char *const headers[] = {lines[i], NULL};
+        reply answer[2] = {fetch(&server, "GET", target, headers, NULL, 0),
+                           fetch(&keeps, "GET", target, headers, NULL, 0)};
+        char tag[2][64], condition[96];
+        for (size_t s = 0; s < 2; s++) {
+            assert_header(target, &answer[s], "Content-Encoding", strchr(lines[i], ' ') + 1);
+            assert_non_null(reply_header(&answer[s], "ETag", tag[s], sizeof tag[s]));
+        }
+        const bool same = answer[0].bytes == answer[1].bytes &&
+                          memcmp(answer[0].body, answer[1].body, answer[0].bytes) == 0;
+        assert_int_equal(strcmp(tag[0], tag[1]) == 0, same);
+        for (size_t s = 0; s < 4; s++) {
+            snprintf(condition, sizeof condition, "If-None-Match: %s", tag[s / 2]);
+            const char *const conditional[] = {lines[i], condition, NULL};
+            reply again = fetch(s % 2 == 0 ? &server : &keeps, "GET", target, conditional, NULL, 0);
+            assert_status(condition, &again, 304);
+            assert_header(condition, &again, "ETag", tag[s / 2]);
+            reply_free(&again);
+        }
+        reply_free(&answer[0]);
+        reply_free(&answer[1]);
+    }
+    server_end(&keeps);
+}
+
 /* Rows that come again a few kilobytes later are found. */
 static void streamed_biases_shrink_to_a_quarter(void **state)
 {
@@ -446,6 +480,7 @@ int main(void)
         cmocka_unit_test(weights_choose_the_coding),
         cmocka_unit_test(what_hardly_shrinks_goes_out_as_it_is),
         cmocka_unit_test(a_tag_matches_in_the_coding_that_it_was_given_for),
+        cmocka_unit_test(a_coded_tag_is_of_bytes_and_named_by_every_server),
         cmocka_unit_test(streamed_biases_shrink_to_a_quarter),
         cmocka_unit_test(a_range_is_of_the_uncoded_bytes),
         cmocka_unit_test(a_transform_is_coded_too),
