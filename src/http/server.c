@@ -108,12 +108,13 @@ static rlim_t raise_descriptors(rlim_t wanted)
 }
 
 /* One for each connection, as far as that goes; and if they suffice, one for each large answer that
- * is kept. */
+ * is kept, or on its way to a connection though it is kept no longer. */
 static void allow_descriptors(pe_service *service)
 {
     const pe_settings *settings = service->settings;
     const rlim_t connections = (rlim_t)settings->connections_max + OTHER_DESCRIPTORS;
-    const rlim_t files = (rlim_t)settings->response_cache_bytes / PE_ANSWER_FILE_BYTES;
+    const rlim_t files = (rlim_t)settings->response_cache_bytes / PE_ANSWER_FILE_BYTES +
+                         (rlim_t)settings->connections_max;
     const rlim_t allowed = raise_descriptors(connections + files);
     service->answers_in_files = allowed >= connections + files;
     if (allowed < connections)

@@ -253,6 +253,27 @@ static void a_limit_on_the_size_of_files_costs_no_answer(void **state)
     server_end(&server);
 }
 
+/* A client that stalls holds its answer's file, whether or not that is kept still. */
+static void descriptors_suffice_for_connections_and_files(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--connections-max", "300", "--response-cache-bytes",
+                                        "4194304", NULL};
+    enum { WANTED = 300 + 300 + 4194304 / 131072 };
+    struct rlimit before, limit, got;
+    test_server server;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    if (before.rlim_max < 2 * WANTED)
+        skip(); /* they cannot be had here */
+    limit = (struct rlimit){.rlim_cur = 256, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    server_start(&server, flags);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(prlimit(server.pid, RLIMIT_NOFILE, NULL, &got), 0);
+    server_end(&server);
+    assert_in_range(got.rlim_cur, WANTED, before.rlim_max);
+}
+
 /* ---- warm list and logs ---- */
 
 static void the_warm_list_is_there_from_the_first_request_on(void **state)
@@ -333,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
         cmocka_unit_test(too_many_bodies_at_once_are_503),
         cmocka_unit_test(a_limit_on_the_size_of_files_costs_no_answer),
+        cmocka_unit_test(descriptors_suffice_for_connections_and_files),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
