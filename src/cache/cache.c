@@ -190,6 +190,16 @@ static void release_victims(pe_entry *victims)
 
 /* ---- entries ---- */
 
+/* What an entry weighs with its key and a value of so many bytes; SIZE_MAX when that overflows. */
+static size_t weigh(size_t key_bytes, size_t bytes)
+{
+    size_t weight;
+    return pe_size_add(sizeof(pe_entry) + PE_CACHE_BLOCK_BYTES, key_bytes, &weight) &&
+                   pe_size_add(weight, bytes, &weight)
+               ? weight
+               : SIZE_MAX;
+}
+
 static pe_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
 {
     size_t bytes;
@@ -200,7 +210,6 @@ static pe_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, siz
         return NULL;
     entry->cache = cache;
     entry->hash = hash;
-    entry->bytes = bytes + PE_CACHE_BLOCK_BYTES;
     entry->key_bytes = key_bytes;
     memcpy(entry->key, key, key_bytes);
     atomic_init(&entry->refs, 1);
@@ -269,7 +278,8 @@ static pe_entry *publish(pe_cache *cache, pe_entry *entry, void *value, size_t b
     entry->value = value;
     entry->ready = true;
     entry->visited = entry->waiters != NULL; /* who waited came second */
-    if (!pe_size_add(entry->bytes, bytes, &entry->bytes) || entry->bytes > cache->bytes_max / 4) {
+    entry->bytes = weigh(entry->key_bytes, bytes);
+    if (!pe_cache_admits(cache, entry->key_bytes, bytes)) {
         map_remove(cache, entry);
         count(&cache->rejected);
         return NULL;
@@ -312,6 +322,11 @@ static pe_entry *visit(pe_entry *entry)
 }
 
 /* ---- the interface ---- */
+
+bool pe_cache_admits(const pe_cache *cache, size_t key_bytes, size_t bytes)
+{
+    return weigh(key_bytes, bytes) <= cache->bytes_max / 4;
+}
 
 pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
 {

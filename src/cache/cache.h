@@ -3,6 +3,7 @@
 #ifndef PE_CACHE_CACHE_H
 #define PE_CACHE_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,12 +48,16 @@ pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cac
 /** All entries must have been released. Accepts NULL. */
 void pe_cache_free(pe_cache *cache);
 
+/** Would a value of so many bytes be kept? Never changes. */
+bool pe_cache_admits(const pe_cache *cache, size_t key_bytes, size_t bytes);
+
 /** The entry of key if READY, with a reference, else NULL. Counts a hit, or (NULL) nothing. */
 pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
 
 /**
  * The entry of key, filled by fill(context) when absent; concurrent callers of the same key wait
- * for the one that fills. A value larger than bytes_max / 4 is handed out but not kept. *hit (may
+ * for the one that fills. A value that is not admitted, larger than bytes_max / 4 with its
+ * key, is handed out but not kept. *hit (may
  * be NULL) tells whether it was there or waited for.
  */
 pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,

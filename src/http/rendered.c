@@ -75,10 +75,12 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
 
 bool pe_numeric_cacheable(const pe_numeric *numeric)
 {
-    const pe_settings *settings = numeric->service->settings;
-    return settings->response_cache_bytes > 0 && numeric->resource->kind == PE_TABLE &&
-           numeric->key.bytes <= KEY_MAX && numeric->work <= PE_WHOLE_WORK &&
-           numeric->length_max <= (uint64_t)settings->response_cache_entry_bytes;
+    const pe_service *service = numeric->service;
+    return numeric->resource->kind == PE_TABLE && numeric->key.bytes <= KEY_MAX &&
+           numeric->work <= PE_WHOLE_WORK &&
+           numeric->length_max <= (uint64_t)service->settings->response_cache_entry_bytes &&
+           pe_warm_admits(service->warm, numeric->key.bytes,
+                          pe_answer_weight((size_t)numeric->length_max, &numeric->facts));
 }
 
 static pe_status fill_entry(void *context, void **value, size_t *bytes, pe_problem *why)
@@ -92,7 +94,7 @@ static pe_status fill_entry(void *context, void **value, size_t *bytes, pe_probl
         status = pe_answer_make(numeric->service, data, length, &numeric->facts, &answer, why);
     if (status == PE_OK) {
         *value = answer;
-        *bytes = pe_answer_weight(answer);
+        *bytes = pe_answer_weight(answer->bytes, &answer->facts);
     }
     return status;
 }
@@ -176,7 +178,7 @@ static pe_status fill_coded(void *context, void **value, size_t *bytes, pe_probl
     }
     if (status == PE_OK) {
         *value = answer;
-        *bytes = pe_answer_weight(answer);
+        *bytes = pe_answer_weight(answer->bytes, &answer->facts);
     }
     pe_entry_unref(entry);
     return status;

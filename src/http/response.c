@@ -154,12 +154,12 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
     return PE_OK;
 }
 
-size_t pe_answer_weight(const pe_answer *answer)
+size_t pe_answer_weight(size_t bytes, const pe_facts *facts)
 {
     /* files, and blocks as large, come in whole pages */
-    const size_t rounding = answer->bytes >= PE_ANSWER_FILE_BYTES ? 4096 : PE_CACHE_BLOCK_BYTES;
-    const size_t location = answer->facts.location != NULL ? strlen(answer->facts.location) : 0;
-    return sizeof *answer + answer->bytes + rounding + 2 * location + RESPONSE_BYTES;
+    const size_t rounding = bytes >= PE_ANSWER_FILE_BYTES ? 4096 : PE_CACHE_BLOCK_BYTES;
+    const size_t location = facts->location != NULL ? strlen(facts->location) : 0;
+    return sizeof(pe_answer) + bytes + rounding + 2 * location + RESPONSE_BYTES;
 }
 
 void pe_answer_free(void *value)

@@ -47,8 +47,8 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
                          pe_answer **out, pe_problem *why) PE_MUST_CHECK;
 void pe_answer_free(void *answer);
 
-/** Bytes it holds, the library's with it: what a cache reckons with. */
-size_t pe_answer_weight(const pe_answer *answer);
+/** What an answer of so many bytes holds, the library's part with it: what a cache reckons with. */
+size_t pe_answer_weight(size_t bytes, const pe_facts *facts);
 
 /* ---- each of these decides request->reply; when memory runs out there is none and
  *      pe_reply_send closes the connection ---- */

@@ -84,6 +84,11 @@ pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes)
     return pe_cache_peek(warm->answers, key, key_bytes);
 }
 
+bool pe_warm_admits(const pe_warm *warm, size_t key_bytes, size_t bytes)
+{
+    return pe_cache_admits(warm->answers, key_bytes, bytes);
+}
+
 pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, pe_cache_fill fill,
                       void *context, pe_entry **out, int *hit, pe_problem *why)
 {

@@ -36,6 +36,9 @@ pe_entry *pe_warm_find(pe_warm *warm, const pe_front *front);
 /** The answer of a canonical request when it is there, with a reference; else NULL. */
 pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes);
 
+/** Would an answer of this weight be kept? */
+bool pe_warm_admits(const pe_warm *warm, size_t key_bytes, size_t bytes);
+
 /** The answer of a canonical request; as pe_cache_get. */
 pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, pe_cache_fill fill,
                       void *context, pe_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;

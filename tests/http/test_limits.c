@@ -290,6 +290,31 @@ static void the_warm_list_is_there_from_the_first_request_on(void **state)
     server_end(&server);
 }
 
+/* A cache takes entries of up to a quarter of itself; what is larger is not even rendered. */
+static void what_a_small_cache_does_not_take_is_streamed(void **state)
+{
+    (void)state;
+    static const char large[] = "/v1/sinusoidal?d_model=256&positions=0:2000&format=raw";
+    static const char fitting[] = "/v1/sinusoidal?d_model=256&positions=0:1500&format=raw";
+    static const char *const flags[] = {
+        "--response-cache-bytes", "8000000", "--warm", large, "--warm", fitting, NULL};
+    test_server server;
+    server_start(&server, flags);
+    for (int repeat = 0; repeat < 2; repeat++) {
+        reply answer = get(&server, large);
+        assert_header(large, &answer, "Server-Timing", "cache;desc=miss"); /* with no times */
+        reply_free(&answer);
+        answer = get(&server, fitting);
+        assert_header(fitting, &answer, "Server-Timing", "cache;desc=hit");
+        reply_free(&answer);
+    }
+    assert_int_equal(server_stop(&server), 0);
+    const char *line = strstr(server.log, "too large to be kept");
+    assert_non_null(line);
+    assert_null(strstr(line + 1, "too large to be kept"));
+    server_free(&server);
+}
+
 static void readyz_is_503_until_the_warm_list_is_there(void **state)
 {
     (void)state;
@@ -356,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_limit_on_the_size_of_files_costs_no_answer),
         cmocka_unit_test(descriptors_suffice_for_connections_and_files),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
+        cmocka_unit_test(what_a_small_cache_does_not_take_is_streamed),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
     };

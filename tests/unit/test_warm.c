@@ -61,7 +61,7 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
                      made->service->answers_in_files && made->bytes >= PE_ANSWER_FILE_BYTES);
     assert_true(answer->data[0] == 1 && answer->data[made->bytes - 1] == 1);
     *value = answer;
-    *bytes = pe_answer_weight(answer);
+    *bytes = pe_answer_weight(answer->bytes, &answer->facts);
     return status;
 }
 
