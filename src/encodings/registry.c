@@ -21,6 +21,8 @@ const pe_resource *const pe_resources[] = {
     &pe_rope_decay,
     &pe_rope_scaled_base,
     &pe_rope_mrope_positions,
+    &pe_rope_grid,
+    &pe_rope_grid_rotate,
     &pe_rope_attention_scale,
     &pe_rope_xpos,
     &pe_rope_xpos_table,

@@ -73,6 +73,21 @@ pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, siz
     return PE_OK;
 }
 
+static const char *const tensor_names[] = {"vectors", "q", "k"};
+
+pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *why)
+{
+    const bool vectors = pe_values_present(values, "vectors");
+    const bool q = pe_values_present(values, "q"), k = pe_values_present(values, "k");
+    if (!vectors && !q && !k)
+        return pe_fail(why, PE_MISSING_PARAMETER, "vectors",
+                       "vectors is required, or q or k or both");
+    if (vectors && (q || k))
+        return pe_fail(why, PE_INVALID_PARAMETER, "vectors",
+                       "vectors does not go with q or k: give it alone, or give those");
+    return pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), tokens, why);
+}
+
 const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens)
 {
     pe_value *value = pe_values_find(values, "positions");
@@ -187,4 +202,15 @@ pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, con
     return pe_fail(why, PE_INVALID_PARAMETER, name,
                    "a turned channel of %s overflows %s, or one that came is not finite", name,
                    pe_dtype_name(array->dtype));
+}
+
+pe_status pe_rope_answer_all(const pe_rope_answer *answer, pe_plan *plan, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
+        const char *name = tensor_names[t];
+        if (pe_values_present(answer->values, name))
+            status = pe_rope_answer_add(answer, name, t == 0 ? "data" : name, plan, why);
+    }
+    return status;
 }

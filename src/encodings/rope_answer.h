@@ -12,6 +12,22 @@
         .example = "-2"                                                                            \
     }
 
+#define PE_ROPE_TENSOR_ROW(label, what)                                                            \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
+        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
+    }
+/** What is rotated: vectors, or q and k. */
+#define PE_ROPE_PARAM_TENSORS                                                                      \
+    PE_ROPE_TENSOR_ROW("vectors", "Vectors to rotate"),                                            \
+        PE_ROPE_TENSOR_ROW("q", "Queries to rotate"), PE_ROPE_TENSOR_ROW("k", "Keys to rotate")
+
+/**
+ * Either vectors, or q and/or k, with as many tokens each; head_dim is filled in from them.
+ * Errors  MISSING_PARAMETER, INVALID_PARAMETER.
+ */
+pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *why) PE_MUST_CHECK;
+
 /**
  * head_dim is the last axis of the tensor named `name`: fill it in where absent, check it where
  * present. The tensor must have at least two axes and one vector.
@@ -49,5 +65,9 @@ typedef struct pe_rope_answer {
  */
 pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
                              pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+
+/** Turn those of vectors, q and k that are there and add them. Errors  pe_rope_answer_add's. */
+pe_status pe_rope_answer_all(const pe_rope_answer *answer, pe_plan *plan,
+                             pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -4,42 +4,13 @@
 #include "encodings/rope_params.h"
 #include "encodings/rope_warnings.h"
 
-static const char *const tensor_names[] = {"vectors", "q", "k"};
-
-/* Either vectors, or q and/or k. */
-static pe_status check_style(const pe_values *values, pe_problem *why)
-{
-    const bool vectors = pe_values_present(values, "vectors");
-    const bool q = pe_values_present(values, "q"), k = pe_values_present(values, "k");
-    if (!vectors && !q && !k)
-        return pe_fail(why, PE_MISSING_PARAMETER, "vectors",
-                       "vectors is required, or q or k or both");
-    if (vectors && (q || k))
-        return pe_fail(why, PE_INVALID_PARAMETER, "vectors",
-                       "vectors does not go with q or k: give it alone, or give those");
-    return PE_OK;
-}
-
-static pe_status turn_all(const pe_rope_answer *answer, pe_plan *out, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
-        const char *name = tensor_names[t];
-        if (pe_values_present(answer->values, name))
-            status = pe_rope_answer_add(answer, name, t == 0 ? "data" : name, out, why);
-    }
-    return status;
-}
-
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_rope rope;
     pe_shared_wave wave;
     size_t tokens;
-    pe_status status = check_style(values, why);
-    if (status == PE_OK)
-        status = pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
+    pe_status status = pe_rope_check_tensors(values, &tokens, why);
     if (status == PE_OK)
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
@@ -55,23 +26,15 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
             .limits = limits,
             .turn = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
             .positions = "positions"};
-        status = turn_all(&answer, out, why);
+        status = pe_rope_answer_all(&answer, out, why);
         pe_shared_wave_unref(&wave);
     }
     pe_rope_free(&rope);
     return status;
 }
 
-#define TENSOR_ROW(label, what)                                                                    \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
-        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
-    }
-
 static const pe_param params[] = {
-    TENSOR_ROW("vectors", "Vectors to rotate"),
-    TENSOR_ROW("q", "Queries to rotate"),
-    TENSOR_ROW("k", "Keys to rotate"),
+    PE_ROPE_PARAM_TENSORS,
     {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
     PE_ROPE_PARAMS,
     PE_ROPE_PARAM_SEQ_AXIS,

@@ -74,6 +74,10 @@ static mpfr_prec_t eval_at(const pe_element *element, mpfr_prec_t bits, mpfr_ptr
     return enough;
 }
 
+/* What so many bits more than asked for do not tell from zero is zero: an angle of whole quarter
+ * turns, which formulas with pi in them have. Others stay far above 2^-1024 of their angle. */
+#define ZERO_BITS 1024
+
 void pe_element_eval(const void *context, size_t index, mpfr_ptr out)
 {
     (void)index;
@@ -82,8 +86,11 @@ void pe_element_eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_t x;
     mpfr_init2(x, mpfr_get_prec(out) + 16);
     mpfr_prec_t bits = mpfr_get_prec(out) + 64, enough;
-    while ((enough = eval_at(element, bits, x)) > bits)
-        bits = enough + 32;
+    const mpfr_prec_t most = bits + ZERO_BITS;
+    while ((enough = eval_at(element, bits, x)) > bits && enough < most)
+        bits = 2 * enough;
+    if (enough >= most)
+        mpfr_set_ui(x, 0, MPFR_RNDN);
     if (spec->amplitude != NULL && !element->bare) {
         mpfr_t amplitude;
         mpfr_init2(amplitude, mpfr_get_prec(x));

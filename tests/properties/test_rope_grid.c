@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* test_rope_grid.c - the laws of rotations by row and column, at random grids. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "encodings/registry.h"
+#include "support/encode.h"
+#include "support/nest.h"
+#include "support/random.h"
+
+enum { COS, SIN, ANGLES, ROW_COL };
+
+static const char *const conventions[] = {"qwen2_vl", "pixtral", "eva02", "sam2",
+                                          "llama4",   "kimi",    "dinov3"};
+
+typedef struct grid {
+    const char *convention;
+    size_t head_dim, height, width, frames, merge;
+    char query[240];
+} grid;
+
+static grid random_grid(random_source *random, size_t round)
+{
+    grid g = {.convention = conventions[round % PE_LEN(conventions)],
+              .head_dim = 4 * (size_t)random_int(random, 1, 20),
+              .frames = (size_t)random_int(random, 1, 3),
+              .merge = (size_t)random_int(random, 1, 4)};
+    g.height = g.merge * (size_t)random_int(random, 1, 9);
+    g.width = g.merge * (size_t)random_int(random, 1, round % 5 == 0 ? 90 : 9);
+    snprintf(g.query, sizeof g.query,
+             "convention=%s&head_dim=%zu&height=%zu&width=%zu&frames=%zu&spatial_merge_size=%zu"
+             "&dtype=float64",
+             g.convention, g.head_dim, g.height, g.width, g.frames, g.merge);
+    return g;
+}
+
+static void merged_patches_come_block_by_block(void **state)
+{
+    random_source random = random_make("merge order");
+    (void)state;
+    for (size_t round = 0; round < 40; round++) {
+        const grid g = random_grid(&random, round);
+        const size_t m = g.merge, one = g.height * g.width;
+        encoded e = encode(&pe_rope_grid, "%s", g.query);
+        double *at = encoded_all(&e, ROW_COL);
+        assert_int_equal(e.plan.tensors[ROW_COL].elements, 2 * one * g.frames);
+        size_t k = 0;
+        for (size_t f = 0; f < g.frames; f++)
+            for (size_t r = 0; r < g.height; r += m)
+                for (size_t c = 0; c < g.width; c += m)
+                    for (size_t i = 0; i < m; i++)
+                        for (size_t j = 0; j < m; j++, k++)
+                            if (at[2 * k] != (double)(r + i) || at[2 * k + 1] != (double)(c + j))
+                                fail_msg("seed %llu: %s: patch %zu is at (%.0f, %.0f)",
+                                         (unsigned long long)random.seed, g.query, k, at[2 * k],
+                                         at[2 * k + 1]);
+        free(at);
+        encoded_free(&e);
+    }
+}
+
+/* Patches named by row and column are those of the grid, and any rows those of the whole table. */
+static void a_patch_depends_on_its_place_alone(void **state)
+{
+    random_source random = random_make("places");
+    (void)state;
+    for (size_t round = 0; round < 28; round++) {
+        const grid g = random_grid(&random, round);
+        encoded e = encode(&pe_rope_grid, "%s", g.query);
+        const size_t n = e.plan.tensors[ROW_COL].units, pairs = g.head_dim / 2;
+        const size_t first = (size_t)random_int(&random, 0, (int64_t)n - 1);
+        const size_t some =
+            (size_t)random_int(&random, 1, (int64_t)(n - first < 60 ? n - first : 60));
+        double *at = encoded_units(&e, ROW_COL, first, some);
+        pe_buffer named = {0};
+        pe_buffer_format(&named, "convention=%s&head_dim=%zu&dtype=float64", g.convention,
+                         g.head_dim);
+        if (strcmp(g.convention, "dinov3") == 0)
+            pe_buffer_format(&named, "&height=%zu&width=%zu", g.height, g.width);
+        for (size_t axis = 0; axis < 2; axis++)
+            for (size_t k = 0; k < some; k++)
+                pe_buffer_format(&named, "%s%.0f",
+                                 k != 0      ? ","
+                                 : axis != 0 ? ";"
+                                             : "&positions=",
+                                 at[2 * k + axis]);
+        encoded by_name = encode(&pe_rope_grid, "%s", pe_buffer_text(&named));
+        for (size_t t = COS; t <= ANGLES; t++) {
+            double *all = encoded_all(&e, t), *part = encoded_units(&e, t, first, some);
+            double *same = encoded_all(&by_name, t);
+            assert_memory_equal(part, all + first * pairs, some * pairs * sizeof *part);
+            if (memcmp(part, same, some * pairs * sizeof *part) != 0)
+                fail_msg("seed %llu: %s and %s differ", (unsigned long long)random.seed, g.query,
+                         pe_buffer_text(&named));
+            free(all);
+            free(part);
+            free(same);
+        }
+        free(at);
+        pe_buffer_free(&named);
+        encoded_free(&e);
+        encoded_free(&by_name);
+    }
+}
+
+static void assert_same_table(const char *left, const char *right)
+{
+    encoded a = encode(&pe_rope_grid, "%s", left), b = encode(&pe_rope_grid, "%s", right);
+    for (size_t t = COS; t <= ANGLES; t++) {
+        double *x = encoded_all(&a, t), *y = encoded_all(&b, t);
+        assert_int_equal(a.plan.tensors[t].elements, b.plan.tensors[t].elements);
+        assert_memory_equal(x, y, a.plan.tensors[t].elements * sizeof *x);
+        free(x);
+        free(y);
+    }
+    encoded_free(&a);
+    encoded_free(&b);
+}
+
+static void conventions_are_each_other_with_rows_and_columns_swapped_or_moved(void **state)
+{
+    (void)state;
+    assert_same_table("convention=sam2&head_dim=24&positions=1,5,9;2,0,7",
+                      "convention=eva02&head_dim=24&positions=2,0,7;1,5,9");
+    assert_same_table("convention=eva02&head_dim=24&positions=1,5,9;2,0,7",
+                      "convention=qwen2_vl&head_dim=24&positions=1,5,9;2,0,7");
+    assert_same_table("convention=llama4&head_dim=24&positions=1,5,9;2,0,7",
+                      "convention=sam2&head_dim=24&positions=2,6,10;3,1,8");
+}
+
+static double *turn(const char *members, const double *x, size_t n, size_t d)
+{
+    const size_t shape[] = {n, d};
+    pe_buffer body = {0};
+    pe_buffer_format(&body, "{%s,\"vectors\":", members);
+    nest(x, shape, 2, &body);
+    encoded e = encode_json(&pe_rope_grid_rotate, "%s}", pe_buffer_text(&body));
+    if (e.status != PE_OK)
+        fail_msg("{%s}: %s", members, e.why.detail);
+    double *out = encoded_all(&e, 0);
+    encoded_free(&e);
+    pe_buffer_free(&body);
+    return out;
+}
+
+static double *random_vectors(random_source *random, size_t n)
+{
+    double *x = malloc(n * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = random_real(random, -2, 2);
+    return x;
+}
+
+/* a cos - b sin of the table's row, within 2^-50: |a|, |b| <= 2, and its own roundings here. */
+static void a_rotation_is_by_the_tables_rows_and_its_inverse_undoes_it(void **state)
+{
+    random_source random = random_make("rotations");
+    (void)state;
+    for (size_t round = 0; round < 28; round++) {
+        const grid g = random_grid(&random, round);
+        const size_t n = g.frames * g.height * g.width, d = g.head_dim;
+        char members[300], back[330];
+        snprintf(members, sizeof members,
+                 "\"convention\":\"%s\",\"height\":%zu,\"width\":%zu,\"frames\":%zu,"
+                 "\"spatial_merge_size\":%zu,\"dtype\":\"float64\",\"pairing\":\"interleaved\"",
+                 g.convention, g.height, g.width, g.frames, g.merge);
+        snprintf(back, sizeof back, "%s,\"inverse\":true", members);
+        encoded e = encode(&pe_rope_grid, "%s", g.query);
+        double *cos = encoded_all(&e, COS), *sin = encoded_all(&e, SIN);
+        double *x = random_vectors(&random, n * d), *y = turn(members, x, n, d);
+        double *z = turn(back, y, n, d);
+        for (size_t i = 0; i < n * d / 2; i++) {
+            const double a = x[2 * i], b = x[2 * i + 1];
+            if (!(fabs(y[2 * i] - (a * cos[i] - b * sin[i])) <= 0x1p-50 &&
+                  fabs(y[2 * i + 1] - (b * cos[i] + a * sin[i])) <= 0x1p-50 &&
+                  fabs(z[2 * i] - a) <= 0x1p-49 && fabs(z[2 * i + 1] - b) <= 0x1p-49))
+                fail_msg("seed %llu: %s pair %zu", (unsigned long long)random.seed, g.query, i);
+        }
+        free(x);
+        free(y);
+        free(z);
+        free(cos);
+        free(sin);
+        encoded_free(&e);
+    }
+}
+
+/* <R_a q, R_b k> is the same when both patches move by as many rows and columns. */
+static void scores_depend_on_the_difference_of_rows_and_of_columns(void **state)
+{
+    random_source random = random_make("relative");
+    (void)state;
+    for (size_t round = 0; round < 40; round++) {
+        const char *convention = conventions[round % (PE_LEN(conventions) - 1)];
+        const size_t d = 4 * (size_t)random_int(&random, 1, 16);
+        const int64_t rows = random_int(&random, -100000, 100000);
+        const int64_t columns = random_int(&random, -100000, 100000);
+        int64_t at[4];
+        double *x = random_vectors(&random, 2 * d), score[2] = {0};
+        for (size_t i = 0; i < 4; i++)
+            at[i] = random_int(&random, 0, 1000);
+        for (size_t moved = 0; moved < 2; moved++) {
+            char members[240];
+            const int64_t r = moved ? rows : 0, c = moved ? columns : 0;
+            snprintf(members, sizeof members,
+                     "\"convention\":\"%s\",\"dtype\":\"float64\",\"positions\":[[%lld,%lld],"
+                     "[%lld,%lld]]",
+                     convention, (long long)(at[0] + r), (long long)(at[1] + r),
+                     (long long)(at[2] + c), (long long)(at[3] + c));
+            double *y = turn(members, x, 2, d);
+            for (size_t i = 0; i < d; i++)
+                score[moved] += y[i] * y[d + i];
+            free(y);
+        }
+        /* up to 64 products below 8, each off by 2^-48, and their sum's roundings */
+        if (!(fabs(score[0] - score[1]) <= 0x1p-40))
+            fail_msg("seed %llu: %s: %.17g and %.17g", (unsigned long long)random.seed, convention,
+                     score[0], score[1]);
+        free(x);
+    }
+}
+
+static void grids_that_cannot_be_are_refused(void **state)
+{
+    static const struct refusal {
+        const char *query;
+        pe_status status;
+        const char *where;
+    } refusals[] = {
+        {"height=2", PE_MISSING_PARAMETER, "head_dim"},
+        {"head_dim=8", PE_MISSING_PARAMETER, "height"},
+        {"head_dim=6&height=2", PE_INVALID_PARAMETER, "head_dim"},
+        {"head_dim=8&height=0", PE_INVALID_PARAMETER, "height"},
+        {"head_dim=8&height=65537", PE_INVALID_PARAMETER, "height"},
+        {"head_dim=8&height=3&spatial_merge_size=2", PE_INVALID_PARAMETER, "spatial_merge_size"},
+        {"head_dim=8&height=4&width=3&spatial_merge_size=2", PE_INVALID_PARAMETER,
+         "spatial_merge_size"},
+        {"head_dim=8&height=2&convention=vit", PE_INVALID_PARAMETER, "convention"},
+        {"head_dim=8&height=2&rope_theta=0.5", PE_INVALID_PARAMETER, "rope_theta"},
+        {"head_dim=8&positions=1,2", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=1;2;3", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=1,2;3", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=0.5;3", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=2147483648;3", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=1;2&height=4", PE_INVALID_PARAMETER, "height"},
+        {"head_dim=8&positions=1;2&frames=2", PE_INVALID_PARAMETER, "frames"},
+        {"head_dim=8&positions=1;2&convention=dinov3", PE_MISSING_PARAMETER, "height"},
+        {"head_dim=8&height=65536&width=1&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
+        {"head_dim=8&positions=0;70000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
+        {"head_dim=64&height=65536", PE_TOO_MANY_ELEMENTS, ""},
+        {"head_dim=8&height=2&numerics=float32", PE_INVALID_PARAMETER, "numerics"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PE_LEN(refusals); i++)
+        assert_refused(&pe_rope_grid, refusals[i].query, refusals[i].status, refusals[i].where);
+}
+
+static void rotations_need_a_patch_for_each_token(void **state)
+{
+    static const struct refusal {
+        const char *body, *where;
+    } refusals[] = {
+        {"{\"vectors\":[[1,2,3,4]],\"height\":2}", "height"},
+        {"{\"vectors\":[[1,2,3,4]],\"positions\":[[1,2],[1,2]]}", "positions"},
+        {"{\"vectors\":[[1,2]],\"height\":1}", "head_dim"},
+        {"{\"vectors\":[[1,2,3,4]],\"q\":[[1,2,3,4]],\"height\":1}", "vectors"},
+        {"{\"q\":[[1,2,3,4]],\"k\":[[1,2,3,4],[1,2,3,4]],\"height\":1}", "k"},
+    };
+    (void)state;
+    for (size_t i = 0; i < PE_LEN(refusals); i++) {
+        encoded e = encode_json(&pe_rope_grid_rotate, "%s", refusals[i].body);
+        assert_int_equal(e.status, PE_INVALID_PARAMETER);
+        assert_string_equal(e.why.where, refusals[i].where);
+        encoded_free(&e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_patches_come_block_by_block),
+        cmocka_unit_test(a_patch_depends_on_its_place_alone),
+        cmocka_unit_test(conventions_are_each_other_with_rows_and_columns_swapped_or_moved),
+        cmocka_unit_test(a_rotation_is_by_the_tables_rows_and_its_inverse_undoes_it),
+        cmocka_unit_test(scores_depend_on_the_difference_of_rows_and_of_columns),
+        cmocka_unit_test(grids_that_cannot_be_are_refused),
+        cmocka_unit_test(rotations_need_a_patch_for_each_token),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
