@@ -323,6 +323,41 @@ static void what_looks_wrong_is_warned_of(void **state)
     }
 }
 
+/* width^(-1/2) (1 + mscale_all_dim ln(factor)/10)^2 to 17 digits, computed with 60. */
+static const struct {
+    const char *config;
+    bool has;
+    double scale;
+} scales[] = {
+    {"{" LLAMA "}", false, 0},
+    {"{\"model_type\":\"gemma2\",\"query_pre_attn_scalar\":144}", true, 0.083333333333333329},
+    {"{\"model_type\":\"granite\",\"head_dim\":64,\"attention_multiplier\":0.0078125}", true,
+     0.0078125},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128}", true,
+     0.072168783648703216},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128,"
+     "\"max_position_embeddings\":163840,\"rope_scaling\":{\"type\":\"yarn\",\"factor\":40,"
+     "\"mscale\":1,\"mscale_all_dim\":1,\"original_max_position_embeddings\":4096}}",
+     true, 0.13523377886088009},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":128,"
+     "\"max_position_embeddings\":163840,\"rope_scaling\":{\"type\":\"yarn\",\"factor\":40,"
+     "\"original_max_position_embeddings\":4096}}",
+     true, 0.072168783648703216},
+};
+
+static void logits_are_scaled_as_the_model_does(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(scales); s++) {
+        pe_model *model = resolve(scales[s].config);
+        assert_int_equal(model->has_softmax_scale, scales[s].has);
+        if (scales[s].has && model->softmax_scale != scales[s].scale)
+            fail_msg("%s: got %.17g, wanted %.17g", scales[s].config, model->softmax_scale,
+                     scales[s].scale);
+        pe_model_free(model);
+    }
+}
+
 /* Repeated keys of several spellings must not make reading them slow, or the report long. */
 static void a_large_configuration_takes_no_longer_than_it_is(void **state)
 {
@@ -347,6 +382,7 @@ int main(void)
         cmocka_unit_test(layers_are_told_apart),
         cmocka_unit_test(every_key_is_reported),
         cmocka_unit_test(what_looks_wrong_is_warned_of),
+        cmocka_unit_test(logits_are_scaled_as_the_model_does),
         cmocka_unit_test(a_large_configuration_takes_no_longer_than_it_is),
     };
     return cmocka_run_group_tests_name("models", tests, NULL, NULL);
