@@ -3,6 +3,7 @@
 #include "encodings/sinusoidal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "encodings/registry.h"
 
@@ -21,6 +22,15 @@ static const pe_param params[] = {
     PE_SINUSOIDAL_LAYOUT,
     PE_SINUSOIDAL_FREQ_SHIFT,
     PE_SINUSOIDAL_SCALE,
+    {.name = "padding_idx",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 0,
+     .max = 0x1p53 - 1,
+     .unit = "tokens",
+     .help = "The position whose row is zero: fairseq and M2M-100 keep one for padding, 1. None by "
+             "default.",
+     .example = "1"},
     PE_PARAM_POSITIONS,
     PE_PARAM_DTYPE,
     PE_PARAM_NUMERICS,
@@ -29,6 +39,8 @@ static const pe_param params[] = {
 typedef struct table {
     pe_sinusoid sinusoid;
     pe_positions positions;
+    bool padded; /* the row of position `padding` is zero */
+    double padding;
 } table;
 
 static void free_table(void *state)
@@ -43,8 +55,14 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
                       pe_problem *why)
 {
     const table *state = plan->state;
-    return pe_sinusoid_rows(&state->sinusoid, &state->positions, first, units,
-                            plan->tensors[t].dtype, out, why);
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const size_t row_bytes = state->sinusoid.width * pe_dtype_bytes(dtype);
+    const pe_status status =
+        pe_sinusoid_rows(&state->sinusoid, &state->positions, first, units, dtype, out, why);
+    for (size_t u = 0; state->padded && u < units; u++)
+        if (pe_positions_at(&state->positions, first + u) == state->padding)
+            memset((char *)out + u * row_bytes, 0, row_bytes);
+    return status;
 }
 
 static pe_status plan_table(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -60,6 +78,9 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     table *state = calloc(1, sizeof *state);
     if (state == NULL)
         return pe_fail_memory(why);
+    state->padded = pe_values_present(values, "padding_idx");
+    if (state->padded)
+        state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
     status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
     if (status == PE_OK)
@@ -79,8 +100,8 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
  *
  * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift 1 is tensor2tensor,
  *           fairseq, M2M-100 and Whisper; with freq_shift and scale, diffusers' timesteps.
- *           fairseq and M2M-100 count tokens from padding_idx + 1 on and give padding a row of
- *           zeros: that is a rule about tokens, and no position's row is zero here.
+ *           fairseq and M2M-100 count tokens from padding_idx + 1 on and keep a row of zeros for
+ *           padding.
  * Shapes    [positions, d_model].
  * Accuracy  correctly rounded, or the float32 reference path.
  * Errors    INVALID_PARAMETER: freq_shift leaves nothing to divide by.

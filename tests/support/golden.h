@@ -49,11 +49,8 @@ double golden_round(pe_dtype dtype, double value);
 double *golden_numbers(const reply *answer, const char *name, pe_dtype dtype, const char *what,
                        size_t *n);
 
-/** got must be truth rounded to dtype, bit for bit; the second leaves out elements [skip, skip +
- * skipped). */
+/** got must be truth rounded to dtype, bit for bit. */
 void golden_same(const double *got, size_t n, const json_t *truth, pe_dtype dtype,
                  const char *what);
-void golden_same_but(const double *got, size_t n, const json_t *truth, pe_dtype dtype,
-                     const char *what, size_t skip, size_t skipped);
 
 #endif
