@@ -125,9 +125,8 @@ double pe_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)
         return patches->given->list[axis * patches->count + k];
     const size_t m = patches->merge, wide = patches->width / m;
     const size_t within = k % (m * m), block = k / (m * m) % (patches->height / m * wide);
-    if (axis == PE_GRID_ROW)
-        return (double)(block / wide * m + within / m);
-    return (double)(block % wide * m + within % m);
+    const size_t row = block / wide * m + within / m, column = block % wide * m + within % m;
+    return (double)(axis == PE_GRID_ROW ? row : column);
 }
 
 double pe_grid_position(const pe_grid *grid, size_t axis, size_t k)
