@@ -378,7 +378,7 @@ int main(void)
     source = random_make("proof");
     for (uint64_t k = 0; k < shard; k++)
         source.state = random_bits(&source);
-    for (; pe_rope_types[types] != NULL && types < PE_LEN(tallies) - 1; types++)
+    for (; types < PE_LEN(tallies) - 1 && pe_rope_types[types] != NULL; types++)
         tallies[types].name = pe_rope_types[types]->name;
     tallies[types].name = "sinusoidal";
     while ((double)compared[PE_FLOAT32] < samples && proof_seconds() < limit) {
