@@ -88,7 +88,8 @@ extern const char *const pe_rope_pairings[];
         .example = "sections"                                                                      \
     }
 
-#define PE_ROPE_PARAMS                                                                             \
+/** The dimensions and the base. */
+#define PE_ROPE_SHAPE_PARAMS                                                                       \
     PE_PARAM_MODEL,                                                                                \
         {.name = "rotary_dim",                                                                     \
          .kind = PE_KIND_INT,                                                                      \
@@ -108,39 +109,18 @@ extern const char *const pe_rope_pairings[];
          .fallback_text = "1",                                                                     \
          .help = "Share of the channels that rotate.",                                             \
          .example = "0.5"},                                                                        \
-        PE_ROPE_PARAM_THETA,                                                                       \
-        {.name = "rope_type",                                                                      \
-         .kind = PE_KIND_CHOICE,                                                                   \
-         .choices = pe_rope_type_names,                                                            \
-         .help =                                                                                   \
-             "How the frequencies are scaled for contexts longer than trained. With s = factor, "  \
-             "d = rotary_dim: linear theta/s; ntk base b s^(d/(d-2)), ntk_alpha the same with "    \
-             "alpha, "                                                                             \
-             "dynamic with 1 + s (seq_len - max)/max; ntk_fixed (b s)^(-2i/d) / s^(2/d); "         \
-             "ntk_mixed theta / exp(a (i+1)^mixed_b); yarn, part_ntk ramps over the pairs; "       \
-             "llama3, ntk_by_parts by turns over the original context; longrope lists of "         \
-             "divisors; "                                                                          \
-             "proportional: a share of the pairs turns.",                                          \
-         .example = "default"},                                                                    \
-        {PE_ROPE_PARAM_FACTOR, .optional = true}, PE_ROPE_PARAM_MAX_POSITIONS,                     \
-        PE_ROPE_PARAM_SEQ_LEN,                                                                     \
-        {.name = "original_max_position_embeddings",                                               \
-         .kind = PE_KIND_INT,                                                                      \
-         .optional = true,                                                                         \
-         .min = 1,                                                                                 \
-         .max = PE_ROPE_LENGTH_MAX,                                                                \
-         .fallback_text = "max_position_embeddings",                                               \
-         .unit = "tokens",                                                                         \
-         .help = "Context length before it was stretched.",                                        \
-         .example = "4096"},                                                                       \
-        {.name = "attention_factor",                                                               \
-         .kind = PE_KIND_REAL,                                                                     \
-         .optional = true,                                                                         \
-         .min = 0,                                                                                 \
-         .above_min = true,                                                                        \
-         .max = 1000,                                                                              \
-         .help = "Multiplies cosines and sines: yarn, longrope; derived by default.",              \
-         .example = "1.2"},                                                                        \
+        PE_ROPE_PARAM_THETA
+
+/** Keys that only some types read. */
+#define PE_ROPE_KEY_PARAMS                                                                         \
+    {.name = "attention_factor",                                                                   \
+     .kind = PE_KIND_REAL,                                                                         \
+     .optional = true,                                                                             \
+     .min = 0,                                                                                     \
+     .above_min = true,                                                                            \
+     .max = 1000,                                                                                  \
+     .help = "Multiplies cosines and sines: yarn, longrope; derived by default.",                  \
+     .example = "1.2"},                                                                            \
         PE_ROPE_PARAM_OPTIONAL(                                                                    \
             "beta_fast", PE_KIND_REAL, 0, true, 1e6, "32",                                         \
             "Turns over the original context above which a pair is kept: yarn, ntk_by_parts.",     \
@@ -179,9 +159,36 @@ extern const char *const pe_rope_pairings[];
                                "Multiplies the attention factor that yarn derives.", "1"),         \
         PE_ROPE_PARAM_LIST("short_factor",                                                         \
                            "Divisors of longrope up to the original context. One for each pair."), \
-        PE_ROPE_PARAM_LIST(                                                                        \
-            "long_factor",                                                                         \
-            "Divisors of longrope beyond the original context. One for each pair."),               \
+        PE_ROPE_PARAM_LIST("long_factor",                                                          \
+                           "Divisors of longrope beyond the original context. One for each pair.")
+
+#define PE_ROPE_PARAMS                                                                             \
+    PE_ROPE_SHAPE_PARAMS,                                                                          \
+        {.name = "rope_type",                                                                      \
+         .kind = PE_KIND_CHOICE,                                                                   \
+         .choices = pe_rope_type_names,                                                            \
+         .help =                                                                                   \
+             "How the frequencies are scaled for contexts longer than trained. With s = factor, "  \
+             "d = rotary_dim: linear theta/s; ntk base b s^(d/(d-2)), ntk_alpha the same with "    \
+             "alpha, "                                                                             \
+             "dynamic with 1 + s (seq_len - max)/max; ntk_fixed (b s)^(-2i/d) / s^(2/d); "         \
+             "ntk_mixed theta / exp(a (i+1)^mixed_b); yarn, part_ntk ramps over the pairs; "       \
+             "llama3, ntk_by_parts by turns over the original context; longrope lists of "         \
+             "divisors; "                                                                          \
+             "proportional: a share of the pairs turns.",                                          \
+         .example = "default"},                                                                    \
+        {PE_ROPE_PARAM_FACTOR, .optional = true}, PE_ROPE_PARAM_MAX_POSITIONS,                     \
+        PE_ROPE_PARAM_SEQ_LEN,                                                                     \
+        {.name = "original_max_position_embeddings",                                               \
+         .kind = PE_KIND_INT,                                                                      \
+         .optional = true,                                                                         \
+         .min = 1,                                                                                 \
+         .max = PE_ROPE_LENGTH_MAX,                                                                \
+         .fallback_text = "max_position_embeddings",                                               \
+         .unit = "tokens",                                                                         \
+         .help = "Context length before it was stretched.",                                        \
+         .example = "4096"},                                                                       \
+        PE_ROPE_KEY_PARAMS,                                                                        \
         PE_ROPE_PARAM_LIST("freq_factors",                                                         \
                            "Divisors of the frequencies, with every type. One for each pair."),    \
         {.name = "pairing",                                                                        \

@@ -8,9 +8,6 @@
 
 #include "encodings/rope_axes.h"
 
-/* An evaluation in MPFR costs as much as so many elements of a table: some microseconds. */
-#define EVALUATION_WORK 4096
-
 typedef struct spectrum {
     pe_shared_wave set[PE_SPECTRUM_OTHER + 1];
     const pe_spectrum_row *rows;
@@ -18,38 +15,57 @@ typedef struct spectrum {
     int32_t *pair_axis; /* NULL: there is one */
 } spectrum;
 
-typedef struct element {
-    const spectrum *of;
-    const pe_spectrum_row *row;
-} element;
+/* ---- one value ----------------------------------------------------------------------------------
+ */
 
-static const pe_wave *wave_of(const spectrum *state, const pe_spectrum_row *row)
+static void turn(mpfr_ptr out)
 {
-    return state->set[row->set].wave;
+    mpfr_const_pi(out, MPFR_RNDN);
+    mpfr_mul_2ui(out, out, 1, MPFR_RNDN);
 }
 
-/* For pe_exact_round; theta_i is not 0. */
-static void eval(const void *context, size_t i, mpfr_ptr out)
+static void put_value(const pe_spectrum_values *values, mpfr_srcptr theta, size_t i, mpfr_ptr out)
 {
-    const element *e = context;
-    mpfr_t theta, unscaled;
-    mpfr_inits2(mpfr_get_prec(out) + 8, theta, unscaled, (mpfr_ptr)0);
-    pe_wave_theta(wave_of(e->of, e->row), i, theta);
-    switch (e->row->kind) {
+    switch (values->kind) {
     case PE_SPECTRUM_FREQUENCY:
         mpfr_set(out, theta, MPFR_RNDN);
         break;
     case PE_SPECTRUM_WAVELENGTH:
-        mpfr_const_pi(out, MPFR_RNDN);
-        mpfr_mul_2ui(out, out, 1, MPFR_RNDN);
+        turn(out);
         mpfr_div(out, out, theta, MPFR_RNDN);
         break;
     case PE_SPECTRUM_STRETCH:
-        pe_wave_theta(e->of->set[PE_SPECTRUM_UNSCALED].wave, i, unscaled);
-        mpfr_div(out, unscaled, theta, MPFR_RNDN);
+        pe_wave_theta(values->unscaled, i, out);
+        mpfr_div(out, out, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_TURNS:
+        turn(out);
+        mpfr_div(out, theta, out, MPFR_RNDN);
+        mpfr_mul_d(out, out, values->length, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_REACH:
+        pe_wave_theta(values->unscaled, i, out);
+        mpfr_div(out, theta, out, MPFR_RNDN);
+        mpfr_mul_d(out, out, values->target, MPFR_RNDN);
+        mpfr_div_d(out, out, values->length, MPFR_RNDN);
         break;
     }
-    mpfr_clears(theta, unscaled, (mpfr_ptr)0);
+}
+
+void pe_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out)
+{
+    const mpfr_prec_t bits = mpfr_get_prec(out) + 8;
+    mpfr_t theta, value;
+    mpfr_inits2(bits, theta, value, (mpfr_ptr)0);
+    pe_wave_theta(values->wave, i, theta);
+    put_value(values, theta, i, value);
+    mpfr_set(out, value, MPFR_RNDN);
+    mpfr_clears(theta, value, (mpfr_ptr)0);
+}
+
+static void eval(const void *context, size_t i, mpfr_ptr out)
+{
+    pe_spectrum_eval(context, i, out);
 }
 
 static bool stands_still(const pe_wave *wave, size_t i)
@@ -62,11 +78,36 @@ static bool stands_still(const pe_wave *wave, size_t i)
     return zero;
 }
 
-static double value(const spectrum *state, const pe_spectrum_row *row, pe_dtype dtype, size_t i)
+double pe_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_t i)
 {
-    if (stands_still(wave_of(state, row), i))
-        return row->kind == PE_SPECTRUM_FREQUENCY ? 0 : (double)INFINITY;
-    return pe_exact_round(dtype, eval, &(element){state, row}, i);
+    const bool inverse =
+        values->kind == PE_SPECTRUM_WAVELENGTH || values->kind == PE_SPECTRUM_STRETCH;
+    if (stands_still(values->wave, i))
+        return inverse ? (double)INFINITY : 0;
+    return pe_exact_round(dtype, eval, values, i);
+}
+
+/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 * 1e18 * 1e6.
+ */
+pe_status pe_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
+                            size_t pairs, pe_problem *why)
+{
+    for (size_t i = 0; dtype == PE_FLOAT16 && i < pairs; i++)
+        if (isinf(pe_spectrum_value(values, dtype, i)) && !stands_still(values->wave, i))
+            return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                           "%s of pair %zu overflows float16, whose largest value is 65504", name,
+                           i);
+    return PE_OK;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------
+ */
+
+static pe_spectrum_values values_of(const spectrum *state, const pe_spectrum_row *row)
+{
+    return (pe_spectrum_values){.kind = row->kind,
+                                .wave = state->set[row->set].wave,
+                                .unscaled = state->set[PE_SPECTRUM_UNSCALED].wave};
 }
 
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
@@ -80,8 +121,9 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
         memcpy(out, state->pair_axis + first, units * sizeof *state->pair_axis);
         return PE_OK;
     }
+    const pe_spectrum_values values = values_of(state, &state->rows[t]);
     for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, value(state, &state->rows[t], dtype, first + u), to);
+        pe_dtype_store(dtype, pe_spectrum_value(&values, dtype, first + u), to);
     return PE_OK;
 }
 
@@ -94,21 +136,16 @@ static void free_state(void *of)
     free(state);
 }
 
-/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 * 1e18 * 1e6.
- */
 static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
 {
     const spectrum *state = plan->state;
     for (size_t t = 0; t < state->n_rows; t++) {
         const pe_tensor *tensor = &plan->tensors[t];
-        if (tensor->dtype != PE_FLOAT16)
-            continue;
-        for (size_t i = 0; i < tensor->elements; i++)
-            if (isinf(value(state, &state->rows[t], tensor->dtype, i)) &&
-                !stands_still(wave_of(state, &state->rows[t]), i))
-                return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
-                               "%s of pair %zu overflows float16, whose largest value is 65504",
-                               tensor->name, i);
+        const pe_spectrum_values values = values_of(state, &state->rows[t]);
+        const pe_status status =
+            pe_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why);
+        if (status != PE_OK)
+            return status;
     }
     return PE_OK;
 }
@@ -148,7 +185,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_ta
     for (size_t t = 0; t < n && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
     for (size_t t = 0; t < out->n_tensors; t++)
-        out->tensors[t].work = EVALUATION_WORK;
+        out->tensors[t].work = PE_SPECTRUM_WORK;
     if (status == PE_OK && rope->axes != NULL)
         status = add_pair_axis(rope->axes, &shape, limits, out, why);
     return status != PE_OK ? status : check_overflow(out, why);
