@@ -20,6 +20,7 @@ const pe_resource *const pe_resources[] = {
     &pe_rope_scores,
     &pe_rope_decay,
     &pe_rope_scaled_base,
+    &pe_rope_compare,
     &pe_rope_mrope_positions,
     &pe_rope_grid,
     &pe_rope_grid_rotate,

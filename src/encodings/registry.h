@@ -25,6 +25,8 @@ extern const pe_resource pe_sinusoidal, pe_sinusoidal_offset, pe_sinusoidal_add,
 extern const pe_resource pe_rope_frequencies, pe_rope_table, pe_rope_rotate, pe_rope_shift,
     pe_rope_scores, pe_rope_decay, pe_rope_scaled_base, pe_rope_attention_scale;
 extern const pe_resource pe_rope_mrope_positions, pe_rope_grid, pe_rope_grid_rotate;
+extern const pe_resource pe_rope_compare;
+extern const pe_resource pe_rope_mrope_positions;
 extern const pe_resource pe_rope_xpos, pe_rope_xpos_table;
 extern const pe_resource pe_alibi_slopes, pe_alibi_bias, pe_alibi_padded_bias,
     pe_alibi_probabilities;

@@ -27,6 +27,11 @@ static const char *const key_names[PE_ROPE_KEYS] = {
     [PE_ROPE_ATTN_FACTOR] = "attn_factor",
 };
 
+const char *pe_rope_key_name(pe_rope_key key)
+{
+    return key_names[key];
+}
+
 pe_rope_key pe_rope_key_find(const char *name)
 {
     pe_rope_key key = 0;

@@ -13,6 +13,8 @@
 pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type,
                              pe_problem *why) PE_MUST_CHECK;
 
+/** The Hugging Face name of a key. */
+const char *pe_rope_key_name(pe_rope_key key);
 /** The key of that name, PE_ROPE_KEYS when it is none. */
 pe_rope_key pe_rope_key_find(const char *name);
 

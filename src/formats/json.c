@@ -109,6 +109,16 @@ static void put_warnings(const pe_plan *plan, pe_buffer *out)
         pe_buffer_str(out, "]");
 }
 
+static void put_settings(const pe_plan *plan, pe_buffer *out)
+{
+    if (plan->n_settings == 0)
+        return;
+    pe_buffer_str(out, ",\"settings\":");
+    pe_settings_json(plan, out);
+    pe_buffer_str(out, ",\"settings_source\":");
+    pe_setting_sources_json(plan, out);
+}
+
 /* A lone tensor without scalars is spread into the answer's object; else each has a member. */
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                      pe_segments *out)
@@ -131,6 +141,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
         if (!spread)
             pe_buffer_str(&out->text, "}");
     }
+    put_settings(plan, &out->text);
     put_warnings(plan, &out->text);
     pe_buffer_str(&out->text, "}");
     pe_segments_text(out);

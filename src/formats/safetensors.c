@@ -37,6 +37,18 @@ static void put_warnings(const pe_plan *plan, pe_buffer *out)
     pe_buffer_free(&joined);
 }
 
+/* JSON as text, since metadata hold nothing else. */
+static void put_text(const char *name, void (*put)(const pe_plan *, pe_buffer *),
+                     const pe_plan *plan, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    put(plan, &text);
+    pe_buffer_format(out, ",\"%s\":", name);
+    pe_buffer_json_string(out, pe_buffer_text(&text));
+    out->failed |= text.failed;
+    pe_buffer_free(&text);
+}
+
 static void put_metadata(const pe_plan *plan, const pe_rendering *rendering, pe_buffer *out)
 {
     pe_buffer_str(out, "\"__metadata__\":{\"encoding\":");
@@ -45,6 +57,10 @@ static void put_metadata(const pe_plan *plan, const pe_rendering *rendering, pe_
     pe_buffer_json_string(out, rendering->parameters);
     for (size_t i = 0; i < plan->n_scalars; i++)
         put_scalar(&plan->scalars[i], out);
+    if (plan->n_settings > 0) {
+        put_text("settings", pe_settings_json, plan, out);
+        put_text("settings_source", pe_setting_sources_json, plan, out);
+    }
     put_warnings(plan, out);
     pe_buffer_str(out, "}");
 }

@@ -84,6 +84,11 @@ extern const struct pe_format_ops pe_json_ops, pe_npy_ops, pe_raw_ops, pe_csv_op
  */
 const char *pe_tensor_name(const pe_plan *plan, size_t tensor);
 
+/** A plan's settings by what they are of and by program, {"yarn": {"vllm": {"value": ..., "note":
+ * ...}}}, and where they are documented. The plan has some. */
+void pe_settings_json(const pe_plan *plan, pe_buffer *out);
+void pe_setting_sources_json(const pe_plan *plan, pe_buffer *out);
+
 /** Bytes of the tensor's numbers, packed. */
 uint64_t pe_tensor_bytes(const pe_tensor *tensor);
 

@@ -75,7 +75,7 @@ static bool other_type(const pe_values *from, const pe_values *to)
     if (own == NULL)
         return false;
     if (asked == NULL)
-        return pe_values_find(to, "method") != NULL;
+        return pe_values_find(to, "method") != NULL || pe_values_find(to, "rope_types") != NULL;
     const pe_param *asked_row = &to->params[asked - to->value];
     const pe_param *own_row = &from->params[own - from->value];
     return asked->given &&
@@ -147,9 +147,25 @@ static const char *name_for(const pe_values *to, const char *name)
                                            : name;
 }
 
+/* What compares types begins with frequencies as they were before any scaling. */
+static pe_status check_unscaled(const pe_values *from, const pe_values *to, pe_problem *why)
+{
+    const pe_value *own = pe_values_find(from, "rope_type");
+    if (own == NULL || own->choice == 0 || pe_values_find(to, "rope_types") == NULL)
+        return PE_OK;
+    const pe_param *row = &from->params[own - from->value];
+    return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                   "the model's frequencies are scaled already (rope_type %s): give head_dim, "
+                   "rope_theta and the length it was trained for before that instead",
+                   row->choices[own->choice]);
+}
+
 pe_status pe_model_fill(const pe_model_layers *layers, pe_values *values, pe_problem *why)
 {
     const pe_values *from = &layers->values;
+    const pe_status unscaled = check_unscaled(from, values, why);
+    if (unscaled != PE_OK)
+        return unscaled;
     const bool another_type = other_type(from, values);
     for (size_t i = 0; i < from->n; i++) {
         const pe_param *row = &from->params[i];

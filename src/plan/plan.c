@@ -76,6 +76,18 @@ void pe_plan_warn(pe_plan *plan, const char *format, ...)
         plan->warnings[plan->n_warnings++] = text;
 }
 
+pe_status pe_plan_add_setting(pe_plan *plan, const pe_setting *setting, pe_problem *why)
+{
+    pe_setting *grown = realloc(plan->settings, (plan->n_settings + 1) * sizeof *grown);
+    if (grown == NULL) {
+        free(setting->text);
+        return pe_fail_memory(why);
+    }
+    plan->settings = grown;
+    plan->settings[plan->n_settings++] = *setting;
+    return PE_OK;
+}
+
 void pe_plan_free(pe_plan *plan)
 {
     if (plan == NULL)
@@ -84,5 +96,8 @@ void pe_plan_free(pe_plan *plan)
         plan->free_state(plan->state);
     for (size_t w = 0; w < plan->n_warnings; w++)
         free(plan->warnings[w]);
+    for (size_t s = 0; s < plan->n_settings; s++)
+        free(plan->settings[s].text);
+    free(plan->settings);
     *plan = (pe_plan){0};
 }

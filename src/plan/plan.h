@@ -37,10 +37,23 @@ typedef struct pe_tensor {
 } pe_tensor;
 
 #define PE_MAX_SCALARS  8
-#define PE_MAX_TENSORS  8
+#define PE_MAX_TENSORS  9
 #define PE_MAX_WARNINGS 4
 /** 32 hexadecimal digits. */
 #define PE_PLAN_VERSION_BYTES 33
+
+/** What another program is told to compute the same numbers: text to be pasted. */
+typedef struct pe_setting {
+    const char *of, *program; /* "yarn", "vllm": constants; settings of one kind are neighbours */
+    char *text;               /* owned; NULL: the program cannot, and note says why */
+    bool json;                /* text is a JSON value */
+    const char *note;         /* a constant, or NULL */
+} pe_setting;
+
+/** Where the settings of a program are documented. */
+typedef struct pe_setting_source {
+    const char *program, *source;
+} pe_setting_source;
 
 /** Bounds a plan is checked against. */
 typedef struct pe_limits {
@@ -59,6 +72,9 @@ struct pe_plan {
     /** A hash of what the numbers depend on beside the request: part of their tag. "" for nothing:
      * then they never change. */
     char version[PE_PLAN_VERSION_BYTES];
+    pe_setting *settings; /* [n_settings], owned */
+    size_t n_settings, n_setting_sources;
+    const pe_setting_source *setting_sources; /* constant */
 
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
@@ -83,6 +99,9 @@ void pe_plan_add_scalar(pe_plan *plan, const char *name, double value);
 void pe_plan_add_text(pe_plan *plan, const char *name, const char *text);
 /** Text is copied. */
 void pe_plan_warn(pe_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Takes setting->text, also when it fails.   Errors  INTERNAL (memory). */
+pe_status pe_plan_add_setting(pe_plan *plan, const pe_setting *setting,
+                              pe_problem *why) PE_MUST_CHECK;
 /** Releases what the plan owns and zeroes it. */
 void pe_plan_free(pe_plan *plan);
 

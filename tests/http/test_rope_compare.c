@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rope_compare.c - rope types side by side, through HTTP.
+ *
+ * Numbers are compared with those of /v1/rope/frequencies and of golden files bit for bit, and
+ * with an independent model in MPFR.
+ */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "support/compare_request.h"
+#include "support/golden.h"
+#include "support/problem.h"
+#include "support/rope_model.h"
+#include "support/rope_request.h"
+#include "support/slow.h"
+
+static test_server server;
+
+/* ---- numbers ------------------------------------------------------------------------------------
+ */
+
+/* Shortest digits of the same dtype: equal text is equal bits. */
+static void each_type_is_what_it_is_alone(void **state)
+{
+    random_source random = random_make("alone");
+    (void)state;
+    for (size_t round = 0; round < 8; round++) {
+        json_t *request = compare_random(&random);
+        json_object_set_new(request, "dtype", json_string(golden_types[round % GOLDEN_TYPES]));
+        if (round % GOLDEN_TYPES == 2) /* float16 holds no long wavelength */
+            json_object_set_new(request, "rope_theta", json_real(2));
+        json_t *compared = compare_answer(&server, COMPARE, request);
+        assert_int_equal(json_array_size(compare_types(compared)), COMPARE_TYPES);
+        for (size_t t = 0; t < COMPARE_TYPES; t++) {
+            json_t *body = compare_single(request, compare_type(compared, t));
+            compare_copy(body, request, "dtype");
+            json_t *single = compare_answer(&server, FREQUENCIES, body);
+            compare_same_as_alone(compared, single, t, compare_type(compared, t));
+            json_decref(single);
+            json_decref(body);
+        }
+        json_decref(compared);
+        json_decref(request);
+    }
+}
+
+/* What the model says of one type. */
+typedef struct facts {
+    double slow, unseen, largest;
+} facts;
+
+static void turns_of(const json_t *request, size_t i, double length, mpfr_ptr out)
+{
+    mpfr_t turn;
+    mpfr_init2(turn, SLOW_BITS);
+    mpfr_const_pi(turn, MPFR_RNDN);
+    mpfr_mul_ui(turn, turn, 2, MPFR_RNDN);
+    rope_model_theta(request, i, out);
+    mpfr_mul_d(out, out, length, MPFR_RNDN);
+    mpfr_div(out, out, turn, MPFR_RNDN);
+    mpfr_clear(turn);
+}
+
+static facts facts_of(const json_t *scaled, const json_t *plain, double trained, double target)
+{
+    facts out = {0, 0, 0};
+    mpfr_t turns, before, reach;
+    mpfr_inits2(SLOW_BITS, turns, before, reach, (mpfr_ptr)NULL);
+    for (size_t i = 0; i < rope_model_pairs(scaled); i++) {
+        turns_of(scaled, i, trained, turns);
+        turns_of(plain, i, trained, before);
+        out.slow += mpfr_cmp_ui(turns, 1) < 0;
+        if (mpfr_cmp_ui(before, 1) >= 0)
+            continue;
+        turns_of(scaled, i, target, turns);
+        mpfr_div(reach, turns, before, MPFR_RNDN);
+        out.largest = fmax(out.largest, slow_round(PE_FLOAT64, reach));
+        turns_of(plain, i, trained + 1, before);
+        out.unseen += mpfr_cmp(turns, before) >= 0;
+    }
+    mpfr_clears(turns, before, reach, (mpfr_ptr)NULL);
+    return out;
+}
+
+static void same_turns(const json_t *compared, size_t t, const json_t *single, double trained)
+{
+    const json_t *row = json_array_get(compare_data(compared, "turns"), t);
+    mpfr_t turns;
+    mpfr_init2(turns, SLOW_BITS);
+    for (size_t i = 0; i < rope_model_pairs(single); i++) {
+        turns_of(single, i, trained, turns);
+        const double wanted = slow_round(PE_FLOAT64, turns);
+        const double got = json_number_value(json_array_get(row, i));
+        if (got != wanted)
+            fail_msg("turns of pair %zu of %s: got %a, wanted %a", i, compare_type(compared, t),
+                     got, wanted);
+    }
+    mpfr_clear(turns);
+}
+
+static void turns_and_unseen_pairs_are_those_of_the_model(void **state)
+{
+    random_source random = random_make("turns");
+    (void)state;
+    for (size_t round = 0; round < 8; round++) {
+        json_t *request = compare_random(&random);
+        json_object_set_new(request, "dtype", json_string("float64"));
+        json_t *compared = compare_answer(&server, COMPARE, request),
+               *plain = compare_single(request, "default");
+        const double trained = compare_member(request, "max_position_embeddings");
+        for (size_t t = 0; t < COMPARE_TYPES; t++) {
+            json_t *single = compare_single(request, compare_type(compared, t));
+            const facts wanted =
+                facts_of(single, plain, trained, compare_member(request, "target_length"));
+            same_turns(compared, t, single, trained);
+            if (compare_number(compared, "slow_pairs", t) != wanted.slow ||
+                compare_number(compared, "unseen_pairs", t) != wanted.unseen ||
+                compare_number(compared, "largest_angle", t) != wanted.largest)
+                fail_msg("seed %llu, %s: got %g slow, %g unseen, largest %a; wanted %g, %g, %a",
+                         (unsigned long long)random.seed, compare_type(compared, t),
+                         compare_number(compared, "slow_pairs", t),
+                         compare_number(compared, "unseen_pairs", t),
+                         compare_number(compared, "largest_angle", t), wanted.slow, wanted.unseen,
+                         wanted.largest);
+            json_decref(single);
+        }
+        json_decref(plain);
+        json_decref(compared);
+        json_decref(request);
+    }
+}
+
+/* A golden file's request as one for a comparison of its type alone. */
+static json_t *compare_request(const json_t *golden, const char *type)
+{
+    json_t *r = rope_request_of(golden);
+    const double original = compare_member(r, "original_max_position_embeddings");
+    const double most = compare_member(r, "max_position_embeddings"),
+                 seq_len = compare_member(r, "seq_len");
+    const double trained = original != 0 ? original : most != 0 ? most : 4096;
+    json_object_del(r, "pairing");
+    json_object_del(r, "rope_type");
+    json_object_del(r, "seq_len");
+    json_object_del(r, "original_max_position_embeddings");
+    json_object_set_new(r, "max_position_embeddings", json_real(trained));
+    if (seq_len > trained || json_object_get(r, "factor") == NULL)
+        json_object_set_new(r, "target_length", json_real(fmax(seq_len, trained)));
+    json_object_set_new(r, "rope_types", json_pack("[s]", type));
+    json_object_set_new(r, "dtype", json_string("float64"));
+    return r;
+}
+
+static void frequencies_are_those_of_the_golden_files(void **state)
+{
+    static const struct {
+        const char *file, *type;
+    } files[] = {
+        {"rope_linear", "linear"},
+        {"rope_yarn", "yarn"},
+        {"rope_yarn_mscale_deepseek", "yarn"},
+        {"rope_yarn_no_truncate", "yarn"},
+        {"rope_llama3", "llama3"},
+        {"rope_dynamic_ntk_long", "dynamic"},
+        {"rope_longrope_long", "longrope"},
+        {"rope_ntk_alpha", "ntk_alpha"},
+        {"rope_ntk_fixed", "ntk_fixed"},
+        {"rope_ntk_mixed", "ntk_mixed"},
+    };
+    (void)state;
+    for (size_t f = 0; f < PE_LEN(files); f++) {
+        json_t *golden = golden_load(files[f].file);
+        json_t *request = compare_request(golden, files[f].type);
+        json_t *compared = compare_answer(&server, COMPARE, request);
+        const json_t *got = json_array_get(compare_data(compared, "inv_freq"), 0);
+        const json_t *truth = golden_flat(golden, "truth", "inv_freq");
+        assert_int_equal(json_array_size(got), json_array_size(truth));
+        for (size_t i = 0; i < json_array_size(truth); i++)
+            if (golden_item(got, i) != golden_item(truth, i))
+                fail_msg("%s, pair %zu: got %a, truth %a", files[f].file, i, golden_item(got, i),
+                         golden_item(truth, i));
+        json_decref(compared);
+        json_decref(request);
+        json_decref(golden);
+    }
+}
+
+static void bases_are_those_of_scaled_base(void **state)
+{
+    (void)state;
+    json_t *request = json_pack("{s:i, s:i, s:i}", "head_dim", 128, "max_position_embeddings", 4096,
+                                "target_length", 32768);
+    json_t *compared = compare_answer(&server, COMPARE, request);
+    assert_true(compare_number(compared, "base", compare_index(compared, "default")) == 10000);
+    assert_true(compare_number(compared, "base", compare_index(compared, "yarn")) == 10000);
+    assert_true(compare_number(compared, "base", compare_index(compared, "ntk")) ==
+                82684.62264056221);
+    assert_true(compare_number(compared, "base", compare_index(compared, "ntk_fixed")) == 80000);
+    reply alone = get(&server, "/v1/rope/scaled-base?head_dim=128&factor=8&method=dynamic"
+                               "&max_position_embeddings=4096&seq_len=32768");
+    json_t *dynamic = reply_json(&alone);
+    assert_true(compare_number(compared, "base", compare_index(compared, "dynamic")) ==
+                compare_member(dynamic, "scaled_base"));
+    json_decref(dynamic);
+    reply_free(&alone);
+    json_decref(compared);
+    json_decref(request);
+}
+
+static void a_factor_says_what_a_target_says(void **state)
+{
+    (void)state;
+    reply by_factor =
+        get(&server, COMPARE "?head_dim=8&max_position_embeddings=4096&factor=2.5&dtype=float64");
+    reply by_target = get(&server, COMPARE "?head_dim=8&max_position_embeddings=4096"
+                                           "&target_length=10240&dtype=float64");
+    assert_status("factor", &by_factor, 200);
+    assert_string_equal(by_factor.body, by_target.body);
+    reply_free(&by_factor);
+    reply_free(&by_target);
+}
+
+static void a_model_of_the_catalogue_says_what_was_trained(void **state)
+{
+    (void)state;
+    reply model = get(&server, COMPARE "?model=qwen2.5-7b&target_length=131072");
+    reply plain = get(&server, COMPARE "?head_dim=128&rope_theta=1000000"
+                                       "&max_position_embeddings=32768&target_length=131072");
+    assert_status("model", &model, 200);
+    assert_string_equal(model.body, plain.body);
+    reply_free(&model);
+    reply_free(&plain);
+}
+
+/* ---- formats and refusals -----------------------------------------------------------------------
+ */
+
+#define SMALL                                                                                      \
+    COMPARE "?head_dim=8&max_position_embeddings=4096&target_length=8192&rope_types=linear,yarn"
+
+static void other_formats_hold_one_tensor_or_the_settings_as_text(void **state)
+{
+    char shape[32];
+    (void)state;
+    reply raw = get(&server, SMALL "&format=raw&tensor=turns");
+    assert_string_equal(reply_header(&raw, "X-Tensor-Shape", shape, sizeof shape), "2,4");
+    assert_int_equal(raw.bytes, 2 * 4 * sizeof(float));
+    reply csv = get(&server, SMALL "&format=csv&tensor=unseen_pairs");
+    assert_string_equal(csv.body, "0,1\r\n0,0\r\n");
+    reply lost = get(&server, SMALL "&format=npy");
+    assert_problem("npy without a tensor", &lost, 406, "not-acceptable");
+
+    reply stored = get(&server, SMALL "&format=safetensors"), plain = get(&server, SMALL);
+    json_t *json = reply_json(&plain);
+    uint64_t bytes = 0;
+    for (size_t b = 0; b < 8; b++)
+        bytes |= (uint64_t)(unsigned char)stored.body[b] << (8 * b);
+    json_t *header = json_loadb(stored.body + 8, bytes, 0, NULL);
+    const json_t *metadata = json_object_get(header, "__metadata__");
+    json_t *settings =
+        json_loads(json_string_value(json_object_get(metadata, "settings")), 0, NULL);
+    assert_true(json_equal(settings, json_object_get(json, "settings")));
+    json_decref(settings);
+    json_decref(header);
+    json_decref(json);
+    reply_free(&plain);
+    reply_free(&stored);
+    reply_free(&lost);
+    reply_free(&csv);
+    reply_free(&raw);
+}
+
+static void what_cannot_be_compared_is_refused(void **state)
+{
+#define TRAINED "head_dim=8&max_position_embeddings=4096"
+    static const struct {
+        const char *query;
+        long status;
+        const char *code, *detail;
+    } cases[] = {
+        {"target_length=8192", 400, "missing-parameter", "head_dim is required"},
+        {"head_dim=8&target_length=8192", 400, "missing-parameter",
+         "max_position_embeddings is required"},
+        {TRAINED, 400, "missing-parameter", "target_length is required, or factor"},
+        {TRAINED "&target_length=4095", 422, "invalid-parameter",
+         "at least max_position_embeddings, 4096, got 4095"},
+        {TRAINED "&factor=0.5", 422, "invalid-parameter", "factor must be between 1 and"},
+        {TRAINED "&factor=1e6&max_position_embeddings=1", 400, "malformed-request",
+         "more than once"},
+        {"head_dim=8&max_position_embeddings=1e12&factor=2", 422, "invalid-parameter",
+         "at most 1e12"},
+        {"head_dim=8&max_position_embeddings=1&target_length=1000001", 422, "invalid-parameter",
+         "at most 1e6 times"},
+        {TRAINED "&factor=2&rope_types=yarm", 422, "invalid-parameter", "did you mean yarn?"},
+        {TRAINED "&factor=2&rope_types=proportional", 422, "invalid-parameter",
+         "got \"proportional\""},
+        {TRAINED "&factor=2&rope_types=yarn,linear,yarn", 422, "invalid-parameter",
+         "names yarn more than once"},
+        {TRAINED "&factor=2&rope_types=", 400, "malformed-request", "empty name"},
+        {TRAINED "&factor=2&rope_types=longrope", 400, "missing-parameter", "needs short_factor"},
+        {TRAINED "&factor=2&rope_types=longrope&short_factor=1,2&long_factor=1,2", 422,
+         "invalid-parameter", "short_factor must have rotary_dim/2 = 4 numbers, got 2"},
+        {TRAINED "&factor=2&rope_types=default,linear&beta_fast=16", 422, "invalid-parameter",
+         "beta_fast is read by none of the rope_types"},
+        {TRAINED "&factor=2&seq_len=8192", 400, "unknown-parameter", "seq_len"},
+        {TRAINED "&factor=2&rope_theta=1&rope_types=yarn", 422, "invalid-parameter", "rope_theta"},
+        {TRAINED "&factor=2&numerics=float32", 422, "invalid-parameter", "numerics"},
+        {"head_dim=2&max_position_embeddings=4096&factor=2&rope_types=ntk", 422,
+         "invalid-parameter", "needs a rotary_dim of at least 4"},
+        {"head_dim=8194&max_position_embeddings=4096&factor=2", 422, "invalid-parameter",
+         "between 2 and 4096"},
+        {"head_dim=128&max_position_embeddings=4096&factor=64&dtype=float16", 422,
+         "invalid-parameter", "overflows float16"},
+        {"model=llama-3.1-8b&factor=2", 422, "invalid-parameter", "scaled already"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char target[256];
+        snprintf(target, sizeof target, COMPARE "?%s", cases[c].query);
+        reply answer = get(&server, target);
+        assert_problem(cases[c].query, &answer, cases[c].status, cases[c].code);
+        if (strstr(answer.body, cases[c].detail) == NULL) {
+            json_t *problem = reply_json(&answer);
+            const char *detail = json_string_value(json_object_get(problem, "detail"));
+            if (strstr(detail, cases[c].detail) == NULL)
+                fail_msg("%s: got \"%s\", wanted \"%s\"", cases[c].query, detail, cases[c].detail);
+            json_decref(problem);
+        }
+        reply_free(&answer);
+    }
+}
+
+static void problems_point_into_the_body(void **state)
+{
+    (void)state;
+    reply answer = post_json(&server, COMPARE,
+                             "{\"head_dim\":8,\"max_position_embeddings\":4096,\"factor\":2,"
+                             "\"rope_types\":[\"yarn\"],"
+                             "\"rope_parameters\":{\"beta_fast\":1,\"beta_slow\":2}}");
+    assert_problem("beta_fast below beta_slow", &answer, 422, "invalid-parameter");
+    assert_non_null(strstr(answer.body, "\"#/rope_parameters/beta_fast\""));
+    reply_free(&answer);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_type_is_what_it_is_alone),
+        cmocka_unit_test(turns_and_unseen_pairs_are_those_of_the_model),
+        cmocka_unit_test(frequencies_are_those_of_the_golden_files),
+        cmocka_unit_test(bases_are_those_of_scaled_base),
+        cmocka_unit_test(a_factor_says_what_a_target_says),
+        cmocka_unit_test(a_model_of_the_catalogue_says_what_was_trained),
+        cmocka_unit_test(other_formats_hold_one_tensor_or_the_settings_as_text),
+        cmocka_unit_test(what_cannot_be_compared_is_refused),
+        cmocka_unit_test(problems_point_into_the_body),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
