@@ -26,7 +26,6 @@ extern const pe_resource pe_rope_frequencies, pe_rope_table, pe_rope_rotate, pe_
     pe_rope_scores, pe_rope_decay, pe_rope_scaled_base, pe_rope_attention_scale;
 extern const pe_resource pe_rope_mrope_positions, pe_rope_grid, pe_rope_grid_rotate;
 extern const pe_resource pe_rope_compare;
-extern const pe_resource pe_rope_mrope_positions;
 extern const pe_resource pe_rope_xpos, pe_rope_xpos_table;
 extern const pe_resource pe_alibi_slopes, pe_alibi_bias, pe_alibi_padded_bias,
     pe_alibi_probabilities;

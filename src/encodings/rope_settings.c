@@ -382,6 +382,13 @@ static void write_llama_yarn(draft *to)
                      "offered";
         return;
     }
+    if (formula->low >
+        formula->high) { /* there the published ramp falls, and llama.cpp's does not */
+        to->cannot =
+            "every pair turns so often over the trained length that the ramp begins behind "
+            "the last one, where llama.cpp keeps what others stretch";
+        return;
+    }
     put_number(&to->text, " --rope-scaling yarn --rope-scale ", to->lengths->factor);
     put_number(&to->text, " --yarn-orig-ctx ", to->lengths->trained);
     for (size_t f = 0; f < PE_LEN(flags); f++)
