@@ -41,8 +41,8 @@ typedef struct body {
     const pe_read_limits *limits;
     pe_claim *claim;
     pe_slice member[MEMBERS], parameters;
-    pe_buffer rest; /* the others, comma after each */
-    pe_slice dtype; /* as written, at either place */
+    pe_buffer rest, nested; /* the others, and those in parameters; comma after each */
+    pe_slice dtype;         /* as written, at either place */
     bool has_positions, has_head_dim;
     pe_dtype element; /* of tensors */
 } body;
@@ -60,19 +60,22 @@ static void peek(body *b, const char *key, pe_slice json)
 }
 
 /* A member for the resource to read. */
-static void pass_on(body *b, const char *key, pe_slice json)
+static void pass_on(body *b, const char *key, pe_slice json, pe_buffer *to)
 {
     peek(b, key, json);
-    pe_buffer_json_string(&b->rest, key);
-    pe_buffer_str(&b->rest, ":");
-    pe_buffer_add(&b->rest, json.text, json.bytes);
-    pe_buffer_str(&b->rest, ",");
+    pe_buffer_json_string(to, key);
+    pe_buffer_str(to, ":");
+    pe_buffer_add(to, json.text, json.bytes);
+    pe_buffer_str(to, ",");
 }
 
-static pe_status peek_member(void *state, const char *key, pe_slice json, pe_problem *why)
+/* Resources take a model's name beside their nested object only. */
+static pe_status nested_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
+    body *b = state;
+    const bool named = strcmp(key, "model") == 0 || strcmp(key, "layer_type") == 0;
     (void)why;
-    peek(state, key, json);
+    pass_on(b, key, json, named ? &b->rest : &b->nested);
     return PE_OK;
 }
 
@@ -96,7 +99,7 @@ static pe_status note_member(void *state, const char *key, pe_slice json, pe_pro
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);
-    pass_on(b, key, json);
+    pass_on(b, key, json, &b->rest);
     return PE_OK;
 }
 
@@ -104,7 +107,8 @@ static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
     pe_status status = pe_members_walk(text, b->limits->max_depth, note_member, b, why);
     if (b->member[CONFIG].text == NULL && b->member[LAYER_TYPE].text != NULL)
-        pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE]); /* of a model by name */
+        pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE],
+                &b->rest); /* of a model by name */
     if (status != PE_OK || b->parameters.text == NULL)
         return status;
     if (b->parameters.text[0] != '{')
@@ -112,7 +116,7 @@ static pe_status read_members(body *b, pe_slice text, pe_problem *why)
     if (b->member[CONFIG].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config",
                        "config stands in the place of parameters: give one of them");
-    return pe_members_walk(b->parameters, b->limits->max_depth - 1, peek_member, b, why);
+    return pe_members_walk(b->parameters, b->limits->max_depth - 1, nested_member, b, why);
 }
 
 static pe_status read_text(const body *b, size_t member, char *out, size_t room, pe_problem *why)
@@ -348,6 +352,14 @@ static pe_status read_config(body *b, const char *encoding, pe_buffer *parameter
     return status;
 }
 
+static void put_nested(const pe_buffer *members, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    if (members->bytes > 0)
+        pe_buffer_add(out, members->data, members->bytes - 1); /* without the last comma */
+    pe_buffer_str(out, "}");
+}
+
 /* The resource's own body: its parameters as "parameters", and what stood beside them. */
 static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *why)
 {
@@ -361,13 +373,12 @@ static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *w
     pe_buffer_str(&text, "\"parameters\":");
     if (parameters->bytes > 0)
         pe_buffer_add(&text, parameters->data, parameters->bytes);
-    else if (b->parameters.text != NULL)
-        pe_buffer_add(&text, b->parameters.text, b->parameters.bytes);
     else
-        pe_buffer_str(&text, "{}");
+        put_nested(&b->nested, &text);
     pe_buffer_str(&text, "}");
-    pe_status status =
-        text.failed || b->rest.failed || parameters->failed ? pe_fail_memory(why) : PE_OK;
+    pe_status status = text.failed || b->rest.failed || b->nested.failed || parameters->failed
+                           ? pe_fail_memory(why)
+                           : PE_OK;
     if (status == PE_OK)
         status = pe_ask_from_json(&resource, text.data, text.bytes, b->limits, &ask, why);
     if (status == PE_OK) {
@@ -441,6 +452,7 @@ pe_status pe_claim_from_json(const char *text, size_t bytes, const pe_read_limit
     if (status == PE_OK)
         status = read_tensors(&b, why);
     pe_buffer_free(&b.rest);
+    pe_buffer_free(&b.nested);
     if (status == PE_OK)
         *out = claim;
     else

@@ -115,6 +115,8 @@ static void write_search(const pe_report *report, pe_buffer *out)
     pe_buffer_str(out, "{");
     size(out, "hypotheses", report->hypotheses);
     truth(out, "pairs_tried", report->pairs_tried);
+    if (report->sampled > 0)
+        size(out, "sampled_positions", report->sampled);
     truth(out, "complete", report->complete);
     pe_buffer_str(out, "}");
 }

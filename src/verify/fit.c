@@ -74,8 +74,9 @@ static pe_status lag(const fitting *fit, double value, double *out, bool *made, 
     return status;
 }
 
-/* Halve the bracket, in logarithms, down to where the lag changes its sign. */
-static pe_status bisect(const fitting *fit, bracket *at, bool *made, pe_problem *why)
+/* Halve the bracket, in logarithms, down to where the lag changes its sign; well below the share
+ * that is known. */
+static pe_status bisect(const fitting *fit, double share, bracket *at, bool *made, pe_problem *why)
 {
     double at_low, at_high, at_middle, low = at->low, high = at->high;
     pe_status status = lag(fit, low, &at_low, made, why);
@@ -84,7 +85,7 @@ static pe_status bisect(const fitting *fit, bracket *at, bool *made, pe_problem 
     if (status != PE_OK || !*made)
         return status;
     *made = (at_low < 0) != (at_high < 0);
-    for (int step = 0; step < 60 && *made && high / low > 1 + 0x1p-44; step++) {
+    for (int step = 0; step < 60 && *made && high / low > 1 + share / 16; step++) {
         const double middle = sqrt(low) * sqrt(high);
         status = lag(fit, middle, &at_middle, made, why);
         if (status != PE_OK || !*made)
@@ -240,12 +241,12 @@ static pe_status narrow(fitting *fit, const places *where, const pe_fault *row, 
                     HUGE_VAL};
     for (int stage = 0; stage < 6; stage++) {
         double share = HUGE_VAL;
-        bool better;
+        bool better = false;
         status = stage == 0 ? open_up(fit, where, at, &share, &better, why)
                             : place(fit, where, at, &share, &better, why);
         if (status != PE_OK || !better || share > 0.5 || share > at->share / 2)
             break;
-        status = bisect(fit, at, &better, why);
+        status = bisect(fit, share, at, &better, why);
         if (status != PE_OK || !better)
             break;
         at->share = share;
@@ -273,6 +274,10 @@ static pe_status explains(const fitting *fit, double value, bool *out, pe_proble
     return status;
 }
 
+/* After so many sections the bracket is a 300th: the strain of what the value explains has fallen
+ * with it. */
+#define HOPELESS 12
+
 /* The least strain in the bracket, by golden sections: it falls towards the value from both sides.
  */
 static pe_status relax(const fitting *fit, bracket *at, double most, double *least, pe_problem *why)
@@ -283,7 +288,10 @@ static pe_status relax(const fitting *fit, bracket *at, double most, double *lea
     pe_status status = strain_at(fit, v[0], most, &f[0], why);
     if (status == PE_OK)
         status = strain_at(fit, v[1], most, &f[1], why);
+    const double start = fmax(f[0], f[1]);
     for (int step = 0; step < 40 && status == PE_OK && f[0] > 1 && f[1] > 1; step++) {
+        if (step == HOPELESS && fmin(f[0], f[1]) > start / 8)
+            break;
         const int worse = f[0] <= f[1] ? 1 : 0;
         *(worse == 1 ? &high : &low) = v[worse];
         v[worse] = v[1 - worse];
@@ -339,7 +347,7 @@ static pe_status try_decimals(const fitting *fit, double value, bool *made, pe_p
 /* Of the values around at->value that explain the upload, one of the fewest digits. */
 static pe_status shorten(const fitting *fit, const bracket *at, pe_problem *why)
 {
-    double low = at->value, high = at->value;
+    double low = at->value, high = low;
     pe_status status = find_end(fit, at->value, at->low, &low, why);
     if (status == PE_OK)
         status = find_end(fit, at->value, at->high, &high, why);

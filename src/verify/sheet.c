@@ -318,6 +318,74 @@ void pe_sheet_free(pe_sheet *sheet)
     sheet->got = sheet->inputs = NULL;
 }
 
+/* ---- a sample -----------------------------------------------------------------------------------
+ */
+
+#define SAMPLE_ROWS 4 /* of a token */
+
+/* Token k of n: a quarter from the start, a quarter up to the end, the rest spread between. */
+static size_t sampled_token(size_t k, size_t n, size_t tokens)
+{
+    const size_t quarter = n / 4, spread = n - 2 * quarter;
+    if (k < quarter)
+        return k;
+    if (k >= n - quarter)
+        return tokens - (n - k);
+    return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
+}
+
+static pe_status copy_rows(const pe_sheet *from, pe_sheet *to, pe_positions *positions,
+                           pe_problem *why)
+{
+    const size_t bytes = from->width * sizeof(double), each = from->rest * from->inner;
+    const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {to->tokens}}, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t k = 0; k < to->tokens; k++) {
+        const size_t token = sampled_token(k, to->tokens, from->tokens);
+        ((double *)list.data)[k] = pe_positions_at(all, token);
+        for (size_t o = 0; o < to->inner; o++) {
+            const size_t row = pe_sheet_row(from, token, o * each / to->inner);
+            const size_t at = pe_sheet_row(to, k, o);
+            memcpy(to->got + at * to->width, from->got + row * from->width, bytes);
+            if (to->inputs != NULL)
+                memcpy(to->inputs + at * to->width, from->inputs + row * from->width, bytes);
+        }
+    }
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
+    return status;
+}
+
+pe_status pe_sheet_sample(const pe_sheet *sheet, pe_sheet *out, pe_positions *positions,
+                          bool *sampled, pe_problem *why)
+{
+    const size_t each = sheet->rest * sheet->inner;
+    pe_sheet made = *sheet;
+    made.rest = 1;
+    made.inner = each < SAMPLE_ROWS ? each : SAMPLE_ROWS;
+    made.tokens = made.n = PE_SAMPLE_ELEMENTS / (sheet->width * made.inner) + 32;
+    *sampled =
+        sheet->view != NULL && sheet->elements > PE_SAMPLE_ELEMENTS && made.tokens < sheet->tokens;
+    if (!*sampled)
+        return PE_OK;
+    made.rows = made.tokens * made.inner;
+    made.elements = made.rows * made.width;
+    made.got = made.inputs = NULL;
+    pe_status status = make_doubles(made.elements, &made.got, why);
+    if (status == PE_OK && sheet->rotated)
+        status = make_doubles(made.elements, &made.inputs, why);
+    if (status == PE_OK)
+        status = copy_rows(sheet, &made, positions, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_sheet_free(&made);
+    return status;
+}
+
 /* ---- where things are ---------------------------------------------------------------------------
  */
 

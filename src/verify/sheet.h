@@ -36,6 +36,16 @@ pe_status pe_sheet_make(pe_claim *claim, struct pe_tables *tables, const pe_limi
                         pe_problem *why) PE_MUST_CHECK;
 void pe_sheet_free(pe_sheet *sheet);
 
+/** Elements of an upload beyond which faults are looked for in a sample of its rows. */
+#define PE_SAMPLE_ELEMENTS 8192
+
+/**
+ * Some tokens of a sheet of waves: the first, the last and others between, with a few rows each.
+ * positions: theirs, as a claim's. False: the sheet is small, or none of waves.
+ */
+pe_status pe_sheet_sample(const pe_sheet *sheet, pe_sheet *out, pe_positions *positions,
+                          bool *sampled, pe_problem *why) PE_MUST_CHECK;
+
 /** Row of token t, its o-th: below rest * inner. */
 size_t pe_sheet_row(const pe_sheet *sheet, size_t token, size_t o);
 /** Elements of that row. */

@@ -39,8 +39,9 @@ void pe_report_free(pe_report *report)
  */
 
 typedef struct search {
-    const pe_sheet *sheet;
-    pe_guess claim;
+    const pe_sheet *whole;
+    const pe_sheet *sheet; /* what is searched: the whole, or a sample of it */
+    pe_guess claim;        /* of the same positions */
     const pe_verify_limits *bounds;
     size_t work;
     pe_report *report;
@@ -51,10 +52,10 @@ static pe_status remaining(const search *s, const pe_guess *guess, unsigned by, 
                            pe_problem *why)
 {
     pe_errors reference;
-    pe_status status = pe_measure(s->sheet, guess, PE_NUMERICS_EXACT, out, NULL, 0, why);
+    pe_status status = pe_measure(s->whole, guess, PE_NUMERICS_EXACT, out, NULL, 0, why);
     if (status != PE_OK || (by & PE_BY_FLOAT32) == 0 || out->max_abs == 0)
         return status;
-    status = pe_measure(s->sheet, guess, PE_NUMERICS_FLOAT32, &reference, NULL, 0, why);
+    status = pe_measure(s->whole, guess, PE_NUMERICS_FLOAT32, &reference, NULL, 0, why);
     if (status == PE_OK && reference.elements > 0 && reference.max_abs < out->max_abs)
         *out = reference;
     return status;
@@ -88,7 +89,7 @@ static void insert(pe_report *report, pe_finding *finding)
 static pe_status keep(search *s, pe_guess *guess, unsigned by, pe_problem *why)
 {
     pe_finding finding = {.n_faults = guess->n_faults};
-    s->work += 2 * s->sheet->elements;
+    s->work += 2 * s->whole->elements;
     for (size_t f = 0; f < guess->n_faults; f++)
         finding.faults[f] = guess->faults[f]->name;
     pe_status status = remaining(s, guess, by, &finding.errors, why);
@@ -121,11 +122,23 @@ static bool spent(const search *s)
     return s->work > s->bounds->max_work;
 }
 
+/* The guess at all positions, and whether it explains the whole upload. */
+static pe_status confirm(search *s, pe_guess *guess, unsigned *by, pe_problem *why)
+{
+    pe_value *positions = pe_values_find(&guess->values, "positions");
+    const pe_value *all = pe_values_find(&s->whole->claim->values, "positions");
+    pe_positions_free(&positions->positions);
+    const pe_status status = pe_positions_copy(&all->positions, &positions->positions, why);
+    return status == PE_OK ? pe_explain(s->whole, guess, by, &s->work, why) : status;
+}
+
 static pe_status try_guess(search *s, pe_guess *guess, pe_problem *why)
 {
     unsigned by;
     s->report->hypotheses++;
-    const pe_status status = pe_explain(s->sheet, guess, &by, &s->work, why);
+    pe_status status = pe_explain(s->sheet, guess, &by, &s->work, why);
+    if (status == PE_OK && by != 0 && s->sheet != s->whole)
+        status = confirm(s, guess, &by, why);
     return status == PE_OK && by != 0 ? keep(s, guess, by, why) : status;
 }
 
@@ -199,7 +212,7 @@ static pe_status try_pairs(search *s, pe_problem *why)
     return status;
 }
 
-static pe_status diagnose(search *s, pe_problem *why)
+static pe_status search_sheet(search *s, pe_problem *why)
 {
     pe_status status = try_singles(s, why);
     if (status == PE_OK && s->report->n_findings == 0 && !spent(s)) {
@@ -208,6 +221,25 @@ static pe_status diagnose(search *s, pe_problem *why)
     }
     s->report->complete = !spent(s);
     rank(s->report);
+    return status;
+}
+
+/* In a sample of a large upload. */
+static pe_status diagnose(search *s, pe_problem *why)
+{
+    bool sampled;
+    pe_sheet sample;
+    pe_positions positions;
+    pe_status status = pe_sheet_sample(s->whole, &sample, &positions, &sampled, why);
+    if (status != PE_OK || !sampled)
+        return status != PE_OK ? status : search_sheet(s, why);
+    pe_value *value = pe_values_find(&s->claim.values, "positions");
+    pe_positions_free(&value->positions);
+    value->positions = positions;
+    s->sheet = &sample;
+    s->report->sampled = sample.tokens;
+    status = search_sheet(s, why);
+    pe_sheet_free(&sample);
     return status;
 }
 
@@ -274,7 +306,7 @@ pe_status pe_verify(pe_claim *claim, struct pe_tables *tables, const pe_limits *
     pe_status status = pe_sheet_make(claim, tables, limits, bounds, &sheet, why);
     if (status != PE_OK)
         return status;
-    search s = {.sheet = &sheet, .bounds = bounds, .report = &report};
+    search s = {.whole = &sheet, .sheet = &sheet, .bounds = bounds, .report = &report};
     status = pe_guess_of_claim(claim, tables, limits, &s.claim, why);
     if (status == PE_OK) {
         status = compare(&s, why);

@@ -90,8 +90,9 @@ typedef struct pe_report {
     pe_finding findings[PE_FINDINGS_MAX];
     size_t hypotheses; /* tried */
     bool pairs_tried;  /* of faults */
-    bool complete;     /* false: max_work ended the search */
-    char *parameters;  /* owned: canonical JSON of the claim */
+    size_t sampled;   /* positions that faults were looked for in; 0: all. Findings hold for all. */
+    bool complete;    /* false: max_work ended the search */
+    char *parameters; /* owned: canonical JSON of the claim */
 } pe_report;
 
 void pe_report_free(pe_report *report);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* test_verify_refusals.c - what is wrong with a claim that POST /v1/verify is given. */
+#include "support/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "support/parts.h"
+#include "support/problem.h"
+
+static test_server server;
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+/* ---- binary bodies ------------------------------------------------------------------------------
+ */
+
+static reply post_binary(const char *query, const char *type, const pe_buffer *body)
+{
+    char target[300], line[100];
+    snprintf(target, sizeof target, "/v1/verify?%s", query);
+    snprintf(line, sizeof line, "Content-Type: %s", type);
+    const char *const headers[] = {line, NULL};
+    return fetch(&server, "POST", target, headers, body->data, body->bytes);
+}
+
+#define SAFETENSORS "application/vnd.safetensors"
+
+static const float good_cos[] = {1, 1, 0.5403023F, 0.99995F},
+                   good_sin[] = {0, 0, 0.84147096F, 0.009999833F}, bad_cos[] = {1, 1, NAN, 1},
+                   far_cos[] = {1, 1, INFINITY, 1};
+
+#define F32(label, numbers)                                                                        \
+    {                                                                                              \
+        (label), "F32", "[2,2]", (numbers), sizeof(numbers)                                        \
+    }
+
+static void broken_binary_bodies_are_refused(void **state)
+{
+    const part nan_parts[] = {F32("cos", bad_cos), F32("sin", good_sin)};
+    const part inf_parts[] = {F32("cos", far_cos), F32("sin", good_sin)};
+    const part lone[] = {F32("cos", good_cos)};
+    const part strange[] = {F32("cos", good_cos), F32("sin", good_sin), F32("tan", good_sin)};
+    const part wide[] = {{"cos", "F32", "[1,4]", good_cos, sizeof good_cos}, F32("sin", good_sin)};
+    static const char query[] = "encoding=rope&head_dim=4&positions=0:2";
+    const struct {
+        const char *name;
+        const part *parts;
+        size_t n, cut; /* bytes less */
+        const char *query;
+        long status;
+        const char *code;
+    } cases[] = {
+        {"NaN", nan_parts, 2, 0, query, 422, "invalid-parameter"},
+        {"infinity", inf_parts, 2, 0, query, 422, "invalid-parameter"},
+        {"no sine", lone, 1, 0, query, 400, "missing-parameter"},
+        {"a third tensor", strange, 3, 0, query, 422, "invalid-parameter"},
+        {"another shape", wide, 2, 0, query, 422, "invalid-parameter"},
+        {"truncated", lone, 1, 3, query, 400, "malformed-request"},
+        {"cut in its header", lone, 1, 60, query, 400, "malformed-request"},
+        {"no encoding", lone, 1, 0, "head_dim=4", 400, "missing-parameter"},
+        {"unknown parameter", lone, 1, 0, "encoding=rope&head_dmi=4", 400, "unknown-parameter"},
+        {"encoding twice", lone, 1, 0, "encoding=rope&encoding=rope", 400, "malformed-request"},
+        {"half of the vectors", (const part[]){F32("inputs", good_cos)}, 1, 0, query, 400,
+         "missing-parameter"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        pe_buffer body = {0};
+        parts_safetensors(cases[c].parts, cases[c].n, &body);
+        body.bytes -= cases[c].cut;
+        reply answer = post_binary(cases[c].query, SAFETENSORS, &body);
+        assert_problem(cases[c].name, &answer, cases[c].status, cases[c].code);
+        reply_free(&answer);
+        pe_buffer_free(&body);
+    }
+    pe_buffer lie = {0};
+    pe_buffer_str(&lie, "\xff\xff\xff\xff\xff\xff\xff\x7f{}");
+    reply answer = post_binary(query, SAFETENSORS, &lie);
+    assert_problem("a header of exabytes", &answer, 400, "malformed-request");
+    reply_free(&answer);
+    pe_buffer_free(&lie);
+}
+
+/* ---- bad JSON -----------------------------------------------------------------------------------
+ */
+
+#define TABLE                                                                                      \
+    "\"table\":{\"cos\":[[1,1],[0.5403023,0.99995]],\"sin\":[[0,0],[0.84147096,0.009999833]]}"
+#define OK4     "\"parameters\":{\"head_dim\":4,\"positions\":\"0:2\"}"
+#define ROPE    "{\"encoding\":\"rope\","
+#define VECTORS "\"inputs\":[[1,2,3,4]]"
+
+static const struct {
+    const char *body;
+    long status;
+    const char *code, *says;
+} bad[] = {
+    {"", 400, "malformed-request", "empty"},
+    {"[]", 400, "malformed-request", "object"},
+    {"{}", 400, "missing-parameter", "#/encoding"},
+    {ROPE OK4 "}", 400, "missing-parameter", "#/table"},
+    {ROPE OK4 "," TABLE "," TABLE "}", 400, "malformed-request", "more than once"},
+    {"{\"encoding\":\"rpoe\"," OK4 "," TABLE "}", 422, "invalid-parameter", "did you mean rope?"},
+    {"{\"encoding\":7," OK4 "," TABLE "}", 422, "invalid-parameter", "#/encoding"},
+    {"{\"encoding\":\"rope/rotate\"," OK4 "," TABLE "}", 422, "invalid-parameter", "#/encoding"},
+    {ROPE OK4 ",\"tabel\":[1]}", 400, "unknown-parameter", "did you mean table?"},
+    {ROPE "\"parameters\":{\"head_dim\":4,\"rope_thta\":1}," TABLE "}", 400, "unknown-parameter",
+     "#/parameters/rope_thta"},
+    {ROPE "\"parameters\":{\"head_dim\":5}," TABLE "}", 422, "invalid-parameter",
+     "#/parameters/head_dim"},
+    {ROPE "\"parameters\":[]," TABLE "}", 422, "invalid-parameter", "#/parameters"},
+    {ROPE OK4 ",\"positions\":\"0:2\"," TABLE "}", 400, "malformed-request", "positions"},
+    {ROPE OK4 ",\"dtype\":\"float8\"," TABLE "}", 422, "invalid-parameter", "#/dtype"},
+    {ROPE OK4 ",\"tolerance\":-1," TABLE "}", 422, "invalid-parameter", "#/tolerance"},
+    {ROPE OK4 ",\"table\":3}", 422, "invalid-parameter", "#/table"},
+    {ROPE OK4 ",\"table\":[[1,1]]}", 400, "missing-parameter", "cos is missing"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,1]]}}", 400, "missing-parameter", "sin is missing"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1]],\"sin\":[[0,0]]}}", 422, "invalid-parameter",
+     "[2, 2], got [1, 2]"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1]],\"sin\":[[0,0],[0,0]]}}", 422, "invalid-parameter",
+     "#/table/cos"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1,1],[1,1,1]],\"sin\":[[0,0,0],[0,0,0]]}}", 422,
+     "invalid-parameter", "not as wide"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,NaN]],\"sin\":[[0,0],[0,0]]}}", 400,
+     "malformed-request", "#/table/cos/1/1"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,null]],\"sin\":[[0,0],[0,0]]}}", 422,
+     "invalid-parameter", "#/table/cos/1/1"},
+    {ROPE OK4 ",\"table\":{\"cos\":[[1,1],[1,1e99]],\"sin\":[[0,0],[0,0]]}}", 422,
+     "invalid-parameter", "overflows"},
+    {ROPE OK4 ",\"slopes\":[1]," TABLE "}", 422, "invalid-parameter", "#/slopes"},
+    {ROPE VECTORS "}", 400, "missing-parameter", "#/rotated"},
+    {ROPE "\"rotated\":[[1,2,3,4]],\"parameters\":{\"head_dim\":4}}", 400, "missing-parameter",
+     "#/inputs"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4],[1,2,3,4]]}", 422, "invalid-parameter", "#/rotated"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4]],\"seq_axis\":1}", 422, "invalid-parameter",
+     "#/seq_axis"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4]],\"positions\":\"0:2\"}", 422, "invalid-parameter",
+     "#/positions"},
+    {ROPE VECTORS ",\"rotated\":[[1,2,3,4]],\"parameters\":{\"head_dim\":8}}", 422,
+     "invalid-parameter", "#/inputs"},
+    {"{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":4}," VECTORS
+     ",\"rotated\":[[1,2,3,4]]}",
+     400, "unknown-parameter", "head_dim"},
+    {ROPE "\"config\":{\"model_type\":\"llama\"}," OK4 "," TABLE "}", 422, "invalid-parameter",
+     "#/config"},
+    {"{\"config\":3," TABLE "}", 422, "invalid-parameter", "#/config"},
+};
+
+static void what_is_wrong_with_a_claim_is_said(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(bad); c++) {
+        reply answer = post_json(&server, "/v1/verify", bad[c].body);
+        assert_problem(bad[c].body, &answer, bad[c].status, bad[c].code);
+        if (strstr(answer.body, bad[c].says) == NULL)
+            fail_msg("%s: \"%s\" is not said: %s", bad[c].body, bad[c].says, answer.body);
+        reply_free(&answer);
+    }
+    reply answer = get(&server, "/v1/verify");
+    assert_problem("GET", &answer, 405, "method-not-allowed");
+    reply_free(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_binary_bodies_are_refused),
+        cmocka_unit_test(what_is_wrong_with_a_claim_is_said),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.c - a safetensors file of a few tensors. */
+#include "support/parts.h"
+
+#include <stdint.h>
+
+void parts_safetensors(const part *parts, size_t n, pe_buffer *out)
+{
+    pe_buffer header = {0};
+    size_t at = 0;
+    pe_buffer_str(&header, "{");
+    for (size_t p = 0; p < n; p++) {
+        pe_buffer_format(&header,
+                         "%s\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
+                         p == 0 ? "" : ",", parts[p].name, parts[p].dtype, parts[p].shape, at,
+                         at + parts[p].bytes);
+        at += parts[p].bytes;
+    }
+    pe_buffer_str(&header, "}");
+    const uint64_t bytes = header.bytes;
+    pe_buffer_add(out, &bytes, sizeof bytes);
+    pe_buffer_add(out, header.data, header.bytes);
+    for (size_t p = 0; p < n; p++)
+        pe_buffer_add(out, parts[p].data, parts[p].bytes);
+    pe_buffer_free(&header);
+}

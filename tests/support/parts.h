@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* parts.h - a safetensors file of a few tensors. */
+#ifndef PE_TESTS_SUPPORT_PARTS_H
+#define PE_TESTS_SUPPORT_PARTS_H
+
+#include <stddef.h>
+
+#include "base/buffer.h"
+
+typedef struct part {
+    const char *name, *dtype, *shape; /* "cos", "F32", "[2,2]" */
+    const void *data;
+    size_t bytes;
+} part;
+
+void parts_safetensors(const part *parts, size_t n, pe_buffer *out);
+
+#endif
