@@ -300,6 +300,22 @@ void pe_reader_default(pe_reader *reader, const char *where, double value, const
     json_decref(number);
 }
 
+void pe_reader_ignore(pe_reader *reader, const char *parameter, const char *note)
+{
+    const pe_model *model = reader->model;
+    for (size_t k = 0; k < model->n_keys && reader->status == PE_OK; k++) {
+        pe_model_key *key = &model->keys[k];
+        if (key->parameter == NULL || strcmp(key->parameter, parameter) != 0)
+            continue;
+        free(key->note);
+        key->note = strdup(note);
+        key->status = PE_MODEL_KEY_IGNORED;
+        key->parameter = NULL;
+        if (key->note == NULL)
+            pe_reader_fail_memory(reader);
+    }
+}
+
 void pe_reader_warn(pe_reader *reader, const char *format, ...)
 {
     char text[512];
@@ -494,4 +510,11 @@ bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const
     else if (take(reader, row, where, json, &number))
         put_number(row, value, number);
     return true;
+}
+
+void pe_reader_unset(pe_values *values, const char *name)
+{
+    pe_value *value = pe_values_find(values, name);
+    free(value->list);
+    *value = (pe_value){0};
 }

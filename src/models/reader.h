@@ -67,6 +67,9 @@ void pe_reader_default(pe_reader *reader, const char *where, double value, const
 void pe_reader_warn(pe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Keys that were to become this parameter become none: ignored, with the note. */
+void pe_reader_ignore(pe_reader *reader, const char *parameter, const char *note);
+
 /** The member at a path below the configuration ("attn_config/alibi"); NULL when absent or null. */
 const json_t *pe_reader_member(const pe_reader *reader, const char *where);
 
@@ -97,5 +100,7 @@ void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name
                           double number);
 /** Set a CHOICE row that is there to one of its choices. */
 void pe_reader_set_choice(pe_values *values, const char *name, const char *choice);
+/** Make a row that is there absent again. */
+void pe_reader_unset(pe_values *values, const char *name);
 
 #endif

@@ -381,31 +381,63 @@ static void check_lengths(pe_rope_reading *r)
                        factor, ratio);
 }
 
-static void check(pe_rope_reading *r)
+static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
+{
+    char where[288];
+    if (status == PE_INTERNAL) {
+        pe_reader_fail_memory(r->reader);
+        return;
+    }
+    place_of_parameter(r, why->where, where, sizeof where);
+    const bool meant = r->stray_near != NULL && strcmp(r->stray_near, why->where) == 0;
+    pe_reader_fail(r->reader, status, where, "%s%s%s%s", why->detail, meant ? "; " : "",
+                   meant ? r->stray : "", meant ? " is not known: is it meant?" : "");
+}
+
+/* The values as a resource would read them. */
+static pe_status check_values(pe_rope_reading *r, pe_problem *why)
 {
     pe_values values = {0};
-    pe_problem why = {0};
     pe_rope checked = {0};
-    char where[288];
-    if (r->reader->status != PE_OK)
-        return;
-    pe_status status = copy_values(&r->kind->values, &values, &why);
+    pe_status status = copy_values(&r->kind->values, &values, why);
     if (status == PE_OK)
-        status = pe_values_defaults(&values, &why);
+        status = pe_values_defaults(&values, why);
     if (status == PE_OK)
-        status = pe_rope_read(&values, &checked, &why);
-    if (status == PE_OK) {
+        status = pe_rope_read(&values, &checked, why);
+    if (status == PE_OK)
         take_derived(r, &values);
-    } else if (status == PE_INTERNAL) {
-        pe_reader_fail_memory(r->reader);
-    } else {
-        place_of_parameter(r, why.where, where, sizeof where);
-        const bool meant = r->stray_near != NULL && strcmp(r->stray_near, why.where) == 0;
-        pe_reader_fail(r->reader, status, where, "%s%s%s%s", why.detail, meant ? "; " : "",
-                       meant ? r->stray : "", meant ? " is not known: is it meant?" : "");
-    }
     pe_rope_free(&checked);
     pe_values_free(&values);
+    return status;
+}
+
+/* Sections that cannot be leave a rotation of one axis, which is what text has. */
+static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
+{
+    static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
+    bool any = false;
+    for (size_t i = 0; i < PE_LEN(names); i++)
+        any |= strcmp(names[i], why->where) == 0;
+    for (size_t i = 0; any && i < PE_LEN(names); i++) {
+        pe_reader_unset(&r->kind->values, names[i]);
+        pe_reader_ignore(r->reader, names[i], why->detail);
+    }
+    if (any)
+        pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
+                       why->detail);
+    return any;
+}
+
+static void check(pe_rope_reading *r)
+{
+    pe_problem why = {0};
+    if (r->reader->status != PE_OK)
+        return;
+    pe_status status = check_values(r, &why);
+    if (status == PE_INVALID_PARAMETER && drop_sections(r, &why))
+        status = check_values(r, &why);
+    if (status != PE_OK)
+        fail_check(r, status, &why);
 }
 
 void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary, pe_model_layers *kind)

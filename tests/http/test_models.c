@@ -327,7 +327,7 @@ static const struct {
     {"{" HEADS ",\"max_position_embeddings\":64,\"rope_scaling\":{\"type\":\"longrope\","
      "\"short_factor\":[1,\"x\",1,1,1,1,1,1],\"long_factor\":[1,1,1,1,1,1,1,1]}}",
      422, "invalid-parameter", "#/rope_scaling/short_factor/1"},
-    {"{" HEADS ",\"rope_scaling\":{\"mrope_section\":[1,2,3]}}", 422, "invalid-parameter",
+    {"{" HEADS ",\"rope_scaling\":{\"mrope_section\":\"1,2,5\"}}", 422, "invalid-parameter",
      "#/rope_scaling/mrope_section"},
     {"{" HEADS ",\"rope_parameters\":{\"full_attention\":{}},\"layer_types\":[\"a\"]}", 400,
      "missing-parameter", "#/rope_parameters/a"},

@@ -74,6 +74,12 @@ static const spelling spellings[] = {
      "\"alpha\":1000,\"factor\":1}}",
      NULL, "rope_type", "\"ntk_alpha\""},
 
+    {"{" LLAMA ",\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,11]}}", NULL,
+     "mrope_section", NULL},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true,\"mrope_section\":[16,16]}}", NULL,
+     "mrope_interleaved", NULL},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true}}", NULL, "mrope_interleaved", NULL},
+
     /* lengths */
     {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN "}}", NULL,
      "original_max_position_embeddings", "4096"},
@@ -256,6 +262,8 @@ static const struct {
      PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_scaling\":{\"a/b~c\":\"x\"}}", "#/rope_scaling/a~1b~0c", "\"x\"",
      PE_MODEL_KEY_IGNORED},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,11]}}", "#/rope_scaling/mrope_section",
+     "[8,12,11]", PE_MODEL_KEY_IGNORED},
     {"{\"text_config\":{" LLAMA ",\"rope_theta\":5e5}}", "#/text_config/rope_theta", "500000",
      PE_MODEL_KEY_USED},
     {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
@@ -307,6 +315,9 @@ static const struct {
     {"{" LLAMA LAYERS ",\"layer_types\":[\"full_attention\"]}", "1 entries for 4 layers"},
     {"{" LLAMA ",\"rope_interleaved\":true}", "turns halves"},
     {"{\"model_type\":\"gpt_oss\"}", "those of model type gpt_oss"},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,11]}}",
+     "rotary_dim/2 = 32 pairs, got 31"},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true}}", "mrope_section, which is absent"},
 };
 
 static void what_looks_wrong_is_warned_of(void **state)
