@@ -213,6 +213,17 @@ static bool rotate_twice(pe_guess *guess, const pe_fault *fault)
     return move_positions(guess, fault);
 }
 
+/* A back turn, as a decoder's: the factor is divided by. */
+static bool undo(pe_guess *guess, const pe_fault *fault)
+{
+    double factor;
+    if (!attention_factor(guess, &factor) || factor == 1)
+        return false;
+    set_attention(guess, 1 / factor);
+    guess->twist.loose = true;
+    return move_positions(guess, fault);
+}
+
 /* ---- dimensions and layouts ---------------------------------------------------------------------
  */
 
@@ -425,6 +436,11 @@ const pe_fault pe_faults[] = {
      .rule = "the rotation was the inverse one: angles were negative",
      .change = move_positions,
      .value = -1},
+    {.name = "undone",
+     .rule = "vectors were turned back: angles were negative, the attention factor was divided by",
+     .change = undo,
+     .value = -1,
+     .of_vectors = true},
     {.name = "rotated_twice",
      .rule = "vectors were rotated twice",
      .change = rotate_twice,

@@ -10,9 +10,10 @@ extern const pe_fault pe_fits[]; /* value, and_value: where to look */
 extern const size_t pe_fits_n;
 
 /**
- * Find the value of the fit's row for which a pair turns as it does in the upload, at the
- * token next to position 0: the angle there falls or rises steadily with the value. Of the values
- * that do, the one with fewest digits.
+ * Find the value of the fit's row that explains the upload: bisect for the angle of one pair at one
+ * token, the pair and token that tell most of those that cannot be a turn off; narrow that with
+ * tokens ever farther from position 0; take the shortest decimal that explains all. Needs positions
+ * near 0: where angles of all values in the range are turns apart, nothing is found.
  * *made is false where there is none, or the row is not there. Errors  INTERNAL (memory).
  */
 pe_status pe_fit_apply(const pe_fault *fit, const pe_sheet *sheet, pe_guess *guess, bool *made,

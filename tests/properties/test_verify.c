@@ -188,6 +188,7 @@ static void apply_name(planted *p, const char *name, bool *loose)
     } moves[] = {{"position_plus_one", 1, 1},
                  {"position_minus_one", 1, -1},
                  {"inverse", -1, 0},
+                 {"undone", -1, 0},
                  {"rotated_twice", 2, 0}};
     static const struct {
         const char *name;
@@ -208,7 +209,7 @@ static void apply_name(planted *p, const char *name, bool *loose)
     p->negated ^= strcmp(name, "alibi_sign") == 0;
     p->head_exponent |= strcmp(name, "head_in_exponent") == 0;
     *loose |= strcmp(name, "float32_inv_freq") == 0 || strcmp(name, "rotated_twice") == 0 ||
-              strcmp(name, "attention_factor_squared") == 0;
+              strcmp(name, "undone") == 0 || strcmp(name, "attention_factor_squared") == 0;
 }
 
 /* The slow code makes the upload of what a finding says. */
@@ -384,7 +385,7 @@ static const char *const pairs[][2] = {
     {"alibi_sign", "alibi_form"},
     {"alibi_variant", "alibi_sign"},
     {"alibi_variant", "alibi_form"},
-    {"bfloat16_positions", "rope_theta"},
+    {"bfloat16_positions", "scaling_dropped"},
 };
 
 static void pairs_of_faults_are_found(void **state)

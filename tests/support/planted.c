@@ -70,6 +70,8 @@ static void rope_pair(const planted *how, size_t i, pair *out)
     rope_model_attention(how->parameters, out->amplitude);
     if (how->attention_power == 0)
         mpfr_set_ui(out->amplitude, 1, MPFR_RNDN);
+    if (how->attention_power == -1)
+        mpfr_ui_div(out->amplitude, 1, out->amplitude, MPFR_RNDN);
     if (how->attention_power == 2)
         mpfr_sqr(out->amplitude, out->amplitude, MPFR_RNDN);
     if (how->arithmetic == PLANTED_EXACT)

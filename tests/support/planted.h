@@ -36,7 +36,7 @@ typedef struct planted {
     size_t tokens;
     double positions[PLANTED_MAX_TOKENS];
     const double *inputs;   /* PLANTED_VECTORS */
-    double attention_power; /* 1 */
+    double attention_power; /* 1; 0, 2 or -1 */
     bool exchanged;         /* cosines for sines */
     bool negated;           /* masks stay masks */
     bool head_exponent;     /* 2i/head_dim */

@@ -327,6 +327,13 @@ static void plant_inverse(random_source *random, planted *made)
     move(made, -1, 0);
 }
 
+static void plant_undone(random_source *random, planted *made)
+{
+    (void)random;
+    move(made, -1, 0);
+    made->attention_power = -1;
+}
+
 static void plant_twice(random_source *random, planted *made)
 {
     (void)random;
@@ -436,6 +443,7 @@ const seed seeds[] = {
     {"position_plus_one", WAVES, NULL, false, false, NULL, plant_plus},
     {"position_minus_one", WAVES, NULL, false, false, NULL, plant_minus},
     {"inverse", WAVES, NULL, false, false, NULL, plant_inverse},
+    {"undone", ONLY(PLANTED_VECTORS), "yarn", false, false, NULL, plant_undone},
     {"rotated_twice", ONLY(PLANTED_VECTORS), NULL, false, false, NULL, plant_twice},
     {"float32_positions", WAVES, NULL, true, false, prepare_far32, plant_far32},
     {"float16_positions", WAVES, NULL, false, false, prepare_far16, plant_far16},
