@@ -75,9 +75,21 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
     return n;
 }
 
+/* Parameters that clients know of other resources; their absence means something. */
+static const struct {
+    const char *name, *before, *after; /* the path */
+} elsewhere[] = {
+    {"model", "no model of the catalogue says anything of", ": give its parameters one by one"},
+    {"layer_type", "layers of a model do not differ in what they say of", ""},
+};
+
 pe_status pe_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                           const char *name, pe_problem *why)
 {
+    for (size_t i = 0; i < PE_LEN(elsewhere); i++)
+        if (strcmp(elsewhere[i].name, name) == 0)
+            return pe_fail(why, PE_INVALID_PARAMETER, where, "%s %s%s", elsewhere[i].before,
+                           resource->path, elsewhere[i].after);
     const char **names = calloc(resource->n_params + PE_REPRESENTATION_N + 1, sizeof *names);
     if (names == NULL)
         return pe_fail_memory(why);

@@ -26,10 +26,24 @@ static pe_status fail_encoding(const pe_ask *ask, const char *name, const pe_mod
                    ask->resource->encoding);
 }
 
+/* What is asked apart from layers. */
+static pe_status fill_part(pe_ask *ask, const char *name, const pe_model *model, const char *lack,
+                           pe_problem *why)
+{
+    const pe_values *part = pe_model_part_find(model, ask->resource);
+    if (part == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "model", "%s %s: there is nothing for it to set",
+                       name, lack);
+    return pe_model_fill(part, &ask->values, why);
+}
+
 static pe_status fill(pe_ask *ask, const char *name, const char *layer_type, const pe_model *model,
                       pe_problem *why)
 {
     const pe_model_layers *layers;
+    const char *lack = pe_model_part_lack(ask->resource);
+    if (lack != NULL)
+        return fill_part(ask, name, model, lack, why);
     if (strcmp(model->encoding, ask->resource->encoding) != 0)
         return fail_encoding(ask, name, model, why);
     const pe_status status = pe_model_choose(model, layer_type, &layers, why);
@@ -38,7 +52,7 @@ static pe_status fill(pe_ask *ask, const char *name, const char *layer_type, con
     if (layers->resource == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
                        "layers of type %s of %s do not rotate", layers->layer_type, name);
-    return pe_model_fill(layers, &ask->values, why);
+    return pe_model_fill(&layers->values, &ask->values, why);
 }
 
 /* What they said is in the values now. */

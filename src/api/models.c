@@ -58,6 +58,16 @@ static void put_layers(const pe_model_layers *layers, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
+static void put_part(const pe_model_part *part, pe_buffer *out)
+{
+    pe_write_item(out);
+    pe_buffer_str(out, "{");
+    pe_write_text(out, "path", part->resource->path);
+    pe_write_name(out, "parameters");
+    pe_values_json(&part->values, out);
+    pe_buffer_str(out, "}");
+}
+
 static void put_key(const pe_model_key *key, pe_buffer *out)
 {
     pe_write_item(out);
@@ -83,6 +93,11 @@ static void put_model(const pe_model *model, pe_buffer *out)
     pe_buffer_str(out, "[");
     for (size_t k = 0; k < model->n_kinds; k++)
         put_layers(&model->kinds[k], out);
+    pe_buffer_str(out, "]");
+    pe_write_name(out, "resources");
+    pe_buffer_str(out, "[");
+    for (size_t p = 0; p < model->n_parts; p++)
+        put_part(&model->parts[p], out);
     pe_buffer_str(out, "]");
     pe_write_name(out, "keys");
     pe_buffer_str(out, "[");

@@ -14,7 +14,8 @@
 pe_status pe_config_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
                             pe_model **out, pe_problem *why) PE_MUST_CHECK;
 
-/** {"encoding", "parameters", "softmax_scale"?, "layers": [...], "keys": [...], "warnings": [...]}
+/** {"encoding", "parameters", "softmax_scale"?, "layers": [...], "resources": [...], "keys": [...],
+ * "warnings": [...]}
  */
 void pe_model_json(const pe_model *model, pe_buffer *out);
 

@@ -73,7 +73,8 @@ size_t pe_representation_find(const char *name);
 pe_status pe_representation_set(pe_ask *ask, size_t which, const char *text,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/** Errors that name a parameter. `where` is its place. */
+/** Errors that name a parameter. `where` is its place. A model where none says anything is
+ * INVALID_PARAMETER, other names UNKNOWN_PARAMETER. */
 pe_status pe_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                           const char *name, pe_problem *why);
 pe_status pe_fail_repeated(const char *where, const char *name, pe_problem *why);

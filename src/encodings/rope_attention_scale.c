@@ -10,7 +10,7 @@
 
 typedef struct scale {
     pe_positions positions;
-    double beta, original;
+    double beta, original, offset;
 } scale;
 
 typedef struct element {
@@ -27,13 +27,14 @@ static void eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_add_ui(out, out, 1, MPFR_RNDN);
 }
 
-/* floor(position / original) as if the quotient were not rounded: the remainder tells */
+/* floor((position + offset) / original) as if nothing were rounded: that can only be too high, and
+ * the remainder tells */
 static double steps_at(const scale *state, size_t r)
 {
     const double position = pe_positions_at(&state->positions, r);
-    const double steps = floor(position / state->original);
+    const double steps = floor((position + state->offset) / state->original);
     const double rest = fma(-steps, state->original, position);
-    return rest < 0 ? steps - 1 : steps;
+    return rest < -state->offset ? steps - 1 : steps;
 }
 
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
@@ -87,6 +88,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail_memory(why);
     state->beta = pe_values_real(values, "beta");
     state->original = (double)pe_values_int(values, "original_max_position_embeddings");
+    state->offset = (double)pe_values_int(values, "position_offset");
     out->state = state;
     out->free_state = free_state;
     out->fill = fill;
@@ -118,18 +120,27 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Length of the steps in which it grows; the first has scale 1.",
      .example = "8192"},
+    {.name = "position_offset",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = 1,
+     .unit = "tokens",
+     .help = "Added to each position: 1 for Llama 4, which counts from 1 here.",
+     .example = "0"},
+    PE_PARAM_MODEL_ALONE("ministral-3-3b-reasoning"),
     PE_PARAM_DTYPE,
     PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
- *     scale(p) = 1 + beta ln(1 + floor(p / original_max_position_embeddings))
+ *     scale(p) = 1 + beta ln(1 + floor((p + position_offset) / original_max_position_embeddings))
  *
- * multiplies the query at position p, after its rotation. Llama 4 counts positions from 1 here:
- * its scale at p is this at p + 1, with original_max_position_embeddings its floor_scale, 8192.
+ * multiplies the query at position p, after its rotation. Llama 4 counts positions from 1 here,
+ * with original_max_position_embeddings its floor_scale, 8192, in the layers that do not rotate.
  *
  * Source  Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in huggingface/transformers
- *         at b4b5244c9c7cdb80d0aaafdb8f35244612788532, models/ministral3/modeling_ministral3.py.
+ *         at b4b5244c9c7cdb80d0aaafdb8f35244612788532, models/ministral3/modeling_ministral3.py;
+ *         position_offset: Llama4TextAttention in models/llama4/modeling_llama4.py.
  * Shapes  [positions].
  * Accuracy  correctly rounded.
  * Errors  INVALID_PARAMETER: a negative position.
@@ -140,8 +151,8 @@ const pe_resource pe_rope_attention_scale = {
     .name = "rope/attention-scale",
     .kind = PE_TABLE,
     .summary = "The factor by which attention temperature scales the query at a position.",
-    .formula = "scale(p) = 1 + beta ln(1 + floor(p / original_max_position_embeddings)); Llama 4 "
-               "has p + 1 for p",
+    .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
+               "original_max_position_embeddings))",
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
               "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",

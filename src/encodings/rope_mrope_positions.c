@@ -324,6 +324,7 @@ static const pe_param params[] = {
      .example = "2"},
     PADDING_ROW("left_padding", "before"),
     PADDING_ROW("right_padding", "after"),
+    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
     PE_RELATIVE_DTYPE,
     PE_PARAM_NUMERICS_EXACT,
 };

@@ -26,6 +26,7 @@ static const pe_param params[] = {
      .unit = "channels",
      .help = "Width of a row; embeddings tell it, and it is checked when given.",
      .example = "4"},
+    PE_PARAM_MODEL,
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,

@@ -160,9 +160,8 @@ static pe_status check_unscaled(const pe_values *from, const pe_values *to, pe_p
                    row->choices[own->choice]);
 }
 
-pe_status pe_model_fill(const pe_model_layers *layers, pe_values *values, pe_problem *why)
+pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why)
 {
-    const pe_values *from = &layers->values;
     const pe_status unscaled = check_unscaled(from, values, why);
     if (unscaled != PE_OK)
         return unscaled;

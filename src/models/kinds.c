@@ -160,11 +160,12 @@ static void read_pattern(pe_reader *reader, stack *layers)
 static void read_nope_list(pe_reader *reader, stack *layers, const json_t *list)
 {
     const size_t n = json_array_size(list);
-    if (!json_is_array(list) || (layers->n != 0 && n != layers->n)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "no_rope_layers",
-                       "no_rope_layers must be an array with a 0 or 1 for each of %zu layers, got "
-                       "%s of %zu",
-                       layers->n, pe_json_type_text(list), n);
+    if (!json_is_array(list) || n < layers->n) {
+        pe_reader_fail(
+            reader, PE_INVALID_PARAMETER, "no_rope_layers",
+            "no_rope_layers must be an array with a 0 or 1 for each of %zu layers or more, got "
+            "%s of %zu",
+            layers->n, pe_json_type_text(list), n);
         return;
     }
     for (size_t i = 0; i < layers->n; i++) {

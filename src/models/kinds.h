@@ -28,6 +28,10 @@ void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out);
 void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary,
                      pe_model_layers *kind);
 
+/** Add the parts (parts.c), which are for all layers alike; before the layers, so that a key that
+ * serves both is reported as used. */
+void pe_parts_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary);
+
 /** Multiplies attention logits where that is not 1/sqrt(head_dim). */
 void pe_softmax_resolve(pe_reader *reader);
 

@@ -37,6 +37,14 @@ typedef struct pe_model_layers {
     pe_values values;
 } pe_model_layers;
 
+/** What a model says to a resource that asks of other things than its layers' encoding. */
+typedef struct pe_model_part {
+    const pe_resource *resource; /* "rope/attention-scale", "rope/mrope-positions" */
+    pe_values values;            /* of its rows */
+} pe_model_part;
+
+#define PE_MODEL_PARTS_MAX 2
+
 /** Immutable once made. */
 typedef struct pe_model {
     const char
@@ -44,6 +52,8 @@ typedef struct pe_model {
     size_t n_kinds;
     pe_model_layers *kinds; /* [0] is what counts where nobody chooses: full attention */
     size_t n_layers;        /* 0: the configuration does not say */
+    size_t n_parts;
+    pe_model_part parts[PE_MODEL_PARTS_MAX];
     bool has_softmax_scale;
     double softmax_scale; /* of attention logits, where the configuration changes it */
     size_t n_keys;
@@ -73,13 +83,18 @@ void pe_model_free(pe_model *model);
 pe_status pe_model_choose(const pe_model *model, const char *layer_type,
                           const pe_model_layers **out, pe_problem *why) PE_MUST_CHECK;
 
+/** Of a resource that asks of other things than layers: what to say of a model that says nothing to
+ * it ("scales no queries by their position"). NULL: the resource asks what layers say. */
+const char *pe_model_part_lack(const pe_resource *resource);
+/** What the model says to such a resource; NULL: nothing. */
+const pe_values *pe_model_part_find(const pe_model *model, const pe_resource *resource);
+
 /**
- * Give values, of a resource's rows, what these layers say, wherever the client gave nothing.
- * An explicit rope_type that is not the model's leaves all keys of the model's type out; an
- * explicit head_dim, rotary_dim or partial_rotary_factor leaves out what would contradict it.
- * Errors  INTERNAL (memory).
+ * Give values, of a resource's rows, what a model's layers or part say (from), wherever the client
+ * gave nothing. An explicit rope_type that is not the model's leaves all keys of the model's type
+ * out; an explicit head_dim, rotary_dim or partial_rotary_factor leaves out what would contradict
+ * it. Errors  INTERNAL (memory).
  */
-pe_status pe_model_fill(const pe_model_layers *layers, pe_values *values,
-                        pe_problem *why) PE_MUST_CHECK;
+pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -42,7 +42,8 @@ typedef enum pe_fact {
 
 /** Reading under way. The first failure is kept; what follows it reads nothing. */
 typedef struct pe_reader {
-    const json_t *config;      /* the object that has the text model's keys */
+    const json_t *whole;       /* the configuration */
+    const json_t *config;      /* the object of it that has the text model's keys */
     char path[64];             /* of it: "", "text_config/" */
     const pe_model_type *type; /* never NULL: unknown types are an empty row */
     json_t *dictionary;        /* the type's own, once it has been asked for */

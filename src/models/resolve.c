@@ -51,13 +51,13 @@ static void descend(pe_reader *reader)
 }
 
 /* The nested object's model type, else that of the whole. */
-static void read_model_type(pe_reader *reader, const json_t *whole)
+static void read_model_type(pe_reader *reader)
 {
     static const pe_model_type unknown = {0};
     const json_t *value = pe_reader_member(reader, "model_type");
     const bool own = value != NULL;
     if (!own)
-        value = json_object_get(whole, "model_type");
+        value = json_object_get(reader->whole, "model_type");
     reader->type = &unknown;
     if (value == NULL || json_is_null(value)) {
         pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
@@ -288,6 +288,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     pe_model *model = reader->model;
     pe_kinds_find(reader, resource);
     pe_rope_dictionary_find(reader, &dictionary);
+    pe_parts_resolve(reader, &dictionary);
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
             pe_rope_resolve(reader, &dictionary, &model->kinds[k]);
@@ -332,7 +333,7 @@ static void resolve(pe_reader *reader)
 
 pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why)
 {
-    pe_reader reader = {.config = config, .why = why};
+    pe_reader reader = {.whole = config, .config = config, .why = why};
     if (!json_is_object(config))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
                        config != NULL ? pe_json_type_text(config) : "nothing");
@@ -340,7 +341,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     if (reader.model == NULL)
         return pe_fail_memory(why);
     descend(&reader);
-    read_model_type(&reader, config);
+    read_model_type(&reader);
     if (reader.status == PE_OK)
         resolve(&reader);
     json_decref(reader.dictionary);
@@ -361,6 +362,8 @@ void pe_model_free(pe_model *model)
         free(model->kinds[k].index);
         pe_values_free(&model->kinds[k].values);
     }
+    for (size_t p = 0; p < model->n_parts; p++)
+        pe_values_free(&model->parts[p].values);
     for (size_t k = 0; k < model->n_keys; k++) {
         free(model->keys[k].pointer);
         free(model->keys[k].value);

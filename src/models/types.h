@@ -35,6 +35,9 @@ typedef struct pe_model_type {
     bool needs_key;           /* sinusoidal where sinusoidal_pos_embds says so, else learned */
     const char *variant;      /* T5: an encoder alone, with buckets of its own */
     const char *mrope_layout; /* of sections, where they have any; NULL: sections */
+    bool temperature;         /* queries of layers that do not rotate grow with their position */
+    int merge;                /* spatial_merge_size of the vision tower's class */
+    double per_second;        /* tokens_per_second of it */
     int buckets, max_distance;
     const char *layout; /* sinusoidal */
     int freq_shift;     /* sinusoidal */

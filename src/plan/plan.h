@@ -150,14 +150,18 @@ extern const char *const pe_numerics_exact_only[]; /* where no reference path is
         .help = "Element type of the numbers.", .example = "float32"                               \
     }
 /** A model of the catalogue, which sets what the client does not, and which of its layers. */
+#define PE_PARAM_MODEL_ROW(name_of_one)                                                            \
+    .name = "model", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                            \
+    .help = "A model of the catalogue (GET /v1/models): sets every parameter of its own that is "  \
+            "not given.",                                                                          \
+    .example = (name_of_one)
+/** The same where what it sets is the same for all of its layers. */
+#define PE_PARAM_MODEL_ALONE(name_of_one)                                                          \
+    {                                                                                              \
+        PE_PARAM_MODEL_ROW(name_of_one)                                                            \
+    }
 #define PE_PARAM_MODEL                                                                             \
-    {.name = "model",                                                                              \
-     .kind = PE_KIND_TEXT,                                                                         \
-     .optional = true,                                                                             \
-     .max = 64,                                                                                    \
-     .help = "A model of the catalogue (GET /v1/models): sets every parameter of its own that is " \
-             "not given.",                                                                         \
-     .example = "llama-3.1-8b"},                                                                   \
+    {PE_PARAM_MODEL_ROW("llama-3.1-8b")},                                                          \
     {                                                                                              \
         .name = "layer_type", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                   \
         .fallback_text = "full_attention",                                                         \

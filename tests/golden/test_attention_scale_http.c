@@ -104,6 +104,23 @@ static void steps_are_of_the_exact_quotient(void **state)
     free(got);
 }
 
+/* With an offset of 1 the scale at p is that without at p + 1, and p + 1 is not rounded. */
+static void positions_may_count_from_1(void **state)
+{
+    static const double wanted[] = {0, 0, 8191, 8192, 16383, 1e6 + 1};
+    (void)state;
+    reply answer = get(&server, "/v1/rope/attention-scale?original_max_position_embeddings=8192"
+                                "&position_offset=1&dtype=float64"
+                                "&positions=0,8190.9999999999991,8190,8191,16382,1000000");
+    size_t n;
+    double *got = golden_numbers(&answer, "data", PE_FLOAT64, "position_offset", &n);
+    assert_int_equal(n, PE_LEN(wanted));
+    for (size_t e = 0; e < n; e++)
+        assert_true(got[e] == model(0.1, 8192, wanted[e], PE_FLOAT64));
+    free(got);
+    reply_free(&answer);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -125,6 +142,7 @@ int main(void)
         cmocka_unit_test(attention_temperatures_are_the_truth),
         cmocka_unit_test(attention_temperatures_elsewhere),
         cmocka_unit_test(steps_are_of_the_exact_quotient),
+        cmocka_unit_test(positions_may_count_from_1),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

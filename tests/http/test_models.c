@@ -176,6 +176,15 @@ static const struct {
      "max_position_embeddings", "131072"},
     {"/v1/alibi/slopes?model=bloom-560m&num_heads=8", "num_heads", "8"},
     {"/v1/t5/buckets?model=t5-small&query_length=2&layer_type=decoder", "bidirectional", "false"},
+    {"/v1/rope/attention-scale?model=devstral-small-2-24b&positions=0", "beta", "0.1"},
+    {"/v1/rope/attention-scale?model=devstral-small-2-24b&positions=0",
+     "original_max_position_embeddings", "8192"},
+    {"/v1/rope/attention-scale?model=devstral-small-2-24b&positions=0", "position_offset", "0"},
+    {"/v1/rope/attention-scale?model=devstral-small-2-24b&positions=0&beta=0.5", "beta", "0.5"},
+    {"/v1/rope/attention-scale?model=llama-4-scout-17b-16e&positions=0", "position_offset", "1"},
+    {"/v1/rope/mrope-positions?model=qwen2.5-vl-7b&token_runs=text:4", "spatial_merge_size", "2"},
+    {"/v1/rope/mrope-positions?model=qwen2.5-vl-7b&token_runs=text:4", "tokens_per_second", "2"},
+    {"/v1/rope/mrope-positions?model=qwen2-vl-7b&token_runs=text:4", "tokens_per_second", NULL},
 };
 
 static void what_is_given_counts_more_than_the_model(void **state)
@@ -229,6 +238,16 @@ static void bodies_take_a_model_too(void **state)
     reply_free(&answer);
 }
 
+static void a_sum_takes_the_layout_of_a_model(void **state)
+{
+    static const char body[] = "{\"model\":\"whisper-tiny\",\"d_model\":2,\"embeddings\":[[0,0]]}";
+    (void)state;
+    reply answer = post_json(&server, "/v1/sinusoidal/add", body);
+    assert_int_equal(answer.status, 200);
+    assert_non_null(strstr(answer.body, "\"layout\":\"sin_cos\""));
+    reply_free(&answer);
+}
+
 static const struct {
     const char *target;
     long status;
@@ -251,7 +270,12 @@ static const struct {
     {"/v1/rope/table?model=llama-3.1-8b&beta_fast=2", 422, "not read by rope_type llama3"},
     {"/v1/rope/table?model=llama-3.1-8b&rotary_dim=256", 422, "at most head_dim"},
     {"/v1/sinusoidal?d_model=4&modle=a", 400, "did you mean model?"},
-    {"/v1/shaw/indices?query_length=2&max_relative_position=1&model=x", 400, "model"},
+    {"/v1/shaw/indices?query_length=2&max_relative_position=1&model=x", 422,
+     "no model of the catalogue says anything of /v1/shaw/indices"},
+    {"/v1/rope/attention-scale?layer_type=0", 422, "do not differ"},
+    {"/v1/rope/attention-scale?model=llama-3.1-8b", 422, "scales no queries by their position"},
+    {"/v1/rope/attention-scale?model=bloom-560m", 422, "scales no queries by their position"},
+    {"/v1/rope/mrope-positions?model=llama-3.1-8b&token_runs=text:4", 422, "on several axes"},
 };
 
 static void what_no_model_can_mean_is_refused(void **state)
@@ -446,6 +470,7 @@ int main(void)
         cmocka_unit_test(what_is_given_counts_more_than_the_model),
         cmocka_unit_test(positions_beyond_the_original_context_are_warned_of),
         cmocka_unit_test(bodies_take_a_model_too),
+        cmocka_unit_test(a_sum_takes_the_layout_of_a_model),
         cmocka_unit_test(what_no_model_can_mean_is_refused),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
         cmocka_unit_test(configurations_are_bounded),

@@ -220,7 +220,9 @@ static pe_status act_configuration(pe_problem *why)
     static const char body[] =
         "{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"gemma3_text\",\"head_dim\":8,"
         "\"num_hidden_layers\":7,\"rope_tetha\":1,\"rope_scaling\":{\"rope_type\":\"linear\","
-        "\"factor\":8,\"facter\":[1,2],\"mrope_section\":[1,2,1],\"beta_fast\":2}}}";
+        "\"factor\":8,\"facter\":[1,2],\"mrope_section\":[1,2,2],\"beta_fast\":2,"
+        "\"llama_4_scaling_beta\":1,\"original_max_position_embeddings\":8}},"
+        "\"vision_config\":{\"spatial_merge_size\":2}}";
     pe_model *model = NULL;
     pe_buffer out = {0};
     pe_status status = pe_config_resolve(body, sizeof body - 1, &fake_limits, &model, why);

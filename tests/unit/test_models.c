@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "api/models.h"
+#include "encodings/registry.h"
 
 static const pe_read_limits limits = {1000000, 1000000, 32};
 
@@ -264,6 +265,15 @@ static const struct {
      PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,11]}}", "#/rope_scaling/mrope_section",
      "[8,12,11]", PE_MODEL_KEY_IGNORED},
+    {"{\"text_config\":{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":0.25,"
+     "\"original_max_position_embeddings\":64}}}",
+     "#/text_config/rope_parameters/llama_4_scaling_beta", "0.25", PE_MODEL_KEY_USED},
+    {"{\"text_config\":{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":0.25,"
+     "\"original_max_position_embeddings\":64}}}",
+     "#/text_config/rope_parameters/original_max_position_embeddings", "64", PE_MODEL_KEY_USED},
+    {"{\"text_config\":{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]}},"
+     "\"vision_config\":{\"spatial_merge_size\":3}}",
+     "#/vision_config/spatial_merge_size", "3", PE_MODEL_KEY_USED},
     {"{\"text_config\":{" LLAMA ",\"rope_theta\":5e5}}", "#/text_config/rope_theta", "500000",
      PE_MODEL_KEY_USED},
     {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
@@ -369,6 +379,63 @@ static void logits_are_scaled_as_the_model_does(void **state)
     }
 }
 
+/* What a configuration says to resources that do not ask of layers; NULL: nothing. */
+static const struct {
+    const char *config, *path, *parameters;
+} parts[] = {
+    {"{" LLAMA "}", "/v1/rope/attention-scale", NULL},
+    {"{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":0.25,"
+     "\"original_max_position_embeddings\":64}}",
+     "/v1/rope/attention-scale", "{\"beta\":0.25,\"original_max_position_embeddings\":64}"},
+    {"{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":0.25}}", "/v1/rope/attention-scale",
+     NULL},
+    {"{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":null}}", "/v1/rope/attention-scale",
+     NULL},
+    {"{\"model_type\":\"ministral3\"}", "/v1/rope/attention-scale",
+     "{\"beta\":0.1,\"original_max_position_embeddings\":16384}"},
+    {"{\"model_type\":\"llama4_text\"}", "/v1/rope/attention-scale",
+     "{\"beta\":0.1,\"original_max_position_embeddings\":8192,\"position_offset\":1}"},
+    {"{\"model_type\":\"llama4_text\",\"attn_temperature_tuning\":4,\"floor_scale\":100,"
+     "\"attn_scale\":0.5}",
+     "/v1/rope/attention-scale",
+     "{\"beta\":0.5,\"original_max_position_embeddings\":100,\"position_offset\":1}"},
+    {"{\"model_type\":\"llama4_text\",\"attn_temperature_tuning\":false}",
+     "/v1/rope/attention-scale", NULL},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]},\"vision_config\":{"
+     "\"spatial_merge_size\":3}}",
+     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3}"},
+    {"{\"thinker_config\":{\"text_config\":{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]"
+     "}},\"vision_config\":{\"spatial_merge_size\":3,\"tokens_per_second\":25}}}",
+     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3,\"tokens_per_second\":25}"},
+    {"{\"model_type\":\"qwen2_5_vl\",\"hidden_size\":1024,\"num_attention_heads\":16,"
+     "\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,12]}}",
+     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":2,\"tokens_per_second\":4}"},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]}}", "/v1/rope/mrope-positions",
+     NULL},
+    {"{" LLAMA ",\"vision_config\":{\"spatial_merge_size\":3}}", "/v1/rope/mrope-positions", NULL},
+    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]},\"vision_config\":7}",
+     "/v1/rope/mrope-positions", NULL},
+};
+
+static void what_is_not_of_layers_is_told_too(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PE_LEN(parts); p++) {
+        pe_buffer text = {0};
+        pe_model *model = resolve(parts[p].config);
+        const pe_values *values = pe_model_part_find(model, pe_resource_find(parts[p].path));
+        if ((values != NULL) != (parts[p].parameters != NULL))
+            fail_msg("%s: %s is %s", parts[p].config, parts[p].path,
+                     values != NULL ? "there" : "not there");
+        if (values != NULL) {
+            pe_values_json(values, &text);
+            assert_string_equal(pe_buffer_text(&text), parts[p].parameters);
+        }
+        pe_buffer_free(&text);
+        pe_model_free(model);
+    }
+}
+
 /* Repeated keys of several spellings must not make reading them slow, or the report long. */
 static void a_large_configuration_takes_no_longer_than_it_is(void **state)
 {
@@ -394,6 +461,7 @@ int main(void)
         cmocka_unit_test(every_key_is_reported),
         cmocka_unit_test(what_looks_wrong_is_warned_of),
         cmocka_unit_test(logits_are_scaled_as_the_model_does),
+        cmocka_unit_test(what_is_not_of_layers_is_told_too),
         cmocka_unit_test(a_large_configuration_takes_no_longer_than_it_is),
     };
     return cmocka_run_group_tests_name("models", tests, NULL, NULL);
