@@ -147,8 +147,7 @@ double *golden_numbers(const reply *answer, const char *name, pe_dtype dtype, co
     return out;
 }
 
-void golden_same(const double *got, size_t n, const json_t *truth, pe_dtype dtype,
-                 const char *what)
+void golden_same(const double *got, size_t n, const json_t *truth, pe_dtype dtype, const char *what)
 {
     assert_non_null(truth);
     if (n != json_array_size(truth))

@@ -95,7 +95,7 @@ static pid_t spawn(const char *const *extra, int log_fd)
 
 void server_wait(const test_server *server)
 {
-    for (int attempt = 0; attempt < 2000; attempt++) {
+    for (int attempt = 0; attempt < 12000; attempt++) {
         reply answer = fetch(server, "GET", "/readyz", NULL, NULL, 0);
         const long status = answer.status;
         reply_free(&answer);
