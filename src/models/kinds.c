@@ -10,10 +10,12 @@
 #define KINDS_MAX  8
 #define TYPE_MAX   64 /* bytes of a layer type's name */
 
-static const char full[] = "full_attention", sliding[] = "sliding_attention";
+static const char full[] = "full_attention", sliding[] = "sliding_attention",
+                  cross[] = "cross_attention", conv[] = "conv";
 
 /* Layers that mix tokens without attention, or whose attention has no positions. */
 static const char *const plain[] = {"linear_attention",
+                                    "cross_attention",
                                     "mamba",
                                     "mamba2",
                                     "conv",
@@ -129,6 +131,31 @@ static void alternate(stack *layers, size_t every, size_t from, const char *one,
         layers->type[i] = (i + from) % every == 0 ? one : others;
 }
 
+/* Layers by number, counted from 0. */
+static void put_listed(stack *layers, const json_t *list, const char *type)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const double layer = json_number_value(json_array_get(list, i));
+        if (layer >= 0 && layer < (double)layers->n)
+            layers->type[(size_t)layer] = type;
+    }
+}
+
+/* LFM2: layers of full attention by number, the others convolve. */
+static bool read_full(pe_reader *reader, stack *layers)
+{
+    static const char key[] = "full_attn_idxs";
+    const json_t *list = pe_reader_member(reader, key);
+    if (!json_is_array(list))
+        return false;
+    for (size_t i = 0; i < layers->n; i++)
+        layers->type[i] = conv;
+    put_listed(layers, list, full);
+    pe_reader_report(reader, key, list, PE_MODEL_KEY_USED, NULL,
+                     "these layers are of full attention, the others convolve");
+    return true;
+}
+
 static void read_pattern(pe_reader *reader, stack *layers)
 {
     static const char note[] = "the default of this model type";
@@ -143,15 +170,42 @@ static void read_pattern(pe_reader *reader, stack *layers)
         {PE_FACT_EVERY, reader->type->every, 0, sliding},
         {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
     };
-    if (read_letters(reader, layers))
+    if (read_letters(reader, layers) || read_full(reader, layers))
         return;
     for (size_t p = 0; p < PE_LEN(patterns); p++) {
         const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);
         if (every == 0)
             continue;
         alternate(layers, every, patterns[p].from, full, patterns[p].others);
+        if (reader->type->last_full && layers->n != 0)
+            layers->type[layers->n - 1] = full;
         return;
     }
+}
+
+/* Layers that look at an image, whose keys have no positions in the text. */
+static void read_cross(pe_reader *reader, stack *layers)
+{
+    static const char key[] = "cross_attention_layers";
+    const json_t *list = pe_reader_member(reader, key);
+    if (reader->type->cross == NULL)
+        return;
+    if (list != NULL && !json_is_array(list)) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
+                       "%s must be an array of layers, counted from 0, got %s", key,
+                       pe_json_type_text(list));
+        return;
+    }
+    json_t *own = list == NULL ? json_loads(reader->type->cross, 0, NULL) : NULL;
+    if (list == NULL && own == NULL) {
+        pe_reader_fail_memory(reader);
+        return;
+    }
+    put_listed(layers, list != NULL ? list : own, cross);
+    pe_reader_report(reader, key, list != NULL ? list : own,
+                     list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, NULL,
+                     "these layers do not rotate");
+    json_decref(own);
 }
 
 /* ---- which of them do not rotate ----------------------------------------------------------------
@@ -332,6 +386,8 @@ void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
         read_layer_types(reader, layers, types);
     else if (reader->status == PE_OK)
         read_pattern(reader, layers);
+    if (reader->status == PE_OK)
+        read_cross(reader, layers);
     if (reader->status == PE_OK)
         read_nope(reader, layers);
     if (reader->status == PE_OK && layers->n == 0)

@@ -185,9 +185,14 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
         ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }
-    if (strcmp(r->kind->layer_type, "full_attention") == 0 &&
-        pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
+    const bool full = strcmp(r->kind->layer_type, "full_attention") == 0;
+    if (full && pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
         return dim;
+    if (full && reader->type->full_head_dim != 0) {
+        *where = pe_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
+        pe_reader_default(reader, *where, reader->type->full_head_dim, "head_dim", class_default);
+        return reader->type->full_head_dim;
+    }
     if (pe_reader_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
         ignore_width(reader, dim);
         return dim;
@@ -213,14 +218,19 @@ static void read_share(pe_rope_reading *r, double head_dim)
     pe_reader *reader = r->reader;
     const char *where = pe_fact_name(PE_FACT_PARTIAL);
     double share = 1, dim = 0;
-    if (pe_reader_has(reader, PE_FACT_ROPE_HEAD_DIM))
+    const json_t *nested = pe_rope_member(r, where);
+    if (pe_reader_has(reader, PE_FACT_ROPE_HEAD_DIM)) {
+        if (nested != NULL)
+            pe_reader_report(reader, pe_rope_place(r, where), nested, PE_MODEL_KEY_IGNORED, NULL,
+                             "qk_rope_head_dim is what rotates, all of it");
         return;
+    }
     if (pe_reader_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
         pe_rope_set_number(r, "rotary_dim", where, dim);
         ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
         return;
     }
-    if (pe_rope_member(r, "partial_rotary_factor") != NULL) {
+    if (nested != NULL) {
         pe_rope_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
         return;
     }

@@ -2,14 +2,27 @@
 /*
  * types.c - the model types: how each turns its pairs, and what its configuration may leave out.
  *
- * Source  huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532, for model type NAME
- *         the defaults in src/transformers/models/NAME/configuration_NAME.py and
- *         apply_rotary_pos_emb (or the position embedding's class) in modeling_NAME.py: interleaved
- *         is rotate_half of x[..., 0::2], or complex numbers. Types that keep their code beside
- *         their weights: baichuan-inc/Baichuan2-7B-Base and -13B-Base, THUDM/chatglm3-6b,
- *         Qwen/Qwen-7B, internlm/internlm2-7b, XiaomiMiMo/MiMo-V2-Flash, openbmb/MiniCPM3-4B,
- *         deepseek-ai/DeepSeek-V3 (kimi_k2 is the same), jinaai/jina-bert-implementation,
- *         nomic-ai/nomic-bert-2048, mosaicml/llm-foundry.
+ * Source  for model type NAME of huggingface/transformers, under src/transformers/models/: the
+ *         defaults in NAME/configuration_NAME.py, and apply_rotary_pos_emb (or the position
+ *         embedding's class) in modeling_NAME.py: interleaved is rotate_half of x[..., 0::2], or
+ *         complex numbers. Defaults change from version to version. Where they were read:
+ *
+ *         008e5743  apertus, cohere, cohere2, exaone4, gemma2, gemma4_text, glm4, glm4_moe_lite,
+ *                   helium, llama4_text, longcat_flash, minimax, minimax_m2, ministral3, mistral4,
+ *                   mixtral, olmo3, qwen3_5_text, qwen3_moe, qwen3_next, seed_oss, smollm3, youtu
+ *         00709b86  qwen3_vl_text (000c33fd has a base of 500000, which no release has)
+ *         008f5c8c  bitnet, moonshine      01854809  gemma3n_text
+ *         018c8e03  qwen2_vl, qwen2_5_vl   032b32ab  mllama_text_model
+ *         040e1a7e  phimoe                 05cd1ec1  lfm2, stablelm
+ *
+ *         and at b4b5244c, by what the classes themselves compute (tests/golden/data/configs):
+ *         bloom, deepseek_v3, gemma3_text, glm4, gpt_neox, gpt_oss, llama, mistral, modernbert,
+ * mpt, phi3, qwen2, qwen2_vl, stablelm, t5.
+ *
+ *         The other rows are held against no version: they say what is published of the models,
+ *         and the models of config/models resolve by them as their sources say. So are the types
+ *         whose code lies beside their weights: aquila, baichuan, chatglm, hunyuan, internlm2,
+ *         kimi_k2, mimo_v2_flash, minicpm, minicpm3, nomic_bert, orion, qwen, xverse, yi.
  */
 #include "models/types.h"
 
@@ -46,7 +59,15 @@ static const pe_model_type types[] = {
     {.name = "gemma3", .head_dim = 256, .theta = 1e6, .local_theta = 10000, .pattern = 6},
     {.name = "gemma3_text", .head_dim = 256, .theta = 1e6, .local_theta = 10000, .pattern = 6},
     {.name = "gemma3n_text", .head_dim = 256, .theta = 1e6, .local_theta = 10000, .pattern = 5},
-    {.name = "gemma4_text", .head_dim = 256},
+    {.name = "gemma4_text",
+     .head_dim = 256,
+     .full_head_dim = 512,
+     .pattern = 6,
+     .last_full = true,
+     .dictionary =
+         "{\"sliding_attention\":{\"rope_type\":\"default\",\"rope_theta\":10000},"
+         "\"full_attention\":{\"rope_type\":\"proportional\",\"partial_rotary_factor\":0.25,"
+         "\"rope_theta\":1000000}}"},
     {.name = "glm4_moe", .partial = 0.5},
     {.name = "gpt_neox", .partial = 0.25},
     {.name = "gpt_neox_japanese"},
@@ -83,14 +104,14 @@ static const pe_model_type types[] = {
          "16384}"},
     {.name = "mistral", .width = 128},
     {.name = "mistral3"},
-    {.name = "mllama_text_model", .theta = 500000},
+    {.name = "mllama_text_model", .theta = 500000, .cross = "[3,8,13,18,23,28,33,38]"},
     {.name = "mixtral", .theta = 1e6, .width = 128},
     {.name = "modernbert", .theta = 160000, .local_theta = 10000, .every = 3},
     {.name = "nemotron", .partial = 0.5},
     {.name = "nomic_bert"},
     {.name = "olmo"},
     {.name = "olmo2"},
-    {.name = "olmo3", .pattern = 4, .plain_local = true},
+    {.name = "olmo3", .pattern = 4, .plain_local = true, .theta = 500000},
     {.name = "olmoe"},
     {.name = "orion"},
     {.name = "persimmon", .theta = 25000, .partial = 0.5},
@@ -102,19 +123,33 @@ static const pe_model_type types[] = {
     {.name = "qwen"},
     {.name = "qwen2"},
     {.name = "qwen2_moe"},
-    {.name = "qwen2_vl", .merge = 2},
-    {.name = "qwen2_vl_text", .merge = 2},
-    {.name = "qwen2_5_vl", .merge = 2, .per_second = 4},
-    {.name = "qwen2_5_vl_text", .merge = 2, .per_second = 4},
+    {.name = "qwen2_vl", .merge = 2, .theta = 1e6},
+    {.name = "qwen2_vl_text", .merge = 2, .theta = 1e6},
+    {.name = "qwen2_5_vl", .merge = 2, .per_second = 4, .theta = 1e6},
+    {.name = "qwen2_5_vl_text", .merge = 2, .per_second = 4, .theta = 1e6},
     {.name = "qwen2_5_omni_text"},
     {.name = "qwen3", .head_dim = 128},
     {.name = "qwen3_moe"},
     {.name = "qwen3_next", .head_dim = 256, .partial = 0.25, .attention_every = 4},
-    {.name = "qwen3_5_text", .head_dim = 256, .partial = 0.25, .attention_every = 4},
-    {.name = "qwen3_5_moe_text", .head_dim = 256, .partial = 0.25, .attention_every = 4},
-    {.name = "qwen3_vl_text", .head_dim = 128, .theta = 5e6},
-    {.name = "qwen3_vl_moe_text", .theta = 5e6},
-    {.name = "qwen3_omni_moe_text", .theta = 1e6},
+    {.name = "qwen3_5_text",
+     .head_dim = 256,
+     .partial = 0.25,
+     .attention_every = 4,
+     .merge = 2,
+     .mrope_layout = "interleaved"},
+    {.name = "qwen3_5_moe_text",
+     .head_dim = 256,
+     .partial = 0.25,
+     .attention_every = 4,
+     .merge = 2,
+     .mrope_layout = "interleaved"},
+    {.name = "qwen3_vl_text",
+     .head_dim = 128,
+     .theta = 5e6,
+     .merge = 2,
+     .mrope_layout = "interleaved"},
+    {.name = "qwen3_vl_moe_text", .theta = 5e6, .merge = 2, .mrope_layout = "interleaved"},
+    {.name = "qwen3_omni_moe_text", .theta = 1e6, .mrope_layout = "interleaved"},
     {.name = "recurrent_gemma", .partial = 0.5},
     {.name = "RefinedWeb", .theta = 10000},
     {.name = "RefinedWebModel", .theta = 10000},
@@ -161,7 +196,12 @@ static const pe_model_type types[] = {
      .nope_every = 4,
      .temperature = true},
     {.name = "longcat_flash", INTERLEAVED, .theta = 1e7},
-    {.name = "mistral4", INTERLEAVED},
+    {.name = "mistral4",
+     INTERLEAVED,
+     .dictionary =
+         "{\"rope_type\":\"yarn\",\"factor\":128,\"beta_fast\":32,\"beta_slow\":1,"
+         "\"mscale\":1,\"mscale_all_dim\":1,\"llama_4_scaling_beta\":0.1,\"rope_theta\":10000,"
+         "\"original_max_position_embeddings\":8192}"},
     {.name = "moonshine", INTERLEAVED, .partial = 0.9},
     {.name = "roformer", INTERLEAVED, .theta = 10000},
     {.name = "youtu", INTERLEAVED},

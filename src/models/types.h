@@ -24,12 +24,15 @@ typedef struct pe_model_type {
     const char *dictionary;    /* rope_parameters, where the configuration has none */
     double partial;            /* partial_rotary_factor */
     int head_dim;              /* of the class, whatever hidden_size is */
+    int full_head_dim;         /* of layers of full attention, where they have their own */
+    bool last_full;            /* the last layer is of full attention, whatever the pattern */
     int width;                 /* head_dim of the class's own hidden_size and heads */
     int rotary_dim;
     int pattern;              /* every so manieth layer, counted from 1, is full attention */
     int every;                /* every so manieth layer, counted from 0, is full attention */
     int attention_every;      /* every so manieth layer, counted from 1, has attention at all */
     int nope_every;           /* every so manieth layer, counted from 1, does not rotate */
+    const char *cross;        /* cross_attention_layers, where the configuration has none */
     bool plain_local;         /* layers of sliding attention take no scaling */
     bool nope_full;           /* layers of full attention do not rotate */
     bool needs_key;           /* sinusoidal where sinusoidal_pos_embds says so, else learned */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "api/models.h"
-#include "encodings/registry.h"
 
 static const pe_read_limits limits = {1000000, 1000000, 32};
 
@@ -120,6 +119,14 @@ static const spelling spellings[] = {
      "\"rope_theta\":1e6},\"sliding_attention\":{\"rope_theta\":1e4}}}",
      "full_attention", "rotary_dim", "128"},
 
+    {"{\"model_type\":\"gemma4_text\"" LAYERS "}", "full_attention", "rotary_dim", "512"},
+    {"{\"model_type\":\"gemma4_text\"" LAYERS "}", "sliding_attention", "rope_theta", "10000"},
+    {"{\"model_type\":\"moonshine\",\"hidden_size\":288,\"encoder_num_attention_heads\":8}", NULL,
+     "rotary_dim", "32"},
+    {"{\"model_type\":\"mistral4\",\"qk_rope_head_dim\":64,\"rope_parameters\":{" YARN
+     ",\"original_max_position_embeddings\":8192,\"partial_rotary_factor\":0.5}}",
+     NULL, "rotary_dim", "64"},
+
     /* pairs */
     {"{" LLAMA "}", NULL, "pairing", "\"half\""},
     {"{" LLAMA ",\"rope_interleave\":true}", NULL, "pairing", "\"interleaved\""},
@@ -215,6 +222,12 @@ static const struct {
     {"{\"model_type\":\"smollm3\",\"head_dim\":64" LAYERS ",\"no_rope_layer_interval\":2}", "FnFn"},
     {"{\"model_type\":\"llama4_text\",\"head_dim\":64" LAYERS ",\"no_rope_layers\":[]}", "FFFn"},
     {"{\"model_type\":\"qwen3_next\"" LAYERS "}", "nnnF"},
+    {"{\"model_type\":\"mllama_text_model\",\"head_dim\":64" LAYERS "}", "FFFn"},
+    {"{\"model_type\":\"mllama_text_model\",\"head_dim\":64" LAYERS
+     ",\"cross_attention_layers\":[0,2,99,-1]}",
+     "nFnF"},
+    {"{\"model_type\":\"lfm2\",\"head_dim\":64" LAYERS ",\"full_attn_idxs\":[1,3]}", "nFnF"},
+    {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":8}", "SSSSSFSF"},
     {"{" LLAMA ",\"layer_types\":[\"conv\",\"full_attention\",\"conv\"]}", "nFn"},
 };
 
@@ -379,63 +392,6 @@ static void logits_are_scaled_as_the_model_does(void **state)
     }
 }
 
-/* What a configuration says to resources that do not ask of layers; NULL: nothing. */
-static const struct {
-    const char *config, *path, *parameters;
-} parts[] = {
-    {"{" LLAMA "}", "/v1/rope/attention-scale", NULL},
-    {"{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":0.25,"
-     "\"original_max_position_embeddings\":64}}",
-     "/v1/rope/attention-scale", "{\"beta\":0.25,\"original_max_position_embeddings\":64}"},
-    {"{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":0.25}}", "/v1/rope/attention-scale",
-     NULL},
-    {"{" LLAMA ",\"rope_parameters\":{\"llama_4_scaling_beta\":null}}", "/v1/rope/attention-scale",
-     NULL},
-    {"{\"model_type\":\"ministral3\"}", "/v1/rope/attention-scale",
-     "{\"beta\":0.1,\"original_max_position_embeddings\":16384}"},
-    {"{\"model_type\":\"llama4_text\"}", "/v1/rope/attention-scale",
-     "{\"beta\":0.1,\"original_max_position_embeddings\":8192,\"position_offset\":1}"},
-    {"{\"model_type\":\"llama4_text\",\"attn_temperature_tuning\":4,\"floor_scale\":100,"
-     "\"attn_scale\":0.5}",
-     "/v1/rope/attention-scale",
-     "{\"beta\":0.5,\"original_max_position_embeddings\":100,\"position_offset\":1}"},
-    {"{\"model_type\":\"llama4_text\",\"attn_temperature_tuning\":false}",
-     "/v1/rope/attention-scale", NULL},
-    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]},\"vision_config\":{"
-     "\"spatial_merge_size\":3}}",
-     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3}"},
-    {"{\"thinker_config\":{\"text_config\":{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]"
-     "}},\"vision_config\":{\"spatial_merge_size\":3,\"tokens_per_second\":25}}}",
-     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":3,\"tokens_per_second\":25}"},
-    {"{\"model_type\":\"qwen2_5_vl\",\"hidden_size\":1024,\"num_attention_heads\":16,"
-     "\"rope_scaling\":{\"type\":\"mrope\",\"mrope_section\":[8,12,12]}}",
-     "/v1/rope/mrope-positions", "{\"spatial_merge_size\":2,\"tokens_per_second\":4}"},
-    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]}}", "/v1/rope/mrope-positions",
-     NULL},
-    {"{" LLAMA ",\"vision_config\":{\"spatial_merge_size\":3}}", "/v1/rope/mrope-positions", NULL},
-    {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]},\"vision_config\":7}",
-     "/v1/rope/mrope-positions", NULL},
-};
-
-static void what_is_not_of_layers_is_told_too(void **state)
-{
-    (void)state;
-    for (size_t p = 0; p < PE_LEN(parts); p++) {
-        pe_buffer text = {0};
-        pe_model *model = resolve(parts[p].config);
-        const pe_values *values = pe_model_part_find(model, pe_resource_find(parts[p].path));
-        if ((values != NULL) != (parts[p].parameters != NULL))
-            fail_msg("%s: %s is %s", parts[p].config, parts[p].path,
-                     values != NULL ? "there" : "not there");
-        if (values != NULL) {
-            pe_values_json(values, &text);
-            assert_string_equal(pe_buffer_text(&text), parts[p].parameters);
-        }
-        pe_buffer_free(&text);
-        pe_model_free(model);
-    }
-}
-
 /* Repeated keys of several spellings must not make reading them slow, or the report long. */
 static void a_large_configuration_takes_no_longer_than_it_is(void **state)
 {
@@ -461,7 +417,6 @@ int main(void)
         cmocka_unit_test(every_key_is_reported),
         cmocka_unit_test(what_looks_wrong_is_warned_of),
         cmocka_unit_test(logits_are_scaled_as_the_model_does),
-        cmocka_unit_test(what_is_not_of_layers_is_told_too),
         cmocka_unit_test(a_large_configuration_takes_no_longer_than_it_is),
     };
     return cmocka_run_group_tests_name("models", tests, NULL, NULL);
