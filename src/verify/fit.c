@@ -39,6 +39,11 @@ typedef struct fitting {
     size_t *work;
 } fitting;
 
+/* Shares that are worth having: numbers of 8 bits may tell no more than a base's order of
+ * magnitude. */
+#define WELL     0.5
+#define A_LITTLE 8.0
+
 /* What is known of the number. */
 typedef struct bracket {
     double low, high, value;
@@ -213,14 +218,16 @@ static pe_status place(fitting *fit, const places *where, const bracket *at, dou
  */
 
 /* A bracket in which no angle is open by less than 3 is halved from both ends, down to where one
- * is.
+ * is, and tells the value well. Where none ever does, one that tells a little is better than that.
  */
 static pe_status open_up(fitting *fit, const places *where, bracket *at, double *share, bool *made,
                          pe_problem *why)
 {
     pe_status status = PE_OK;
+    bracket poor = *at;
     *share = HUGE_VAL;
-    for (int round = 0; round < 12 && status == PE_OK && !(*share < 0.5); round++) {
+    poor.share = HUGE_VAL;
+    for (int round = 0; round < 12 && status == PE_OK && !(*share < WELL); round++) {
         if (round > 0) {
             at->low = 2 * at->low < at->value ? 2 * at->low : at->low;
             at->high = at->high > 2 * at->value ? at->high / 2 : at->high;
@@ -228,8 +235,15 @@ static pe_status open_up(fitting *fit, const places *where, bracket *at, double 
         status = place(fit, where, at, share, made, why);
         if (!*made)
             break;
+        if (*share < A_LITTLE && poor.share == HUGE_VAL) {
+            poor = *at;
+            poor.share = *share;
+        }
     }
-    return status;
+    if (status != PE_OK || !*made || *share < WELL || poor.share == HUGE_VAL)
+        return status;
+    *at = (bracket){poor.low, poor.high, poor.value, HUGE_VAL};
+    return place(fit, where, at, share, made, why);
 }
 
 /* Each stage knows the value better, so that the next may read where it matters more. */
@@ -244,7 +258,7 @@ static pe_status narrow(fitting *fit, const places *where, const pe_fault *row, 
         bool better = false;
         status = stage == 0 ? open_up(fit, where, at, &share, &better, why)
                             : place(fit, where, at, &share, &better, why);
-        if (status != PE_OK || !better || share > 0.5 || share > at->share / 2)
+        if (status != PE_OK || !better || share > A_LITTLE || share > at->share / 2)
             break;
         status = bisect(fit, share, at, &better, why);
         if (status != PE_OK || !better)
@@ -257,12 +271,17 @@ static pe_status narrow(fitting *fit, const places *where, const pe_fault *row, 
     return status;
 }
 
-/* How much more than allowed the upload is off, among tokens up to `most` from position 0. */
-static pe_status strain_at(const fitting *fit, double value, double most, double *out,
-                           pe_problem *why)
+/* How far the upload is off, among tokens up to `most` from position 0. */
+typedef struct distance {
+    double value, strain, squares;
+} distance;
+
+static pe_status look(const fitting *fit, double value, double most, distance *out, pe_problem *why)
 {
+    out->value = value;
     pe_values_set_real(&fit->guess->values, fit->param, value);
-    return pe_strain(fit->sheet, fit->guess, fit->by, most, out, fit->work, why);
+    return pe_strain(fit->sheet, fit->guess, fit->by, most, &out->strain, &out->squares, fit->work,
+                     why);
 }
 
 static pe_status explains(const fitting *fit, double value, bool *out, pe_problem *why)
@@ -274,33 +293,62 @@ static pe_status explains(const fitting *fit, double value, bool *out, pe_proble
     return status;
 }
 
-/* After so many sections the bracket is a 300th: the strain of what the value explains has fallen
- * with it. */
-#define HOPELESS 12
+/* Golden sections down to the least squares, or to what is no strain. */
+static pe_status descend(const fitting *fit, double low, double high, double most, distance *out,
+                         pe_problem *why)
+{
+    static const double golden = 0.6180339887498949;
+    distance at[2];
+    pe_status status = look(fit, high - golden * (high - low), most, &at[0], why);
+    if (status == PE_OK)
+        status = look(fit, low + golden * (high - low), most, &at[1], why);
+    for (int step = 0; step < 30 && status == PE_OK; step++) {
+        const bool first = at[0].squares <= at[1].squares;
+        *out = at[first ? 0 : 1];
+        if (out->strain <= 1)
+            break;
+        *(first ? &high : &low) = at[first ? 1 : 0].value;
+        at[first ? 1 : 0] = *out;
+        status = look(fit, first ? high - golden * (high - low) : low + golden * (high - low), most,
+                      &at[first ? 0 : 1], why);
+    }
+    return status;
+}
 
-/* The least strain in the bracket, by golden sections: it falls towards the value from both sides.
+/* The least of some values on both sides of one. */
+static pe_status scan(const fitting *fit, double around, double step, double most, distance *best,
+                      pe_problem *why)
+{
+    enum { SIDE = 16 };
+    pe_status status = PE_OK;
+    for (int k = -SIDE; k <= SIDE && best->strain > 1 && status == PE_OK; k++) {
+        distance at;
+        status = look(fit, around + k * step, most, &at, why);
+        if (status == PE_OK && at.strain < best->strain)
+            *best = at;
+    }
+    return status;
+}
+
+/*
+ * Least squares fall towards the value from both sides, and show whether there is one. The strain
+ * tells it more precisely in types of few bits, whose small numbers are precise too, but has peaks
+ * where numbers pass through 0: it is looked at in steps, ever smaller.
  */
 static pe_status relax(const fitting *fit, bracket *at, double most, double *least, pe_problem *why)
 {
-    static const double golden = 0.6180339887498949;
-    double low = at->low, high = at->high, f[2];
-    double v[2] = {high - golden * (high - low), low + golden * (high - low)};
-    pe_status status = strain_at(fit, v[0], most, &f[0], why);
+    distance end, best = {0};
+    pe_status status = look(fit, at->low, most, &end, why);
+    *least = HUGE_VAL;
     if (status == PE_OK)
-        status = strain_at(fit, v[1], most, &f[1], why);
-    const double start = fmax(f[0], f[1]);
-    for (int step = 0; step < 40 && status == PE_OK && f[0] > 1 && f[1] > 1; step++) {
-        if (step == HOPELESS && fmin(f[0], f[1]) > start / 8)
-            break;
-        const int worse = f[0] <= f[1] ? 1 : 0;
-        *(worse == 1 ? &high : &low) = v[worse];
-        v[worse] = v[1 - worse];
-        f[worse] = f[1 - worse];
-        v[1 - worse] = worse == 1 ? high - golden * (high - low) : low + golden * (high - low);
-        status = strain_at(fit, v[1 - worse], most, &f[1 - worse], why);
-    }
-    at->value = f[0] <= f[1] ? v[0] : v[1];
-    *least = f[0] <= f[1] ? f[0] : f[1];
+        status = descend(fit, at->low, at->high, most, &best, why);
+    if (status != PE_OK || (best.strain > 1 && best.squares > end.squares / 4))
+        return status;
+    double step = best.value * fmin(at->share, 1) / 32;
+    for (int level = 0; level < 3 && best.strain > 1 && status == PE_OK; level++, step /= 12)
+        status = scan(fit, best.value, step, most, &best, why);
+    at->value = best.value;
+    *least = best.strain;
     return status;
 }
 
@@ -448,7 +496,9 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_sheet *sheet, pe_guess *gue
 {
     pe_guess found;
     *made = false;
-    if (sheet->view == NULL || !pe_values_present(&guess->values, fit->param))
+    if (sheet->view == NULL || !pe_values_present(&guess->values, fit->param) ||
+        (guess->n_faults > 0 && guess->faults[0]->param != NULL &&
+         strcmp(guess->faults[0]->param, fit->param) == 0))
         return PE_OK;
     pe_status status = pe_guess_copy(guess, &found, why);
     if (status != PE_OK)

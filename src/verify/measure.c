@@ -144,7 +144,7 @@ pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by,
 }
 
 static double row_strain(const pe_sheet *sheet, const ruler *r, size_t row, unsigned by,
-                         const pe_expected_row *expected)
+                         const pe_expected_row *expected, double *squares)
 {
     double strain = 0;
     const double *got = sheet->got + row * sheet->width, *x = expected->value;
@@ -152,31 +152,33 @@ static double row_strain(const pe_sheet *sheet, const ruler *r, size_t row, unsi
         const allowance most = allowed_at(r, x[c], expected->exact[c], expected->float32[c]);
         const double distance = got[c] == x[c] ? 0 : fabs(got[c] - x[c]);
         strain = fmax(strain, distance / ((by & PE_BY_FLOAT32) != 0 ? most.float32 : most.exact));
+        *squares += distance * distance;
     }
     return strain;
 }
 
 pe_status pe_strain(const pe_sheet *sheet, const pe_guess *guess, unsigned by, double most,
-                    double *out, size_t *work, pe_problem *why)
+                    double *out, double *squares, size_t *work, pe_problem *why)
 {
     bool fits;
     pe_expect expect;
     pe_expected_row expected;
     const ruler r = ruler_of(sheet);
     double strain = 0;
-    *out = HUGE_VAL;
+    *out = *squares = HUGE_VAL;
     *work += pe_sheet_plan_work(sheet);
     pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
     if (status != PE_OK || !fits)
         return status;
     if ((by & PE_BY_FLOAT32) != 0)
         status = pe_expect_probe(&expect, why);
+    *squares = 0;
     for (size_t row = 0; row < sheet->rows && status == PE_OK; row++) {
         if (fabs(pe_positions_at(&expect.positions, pe_sheet_token(sheet, row))) > most)
             continue;
         status = pe_expect_row(&expect, row, &expected, why);
         if (status == PE_OK)
-            strain = fmax(strain, row_strain(sheet, &r, row, by, &expected));
+            strain = fmax(strain, row_strain(sheet, &r, row, by, &expected, squares));
         *work += sheet->width;
     }
     pe_expect_free(&expect);

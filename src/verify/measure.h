@@ -20,10 +20,11 @@ pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by,
 
 /**
  * The largest distance as a multiple of what arithmetic `by` (one bit) allows, 1 where it still
- * explains the upload, among tokens at most `most` from position 0. HUGE_VAL: no such table.
+ * explains the upload, among tokens at most `most` from position 0; and the sum of the squares of
+ * distances there. HUGE_VAL: no such table.
  */
 pe_status pe_strain(const pe_sheet *sheet, const pe_guess *guess, unsigned by, double most,
-                    double *out, size_t *work, pe_problem *why) PE_MUST_CHECK;
+                    double *out, double *squares, size_t *work, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * Distances from the guess computed with this arithmetic, rounded to the upload's type. bad and

