@@ -118,12 +118,13 @@ pe_status pe_ask_begin(const pe_resource *resource, pe_ask *out, pe_problem *why
     return pe_values_make(resource->params, resource->n_params, &out->values, why);
 }
 
+/* Of the name in the path: resources whose path has one have a row for it. */
 static pe_value *name_value(const pe_ask *ask)
 {
     size_t i = 0;
-    while (i < ask->values.n && ask->values.params[i].kind != PE_KIND_NAME)
+    while (ask->values.params[i].kind != PE_KIND_NAME)
         i++;
-    return i < ask->values.n ? &ask->values.value[i] : NULL;
+    return &ask->values.value[i];
 }
 
 pe_status pe_ask_name(pe_ask *ask, const char *name, size_t bytes, pe_problem *why)
