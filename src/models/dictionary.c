@@ -31,6 +31,15 @@ static const struct {
 /* ---- the dictionary -----------------------------------------------------------------------------
  */
 
+/* A key of parameters cannot name a type of layers. */
+static bool is_parameter(const char *key)
+{
+    bool found = pe_rope_key_find(key) != PE_ROPE_KEYS;
+    for (size_t k = 0; k < PE_LEN(other_keys) && !found; k++)
+        found = strcmp(other_keys[k].name, key) == 0;
+    return found;
+}
+
 bool pe_rope_by_type(const json_t *object)
 {
     const char *key;
@@ -38,7 +47,7 @@ bool pe_rope_by_type(const json_t *object)
     bool any = false;
     json_object_foreach((json_t *)(uintptr_t)object, key, value)
     {
-        if (!json_is_object(value) && !json_is_null(value))
+        if ((!json_is_object(value) && !json_is_null(value)) || is_parameter(key))
             return false;
         any |= json_is_object(value);
     }
@@ -199,6 +208,15 @@ static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value
         names[n++] = other_keys[i].name;
     near = pe_nearest_name(key, names, n);
     escape(key, safe, sizeof safe);
+    if (json_is_object(value)) {
+        pe_reader_report(r->reader, pe_rope_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
+                         "an object among parameters: nothing in it is read");
+        pe_reader_warn(r->reader,
+                       "%s is an object among parameters of all layers: nothing in it is read; "
+                       "parameters by type of layers stand in no company",
+                       r->place);
+        return;
+    }
     if (near != NULL) {
         memcpy(r->stray, safe, sizeof safe);
         r->stray_near = near;

@@ -11,7 +11,7 @@
 #define TYPE_MAX   64 /* bytes of a layer type's name */
 
 static const char full[] = "full_attention", sliding[] = "sliding_attention",
-                  cross[] = "cross_attention", conv[] = "conv";
+                  cross[] = "cross_attention";
 
 /* Layers that mix tokens without attention, or whose attention has no positions. */
 static const char *const plain[] = {"linear_attention",
@@ -68,34 +68,31 @@ static bool is_name(const char *type)
     return bytes > 0 && bytes < TYPE_MAX && strspn(type, letters) == bytes;
 }
 
-static void read_layer_types(pe_reader *reader, stack *layers, const json_t *list)
+static void read_layer_types(pe_reader *reader, stack *layers, const char *key, const json_t *list)
 {
     const size_t n = json_array_size(list);
     if (!json_is_array(list) || n == 0 || n > LAYERS_MAX) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "layer_types",
-                       "layer_types must be an array of 1 to %d strings, got %s of %zu", LAYERS_MAX,
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
+                       "%s must be an array of 1 to %d strings, got %s of %zu", key, LAYERS_MAX,
                        pe_json_type_text(list), n);
         return;
     }
     for (size_t i = 0; i < n; i++) {
         char place[64];
         const char *type = json_string_value(json_array_get(list, i));
-        snprintf(place, sizeof place, "layer_types/%zu", i);
+        snprintf(place, sizeof place, "%s/%zu", key, i);
         if (!is_name(type))
             pe_reader_fail(reader, PE_INVALID_PARAMETER, place,
-                           "each of layer_types must be a name of 1 to %d letters, digits, _, - "
-                           "and .",
+                           "each of %s must be a name of 1 to %d letters, digits, _, - and .", key,
                            TYPE_MAX - 1);
         else
             layers->type[i] = type;
     }
     if (layers->n != 0 && layers->n != n)
-        pe_reader_warn(reader,
-                       "layer_types has %zu entries for %zu layers; layers are those of "
-                       "layer_types",
-                       n, layers->n);
+        pe_reader_warn(reader, "%s has %zu entries for %zu layers; layers are those of %s", key, n,
+                       layers->n, key);
     layers->n = n;
-    pe_reader_report(reader, "layer_types", list, PE_MODEL_KEY_USED, NULL, NULL);
+    pe_reader_report(reader, key, list, PE_MODEL_KEY_USED, NULL, NULL);
 }
 
 /* "LLLG": local and global layers in turn. */
@@ -141,19 +138,30 @@ static void put_listed(stack *layers, const json_t *list, const char *type)
     }
 }
 
-/* LFM2: layers of full attention by number, the others convolve. */
+/* Lists of the layers of full attention, and what the others are. */
+static const struct {
+    const char *key, *others;
+} full_lists[] = {
+    {"full_attn_idxs", "conv"},      /* LFM2 */
+    {"attn_layer_indices", "mamba"}, /* Bamba */
+};
+
 static bool read_full(pe_reader *reader, stack *layers)
 {
-    static const char key[] = "full_attn_idxs";
-    const json_t *list = pe_reader_member(reader, key);
-    if (!json_is_array(list))
-        return false;
-    for (size_t i = 0; i < layers->n; i++)
-        layers->type[i] = conv;
-    put_listed(layers, list, full);
-    pe_reader_report(reader, key, list, PE_MODEL_KEY_USED, NULL,
-                     "these layers are of full attention, the others convolve");
-    return true;
+    for (size_t f = 0; f < PE_LEN(full_lists); f++) {
+        const json_t *list = pe_reader_member(reader, full_lists[f].key);
+        char note[64];
+        if (!json_is_array(list))
+            continue;
+        for (size_t i = 0; i < layers->n; i++)
+            layers->type[i] = full_lists[f].others;
+        put_listed(layers, list, full);
+        snprintf(note, sizeof note, "layers of full attention; the others are %s",
+                 full_lists[f].others);
+        pe_reader_report(reader, full_lists[f].key, list, PE_MODEL_KEY_USED, NULL, note);
+        return true;
+    }
+    return false;
 }
 
 static void read_pattern(pe_reader *reader, stack *layers)
@@ -372,7 +380,9 @@ static void put_default_first(pe_model *model)
 void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
 {
     double n = 0;
-    const json_t *types = pe_reader_member(reader, "layer_types");
+    const char *key =
+        pe_reader_member(reader, "layer_types") != NULL ? "layer_types" : "layers_block_type";
+    const json_t *types = pe_reader_member(reader, key);
     stack *layers = calloc(1, sizeof *layers);
     if (layers == NULL) {
         pe_reader_fail_memory(reader);
@@ -383,7 +393,7 @@ void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
     if (pe_reader_fact(reader, PE_FACT_LAYERS, &n, NULL))
         layers->n = (size_t)n;
     if (types != NULL)
-        read_layer_types(reader, layers, types);
+        read_layer_types(reader, layers, key, types);
     else if (reader->status == PE_OK)
         read_pattern(reader, layers);
     if (reader->status == PE_OK)

@@ -94,6 +94,7 @@ static const fact_row facts[PE_FACTS] = {
                            512,
                            "alibi_bias_max"},
     [PE_FACT_ATTENTION_ROPE] = {{"attn_config/rope"}, PE_KIND_BOOL, 0, 1, NULL},
+    [PE_FACT_MEM_ROPE] = {{"use_mem_rope"}, PE_KIND_BOOL, 0, 1, NULL},
     [PE_FACT_SINUSOIDAL] =
         {{"sinusoidal_pos_embds", "sinusoidal_embeddings"}, PE_KIND_BOOL, 0, 1, NULL},
     [PE_FACT_BUCKETS] =

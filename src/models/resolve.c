@@ -118,6 +118,18 @@ static bool is_baichuan_13b(const pe_reader *reader)
            json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
 }
 
+/* Zamba2 rotates where it is told to. */
+static bool mem_rope(pe_reader *reader)
+{
+    double truth = 0;
+    if (!pe_reader_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
+        pe_reader_default(reader, pe_fact_name(PE_FACT_MEM_ROPE), 0, NULL, class_default);
+    if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
+        pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
+                               "rope_type ntk_alpha, alpha 8");
+    return truth != 0;
+}
+
 static pe_scheme scheme_of(pe_reader *reader)
 {
     double truth = 0;
@@ -133,6 +145,8 @@ static pe_scheme scheme_of(pe_reader *reader)
     }
     if (pe_reader_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
+    if (reader->type->rope_by_key)
+        return mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
     if (reader->type->needs_key)
         return pe_reader_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
@@ -243,6 +257,7 @@ static const struct {
     const char *name, *note;
 } unread[] = {
     {"rope_interleaved", "transformers does not read it; the model type decides"},
+    {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
     {"original_rope", "the rotation of the paper, which the model type implies"},
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };

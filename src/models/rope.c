@@ -17,6 +17,7 @@ static const struct {
     {"mrope", "default",
      "default frequencies; mrope_section says which position turns which pairs"},
     {"xdrope", "dynamic", "the frequencies of dynamic"},
+    {"deepseek_yarn", "yarn", "the name that vLLM and SGLang give it"},
 };
 
 /* ---- rope_type ----------------------------------------------------------------------------------

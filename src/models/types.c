@@ -12,6 +12,7 @@
  *                   mixtral, olmo3, qwen3_5_text, qwen3_moe, qwen3_next, seed_oss, smollm3, youtu
  *         00709b86  qwen3_vl_text (000c33fd has a base of 500000, which no release has)
  *         008f5c8c  bitnet, moonshine      01854809  gemma3n_text
+ *         001f85b3  bamba                  02f58079  zamba2
  *         018c8e03  qwen2_vl, qwen2_5_vl   032b32ab  mllama_text_model
  *         040e1a7e  phimoe                 05cd1ec1  lfm2, stablelm
  *
@@ -79,6 +80,7 @@ static const pe_model_type types[] = {
                    "\"truncate\":false,\"original_max_position_embeddings\":4096}"},
     {.name = "granite"},
     {.name = "granitemoe"},
+    {.name = "granitemoehybrid"},
     {.name = "granitemoeshared"},
     {.name = "baichuan"},
     {.name = "hunyuan_v1_dense"},
@@ -119,6 +121,7 @@ static const pe_model_type types[] = {
     {.name = "phi3"},
     {.name = "phi3_v"},
     {.name = "phi4_multimodal"},
+    {.name = "phi4mm"},
     {.name = "phimoe", .theta = 1e6},
     {.name = "qwen"},
     {.name = "qwen2"},
@@ -161,7 +164,7 @@ static const pe_model_type types[] = {
     {.name = "vaultgemma", .head_dim = 256},
     {.name = "xverse"},
     {.name = "yi"},
-    {.name = "zamba2"},
+    {.name = "zamba2", .rope_by_key = true},
 
     /* pairs (2i, 2i+1) */
     {.name = "chatglm", INTERLEAVED, .partial = 0.5},

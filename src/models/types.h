@@ -35,6 +35,7 @@ typedef struct pe_model_type {
     const char *cross;        /* cross_attention_layers, where the configuration has none */
     bool plain_local;         /* layers of sliding attention take no scaling */
     bool nope_full;           /* layers of full attention do not rotate */
+    bool rope_by_key;         /* rotates where use_mem_rope says so, else has no positions */
     bool needs_key;           /* sinusoidal where sinusoidal_pos_embds says so, else learned */
     const char *variant;      /* T5: an encoder alone, with buckets of its own */
     const char *mrope_layout; /* of sections, where they have any; NULL: sections */

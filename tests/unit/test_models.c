@@ -80,6 +80,10 @@ static const spelling spellings[] = {
      "mrope_interleaved", NULL},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true}}", NULL, "mrope_interleaved", NULL},
 
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{\"type\":\"deepseek_yarn\","
+     "\"factor\":4}}",
+     NULL, "rope_type", "\"yarn\""},
+
     /* lengths */
     {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN "}}", NULL,
      "original_max_position_embeddings", "4096"},
@@ -227,6 +231,10 @@ static const struct {
      ",\"cross_attention_layers\":[0,2,99,-1]}",
      "nFnF"},
     {"{\"model_type\":\"lfm2\",\"head_dim\":64" LAYERS ",\"full_attn_idxs\":[1,3]}", "nFnF"},
+    {"{\"model_type\":\"bamba\",\"head_dim\":64" LAYERS ",\"attn_layer_indices\":[2]}", "nnFn"},
+    {"{\"model_type\":\"zamba2\",\"attention_head_dim\":64,\"use_mem_rope\":true,"
+     "\"layers_block_type\":[\"mamba\",\"hybrid\"]}",
+     "nN"},
     {"{\"model_type\":\"gemma4_text\",\"num_hidden_layers\":8}", "SSSSSFSF"},
     {"{" LLAMA ",\"layer_types\":[\"conv\",\"full_attention\",\"conv\"]}", "nFn"},
 };
@@ -341,6 +349,10 @@ static const struct {
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,11]}}",
      "rotary_dim/2 = 32 pairs, got 31"},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true}}", "mrope_section, which is absent"},
+    {"{" LLAMA ",\"rope_parameters\":{\"rope_theta\":5e5,\"full_attention\":{\"factor\":8}}}",
+     "an object among parameters"},
+    {"{\"model_type\":\"zamba2\",\"head_dim\":64,\"use_mem_rope\":true,\"use_long_context\":true}",
+     "alpha 8"},
 };
 
 static void what_looks_wrong_is_warned_of(void **state)
