@@ -240,6 +240,7 @@ static pe_status diagnose(search *s, pe_problem *why)
     s->sheet = &sample;
     s->report->sampled = sample.tokens;
     status = search_sheet(s, why);
+    s->sheet = s->whole;
     pe_sheet_free(&sample);
     return status;
 }
