@@ -345,7 +345,9 @@ static pe_status relax(const fitting *fit, bracket *at, double most, double *lea
     if (status != PE_OK || (best.strain > 1 && best.squares > end.squares / 4))
         return status;
     double step = best.value * fmin(at->share, 1) / 32;
-    for (int level = 0; level < 3 && best.strain > 1 && status == PE_OK; level++) {
+    for (int level = 0; level < 3 && status == PE_OK; level++) {
+        if (best.strain <= 1)
+            break;
         status = scan(fit, best.value, step, most, &best, why);
         step /= 12;
     }

@@ -346,10 +346,10 @@ static const char *const safetensors_headers[] = {
     "{\"a\":{\"dtype\":4,\"shape\":[3,4],\"data_offsets\":[0,48]}}",
     "{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,3,4],\"data_offsets\":[0,48]}}",
     "{\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}",
-    "{\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
-    "\"b\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[12,36]}}",
-    "{\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
-    "\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[24,48]}}",
+    ("{\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
+     "\"b\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[12,36]}}"),
+    ("{\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]},"
+     "\"a\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[24,48]}}"),
 };
 
 /* A header of that text; the length in front of it lies by `lie`. */
@@ -452,7 +452,7 @@ static void damaged_files_do_no_harm(void **state)
             assert_nothing_loaded(&folder, file, "a file cut short");
         }
         for (int round = 0; round < 400; round++) {
-            char *bytes = malloc(good.bytes);
+            char *bytes = malloc(good.bytes + 1);
             memcpy(bytes, good.data, good.bytes);
             for (int64_t changes = random_int(&random, 1, 4); changes > 0; changes--)
                 bytes[random_int(&random, 0, (int64_t)good.bytes - 1)] = (char)random_bits(&random);
