@@ -91,6 +91,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 static const pe_param params[] = {
     PE_ROPE_PARAM_TENSORS,
     {PE_GRID_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
     PE_GRID_PARAMS,
     PE_ROPE_PARAM_SEQ_AXIS,
     {.name = "pairing",

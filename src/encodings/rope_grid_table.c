@@ -239,7 +239,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param params[] = {
-    {PE_GRID_HEAD_DIM, .required = true},
+    {PE_GRID_HEAD_DIM, .required = true, .by_model = true},
+    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
     PE_GRID_PARAMS,
 };
 

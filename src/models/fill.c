@@ -138,9 +138,9 @@ static pe_status copy(const pe_param *from_row, const pe_value *from, const pe_p
 }
 
 /* Where a resource has one dimension, it is that of what rotates. */
-static const char *name_for(const pe_values *to, const char *name)
+static const char *name_for(const pe_values *from, const pe_values *to, const char *name)
 {
-    if (pe_values_find(to, "rotary_dim") != NULL)
+    if (pe_values_find(to, "rotary_dim") != NULL || pe_values_find(from, "rotary_dim") == NULL)
         return name;
     return strcmp(name, "rotary_dim") == 0 ? "head_dim"
            : strcmp(name, "head_dim") == 0 ? "rotary_dim"
@@ -168,7 +168,7 @@ pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *wh
     const bool another_type = other_type(from, values);
     for (size_t i = 0; i < from->n; i++) {
         const pe_param *row = &from->params[i];
-        pe_value *to = pe_values_find(values, name_for(values, row->name));
+        pe_value *to = pe_values_find(values, name_for(from, values, row->name));
         if (!from->value[i].present || to == NULL || to->given ||
             left_out(values, row->name, another_type))
             continue;

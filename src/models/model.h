@@ -39,11 +39,11 @@ typedef struct pe_model_layers {
 
 /** What a model says to a resource that asks of other things than its layers' encoding. */
 typedef struct pe_model_part {
-    const pe_resource *resource; /* "rope/attention-scale", "rope/mrope-positions" */
+    const pe_resource *resource; /* "rope/attention-scale", "rope/grid", ... */
     pe_values values;            /* of its rows */
 } pe_model_part;
 
-#define PE_MODEL_PARTS_MAX 2
+#define PE_MODEL_PARTS_MAX 4
 
 /** Immutable once made. */
 typedef struct pe_model {

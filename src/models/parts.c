@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* parts.c - what a configuration says to resources that ask of other things than its layers. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,8 +106,116 @@ static bool read_mrope_positions(pe_reader *reader, const pe_rope_dictionary *di
     return true;
 }
 
+/* ---- rotations of patches -----------------------------------------------------------------------
+ */
+
+/* Vision towers that rotate: their type (else that of the whole), the keys of their width and heads
+ * with the defaults of their class, and whether patches come in blocks that merge.
+ *
+ * Source  rope_grid.h names the code of each convention; the defaults are those of the types' class
+ *         in huggingface/transformers, read where types.c says. */
+static const struct vision_type {
+    const char *name, *convention, *width, *heads;
+    double width_default, heads_default;
+    bool blocks;
+} vision_types[] = {
+    {"qwen2_vl", "qwen2_vl", "embed_dim", "num_heads", 1280, 16, true},
+    {"qwen2_5_vl", "qwen2_vl", "hidden_size", "num_heads", 0, 0, true},
+    {"qwen3_vl", "qwen2_vl", "hidden_size", "num_heads", 1152, 16, true},
+    {"qwen3_5", "qwen2_vl", "hidden_size", "num_heads", 1152, 16, true},
+    {"qwen3_5_vision", "qwen2_vl", "hidden_size", "num_heads", 1152, 16, true},
+    {"pixtral", "pixtral", "hidden_size", "num_attention_heads", 1024, 16, false},
+    {"llama4_vision_model", "llama4", "hidden_size", "num_attention_heads", 768, 16, false},
+};
+
+static const struct vision_type *vision_type_of(const pe_reader *reader, const json_t *vision)
+{
+    const json_t *own = json_object_get(vision, "model_type");
+    const json_t *type = json_is_string(own) ? own : json_object_get(reader->whole, "model_type");
+    for (size_t t = 0; json_is_string(type) && t < PE_LEN(vision_types); t++)
+        if (strcmp(vision_types[t].name, json_string_value(type)) == 0)
+            return &vision_types[t];
+    return NULL;
+}
+
+/* A count of the tower, reported; 0: it has none. */
+static double read_count(pe_reader *reader, const json_t *vision, const char *place,
+                         const char *key, double otherwise)
+{
+    char where[96];
+    const json_t *value = json_object_get(vision, key);
+    snprintf(where, sizeof where, "%s/%s", place, key);
+    if (value == NULL || json_is_null(value)) {
+        if (otherwise != 0)
+            pe_reader_default(reader, where, otherwise, "head_dim", class_default);
+        return otherwise;
+    }
+    const double count = json_number_value(value);
+    if (!json_is_number(value) || count < 1 || count > 65536 || count != floor(count)) {
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where,
+                       "%s must be an integer from 1 to 65536, got %s", where,
+                       pe_json_type_text(value));
+        return 0;
+    }
+    pe_reader_report(reader, where, value, PE_MODEL_KEY_USED, "head_dim", NULL);
+    return count;
+}
+
+/* In its dictionary, or beside it. */
+static void read_tower_theta(pe_reader *reader, const json_t *vision, const char *place,
+                             pe_values *values)
+{
+    static const char key[] = "rope_theta";
+    char where[96];
+    const json_t *nested = json_object_get(json_object_get(vision, "rope_parameters"), key);
+    snprintf(where, sizeof where, nested != NULL ? "%s/rope_parameters/%s" : "%s/%s", place, key);
+    read_number(reader, values, key, where, nested != NULL ? nested : json_object_get(vision, key),
+                10000);
+}
+
+static bool read_tower(pe_reader *reader, const json_t *vision, const char *place,
+                       pe_values *values)
+{
+    char where[96];
+    const struct vision_type *type = vision_type_of(reader, vision);
+    if (type == NULL)
+        return false;
+    const double width = read_count(reader, vision, place, type->width, type->width_default);
+    const double heads = read_count(reader, vision, place, type->heads, type->heads_default);
+    const double head_dim = heads != 0 ? width / heads : 0;
+    if (head_dim < 4 || head_dim > 4096 || fmod(head_dim, 4) != 0) /* no convention has such */
+        return false;
+    snprintf(where, sizeof where, "%s/%s", place, type->width);
+    pe_reader_set_number(reader, values, "head_dim", where, head_dim);
+    pe_reader_set_choice(values, "convention", type->convention);
+    if (!type->blocks)
+        read_tower_theta(reader, vision, place, values);
+    snprintf(where, sizeof where, "%s/spatial_merge_size", place);
+    if (type->blocks)
+        read_number(reader, values, "spatial_merge_size", where,
+                    json_object_get(vision, "spatial_merge_size"), 2);
+    return true;
+}
+
+static bool read_grid(pe_reader *reader, const pe_rope_dictionary *dictionary, pe_values *values)
+{
+    const char *place;
+    const json_t *vision = vision_of(reader, &place);
+    char path[sizeof reader->path];
+    (void)dictionary;
+    if (!json_is_object(vision))
+        return false;
+    memcpy(path, reader->path, sizeof path);
+    reader->path[0] = '\0'; /* pointers are from the top meanwhile */
+    const bool said = read_tower(reader, vision, place, values);
+    memcpy(reader->path, path, sizeof path);
+    return said;
+}
+
 /* ---- all of them --------------------------------------------------------------------------------
  */
+
+static const char no_tower[] = "does not say how a vision tower of its rotates patches";
 
 static const struct {
     const pe_resource *resource;
@@ -119,6 +228,8 @@ static const struct {
      "has no positions on several axes, or does not say how its patches "
      "merge",
      read_mrope_positions},
+    {&pe_rope_grid, no_tower, read_grid},
+    {&pe_rope_grid_rotate, no_tower, read_grid},
 };
 
 void pe_parts_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary)

@@ -184,6 +184,9 @@ static const struct {
     {"/v1/rope/attention-scale?model=llama-4-scout-17b-16e&positions=0", "position_offset", "1"},
     {"/v1/rope/mrope-positions?model=qwen2.5-vl-7b&token_runs=text:4", "spatial_merge_size", "2"},
     {"/v1/rope/mrope-positions?model=qwen2.5-vl-7b&token_runs=text:4", "tokens_per_second", "2"},
+    {"/v1/rope/grid?model=qwen2.5-vl-7b&height=2", "head_dim", "80"},
+    {"/v1/rope/grid?model=qwen3.5-9b&height=2", "spatial_merge_size", "2"},
+    {"/v1/rope/grid?model=qwen3.5-9b&height=2&spatial_merge_size=1", "head_dim", "72"},
     {"/v1/rope/mrope-positions?model=qwen2-vl-7b&token_runs=text:4", "tokens_per_second", NULL},
 };
 
@@ -275,6 +278,8 @@ static const struct {
     {"/v1/rope/attention-scale?layer_type=0", 422, "do not differ"},
     {"/v1/rope/attention-scale?model=llama-3.1-8b", 422, "scales no queries by their position"},
     {"/v1/rope/attention-scale?model=bloom-560m", 422, "scales no queries by their position"},
+    {"/v1/rope/grid?model=llama-3.1-8b&height=2", 422, "vision tower"},
+    {"/v1/rope/grid?height=2", 400, "head_dim is required, or a model"},
     {"/v1/rope/mrope-positions?model=llama-3.1-8b&token_runs=text:4", 422, "on several axes"},
 };
 

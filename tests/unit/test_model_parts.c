@@ -48,6 +48,29 @@ static const struct {
     {"{" LLAMA ",\"vision_config\":{\"spatial_merge_size\":3}}", "/v1/rope/mrope-positions", NULL},
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_section\":[8,12,12]},\"vision_config\":7}",
      "/v1/rope/mrope-positions", NULL},
+    {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":1280,"
+     "\"num_heads\":16}}",
+     "/v1/rope/grid", "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"spatial_merge_size\":2}"},
+    {"{\"model_type\":\"qwen2_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":3584,"
+     "\"spatial_merge_size\":4}}",
+     "/v1/rope/grid/rotate",
+     "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"spatial_merge_size\":4}"},
+    {"{\"text_config\":{" LLAMA
+     "},\"vision_config\":{\"model_type\":\"pixtral\",\"hidden_size\":1024,"
+     "\"num_attention_heads\":16,\"spatial_merge_size\":2}}",
+     "/v1/rope/grid", "{\"convention\":\"pixtral\",\"head_dim\":64,\"rope_theta\":10000}"},
+    {"{\"text_config\":{" LLAMA
+     "},\"vision_config\":{\"model_type\":\"pixtral\",\"hidden_size\":1024}}",
+     "/v1/rope/grid", "{\"convention\":\"pixtral\",\"head_dim\":64,\"rope_theta\":10000}"},
+    {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":30,"
+     "\"num_heads\":16}}",
+     "/v1/rope/grid", NULL},
+    {"{" LLAMA ",\"vision_config\":{\"hidden_size\":1280,\"num_heads\":16}}", "/v1/rope/grid",
+     NULL},
+    {"{\"text_config\":{" LLAMA "},\"vision_config\":{\"model_type\":\"pixtral\",\"head_dim\":64,"
+     "\"rope_parameters\":{\"rope_theta\":500}}}",
+     "/v1/rope/grid", "{\"convention\":\"pixtral\",\"head_dim\":64,\"rope_theta\":500}"},
+    {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64}", "/v1/rope/grid", NULL},
 };
 
 static void every_part_has_its_parameters(void **state)
