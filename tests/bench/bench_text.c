@@ -164,6 +164,54 @@ static void measure_read(const struct data *data, const char *yardstick, void (*
     bench_measure(&row);
 }
 
+/* --- a body of megabytes --- */
+
+#define LARGE_BYTES 12500000
+
+static char *large;
+static size_t large_bytes;
+
+static void scan_large(void)
+{
+    pe_array array;
+    pe_problem why;
+    size_t used;
+    if (pe_numbers_scan(large, large_bytes, PE_FLOAT32, "x", LARGE_BYTES, &array, &used, &why) !=
+        PE_OK)
+        abort();
+    pe_array_free(&array);
+}
+
+static void scan_large_jansson(void)
+{
+    json_decref(json_loadb(large, large_bytes, 0, NULL));
+}
+
+/* The block over and over again. */
+static void measure_large(void)
+{
+    bench_row row = {.candidate = "posenc",
+                     .yardstick = "jansson",
+                     .run = scan_large,
+                     .run_yardstick = scan_large_jansson,
+                     .unit = BENCH_BYTES,
+                     .name = "read/table, 12.5 MB/float32"};
+    if (!bench_wanted(row.name) || (large = malloc(LARGE_BYTES + sizeof text)) == NULL)
+        return;
+    dtype = PE_FLOAT32;
+    fill(&datas[0]);
+    const size_t block = pe_numbers_print(dtype, elements, NUMBERS, ',', text);
+    large[0] = '[';
+    for (large_bytes = 1; large_bytes < LARGE_BYTES; large_bytes += block + 1) {
+        memcpy(large + large_bytes, text, block);
+        large[large_bytes + block] = ',';
+    }
+    large[large_bytes - 1] = ']';
+    row.amount = large_bytes;
+    bench_measure(&row);
+    free(large);
+}
+
 void bench_read(void)
 {
     for (dtype = 0; dtype < PE_INT32; dtype++)
@@ -175,4 +223,5 @@ void bench_read(void)
             measure_read(&datas[d], "jansson", scan_jansson);
             measure_read(&datas[d], "strtod", scan_strtod);
         }
+    measure_large();
 }
