@@ -51,11 +51,29 @@ pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource
     return PE_OK;
 }
 
-void pe_claim_take(pe_claim *claim, pe_ask *ask)
+/* The answer is a report, whatever a table's may be. */
+static pe_status check_report(const pe_ask *ask, pe_problem *why)
 {
+    if (ask->format != NULL && strcmp(ask->format->name, "json") != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "format",
+                       "format must be json: the answer is a report; got \"%s\"",
+                       ask->format->name);
+    if (ask->base64)
+        return pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
+                       "encoding_format must be float: the answer is a report; got \"base64\"");
+    if (ask->tensor[0] != '\0')
+        return pe_fail(why, PE_INVALID_PARAMETER, "tensor",
+                       "tensor does not go with a verification, whose answer is a report");
+    return PE_OK;
+}
+
+pe_status pe_claim_take(pe_claim *claim, pe_ask *ask, pe_problem *why)
+{
+    const pe_status status = check_report(ask, why);
     const pe_value *numerics = pe_values_find(&ask->values, "numerics");
     claim->any_numerics = numerics == NULL || !numerics->given;
     claim->values = ask->values;
     ask->values = (pe_values){0};
     pe_ask_free(ask);
+    return status;
 }

@@ -32,7 +32,8 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
 pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource **out,
                             pe_problem *why) PE_MUST_CHECK;
 
-/** Take the values of an ask, and whether it says which arithmetic. */
-void pe_claim_take(pe_claim *claim, pe_ask *ask);
+/** Take the values of an ask, and whether it says which arithmetic; the ask is freed. Errors
+ * INVALID_PARAMETER: it wants another answer than a report. */
+pe_status pe_claim_take(pe_claim *claim, pe_ask *ask, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -26,17 +26,20 @@ static bool is(const char *text, size_t bytes, const char *name)
     return strlen(name) == bytes && memcmp(text, name, bytes) == 0;
 }
 
-/* Names of encodings have nothing that needs it but the slash. */
-static void copy_value(const char *text, size_t bytes, char *out, size_t room)
+/* Names of encodings have nothing that needs it but the slash. False: there is no room. */
+static bool copy_value(const char *text, size_t bytes, char *out, size_t room)
 {
     size_t n = 0;
-    for (size_t i = 0; i < bytes && n + 1 < room; i++) {
+    for (size_t i = 0; i < bytes; i++) {
+        if (n + 1 == room)
+            return false;
         const bool slash =
             bytes - i >= 3 && (memcmp(text + i, "%2F", 3) == 0 || memcmp(text + i, "%2f", 3) == 0);
         out[n++] = slash ? '/' : text[i];
         i += slash ? 2 : 0;
     }
     out[n] = '\0';
+    return true;
 }
 
 static pe_status take_pair(query *q, const char *text, size_t bytes, pe_problem *why)
@@ -49,8 +52,11 @@ static pe_status take_pair(query *q, const char *text, size_t bytes, pe_problem 
         if (q->seen[o])
             return pe_fail_repeated(own_names[o], own_names[o], why);
         q->seen[o] = true;
-        if (equals != NULL)
-            copy_value(equals + 1, bytes - name - 1, q->own[o], sizeof q->own[o]);
+        if (equals != NULL &&
+            !copy_value(equals + 1, bytes - name - 1, q->own[o], sizeof q->own[o]))
+            return pe_fail(why, PE_MALFORMED_REQUEST, own_names[o],
+                           "%s must have at most %zu characters", own_names[o],
+                           sizeof q->own[o] - 1);
         return PE_OK;
     }
     q->has_positions |= is(text, name, "positions");
@@ -125,7 +131,9 @@ static pe_status check_vectors(query *q, const pe_claim *claim, const pe_stored 
 {
     const pe_stored *inputs = find(tensors, n, "inputs"), *rotated = find(tensors, n, "rotated");
     if (inputs == NULL && rotated == NULL)
-        return PE_OK;
+        return q->seen[SEQ_AXIS] ? pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                                           "seq_axis is an axis of inputs, which are not given")
+                                 : PE_OK;
     if (inputs == NULL || rotated == NULL || n != 2)
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
                        "rotated vectors come as two tensors, inputs and rotated");
@@ -156,8 +164,7 @@ static pe_status read_values(query *q, pe_claim *claim, pe_dtype *dtype, pe_prob
     if (status != PE_OK)
         return status;
     *dtype = pe_ask_dtype(&ask);
-    pe_claim_take(claim, &ask);
-    return PE_OK;
+    return pe_claim_take(claim, &ask, why);
 }
 
 static pe_status read_all(query *q, const pe_binary_body *body, const pe_read_limits *limits,

@@ -383,7 +383,7 @@ static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *w
         status = pe_ask_from_json(&resource, text.data, text.bytes, b->limits, &ask, why);
     if (status == PE_OK) {
         b->element = pe_ask_dtype(&ask);
-        pe_claim_take(b->claim, &ask);
+        status = pe_claim_take(b->claim, &ask, why);
     }
     pe_buffer_free(&text);
     return status;
@@ -434,6 +434,10 @@ static pe_status read_tensors(body *b, pe_problem *why)
                        "inputs is required with rotated: the vectors before rotation");
     if (found != ROTATED && b->member[INPUTS].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "inputs", "inputs does not go with %s",
+                       member_names[found]);
+    if (found != ROTATED && b->member[SEQ_AXIS].text != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis is an axis of inputs and does not go with %s",
                        member_names[found]);
     const pe_slice json = b->member[found];
     if (found == TABLE && json.text[0] == '{')

@@ -53,6 +53,7 @@ static void broken_binary_bodies_are_refused(void **state)
 {
     const part nan_parts[] = {F32("cos", bad_cos), F32("sin", good_sin)};
     const part inf_parts[] = {F32("cos", far_cos), F32("sin", good_sin)};
+    const part two[] = {F32("cos", good_cos), F32("sin", good_sin)};
     const part lone[] = {F32("cos", good_cos)};
     const part strange[] = {F32("cos", good_cos), F32("sin", good_sin), F32("tan", good_sin)};
     const part wide[] = {{"cos", "F32", "[1,4]", good_cos, sizeof good_cos}, F32("sin", good_sin)};
@@ -75,6 +76,16 @@ static void broken_binary_bodies_are_refused(void **state)
         {"no encoding", lone, 1, 0, "head_dim=4", 400, "missing-parameter"},
         {"unknown parameter", lone, 1, 0, "encoding=rope&head_dmi=4", 400, "unknown-parameter"},
         {"encoding twice", lone, 1, 0, "encoding=rope&encoding=rope", 400, "malformed-request"},
+        {"the token axis of a table", two, 2, 0,
+         "encoding=rope&head_dim=4&positions=0:2&seq_axis=0", 422, "invalid-parameter"},
+        {"a report as csv", two, 2, 0, "encoding=rope&head_dim=4&positions=0:2&format=csv", 422,
+         "invalid-parameter"},
+        {"one tensor of a report", two, 2, 0, "encoding=rope&head_dim=4&positions=0:2&tensor=cos",
+         422, "invalid-parameter"},
+        {"a number of 70 digits", two, 2, 0,
+         "encoding=rope&head_dim=4&positions=0:2&tolerance="
+         "1000000000000000000000000000000000000000000000000000000000000000000000",
+         400, "malformed-request"},
         {"half of the vectors", (const part[]){F32("inputs", good_cos)}, 1, 0, query, 400,
          "missing-parameter"},
     };
@@ -158,6 +169,11 @@ static const struct {
      400, "unknown-parameter", "head_dim"},
     {ROPE "\"config\":{\"model_type\":\"llama\"}," OK4 "," TABLE "}", 422, "invalid-parameter",
      "#/config"},
+    {ROPE OK4 ",\"seq_axis\":0," TABLE "}", 422, "invalid-parameter", "#/seq_axis"},
+    {ROPE OK4 ",\"format\":\"npy\"," TABLE "}", 422, "invalid-parameter", "#/format"},
+    {ROPE OK4 ",\"encoding_format\":\"base64\"," TABLE "}", 422, "invalid-parameter",
+     "#/encoding_format"},
+    {ROPE OK4 ",\"tensor\":\"cos\"," TABLE "}", 422, "invalid-parameter", "#/tensor"},
     {"{\"config\":3," TABLE "}", 422, "invalid-parameter", "#/config"},
 };
 
