@@ -213,6 +213,15 @@ static bool rotate_twice(pe_guess *guess, const pe_fault *fault)
     return move_positions(guess, fault);
 }
 
+/* As at position 0, without the factor. */
+static bool leave_alone(pe_guess *guess, const pe_fault *fault)
+{
+    double factor;
+    if (attention_factor(guess, &factor) && factor != 1)
+        set_attention(guess, 1);
+    return move_positions(guess, fault);
+}
+
 /* A back turn, as a decoder's: the factor is divided by. */
 static bool undo(pe_guess *guess, const pe_fault *fault)
 {
@@ -445,6 +454,11 @@ const pe_fault pe_faults[] = {
      .rule = "vectors were rotated twice",
      .change = rotate_twice,
      .value = 2,
+     .of_vectors = true},
+    {.name = "not_rotated",
+     .rule = "vectors were not rotated",
+     .change = leave_alone,
+     .value = 0,
      .of_vectors = true},
     {.name = "float32_positions",
      .rule = "positions were rounded to float32",

@@ -186,11 +186,8 @@ static void apply_name(planted *p, const char *name, bool *loose)
     static const struct {
         const char *name;
         double times, plus;
-    } moves[] = {{"position_plus_one", 1, 1},
-                 {"position_minus_one", 1, -1},
-                 {"inverse", -1, 0},
-                 {"undone", -1, 0},
-                 {"rotated_twice", 2, 0}};
+    } moves[] = {{"position_plus_one", 1, 1}, {"position_minus_one", 1, -1}, {"inverse", -1, 0},
+                 {"undone", -1, 0},           {"rotated_twice", 2, 0},       {"not_rotated", 0, 0}};
     static const struct {
         const char *name;
         pe_dtype to;

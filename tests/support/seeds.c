@@ -341,6 +341,13 @@ static void plant_twice(random_source *random, planted *made)
     made->attention_power = 2;
 }
 
+static void plant_none(random_source *random, planted *made)
+{
+    (void)random;
+    move(made, 0, 0);
+    made->attention_power = 0;
+}
+
 void start_at(random_source *random, planted *claim, int64_t low, int64_t high)
 {
     const double first = (double)random_int(random, low, high);
@@ -445,6 +452,7 @@ const seed seeds[] = {
     {"inverse", WAVES, NULL, false, false, NULL, plant_inverse},
     {"undone", ONLY(PLANTED_VECTORS), "yarn", false, false, NULL, plant_undone},
     {"rotated_twice", ONLY(PLANTED_VECTORS), NULL, false, false, NULL, plant_twice},
+    {"not_rotated", ONLY(PLANTED_VECTORS), NULL, false, false, NULL, plant_none},
     {"float32_positions", WAVES, NULL, true, false, prepare_far32, plant_far32},
     {"float16_positions", WAVES, NULL, false, false, prepare_far16, plant_far16},
     {"bfloat16_positions", WAVES, NULL, false, false, prepare_far_brain, plant_far_brain},
