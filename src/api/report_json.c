@@ -8,7 +8,9 @@
 
 static const char rules[] =
     "clean: each element is the claimed value rounded to dtype, perhaps by way of the next wider "
-    "type (exact), or as near to it as the float32 reference path's angles are (float32)";
+    "type (exact), or as near to it as the float32 reference path's angles are, and pairs as near "
+    "to "
+    "their circle (float32)";
 
 /* What is not finite has no JSON form: null. */
 static void number(pe_buffer *out, const char *name, double value)
@@ -90,6 +92,7 @@ static void write_finding(const pe_finding *finding, pe_buffer *out)
     }
     pe_buffer_str(out, "]");
     pe_write_text(out, "rule", finding->rule);
+    size(out, "undecided", finding->undecided);
     pe_write_name(out, "parameters");
     pe_buffer_str(out, finding->parameters);
     pe_write_name(out, "error");
@@ -98,8 +101,21 @@ static void write_finding(const pe_finding *finding, pe_buffer *out)
     pe_buffer_str(out, "}}");
 }
 
+/* Elements that the match, or else the first finding, tells nothing of. */
+static size_t undecided(const pe_report *report)
+{
+    if (report->matches)
+        return report->undecided;
+    return report->n_findings > 0 ? report->findings[0].undecided : 0;
+}
+
 static const char *conclusion(const pe_report *report)
 {
+    if (undecided(report) > 0 && undecided(report) == report->errors.elements)
+        return "float32 arithmetic tells nothing of numbers that lie so far out: see warnings";
+    if (report->matches && report->undecided > 0)
+        return "the numbers are what was claimed, but for those that lie so far out that float32 "
+               "arithmetic tells nothing of them: see warnings";
     if (report->matches)
         return "the numbers are what was claimed";
     if (report->n_findings > 0)
@@ -107,6 +123,18 @@ static const char *conclusion(const pe_report *report)
     if (!report->complete)
         return "no fault tried so far explains the numbers; the search was cut short";
     return "no known fault, nor any pair of them, explains the numbers";
+}
+
+static void write_warnings(const pe_report *report, pe_buffer *out)
+{
+    if (undecided(report) == 0)
+        return;
+    pe_write_name(out, "warnings");
+    pe_buffer_format(out,
+                     "[\"%zu of %zu elements lie so far out that float32 arithmetic tells nothing "
+                     "of them%s\"]",
+                     undecided(report), report->errors.elements,
+                     report->matches ? ": claiming numerics=exact compares them" : "");
 }
 
 static void write_search(const pe_report *report, pe_buffer *out)
@@ -136,6 +164,9 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
     else
         pe_write_text(out, "rule", rules);
     size(out, "elements", report->errors.elements);
+    if (report->matches)
+        size(out, "undecided", report->undecided);
+    write_warnings(report, out);
     if (report->errors.elements > 0) {
         pe_write_name(out, "error");
         pe_buffer_str(out, "{");

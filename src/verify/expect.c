@@ -10,6 +10,9 @@
  * off by 2^-21 of itself at most; the allowance it scales is not known that well. */
 #define PROBE 0x1p-40
 
+/* Sine, amplitude and their product in float32, each an ulp of 1; as a part of the amplitude. */
+#define STEPS32 0x1p-22
+
 /* ---- values for the resource --------------------------------------------------------------------
  */
 
@@ -90,6 +93,22 @@ static bool wave_plan_fits(pe_expect *expect)
             (plan->n_tensors == 1 && plan->tensors[0].unit >= g->cos_n + g->sin_n));
 }
 
+static pe_status make_row(pe_expect *expect, size_t width, pe_problem *why)
+{
+    double *of = calloc(5 * width, sizeof *of);
+    size_t *partner = calloc(width, sizeof *partner);
+    expect->row = (pe_expected_row){.value = of, .partner = partner};
+    if (of == NULL || partner == NULL)
+        return pe_fail_memory(why);
+    expect->row.exact = of + width;
+    expect->row.float32 = of + 2 * width;
+    expect->row.radius = of + 3 * width;
+    expect->row.radial = of + 4 * width;
+    for (size_t c = 0; c < width; c++)
+        partner[c] = c;
+    return PE_OK;
+}
+
 static pe_status make_wave(pe_expect *expect, pe_problem *why)
 {
     const size_t pairs = expect->geometry.pairs, width = expect->sheet->width;
@@ -97,13 +116,9 @@ static pe_status make_wave(pe_expect *expect, pe_problem *why)
     expect->cosines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
     expect->sines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
     expect->raw = malloc(PE_EXPECT_BLOCK * unit * sizeof(double));
-    expect->value = calloc(3 * width, sizeof(double));
-    if (expect->cosines == NULL || expect->sines == NULL || expect->raw == NULL ||
-        expect->value == NULL)
+    if (expect->cosines == NULL || expect->sines == NULL || expect->raw == NULL)
         return pe_fail_memory(why);
-    expect->exact = expect->value + width;
-    expect->float32 = expect->exact + width;
-    return PE_OK;
+    return make_row(expect, width, why);
 }
 
 static void take_block(pe_expect *expect, const double *from, size_t unit, size_t at, size_t n,
@@ -139,9 +154,17 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
 
 static void put(pe_expect *expect, size_t column, double value, double exact, double float32)
 {
-    expect->value[column] = value;
-    expect->exact[column] = exact;
-    expect->float32[column] = float32;
+    expect->row.value[column] = value;
+    expect->row.exact[column] = exact;
+    expect->row.float32[column] = float32;
+}
+
+static void put_circle(pe_expect *expect, size_t column, size_t partner, double radius,
+                       double radial)
+{
+    expect->row.partner[column] = partner;
+    expect->row.radius[column] = radius;
+    expect->row.radial[column] = radial;
 }
 
 /* How far the reference path's sine or cosine may be off; then one whose frequency and amplitude
@@ -150,7 +173,7 @@ static double drift32(const pe_expect *expect, double position, size_t i)
 {
     if (expect->frequency == NULL)
         return 0;
-    return expect->amplitude * (24 * 0x1p-24 * fabs(position) * expect->frequency[i] + 0x1p-22);
+    return expect->amplitude * (24 * 0x1p-24 * fabs(position) * expect->frequency[i] + STEPS32);
 }
 
 static double drift64(const pe_expect *expect, double position, size_t i)
@@ -164,16 +187,22 @@ static void table_row(pe_expect *expect, const double *cosines, const double *si
                       double position)
 {
     const pe_geometry *g = &expect->geometry;
+    const double a = expect->amplitude;
     for (size_t c = 0; c < g->width; c++)
         put(expect, c, 0, 0, 0);
     for (size_t i = 0; i < g->pairs; i++) {
         const double loose = drift64(expect, position, i), drift = drift32(expect, position, i);
         const size_t cos_at = g->cos_at + i * g->stride, sin_at = g->sin_at + i * g->stride;
         for (size_t copy = 0; copy <= g->copy; copy += g->copy + (g->copy == 0)) {
-            if (i < g->cos_n)
+            const bool both = i < g->cos_n && i < g->sin_n;
+            if (i < g->cos_n) {
                 put(expect, cos_at + copy, cosines[i], loose, drift);
-            if (i < g->sin_n)
+                put_circle(expect, cos_at + copy, (both ? sin_at : cos_at) + copy, a, a * STEPS32);
+            }
+            if (i < g->sin_n) {
                 put(expect, sin_at + copy, sines[i], loose, drift);
+                put_circle(expect, sin_at + copy, (both ? cos_at : sin_at) + copy, a, a * STEPS32);
+            }
         }
     }
 }
@@ -188,6 +217,12 @@ static double unit_roundoff(const pe_expect *expect)
     return of[expect->sheet->claim->uploads[0].array.dtype];
 }
 
+/* x (|a| + |b|), which is finite more often than the sum. */
+static double times_size(double x, double a, double b)
+{
+    return x * fabs(a) + x * fabs(b);
+}
+
 /* a' = a c - b s, b' = b c + a s; other channels pass. Tables, products and the sum may each be
  * rounded to the upload's type. */
 static void vector_row(pe_expect *expect, const double *cosines, const double *sines,
@@ -200,11 +235,15 @@ static void vector_row(pe_expect *expect, const double *cosines, const double *s
     for (size_t i = 0; i < g->pairs; i++) {
         const size_t a_at = g->cos_at + i * g->stride, b_at = g->sin_at + i * g->stride;
         const double a = in[a_at], b = in[b_at], c = cosines[i], s = sines[i];
-        const double size = fabs(a) + fabs(b), kept = 3 * (1 + u) * u * hypot(c, s);
-        const double exact = size * (kept + drift64(expect, position, i));
-        const double drift = size * (kept + drift32(expect, position, i));
+        const double kept = 3 * (1 + u) * u * hypot(c, s);
+        const double exact = times_size(kept + drift64(expect, position, i), a, b);
+        const double drift = times_size(kept + drift32(expect, position, i), a, b);
+        const double radius = expect->amplitude * hypot(a, b);
+        const double radial = times_size(kept + expect->amplitude * STEPS32, a, b);
         put(expect, a_at, a * c - b * s, exact, drift);
         put(expect, b_at, b * c + a * s, exact, drift);
+        put_circle(expect, a_at, b_at, radius, radial);
+        put_circle(expect, b_at, a_at, radius, radial);
     }
 }
 
@@ -259,12 +298,9 @@ static pe_status make_plain(pe_expect *expect, pe_problem *why)
         if (expect->plan.tensors[t].unit > unit)
             unit = expect->plan.tensors[t].unit;
     expect->raw = malloc(unit * sizeof(double));
-    expect->value = calloc(3 * PE_PLAIN_ROW, sizeof(double));
-    if (expect->raw == NULL || expect->value == NULL)
+    if (expect->raw == NULL)
         return pe_fail_memory(why);
-    expect->exact = expect->value + PE_PLAIN_ROW;
-    expect->float32 = expect->exact + PE_PLAIN_ROW;
-    return PE_OK;
+    return make_row(expect, PE_PLAIN_ROW, why);
 }
 
 /* Elements [first, first + n) of tensor t into out, unit by unit. */
@@ -321,21 +357,22 @@ static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
     size_t first = row * sheet->width, n = width, done = 0;
     pe_status status = PE_OK;
     if (expect->repeat > 1) {
-        status = repeated_run(expect, first, n, expect->value, why);
+        status = repeated_run(expect, first, n, expect->row.value, why);
         n = 0;
     }
     for (size_t t = 0; t < sheet->n_parts && n > 0 && status == PE_OK; t++) {
         if (first >= sheet->part_at[t + 1])
             continue;
         const size_t left = sheet->part_at[t + 1] - first, some = left < n ? left : n;
-        status = plain_run(expect, t, first - sheet->part_at[t], some, expect->value + done, why);
+        status =
+            plain_run(expect, t, first - sheet->part_at[t], some, expect->row.value + done, why);
         first += some;
         done += some;
         n -= some;
     }
     for (size_t e = 0; e < width && status == PE_OK; e++)
-        expect->exact[e] = expect->float32[e] =
-            isfinite(expect->value[e]) ? 2 * (1 + u) * u * fabs(expect->value[e]) : 0;
+        expect->row.exact[e] = expect->row.float32[e] =
+            isfinite(expect->row.value[e]) ? 2 * (1 + u) * u * fabs(expect->row.value[e]) : 0;
     return status;
 }
 
@@ -388,7 +425,8 @@ void pe_expect_free(pe_expect *expect)
     free(expect->frequency);
     free(expect->cosines);
     free(expect->sines);
-    free(expect->value);
+    free(expect->row.value);
+    free(expect->row.partner);
     free(expect->raw);
 }
 
@@ -445,6 +483,6 @@ pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_
 {
     const pe_status status =
         expect->sheet->view != NULL ? wave_row(expect, row, why) : plain_row(expect, row, why);
-    *out = (pe_expected_row){expect->value, expect->exact, expect->float32};
+    *out = expect->row;
     return status;
 }

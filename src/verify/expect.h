@@ -14,6 +14,9 @@ typedef struct pe_expected_row {
     double *value;   /* [width] */
     double *exact;   /* allowed on top of the rounding of the upload's type */
     double *float32; /* the same of the float32 path */
+    double *radius;  /* of the circle that the pair is on; 0: of none */
+    double *radial;  /* how far off it the float32 path may be, before rounding to the type */
+    size_t *partner; /* the column of the pair's other number; its own where that is not there */
 } pe_expected_row;
 
 typedef struct pe_expect {
@@ -26,11 +29,11 @@ typedef struct pe_expect {
     size_t table_pairs;     /* of the plan; the first of them are used */
     double *frequency;      /* [pairs], NULL until asked for */
     double amplitude;
-    double *cosines, *sines;         /* [PE_EXPECT_BLOCK][pairs] */
-    double *value, *exact, *float32; /* [width] */
-    void *raw;                       /* a block as the plan fills it */
-    size_t block, block_rows;        /* tokens that cosines and sines hold */
-    size_t repeat;                   /* plain: rows of the plan, repeated so often */
+    double *cosines, *sines;  /* [PE_EXPECT_BLOCK][pairs] */
+    pe_expected_row row;      /* [width] each */
+    void *raw;                /* a block as the plan fills it */
+    size_t block, block_rows; /* tokens that cosines and sines hold */
+    size_t repeat;            /* plain: rows of the plan, repeated so often */
 } pe_expect;
 
 /**

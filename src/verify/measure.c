@@ -61,15 +61,35 @@ static allowance allowed_at(const ruler *r, double x, double exact, double float
     return (allowance){half + ulp(r->wider, x) / 2 + exact, half + float32};
 }
 
-/* Which arithmetics allow got where x belongs. */
-static unsigned allow(const ruler *r, double got, double x, double exact, double float32)
+/* Is the pair of column c as near to its circle as float32 arithmetic keeps it? */
+static bool on_circle(const ruler *r, const double *got, const pe_expected_row *x, size_t c)
 {
-    if (got == x)
+    const double radius = x->radius[c], radial = x->radial[c];
+    if (x->partner[c] == c || r->tolerance >= 0)
+        return true;
+    /* 1.4143 > sqrt(2): both numbers of the pair may be off */
+    const double most = 1.4143 * (radial + ulp(r->dtype, radius + 2 * radial) / 2);
+    return isfinite(most) && fabs(hypot(got[c], got[x->partner[c]]) - radius) <= most;
+}
+
+/* Which arithmetics allow column c of a row. */
+static unsigned allow(const ruler *r, const double *got, const pe_expected_row *x, size_t c)
+{
+    if (got[c] == x->value[c])
         return PE_BY_EXACT | PE_BY_FLOAT32;
-    const double distance = fabs(got - x);
-    const allowance most = allowed_at(r, x, exact, float32);
-    return (distance <= most.exact ? PE_BY_EXACT : 0U) |
-           (distance <= most.float32 ? PE_BY_FLOAT32 : 0U);
+    const double distance = fabs(got[c] - x->value[c]);
+    const allowance most = allowed_at(r, x->value[c], x->exact[c], x->float32[c]);
+    const bool exact = isfinite(most.exact) && distance <= most.exact;
+    const bool float32 = isfinite(most.float32) && distance <= most.float32;
+    return (exact ? PE_BY_EXACT : 0U) |
+           (float32 && (exact || on_circle(r, got, x, c)) ? PE_BY_FLOAT32 : 0U);
+}
+
+/* Does float32 arithmetic tell nothing of column c of a row, which is not exact? */
+static bool undecided(const ruler *r, const double *got, const pe_expected_row *x, size_t c)
+{
+    return x->radius[c] > 0 && x->float32[c] >= x->radius[c] &&
+           (allow(r, got, x, c) & PE_BY_EXACT) == 0;
 }
 
 unsigned pe_allowed(const pe_guess *guess)
@@ -89,7 +109,7 @@ static unsigned allow_row(const pe_sheet *sheet, const ruler *r, size_t row,
     const double *got = sheet->got + row * sheet->width;
     const size_t width = pe_sheet_row_width(sheet, row);
     for (size_t c = 0; c < width && by != 0; c++)
-        by &= allow(r, got[c], expected->value[c], expected->exact[c], expected->float32[c]);
+        by &= allow(r, got, expected, c);
     return by;
 }
 
@@ -139,6 +159,28 @@ pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by,
         status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = explain_all(&expect, by, work, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
+pe_status pe_undecided(const pe_sheet *sheet, const pe_guess *guess, size_t *out, pe_problem *why)
+{
+    bool fits;
+    pe_expect expect;
+    pe_expected_row expected;
+    const ruler r = ruler_of(sheet);
+    *out = 0;
+    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    if (status != PE_OK || !fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    for (size_t t = 0; t < sheet->tokens && status == PE_OK; t++)
+        for (size_t o = 0; o < sheet->rest * sheet->inner && status == PE_OK; o++) {
+            const size_t row = pe_sheet_row(sheet, t, o);
+            status = pe_expect_row(&expect, row, &expected, why);
+            for (size_t c = 0; c < pe_sheet_row_width(sheet, row) && status == PE_OK; c++)
+                *out += undecided(&r, sheet->got + row * sheet->width, &expected, c);
+        }
     pe_expect_free(&expect);
     return status;
 }
@@ -379,8 +421,7 @@ pe_status pe_first_bad(const pe_sheet *sheet, const pe_guess *guess, unsigned by
         const double *got = sheet->got + row * sheet->width;
         status = pe_expect_row(&expect, row, &expected, why);
         for (size_t c = 0; c < pe_sheet_row_width(sheet, row) && !out->any && status == PE_OK; c++)
-            if ((allow(&r, got[c], expected.value[c], expected.exact[c], expected.float32[c]) &
-                 by) == 0)
+            if ((allow(&r, got, &expected, c) & by) == 0)
                 tell(&expect, row, c, expected.value[c], out);
     }
     pe_expect_free(&expect);

@@ -18,6 +18,10 @@ unsigned pe_allowed(const pe_guess *guess);
 pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by, size_t *work,
                      pe_problem *why) PE_MUST_CHECK;
 
+/** Elements that only float32 arithmetic may explain, and of which it tells nothing (verify.h). */
+pe_status pe_undecided(const pe_sheet *sheet, const pe_guess *guess, size_t *out,
+                       pe_problem *why) PE_MUST_CHECK;
+
 /**
  * The largest distance as a multiple of what arithmetic `by` (one bit) allows, 1 where it still
  * explains the upload, among tokens at most `most` from position 0; and the sum of the squares of

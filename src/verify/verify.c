@@ -89,10 +89,12 @@ static void insert(pe_report *report, pe_finding *finding)
 static pe_status keep(search *s, pe_guess *guess, unsigned by, pe_problem *why)
 {
     pe_finding finding = {.n_faults = guess->n_faults, .exact = (by & PE_BY_EXACT) != 0};
-    s->work += 2 * s->whole->elements;
+    s->work += 3 * s->whole->elements;
     for (size_t f = 0; f < guess->n_faults; f++)
         finding.faults[f] = guess->faults[f]->name;
     pe_status status = remaining(s, guess, by, &finding.errors, why);
+    if (status == PE_OK && by == PE_BY_FLOAT32)
+        status = pe_undecided(s->whole, guess, &finding.undecided, why);
     if (status != PE_OK)
         return status;
     finding.rule = strdup(pe_buffer_text(&guess->rule));
@@ -280,6 +282,8 @@ static pe_status compare(search *s, pe_problem *why)
         report->numerics = "exact";
     else if (by != 0)
         report->numerics = "float32";
+    if (status == PE_OK && by == PE_BY_FLOAT32)
+        status = pe_undecided(s->sheet, &s->claim, &report->undecided, why);
     if (status == PE_OK && !s->sheet->misfit)
         status = describe(s, why);
     report->complete = true;

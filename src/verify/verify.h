@@ -74,6 +74,7 @@ typedef struct pe_finding {
     size_t n_faults;
     const char *faults[PE_FAULTS_MAX];
     bool exact;       /* explained as exact numbers, not only as the float32 path's */
+    size_t undecided; /* elements of which float32 arithmetic tells nothing; 0 of exact ones */
     char *rule;       /* owned: sentences */
     char *parameters; /* owned: JSON of the values that give the upload */
     pe_errors errors; /* what remains */
@@ -82,6 +83,7 @@ typedef struct pe_finding {
 typedef struct pe_report {
     bool matches;
     const char *numerics; /* the arithmetic that explains a match: exact, float32; else NULL */
+    size_t undecided;     /* of a match by float32: elements of which that tells nothing */
     const char *bands_of; /* "pairs", or "rows" */
     pe_errors errors;
     pe_bad first_bad;
@@ -110,10 +112,15 @@ void pe_report_free(pe_report *report);
  *                      of 2^-24 in the frequency), the base, the power (an ulp: 2), its reciprocal,
  *                      up to 4 steps of scaling, the position and the angle: 24 with what is left
  *                      of 1; then sine, amplitude and their product, each an ulp of 1.
- *           Rotated vectors (a, b): these with A times |a| + |b|, and 3 u_T A (|a| + |b|) for
- *           tables, products and sums kept in T, u_T its unit roundoff.
- * Errors    INVALID_PARAMETER, MISSING_PARAMETER (uploads that do not fit the claim: named
- *           "table/cos"), TOO_MANY_ELEMENTS, those of the resource's plan.   Threads  any.
+ *           A pair of float32, both of whose numbers are in the upload and not both exact, is on
+ * its circle all the same, for its sine and cosine are of one angle, however far off: | |(c, s)| -
+ * A | <= sqrt(2) (2^-22 A + ulp_T(A)/2), the last two terms of each. Where A (...) is A or more,
+ * float32 tells nothing of an element: it is undecided, unless exact. Allowances that are not
+ * finite allow nothing but the claimed double itself. Rotated vectors (a, b): these with A times
+ * |a| + |b|, and 3 u_T A (|a| + |b|) for tables, products and sums kept in T, u_T its unit
+ * roundoff; the circle's radius is A |(a, b)|. Errors    INVALID_PARAMETER, MISSING_PARAMETER
+ * (uploads that do not fit the claim: named "table/cos"), TOO_MANY_ELEMENTS, those of the
+ * resource's plan.   Threads  any.
  */
 pe_status pe_verify(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
                     const pe_verify_limits *bounds, pe_report *out, pe_problem *why) PE_MUST_CHECK;

@@ -258,6 +258,35 @@ static void allow_waves(const planted *how, double *exact, double *float32)
     }
 }
 
+/* ||(c, s)| - A| <= sqrt(2) (2^-22 A + ulp(A)/2); vectors: A |(a, b)|, their allowance without the
+ * angle's */
+bool planted_on_circles(const planted *how, const double *numbers)
+{
+    const double u = roundoff(how);
+    bool on = true;
+    for (size_t i = 0; i < pairs_of(how); i++) {
+        pair p;
+        pair_make(how, i, &p);
+        const double a = mpfr_get_d(p.amplitude, MPFR_RNDN);
+        for (size_t t = 0; t < how->tokens; t++) {
+            size_t c, s;
+            place(how, t, i, &c, &s);
+            double radius = a, radial = 0x1p-22 * a;
+            if (c == NOWHERE)
+                continue;
+            if (how->kind == PLANTED_VECTORS) {
+                const double size = fabs(how->inputs[c]) + fabs(how->inputs[s]);
+                radius = a * hypot(how->inputs[c], how->inputs[s]);
+                radial = size * (radial + 3 * u * a);
+            }
+            const double half = ldexp(u, ilogb(radius + 2 * radial));
+            on &= fabs(hypot(numbers[c], numbers[s]) - radius) <= 1.41421357 * (radial + half);
+        }
+        pair_clear(&p);
+    }
+    return on;
+}
+
 /* ---- ALiBi --------------------------------------------------------------------------------------
  */
 

@@ -50,6 +50,9 @@ void planted_numbers(const planted *how, double *out, pe_shape *shape);
  * openapi.yaml states: as exact and as float32 arithmetic. Arrays of PLANTED_MAX. */
 void planted_allowance(const planted *how, double *exact, double *float32);
 
+/** Of waves: is each pair as near to its circle as float32 arithmetic keeps it, by that rule? */
+bool planted_on_circles(const planted *how, const double *numbers);
+
 /** A member of the parameters as a number, or otherwise. */
 double planted_number(const planted *how, const char *name, double otherwise);
 /** As a text, "" when it is none. */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_verify_far.c - POST /v1/verify of numbers so far out, or so large, that float32 arithmetic
+ * allows anything: what is not a sine and a cosine is refused still, and the rest is counted.
+ */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "support/parts.h"
+#include "support/problem.h"
+
+static test_server server;
+
+static int start(void **state)
+{
+    (void)state;
+    server_start(&server, NULL);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    server_end(&server);
+    return 0;
+}
+
+static json_t *report_of(const char *name, reply answer)
+{
+    assert_status(name, &answer, 200);
+    json_t *report = reply_json(&answer);
+    reply_free(&answer);
+    return report;
+}
+
+static bool matches(const json_t *report)
+{
+    return json_is_true(json_object_get(report, "matches"));
+}
+
+static json_t *verified_safetensors(const char *query, const pe_buffer *body)
+{
+    static const char *const headers[] = {"Content-Type: application/vnd.safetensors", NULL};
+    char target[300];
+    snprintf(target, sizeof target, "/v1/verify?%s", query);
+    return report_of(query, fetch(&server, "POST", target, headers, body->data, body->bytes));
+}
+
+/* A rotary table of one pair and one position. */
+static json_t *verified_pair(const char *position, const char *numerics, double cosine, double sine)
+{
+    char body[300];
+    snprintf(body, sizeof body,
+             "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":2},\"positions\":[%s]%s,"
+             "\"table\":{\"cos\":[[%.9g]],\"sin\":[[%.9g]]}}",
+             position, numerics, cosine, sine);
+    return report_of(body, post_json(&server, "/v1/verify", body));
+}
+
+static void numbers_off_the_circle_match_at_no_position(void **state)
+{
+    static const char *const positions[] = {"0", "1000", "1000000", "1e15"};
+    static const double wrong[][2] = {{0.3, -0.2}, {0, 0}, {1, 1}, {0.6, 0.80001}};
+    (void)state;
+    for (size_t p = 0; p < PE_LEN(positions); p++)
+        for (size_t w = 0; w < PE_LEN(wrong); w++) {
+            json_t *report = verified_pair(positions[p], "", wrong[w][0], wrong[w][1]);
+            assert_false(matches(report));
+            assert_non_null(json_object_get(report, "first_bad"));
+            json_decref(report);
+        }
+}
+
+static void what_float32_cannot_tell_is_counted_and_said(void **state)
+{
+    (void)state;
+    /* cos and sin of 1000000 are 0.9367521 and -0.3499935 */
+    static const struct {
+        const char *numerics;
+        double cosine, sine;
+        bool sound;
+        int undecided;
+    } cases[] = {
+        {"", 0.6, 0.8, true, 2},
+        {",\"numerics\":\"float32\"", 0.6, 0.8, true, 2},
+        {",\"numerics\":\"exact\"", 0.6, 0.8, false, 0},
+        {"", 0.936752141, -0.349993497, true, 0},
+        {",\"numerics\":\"exact\"", 0.936752141, -0.349993497, true, 0},
+    };
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        json_t *report =
+            verified_pair("1000000", cases[c].numerics, cases[c].cosine, cases[c].sine);
+        const json_t *warnings = json_object_get(report, "warnings");
+        const char *conclusion = json_string_value(json_object_get(report, "conclusion"));
+        assert_int_equal(matches(report), cases[c].sound);
+        if (cases[c].sound)
+            assert_int_equal(json_integer_value(json_object_get(report, "undecided")),
+                             cases[c].undecided);
+        if (cases[c].undecided > 0) {
+            assert_non_null(strstr(json_string_value(json_array_get(warnings, 0)),
+                                   "2 of 2 elements lie so far out"));
+            assert_null(strstr(conclusion, "the numbers are what was claimed"));
+        } else if (!cases[c].sound) {
+            assert_non_null(strstr(conclusion, "tells nothing")); /* of float32_arithmetic */
+        } else {
+            assert_null(warnings);
+            assert_string_equal(conclusion, "the numbers are what was claimed");
+        }
+        json_decref(report);
+    }
+}
+
+/* Of the service's own; test_verify of the properties has others'. */
+static void a_float32_table_far_out_is_clean(void **state)
+{
+    static const char query[] = "head_dim=64&positions=8388608:8388640&numerics=float32";
+    static const char *const claims[] = {
+        "encoding=rope&head_dim=64&positions=8388608:8388640",
+        "encoding=rope&head_dim=64&positions=8388608:8388640&numerics=float32"};
+    char target[200];
+    (void)state;
+    snprintf(target, sizeof target, "/v1/rope/table?%s&format=safetensors", query);
+    reply table = get(&server, target);
+    assert_status(target, &table, 200);
+    const pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    for (size_t c = 0; c < PE_LEN(claims); c++) {
+        json_t *report = verified_safetensors(claims[c], &body);
+        assert_true(matches(report));
+        assert_string_equal(json_string_value(json_object_get(report, "numerics")), "float32");
+        assert_true(json_integer_value(json_object_get(report, "undecided")) > 0);
+        assert_int_equal(json_array_size(json_object_get(report, "warnings")), 1);
+        json_decref(report);
+    }
+    reply_free(&table);
+}
+
+static void vectors_near_the_end_of_float64_are_compared(void **state)
+{
+    static const double inputs[] = {1.7e308, 1.7e308}, turned[] = {1.7e308, -1.7e308},
+                        other[] = {-1e308, 5};
+    (void)state;
+    /* at position 0 nothing turns */
+    const double *const rotated[] = {inputs, turned, other};
+    for (size_t r = 0; r < PE_LEN(rotated); r++) {
+        const part parts[] = {{"inputs", "F64", "[1,2]", inputs, sizeof inputs},
+                              {"rotated", "F64", "[1,2]", rotated[r], sizeof inputs}};
+        pe_buffer body = {0};
+        parts_safetensors(parts, 2, &body);
+        json_t *report = verified_safetensors("encoding=rope", &body);
+        assert_int_equal(matches(report), r == 0);
+        json_decref(report);
+        pe_buffer_free(&body);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_off_the_circle_match_at_no_position),
+        cmocka_unit_test(what_float32_cannot_tell_is_counted_and_said),
+        cmocka_unit_test(a_float32_table_far_out_is_clean),
+        cmocka_unit_test(vectors_near_the_end_of_float64_are_compared),
+    };
+    return cmocka_run_group_tests(tests, start, stop);
+}
