@@ -49,6 +49,11 @@ static bool set_choice(pe_guess *guess, const pe_fault *fault)
            find_choice(row, fault->text, &value->choice);
 }
 
+bool pe_guess_retype(pe_guess *guess, const char *type)
+{
+    return set_choice(guess, &(pe_fault){.param = "rope_type", .text = type});
+}
+
 static bool flip(pe_guess *guess, const pe_fault *fault)
 {
     const pe_param *row;
@@ -487,6 +492,22 @@ const size_t pe_faults_n = PE_LEN(pe_faults);
 /* ---- adding one ---------------------------------------------------------------------------------
  */
 
+/* "row was X, not Y" */
+static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
+{
+    pe_buffer *out = &guess->rule;
+    const pe_value *is = pe_values_find(&guess->values, name);
+    const size_t i = (size_t)(is - guess->values.value);
+    pe_buffer_format(out, "%s was ", name);
+    pe_value_print(&guess->values.params[i], is, out);
+    if (!before->values.value[i].present) {
+        pe_buffer_str(out, ", which was not claimed");
+        return;
+    }
+    pe_buffer_str(out, ", not ");
+    pe_value_print(&guess->values.params[i], &before->values.value[i], out);
+}
+
 static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
 {
     pe_buffer *out = &guess->rule;
@@ -496,12 +517,11 @@ static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
         pe_buffer_str(out, fault->rule);
         return;
     }
-    const pe_value *is = pe_values_find(&guess->values, fault->param);
-    const size_t i = (size_t)(is - guess->values.value);
-    pe_buffer_format(out, "%s was ", fault->param);
-    pe_value_print(&guess->values.params[i], is, out);
-    pe_buffer_str(out, ", not ");
-    pe_value_print(&guess->values.params[i], &before->values.value[i], out);
+    if (fault->retypes) {
+        say_row("rope_type", before, guess);
+        pe_buffer_str(out, "; ");
+    }
+    say_row(fault->param, before, guess);
 }
 
 bool pe_fault_apply(const pe_fault *fault, pe_guess *guess)

@@ -16,10 +16,14 @@ typedef struct pe_fault {
     const char *text;        /* to this choice */
     double value, and_value; /* to this number */
     bool of_vectors;         /* only rotated vectors can have it */
+    bool retypes;            /* param is of rope_type `text`; the claim's is default */
 } pe_fault;
 
 extern const pe_fault pe_faults[];
 extern const size_t pe_faults_n;
+
+/** rope_type becomes this one; false where there is no such row or type. */
+bool pe_guess_retype(pe_guess *guess, const char *type) PE_MUST_CHECK;
 
 /**
  * Add the fault to the guess, its sentence too. False when it does not apply, or changes nothing.

@@ -16,6 +16,12 @@ static bool set_number(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+/* Scaling that the claim does not tell. */
+static bool add_scaling(pe_guess *guess, const pe_fault *fault)
+{
+    return pe_guess_retype(guess, fault->text) && set_number(guess, fault);
+}
+
 #define FIT(row, low, high)                                                                        \
     {                                                                                              \
         .name = (row), .change = set_number, .param = (row), .value = (low), .and_value = (high)   \
@@ -26,6 +32,13 @@ const pe_fault pe_fits[] = {
     FIT("base", 100, 1e12),
     FIT("factor", 1, 1e6),
     FIT("scale", 1e-6, 1e4),
+    {.name = "scaling_added",
+     .change = add_scaling,
+     .param = "factor",
+     .text = "linear", /* that of ntk is another base */
+     .value = 1,
+     .and_value = 1e6,
+     .retypes = true},
 };
 const size_t pe_fits_n = PE_LEN(pe_fits);
 
@@ -495,20 +508,39 @@ static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_pr
     return status;
 }
 
+static bool is_default(const pe_values *values)
+{
+    return strcmp(pe_choice_text(values, "rope_type"), "default") == 0;
+}
+
+/* Is there a number to find, which no fault before found? */
+static bool applies(const pe_fault *fit, const pe_guess *guess)
+{
+    /* alone, or with moved positions: in more pairs it would cost more work than it finds */
+    if (fit->retypes)
+        return is_default(&guess->claim->values) && is_default(&guess->values) &&
+               (guess->n_faults == 0 || !pe_position_map_is_identity(&guess->twist.positions)) &&
+               !guess->twist.positions.rounded;
+    return pe_values_present(&guess->values, fit->param) &&
+           !(guess->n_faults > 0 && guess->faults[0]->param != NULL &&
+             strcmp(guess->faults[0]->param, fit->param) == 0);
+}
+
 pe_status pe_fit_apply(const pe_fault *fit, const pe_sheet *sheet, pe_guess *guess, bool *made,
                        size_t *work, pe_problem *why)
 {
     pe_guess found;
     *made = false;
-    if (sheet->view == NULL || !pe_values_present(&guess->values, fit->param) ||
-        (guess->n_faults > 0 && guess->faults[0]->param != NULL &&
-         strcmp(guess->faults[0]->param, fit->param) == 0))
+    if (sheet->view == NULL || !applies(fit, guess))
         return PE_OK;
     pe_status status = pe_guess_copy(guess, &found, why);
     if (status != PE_OK)
         return status;
     fitting at = {.sheet = sheet, .guess = &found, .param = fit->param, .work = work};
-    status = find_value(&at, fit, made, why);
+    pe_fault first = *fit;
+    first.value = 2;
+    if (!fit->retypes || fit->change(&found, &first))
+        status = find_value(&at, fit, made, why);
     if (status == PE_OK && *made) {
         pe_fault fitted = *fit;
         fitted.value = pe_values_real(&found.values, fit->param);

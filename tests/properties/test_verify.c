@@ -377,6 +377,7 @@ static const char *const pairs[][2] = {
     {"freq_shift", "layout"},
     {"scale", "layout"},
     {"scaling_dropped", "position_plus_one"},
+    {"scaling_added", "position_plus_one"},
     {"original_fallback", "attention_factor_missing"},
     {"betas_swapped", "attention_factor_missing"},
     {"truncate", "attention_factor_squared"},

@@ -141,6 +141,12 @@ static void plant_factor(random_source *random, planted *made)
     set(made, "factor", planted_number(made, "factor", 1) * (double)random_int(random, 2, 7));
 }
 
+static void plant_added(random_source *random, planted *made)
+{
+    set_text(made, "rope_type", "linear");
+    set(made, "factor", (double)random_int(random, 3, 32) / 2);
+}
+
 static void plant_dropped(random_source *random, planted *made)
 {
     (void)random;
@@ -427,6 +433,7 @@ const seed seeds[] = {
     {"scale", ONLY(PLANTED_SINUSOIDAL), NULL, false, true, NULL, plant_scale},
     {"freq_shift", ONLY(PLANTED_SINUSOIDAL), NULL, false, false, NULL, plant_shift},
     {"factor", ROPES, "linear ntk", false, true, NULL, plant_factor},
+    {"scaling_added", ROPES, "default", false, true, NULL, plant_added},
     {"scaling_dropped", ROPES, "linear ntk dynamic yarn llama3", false, false, NULL, plant_dropped},
     {"rope_type", ROPES, "yarn llama3", false, false, NULL, plant_type},
     {"betas_swapped", ROPES, "yarn", false, false, prepare_betas, plant_betas},
