@@ -4,6 +4,10 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define HEAVY_NICE 10
 
 /* After this many light jobs in a row a heavy one gets its turn. */
 #define LIGHT_IN_A_ROW 16
@@ -69,8 +73,11 @@ static void work(pe_pool *pool, bool light_only)
     pthread_mutex_unlock(&pool->lock);
 }
 
+/* Heavy work gives way to the I/O threads, whose turns are short; where the system refuses, all are
+ * alike. On Linux the nice value is a thread's own. */
 static void *work_on_all(void *context)
 {
+    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), HEAVY_NICE);
     work(context, false);
     return NULL;
 }
