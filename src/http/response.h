@@ -27,7 +27,7 @@ typedef struct pe_facts {
 } pe_facts;
 
 /** From this size on a kept answer lies in a file of memory, if the service has descriptors for
- * them: the kernel sends its pages as they are. Below, copying costs less than the calls. */
+ * them: the kernel sends its pages as they are. */
 #define PE_ANSWER_FILE_BYTES 131072
 
 /** A rendered representation: the value of a cache entry. Immutable. */
