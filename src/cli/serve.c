@@ -18,8 +18,6 @@ static void set_signals(sigset_t *stop)
     pthread_sigmask(SIG_BLOCK, stop, NULL);
     /* A client that went away is a failed write, not a reason to end. */
     signal(SIGPIPE, SIG_IGN);
-    /* Nor is a limit on the size of files, which counts for files of memory, too. */
-    signal(SIGXFSZ, SIG_IGN);
 }
 
 static void wait_for_stop(const sigset_t *stop)

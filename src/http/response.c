@@ -4,9 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "api/documents.h"
 
@@ -18,6 +16,10 @@
 
 /* What the library's response and its dozen header fields weigh beside our own. */
 #define RESPONSE_BYTES 3072
+
+/* From this size on malloc may take whole pages from the system. */
+#define MAPPED_BYTES 131072
+#define PAGE_BYTES   4096
 
 static const char exposed[] = "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, "
                               "Content-Location, Content-Encoding, Content-Range, Accept-Ranges, "
@@ -76,71 +78,16 @@ static void free_data(void *data)
     free(data);
 }
 
-static bool write_all(int fd, const char *data, size_t bytes)
-{
-    for (size_t at = 0; at < bytes;) {
-        const ssize_t written = write(fd, data + at, bytes - at);
-        if (written <= 0)
-            return false;
-        at += (size_t)written;
-    }
-    return true;
-}
-
-/* Move bytes into a file of memory, mapped at *data; false when the system has none to give. They
- * are written, since storing into a mapping has no other way to fail than a signal. */
-static bool move_to_file(char **data, size_t bytes, int *fd)
-{
-    *fd = memfd_create("posenc-answer", MFD_CLOEXEC);
-    if (*fd < 0)
-        return false;
-    void *at = write_all(*fd, *data, bytes) ? mmap(NULL, bytes, PROT_READ, MAP_SHARED, *fd, 0)
-                                            : MAP_FAILED;
-    if (at == MAP_FAILED) {
-        close(*fd);
-        return false;
-    }
-    free(*data);
-    *data = at;
-    return true;
-}
-
-/* The response of kept bytes, which frees them; of a file, which closes it. NULL: no memory, and
- * nothing is freed or closed but the file. */
-static struct MHD_Response *share(const pe_service *service, pe_answer *answer)
-{
-    int fd;
-    answer->mapped = service->answers_in_files && answer->bytes >= PE_ANSWER_FILE_BYTES &&
-                     move_to_file(&answer->data, answer->bytes, &fd);
-    if (!answer->mapped)
-        return MHD_create_response_from_buffer_with_free_callback_cls(answer->bytes, answer->data,
-                                                                      free_data, answer->data);
-    struct MHD_Response *response = MHD_create_response_from_fd64(answer->bytes, fd);
-    if (response == NULL)
-        close(fd);
-    return response;
-}
-
-static void release_data(pe_answer *answer)
-{
-    if (answer->mapped)
-        munmap(answer->data, answer->bytes);
-    else
-        free(answer->data);
-}
-
 pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts *facts,
                          pe_answer **out, pe_problem *why)
 {
     pe_answer *answer = calloc(1, sizeof *answer);
-    if (answer == NULL) {
-        free(data);
-        return pe_fail_memory(why);
-    }
-    *answer = (pe_answer){.data = data, .bytes = bytes, .facts = *facts};
-    struct MHD_Response *shared = share(service, answer);
+    struct MHD_Response *shared =
+        answer == NULL
+            ? NULL
+            : MHD_create_response_from_buffer_with_free_callback_cls(bytes, data, free_data, data);
     if (shared == NULL) {
-        release_data(answer);
+        free(data);
         free(answer);
         return pe_fail_memory(why);
     }
@@ -148,7 +95,7 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
     add_facts(shared, facts);
     add(shared, "Cache-Control", cache_control(PE_METHOD_GET, facts));
     add(shared, "Server-Timing", "cache;desc=hit");
-    answer->shared = shared;
+    *answer = (pe_answer){.data = data, .bytes = bytes, .facts = *facts, .shared = shared};
     facts->location = NULL;
     *out = answer;
     return PE_OK;
@@ -156,8 +103,7 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
 
 size_t pe_answer_weight(size_t bytes, const pe_facts *facts)
 {
-    /* files, and blocks as large, come in whole pages */
-    const size_t rounding = bytes >= PE_ANSWER_FILE_BYTES ? 4096 : PE_CACHE_BLOCK_BYTES;
+    const size_t rounding = bytes >= MAPPED_BYTES ? PAGE_BYTES : PE_CACHE_BLOCK_BYTES;
     const size_t location = facts->location != NULL ? strlen(facts->location) : 0;
     return sizeof(pe_answer) + bytes + rounding + 2 * location + RESPONSE_BYTES;
 }
@@ -165,9 +111,7 @@ size_t pe_answer_weight(size_t bytes, const pe_facts *facts)
 void pe_answer_free(void *value)
 {
     pe_answer *answer = value;
-    MHD_destroy_response(answer->shared); /* frees or closes it when the last one has sent it */
-    if (answer->mapped)
-        release_data(answer);
+    MHD_destroy_response(answer->shared); /* frees data when the last connection has sent it */
     free(answer->facts.location);
     free(answer);
 }

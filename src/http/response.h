@@ -26,15 +26,10 @@ typedef struct pe_facts {
     bool lasts;                      /* the same for ever; else it may change with a restart */
 } pe_facts;
 
-/** From this size on a kept answer lies in a file of memory, if the service has descriptors for
- * them: the kernel sends its pages as they are. */
-#define PE_ANSWER_FILE_BYTES 131072
-
 /** A rendered representation: the value of a cache entry. Immutable. */
 typedef struct pe_answer {
     char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
     size_t bytes;
-    bool mapped; /* data is a mapping of the file that is the content of `shared` */
     pe_facts facts;
     struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
 } pe_answer;

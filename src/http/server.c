@@ -90,37 +90,24 @@ static pe_status listen_at(const pe_settings *settings, int *out, pe_problem *wh
     return PE_OK;
 }
 
-/* Descriptors that are neither: logs, epoll and event descriptors of the I/O threads. */
+/* Descriptors that are no connections: logs, epoll and event descriptors of the I/O threads. */
 #define OTHER_DESCRIPTORS 256
 
-/* Systems start programs with far fewer descriptors than they allow. How many there are now: as
- * many as wanted, or as many as are allowed. */
-static rlim_t raise_descriptors(rlim_t wanted)
+/* Systems start programs with far fewer descriptors than they allow; have one for each connection,
+ * as far as that goes. */
+static void allow_connections(int64_t connections)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 0;
-    if (limit.rlim_cur < wanted) {
-        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    return limit.rlim_cur;
-}
-
-/* One for each connection, as far as that goes; and if they suffice, one for each large answer that
- * is kept, or on its way to a connection though it is kept no longer. */
-static void allow_descriptors(pe_service *service)
-{
-    const pe_settings *settings = service->settings;
-    const rlim_t connections = (rlim_t)settings->connections_max + OTHER_DESCRIPTORS;
-    const rlim_t files = (rlim_t)settings->response_cache_bytes / PE_ANSWER_FILE_BYTES +
-                         (rlim_t)settings->connections_max;
-    const rlim_t allowed = raise_descriptors(connections + files);
-    service->answers_in_files = allowed >= connections + files;
-    if (allowed < connections)
+    const rlim_t wanted = (rlim_t)connections + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    const bool enough = limit.rlim_max >= wanted;
+    limit.rlim_cur = enough ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (!enough)
         pe_log(PE_LOG_WARN, "descriptors",
-               (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)connections},
-                                 {PE_LOG_NUMBER, "allowed", .number = (int64_t)allowed},
+               (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)wanted},
+                                 {PE_LOG_NUMBER, "allowed", .number = (int64_t)limit.rlim_cur},
                                  {0}});
 }
 
@@ -275,7 +262,7 @@ pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_probl
     if (status == PE_OK)
         status = listen_at(settings, &fd, why);
     if (status == PE_OK) {
-        allow_descriptors(&server->service);
+        allow_connections(settings->connections_max);
         server->port = port_of(fd);
         server->daemon = start_daemon(&server->service, fd);
         if (server->daemon == NULL) {

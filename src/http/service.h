@@ -37,7 +37,6 @@ typedef struct pe_service {
     pe_watchdog *watchdog;
     pe_pages *pages;
     pe_counters counters;
-    bool answers_in_files; /* there are descriptors for large kept answers */
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
     size_t body_bytes_max;

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_warm.c - kept answers: all that is allocated for them, the library's part included, stays
- * within the budget; large ones lie in files, and none is left behind.
+ * within the budget.
  */
 #include "support/check.h"
 
-#include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "http/response.h"
 #include "http/warm.h"
@@ -57,49 +54,23 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
     pe_answer *answer;
     pe_status status = pe_answer_make(made->service, data, made->bytes, &facts, &answer, why);
     assert_int_equal(status, PE_OK);
-    assert_int_equal(answer->mapped,
-                     made->service->answers_in_files && made->bytes >= PE_ANSWER_FILE_BYTES);
     assert_true(answer->data[0] == 1 && answer->data[made->bytes - 1] == 1);
     *value = answer;
     *bytes = pe_answer_weight(answer->bytes, &answer->facts);
     return status;
 }
 
-/* Files of memory that this process has open. */
-static size_t files_open(size_t *bytes)
-{
-    size_t n = 0;
-    *bytes = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        char path[300], target[300];
-        struct stat about;
-        snprintf(path, sizeof path, "/proc/self/fd/%s", entry->d_name);
-        ssize_t length = readlink(path, target, sizeof target - 1);
-        if (length < 0)
-            continue;
-        target[length] = '\0';
-        if (strstr(target, "posenc-answer") == NULL || stat(path, &about) != 0)
-            continue;
-        n++;
-        *bytes += (size_t)about.st_blocks * 512;
-    }
-    closedir(folder);
-    return n;
-}
-
 /* Fill a cache many times over with answers of up to `largest` bytes, looking after each. */
-static void stay_within(bool in_files, size_t largest)
+static void stay_within(size_t largest)
 {
 #ifdef __SANITIZE_THREAD__
     skip(); /* its allocator rounds to classes of its own */
 #endif
-    pe_service service = {.settings = &settings, .answers_in_files = in_files};
+    pe_service service = {.settings = &settings};
     pe_problem why;
     pe_warm *warm;
     random_source random = random_make("sizes");
-    size_t file_bytes, most = 0;
+    size_t most = 0;
     const size_t before = allocated();
     assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
     for (int i = 0; i < ANSWERS; i++) {
@@ -116,8 +87,7 @@ static void stay_within(bool in_files, size_t largest)
         pe_warm_learn(warm, &front, key, (size_t)length);
         if (i % 16 != 0)
             continue;
-        files_open(&file_bytes);
-        const size_t held = allocated() - before + file_bytes;
+        const size_t held = allocated() - before;
         most = held > most ? held : most;
         if (held > BUDGET)
             fail_msg("%zu bytes after %d answers of up to %zu: more than %d", held, i + 1, largest,
@@ -125,33 +95,25 @@ static void stay_within(bool in_files, size_t largest)
     }
     assert_true(most > BUDGET / 2); /* it was full */
     pe_warm_free(warm);
-    assert_int_equal(files_open(&file_bytes), 0);
 }
 
 static void small_answers_stay_within_the_budget(void **state)
 {
     (void)state;
-    stay_within(true, 500);
+    stay_within(500);
 }
 
-static void answers_in_buffers_stay_within_the_budget(void **state)
+static void large_answers_stay_within_the_budget(void **state)
 {
     (void)state;
-    stay_within(false, 400000);
-}
-
-static void answers_in_files_stay_within_the_budget_and_leave_no_file(void **state)
-{
-    (void)state;
-    stay_within(true, 400000);
+    stay_within(400000);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_answers_stay_within_the_budget),
-        cmocka_unit_test(answers_in_buffers_stay_within_the_budget),
-        cmocka_unit_test(answers_in_files_stay_within_the_budget_and_leave_no_file),
+        cmocka_unit_test(large_answers_stay_within_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
