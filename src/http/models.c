@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/models.h"
-#include "http/answer.h"
+#include "http/posted.h"
 #include "http/response.h"
 #include "http/routes.h"
 #include "http/thread.h"
@@ -58,7 +58,7 @@ static bool resolve(pe_request *request)
 void pe_models_resolve(pe_request *request)
 {
     pe_problem why;
-    pe_status status = pe_answer_json_only(request, &why);
+    pe_status status = pe_posted_json_only(request, &why);
     request->json_body = true;
     if (status == PE_OK && request->query_bytes > 0)
         status = pe_fail(&why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");

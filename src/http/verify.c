@@ -3,14 +3,14 @@
 #include "http/verify.h"
 
 #include "api/claim.h"
-#include "http/answer.h"
+#include "http/posted.h"
 #include "http/response.h"
 #include "http/thread.h"
 
 static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 {
     pe_wanted wanted = {.query = request->query, .query_bytes = request->query_bytes};
-    pe_status status = pe_post_read(request, true, &wanted, why);
+    pe_status status = pe_posted_read(request, true, &wanted, why);
     if (status != PE_OK)
         return status;
     const pe_read_limits *limits = &request->service->read_limits;
