@@ -35,6 +35,25 @@ static void front_of(const pe_request *request, pe_front *out)
                   request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
+/* Remember what the raw request means, so that the next one need not be read. */
+static void learn(const pe_request *request, const pe_numeric *numeric, pe_coding coding)
+{
+    pe_front front;
+    if (request->method == PE_METHOD_POST)
+        return;
+    front_of(request, &front);
+    pe_numeric_learn(numeric, &front, coding);
+}
+
+/* What is asked for costs, in elements of a plain table: a part its share of the whole. */
+static uint64_t work_of(const pe_request *request, const pe_numeric *numeric)
+{
+    if (request->range.kind != PE_RANGE_PART)
+        return numeric->work;
+    const double share = (double)request->range.bytes / (double)numeric->length;
+    return (uint64_t)(share * (double)numeric->work);
+}
+
 /* Offsets of a Range are those of the uncoded bytes, so who asks for one gets these. */
 static pe_coding coding_of(const pe_request *request)
 {
@@ -67,11 +86,7 @@ static void answer_from_cache(pe_request *request, pe_numeric *numeric)
         pe_reply_problem(request, &why);
         return;
     }
-    if (request->method != PE_METHOD_POST) {
-        pe_front front;
-        front_of(request, &front);
-        pe_numeric_learn(numeric, &front, coding);
-    }
+    learn(request, numeric, coding);
     char timing[96];
     timing_of_miss(numeric, timing, sizeof timing);
     pe_reply_entry(request, entry, hit ? NULL : timing);
@@ -112,23 +127,6 @@ static void answer_rendered(pe_request *request, pe_numeric *numeric)
     pe_reply_rendered(request, data, bytes, &numeric->facts, timing);
 }
 
-/* Range is for GET, and for what has a tag and a length. */
-static void choose_range(pe_request *request, const pe_numeric *numeric)
-{
-    if (request->method == PE_METHOD_GET && numeric->facts.ranges)
-        pe_range_read(request->header[PE_HEADER_RANGE], request->header[PE_HEADER_IF_RANGE],
-                      numeric->facts.etag, numeric->length, &request->range);
-}
-
-/* A part comes from the kept answer when there is one; it is not what makes one. */
-static bool answer_part_from_cache(pe_request *request, const pe_numeric *numeric)
-{
-    pe_entry *entry = pe_warm_peek(request->service->warm, numeric->key.data, numeric->key.bytes);
-    if (entry != NULL)
-        pe_reply_entry(request, entry, NULL);
-    return entry != NULL;
-}
-
 /* True when the stream has taken numeric. */
 static bool answer_streamed(pe_request *request, pe_numeric *numeric)
 {
@@ -146,13 +144,11 @@ static bool answer_streamed(pe_request *request, pe_numeric *numeric)
 /* Decide how the bytes come about; true when a stream has taken numeric. */
 static bool choose_producer(pe_request *request, pe_numeric *numeric)
 {
-    bool part = request->range.kind == PE_RANGE_PART;
-    uint64_t most = part ? request->range.bytes : numeric->length_max;
-    if (part && answer_part_from_cache(request, numeric))
-        return false;
+    const bool part = request->range.kind == PE_RANGE_PART;
+    const uint64_t most = part ? request->range.bytes : numeric->length_max;
     if (!part && pe_numeric_cacheable(numeric))
         answer_from_cache(request, numeric);
-    else if (most <= WHOLE_BYTES && numeric->work <= PE_WHOLE_WORK)
+    else if (most <= WHOLE_BYTES && work_of(request, numeric) <= PE_WHOLE_WORK)
         answer_rendered(request, numeric);
     else
         return answer_streamed(request, numeric);
@@ -161,21 +157,10 @@ static bool choose_producer(pe_request *request, pe_numeric *numeric)
 
 static bool produce(pe_request *request)
 {
-    pe_problem why;
     pe_numeric *numeric = request->numeric;
     request->numeric = NULL;
     pe_thread_computes();
-    pe_status status = pe_numeric_measure(numeric, &why);
-    if (status == PE_OK) {
-        choose_range(request, numeric);
-        if (request->range.kind == PE_RANGE_NOWHERE)
-            status =
-                pe_fail(&why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
-                        (unsigned long long)numeric->length);
-    }
-    if (status != PE_OK)
-        pe_reply_problem(request, &why);
-    if (status != PE_OK || !choose_producer(request, numeric))
+    if (!choose_producer(request, numeric))
         pe_numeric_free(numeric);
     return true;
 }
@@ -199,15 +184,38 @@ static bool not_modified(const pe_request *request, const pe_numeric *numeric, p
     return false;
 }
 
-/* A stream is made while it is sent; all else here and now. */
-static bool is_heavy(const pe_request *request)
+/* Range is for GET, and for what has a tag and a length. */
+static pe_status choose_range(pe_request *request, const pe_numeric *numeric, pe_problem *why)
 {
-    bool transform = request->resource->kind == PE_TRANSFORM;
-    bool coded = coding_of(request) != PE_CODING_IDENTITY;
-    size_t most = transform ? HEAVY_TRANSFORM_ELEMENTS
-                  : coded   ? HEAVY_CODED_ELEMENTS
-                            : HEAVY_ELEMENTS;
-    return request->numeric->work > most;
+    if (request->method == PE_METHOD_GET && numeric->facts.ranges)
+        pe_range_read(request->header[PE_HEADER_RANGE], request->header[PE_HEADER_IF_RANGE],
+                      numeric->facts.etag, numeric->length, &request->range);
+    if (request->range.kind != PE_RANGE_NOWHERE)
+        return PE_OK;
+    return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
+                   (unsigned long long)numeric->length);
+}
+
+/* Answer from what is kept, if it is. A part is taken from the whole; it is not what makes one. */
+static bool answer_kept(pe_request *request, const pe_numeric *numeric)
+{
+    pe_coding coding = coding_of(request);
+    pe_entry *entry = pe_numeric_kept(numeric, &coding);
+    if (entry == NULL)
+        return false;
+    if (request->range.kind == PE_RANGE_WHOLE)
+        learn(request, numeric, coding);
+    pe_reply_entry(request, entry, NULL);
+    return true;
+}
+
+static bool is_heavy(const pe_request *request, const pe_numeric *numeric)
+{
+    const bool coded = coding_of(request) != PE_CODING_IDENTITY;
+    const size_t most = numeric->resource->kind == PE_TRANSFORM ? HEAVY_TRANSFORM_ELEMENTS
+                        : coded                                 ? HEAVY_CODED_ELEMENTS
+                                                                : HEAVY_ELEMENTS;
+    return work_of(request, numeric) > most;
 }
 
 /* Read the parameters into request->numeric. */
@@ -229,21 +237,41 @@ static pe_status ask(pe_request *request, pe_problem *why)
     return pe_numeric_ask(request->service, &wanted, &request->numeric, why);
 }
 
-/* Plan what has been asked, and answer it unless that is much work. */
-static bool plan(pe_request *request)
+/* Plan what has been asked, and answer it unless that is much work; the reply is decided, or the
+ * work is left to be done. */
+static pe_status decide(pe_request *request, bool *left, pe_problem *why)
 {
-    pe_problem why;
     pe_numeric *numeric = request->numeric;
-    if (pe_numeric_plan(numeric, request->header[PE_HEADER_ACCEPT], &why) != PE_OK) {
-        pe_reply_problem(request, &why);
-        return true;
-    }
+    pe_status status = pe_numeric_plan(numeric, request->header[PE_HEADER_ACCEPT], why);
+    *left = false;
+    if (status != PE_OK)
+        return status;
     pe_facts facts = numeric->facts;
     if (not_modified(request, numeric, &facts)) {
         pe_reply_not_modified(request, &facts);
+        return PE_OK;
+    }
+    status = pe_numeric_measure(numeric, why);
+    if (status == PE_OK)
+        status = choose_range(request, numeric, why);
+    if (status == PE_OK)
+        *left = !answer_kept(request, numeric);
+    return status;
+}
+
+static bool plan(pe_request *request)
+{
+    pe_problem why;
+    bool left;
+    const pe_status status = decide(request, &left, &why);
+    if (status != PE_OK)
+        pe_reply_problem(request, &why);
+    if (status != PE_OK || !left) {
+        pe_numeric_free(request->numeric);
+        request->numeric = NULL;
         return true;
     }
-    if (!is_heavy(request))
+    if (!is_heavy(request, request->numeric))
         return produce(request);
     pe_request_defer(request, PE_JOB_HEAVY, produce);
     return false;

@@ -133,6 +133,27 @@ bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_b
     return made;
 }
 
+static pe_entry *peek(const pe_numeric *numeric, pe_coding coding)
+{
+    pe_buffer key = {0};
+    add_coded_key(numeric, coding, false, &key);
+    pe_entry *entry = key.failed ? NULL : pe_warm_peek(numeric->service->warm, key.data, key.bytes);
+    pe_buffer_free(&key);
+    return entry;
+}
+
+pe_entry *pe_numeric_kept(const pe_numeric *numeric, pe_coding *coding)
+{
+    if (numeric->resource->kind != PE_TABLE)
+        return NULL;
+    pe_entry *entry = peek(numeric, *coding);
+    if (entry == NULL || ((const pe_answer *)pe_entry_value(entry))->data != NULL)
+        return entry;
+    pe_entry_unref(entry);
+    *coding = PE_CODING_IDENTITY;
+    return peek(numeric, *coding);
+}
+
 typedef struct coded_fill {
     pe_numeric *numeric;
     pe_coding coding;

@@ -17,6 +17,10 @@ pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why) PE_MUST_CHECK
 /** Worth keeping: a table whose answer is surely no larger than the cache takes. Measured. */
 bool pe_numeric_cacheable(const pe_numeric *numeric);
 
+/** The answer that is kept in this coding, or the plain one where *coding was not worth it and
+ * becomes IDENTITY; with a reference. NULL when there is none. */
+pe_entry *pe_numeric_kept(const pe_numeric *numeric, pe_coding *coding);
+
 /** The answer through the cache: rendered by one thread when absent. */
 pe_status pe_numeric_entry(pe_numeric *numeric, pe_entry **out, int *hit,
                            pe_problem *why) PE_MUST_CHECK;

@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,70 @@ static void a_full_queue_is_503_with_retry_after(void **state)
     server_end(&server);
 }
 
+/* Keeps the one worker at work and the queue of one full, as well as a client can. */
+typedef struct crowd {
+    const test_server *server;
+    atomic_bool ending;
+    atomic_int asked, refused;
+} crowd;
+
+static void *crowd_queue(void *context)
+{
+    crowd *all = context;
+    while (!atomic_load(&all->ending)) {
+        char target[128];
+        const int first = 10000 * atomic_fetch_add(&all->asked, 1);
+        snprintf(target, sizeof target, "/v1/rope/decay?head_dim=8192&offsets=%d:%d", first,
+                 first + 3000);
+        reply answer = get(all->server, target);
+        atomic_fetch_add(&all->refused, answer.status == 503);
+        reply_free(&answer);
+    }
+    return NULL;
+}
+
+/* What is asked for counts, not what it is a part or a repetition of. */
+static void little_work_is_done_though_the_queue_is_full(void **state)
+{
+    (void)state;
+    enum { N = 6, ROUNDS = 10 };
+    static const char kept[] = "/v1/sinusoidal?d_model=256&positions=0:1000&format=raw";
+    static const char large[] = "/v1/sinusoidal?d_model=1024&positions=0:262144&format=raw";
+    static const struct {
+        const char *target, *header;
+        long status;
+    } asked[] = {
+        {kept, NULL, 200},
+        {kept, "Range: bytes=0-9", 206},
+        {kept, "Accept: */*;q=0.9", 200},
+        {kept, "If-None-Match: \"other\"", 200},
+        {kept, "Want-Repr-Digest: sha-256=1", 200},
+        {large, "Range: bytes=1000000000-1000000099", 206},
+    };
+    static const char *const flags[] = {"--workers", "1", "--queue-max", "1", "--warm", kept, NULL};
+    test_server server;
+    pthread_t threads[N];
+    crowd all = {.server = &server};
+    server_start(&server, flags);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, crowd_queue, &all), 0);
+    while (atomic_load(&all.refused) == 0)
+        poll(NULL, 0, 1);
+    for (size_t i = 0; i < ROUNDS * sizeof asked / sizeof asked[0]; i++) {
+        const size_t which = i % (sizeof asked / sizeof asked[0]);
+        const char *const headers[] = {asked[which].header, NULL};
+        reply answer = fetch(&server, "GET", asked[which].target, headers, NULL, 0);
+        assert_status(asked[which].header, &answer, asked[which].status);
+        reply_free(&answer);
+    }
+    atomic_store(&all.ending, true);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], NULL);
+    print_message("%d others were refused\n", atomic_load(&all.refused));
+    assert_true(atomic_load(&all.refused) > ROUNDS);
+    server_end(&server);
+}
+
 /* Bodies may hold eight times the largest one, all together. */
 static void too_many_bodies_at_once_are_503(void **state)
 {
@@ -351,6 +416,7 @@ int main(void)
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
+        cmocka_unit_test(little_work_is_done_though_the_queue_is_full),
         cmocka_unit_test(too_many_bodies_at_once_are_503),
         cmocka_unit_test(there_are_descriptors_for_all_connections),
         cmocka_unit_test(the_warm_list_is_there_from_the_first_request_on),
