@@ -149,6 +149,9 @@ void pe_page_metrics(pe_request *request)
            atomic_load(&counters->refused));
     single(&out, "timeouts_total", "counter", "Requests that did not arrive in time.",
            atomic_load(&counters->timeouts));
+    single(&out, "abandoned_total", "counter",
+           "Requests whose clients left before their turn came.",
+           atomic_load(&counters->abandoned));
     single(&out, "connections_total", "counter", "Connections ever.",
            atomic_load(&counters->connections));
     single(&out, "connections", "gauge", "Connections open.", pe_watchdog_count(service->watchdog));

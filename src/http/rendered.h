@@ -9,10 +9,10 @@
 /** How long the answer will be, and whether parts of it may be asked for. */
 pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why) PE_MUST_CHECK;
 
-/** Work that may be done in one go, in elements of a plain table: less than a second. What costs
- * more is made in blocks while it is sent, so that it ends when its reader leaves or the server
- * stops. */
-#define PE_WHOLE_WORK ((uint64_t)1 << 27)
+/** Work that may be done in one go, in elements of a plain table: some tenths of a second. What
+ * costs more is made in blocks while it is sent, so that it ends when its reader leaves or the
+ * server stops. */
+#define PE_WHOLE_WORK ((uint64_t)1 << 24)
 
 /** Worth keeping: a table whose answer is surely no larger than the cache takes. Measured. */
 bool pe_numeric_cacheable(const pe_numeric *numeric);

@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/log.h"
 #include "http/answer.h"
 #include "http/framing.h"
 #include "http/numeric.h"
+#include "http/presence.h"
 #include "http/response.h"
 #include "http/routes.h"
 #include "http/target.h"
@@ -203,6 +205,7 @@ static enum MHD_Result begin(pe_request *request, const char *url, const char *m
 {
     pe_problem why;
     request->stage = PE_STAGE_BODY;
+    request->takes_interim = strcasecmp(version, "HTTP/1.1") == 0;
     pe_target_read_method(request, method);
     pe_target_split(request);
     pe_status status = pe_framing_read(request, url, method, version, &why);
@@ -328,15 +331,30 @@ static void overloaded(pe_request *request, const char *detail)
     pe_reply_problem(request, &why);
 }
 
+/* Nobody waits for the answer: there will be none, and the connection ends. */
+static bool is_abandoned(pe_request *request)
+{
+    if (request->job_kind != PE_JOB_HEAVY ||
+        pe_client_waits(request->watch->socket, request->takes_interim))
+        return false;
+    atomic_fetch_add_explicit(&request->service->counters.abandoned, 1, memory_order_relaxed);
+    return true;
+}
+
+static bool work_on(pe_request *request)
+{
+    if (is_abandoned(request))
+        return true;
+    if (pe_clock() - request->deferred_at <= WAIT_MAX)
+        return request->deferred(request);
+    overloaded(request, "the request has waited too long for a worker");
+    return true;
+}
+
 static void run_job(void *context)
 {
     pe_request *request = context;
-    bool decided = true;
-    if (pe_clock() - request->deferred_at > WAIT_MAX)
-        overloaded(request, "the request has waited too long for a worker");
-    else
-        decided = request->deferred(request);
-    if (decided)
+    if (work_on(request))
         MHD_resume_connection(request->connection);
 }
 
@@ -349,6 +367,7 @@ void pe_request_defer(pe_request *request, pe_job_kind kind, pe_work *work)
     }
     request->deferred = work;
     request->deferred_at = pe_clock();
+    request->job_kind = kind;
     request->job = (pe_job){.run = run_job, .context = request};
     if (pe_pool_submit(request->service->pool, &request->job, kind))
         return;

@@ -18,7 +18,8 @@
 /** What /metrics counts. Any thread adds; nothing depends on their order. */
 typedef struct pe_counters {
     atomic_uint_fast64_t requests, by_class[6]; /* by_class[4]: answers with a 4xx status */
-    atomic_uint_fast64_t warm_hits, not_modified, streams, refused, timeouts;
+    atomic_uint_fast64_t warm_hits, streams, refused, timeouts;
+    atomic_uint_fast64_t abandoned;    /* whose clients had left before the work was begun */
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t connections;  /* ever */
 } pe_counters;

@@ -214,6 +214,43 @@ static void *crowd_queue(void *context)
     return NULL;
 }
 
+/* All but the first wait for their turn; half of them are gone before it comes. */
+static void what_nobody_waits_for_is_not_begun(void **state)
+{
+    (void)state;
+    enum { BEFORE = 6, N = 20 };
+    static const char *const flags[] = {"--workers", "1", "--threads", "1", NULL};
+    test_server server;
+    test_wire wires[BEFORE + N];
+    server_start(&server, flags);
+    for (int i = 0; i < BEFORE + N; i++) {
+        char request[160];
+        snprintf(request, sizeof request,
+                 i < BEFORE
+                     ? "GET /v1/rope/decay?head_dim=8192&offsets=%d:%d HTTP/1.1\r\nHost: a\r\n\r\n"
+                     : "GET /v1/sinusoidal?d_model=1024&positions=%d:%d&dtype=float64 "
+                       "HTTP/1.1\r\nHost: a\r\n\r\n",
+                 i * 10000, i * 10000 + (i < BEFORE ? 4000 : 80));
+        wires[i] = wire_open(&server);
+        wire_send_text(&wires[i], request);
+    }
+    for (int i = BEFORE; i < BEFORE + N; i += 2)
+        wire_close(&wires[i]);
+    for (int i = 0; i < BEFORE + N; i++) {
+        if (i >= BEFORE && i % 2 == 0)
+            continue;
+        reply answer = wire_answer(&wires[i], false);
+        assert_status("one that waits", &answer, 200);
+        reply_free(&answer);
+        wire_close(&wires[i]);
+    }
+    while (gauge(&server, "posenc_connections") > 1) {
+        /* until those who left have been dealt with */
+    }
+    assert_int_equal(gauge(&server, "posenc_abandoned_total"), N / 2);
+    server_end(&server);
+}
+
 /* What is asked for counts, not what it is a part or a repetition of. */
 static void little_work_is_done_though_the_queue_is_full(void **state)
 {
@@ -245,7 +282,7 @@ static void little_work_is_done_though_the_queue_is_full(void **state)
         const size_t which = i % (sizeof asked / sizeof asked[0]);
         const char *const headers[] = {asked[which].header, NULL};
         reply answer = fetch(&server, "GET", asked[which].target, headers, NULL, 0);
-        assert_status(asked[which].header, &answer, asked[which].status);
+        assert_status(asked[which].target, &answer, asked[which].status);
         reply_free(&answer);
     }
     atomic_store(&all.ending, true);
@@ -416,6 +453,7 @@ int main(void)
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
+        cmocka_unit_test(what_nobody_waits_for_is_not_begun),
         cmocka_unit_test(little_work_is_done_though_the_queue_is_full),
         cmocka_unit_test(too_many_bodies_at_once_are_503),
         cmocka_unit_test(there_are_descriptors_for_all_connections),
