@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "version.h"
@@ -129,6 +130,7 @@ static int run_command(const pe_command *command, int n_arguments, char **argume
 
 int main(int argc, char **argv)
 {
+    pe_memory_prepare();
     if (argc < 2)
         return pe_cli_serve(0, argv);
     if (is_help(argv[1]))

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bodies and tables are little-endian");
 
 static const struct dtype_row {
@@ -199,6 +201,7 @@ pe_status pe_array_make(pe_dtype dtype, const pe_shape *shape, pe_array *out, pe
     void *data = aligned_alloc(64, bytes < 64 ? 64 : bytes / 64 * 64);
     if (data == NULL)
         return pe_fail_memory(why);
+    pe_memory_use_huge_pages(data, bytes);
     *out = (pe_array){.dtype = dtype, .shape = *shape, .elements = elements, .data = data};
     return PE_OK;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/memory.h"
 
 static bool grow(pe_buffer *buffer, size_t bytes)
 {
@@ -27,6 +28,7 @@ static bool grow(pe_buffer *buffer, size_t bytes)
         buffer->failed = true;
         return false;
     }
+    pe_memory_use_huge_pages(data, capacity);
     buffer->data = data;
     buffer->capacity = capacity;
     return true;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/answer.h"
 #include "http/framing.h"
 #include "http/numeric.h"
@@ -240,6 +241,20 @@ static void drop_body(pe_request *request, pe_status reason)
 }
 
 /*
+ * Keep a part of the body. Once a large one is under way, there is room for all that was declared:
+ * nothing is copied again, and whoever declares much and sends little holds little.
+ */
+static void keep(pe_request *request, const char *upload, size_t bytes)
+{
+    pe_buffer *body = &request->body;
+    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
+    const bool full = body->capacity - body->bytes < bytes;
+    if (full && length != NULL && body->bytes >= PE_MEMORY_LARGE)
+        (void)pe_buffer_reserve(body, strtoull(length, NULL, 10) - body->bytes);
+    pe_buffer_add(body, upload, bytes);
+}
+
+/*
  * A part of the body. One that grows too large is drained, so that it can be answered; one that
  * does not end even then is cut off.
  */
@@ -263,7 +278,7 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     else if (!reserve(request, bytes))
         drop_body(request, PE_OVERLOADED);
     else
-        pe_buffer_add(&request->body, upload, bytes);
+        keep(request, upload, bytes);
     return MHD_YES;
 }
 

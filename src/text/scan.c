@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "text/decimal.h"
 #include "text/plain.h"
 
@@ -151,6 +152,7 @@ static pe_status grow(scanner *scan, size_t depth)
     char *data = realloc(scan->data, bytes);
     if (data == NULL)
         return pe_fail_memory(scan->why);
+    pe_memory_use_huge_pages(data, bytes);
     scan->data = data;
     scan->capacity = capacity;
     return PE_OK;
