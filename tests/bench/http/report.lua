@@ -1,14 +1,4 @@
--- report.lua - wrk's figures as one line of JSON; WRK_BODY names a file to POST.
-local body = os.getenv("WRK_BODY")
-if body then
-    wrk.method = "POST"
-    wrk.body = io.open(body, "rb"):read("a")
-    wrk.headers["Content-Type"] = "application/octet-stream"
-    wrk.headers["X-Tensor-Shape"] = os.getenv("WRK_SHAPE")
-    wrk.headers["X-Tensor-Dtype"] = "float32"
-    wrk.headers["Accept"] = "application/octet-stream"
-end
-
+-- report.lua - wrk's figures as one line of JSON.
 function done(summary, latency)
     local errors = summary.errors
     io.write(string.format(
