@@ -165,6 +165,17 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return PE_OK;
 }
 
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    (void)why;
+    const state *s = plan->state;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const int64_t row = (int64_t)pe_positions_at(&s->positions, unit) + s->offset;
+    pe_learned_copy(s->rows, (size_t)row * tensor->unit + first, n, tensor->dtype, out);
+    return PE_OK;
+}
+
 /* All positions, where none are asked for. */
 static pe_status derive_positions(pe_values *values, const pe_learned_rows *table, int64_t offset,
                                   pe_problem *why)
@@ -209,6 +220,7 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
+    out->fill_part = fill_part;
     return pe_positions_copy(positions, &s->positions, why);
 }
 

@@ -134,6 +134,23 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return status;
 }
 
+/* Of a table of one axis. A doubled row is two, side by side or interleaved. */
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    pe_wave_layout layout = wave_layout(state, &state->layout->faces[t]);
+    const ptrdiff_t second = layout.stride == 1 ? (ptrdiff_t)state->pairs : 1;
+    pe_status status =
+        pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype, out, why);
+    if (status != PE_OK || !state->layout->doubled)
+        return status;
+    *(layout.cos_at >= 0 ? &layout.cos_at : &layout.sin_at) += second;
+    return pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype, out,
+                        why);
+}
+
 static void free_state(void *of)
 {
     table *state = of;
@@ -191,6 +208,7 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_tables *t
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
     pe_status status = set_positions(state, rope, values, why);
+    out->fill_part = state->axes == NULL ? fill_part : NULL;
     if (status == PE_OK)
         status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status == PE_OK)

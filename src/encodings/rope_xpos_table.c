@@ -22,14 +22,19 @@ typedef struct table {
     size_t pairs;
 } table;
 
-static void fill_scales(const table *state, pe_dtype dtype, size_t first, size_t units, void *out)
+/* Scales of pairs [first, first + pairs) of a row. */
+static void fill_scales(const table *state, pe_dtype dtype, size_t row, size_t first, size_t pairs,
+                        unsigned char *out)
 {
-    unsigned char *to = out;
-    for (size_t r = first; r < first + units; r++) {
-        const double n = pe_positions_at(&state->positions, r) - state->center;
-        for (size_t i = 0; i < state->pairs; i++, to += pe_dtype_bytes(dtype))
-            pe_dtype_store(dtype, pe_xpos_scale_round(&state->scale, i, n, dtype), to);
-    }
+    const double n = pe_positions_at(&state->positions, row) - state->center;
+    for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, pe_xpos_scale_round(&state->scale, i, n, dtype), out);
+}
+
+static pe_wave_layout layout_of(const table *state, size_t t)
+{
+    return (pe_wave_layout){
+        .stride = 1, .cos_at = t == COS ? 0 : -1, .sin_at = t == SIN ? 0 : -1, .row = state->pairs};
 }
 
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
@@ -37,12 +42,26 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 {
     const table *state = plan->state;
     const pe_dtype dtype = plan->tensors[t].dtype;
-    const pe_wave_layout layout = {
-        .stride = 1, .cos_at = t == COS ? 0 : -1, .sin_at = t == SIN ? 0 : -1, .row = state->pairs};
+    const pe_wave_layout layout = layout_of(state, t);
+    const size_t row = state->pairs * pe_dtype_bytes(dtype);
     if (t != SCALE)
         return pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype, out,
                              why);
-    fill_scales(state, dtype, first, units, out);
+    for (size_t u = 0; u < units; u++)
+        fill_scales(state, dtype, first + u, 0, state->pairs, (unsigned char *)out + u * row);
+    return PE_OK;
+}
+
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_wave_layout layout = layout_of(state, t);
+    if (t != SCALE)
+        return pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype,
+                            out, why);
+    fill_scales(state, dtype, unit, first, n, out);
     return PE_OK;
 }
 
@@ -83,6 +102,7 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *t
     out->state = state;
     out->free_state = free_state;
     out->fill = fill;
+    out->fill_part = fill_part;
     state->pairs = rope->pairs;
     pe_status status = PE_OK;
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)

@@ -169,3 +169,19 @@ pe_status pe_sinusoid_rows(const pe_sinusoid *sinusoid, const pe_positions *posi
                                &sinusoid->cosine_layout, dtype, out, why);
     return status;
 }
+
+pe_status pe_sinusoid_part(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t row,
+                           size_t column, size_t columns, pe_dtype dtype, void *out,
+                           pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (sinusoid->zero_column && column + columns == sinusoid->width)
+        clear_last_column(columns, 1, dtype, out);
+    if (sinusoid->sines.entry != NULL)
+        status = pe_wave_part(sinusoid->sines.wave, positions, row, column, columns,
+                              &sinusoid->sine_layout, dtype, out, why);
+    if (status == PE_OK && sinusoid->cosines.entry != NULL)
+        status = pe_wave_part(sinusoid->cosines.wave, positions, row, column, columns,
+                              &sinusoid->cosine_layout, dtype, out, why);
+    return status;
+}

@@ -65,6 +65,18 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return status;
 }
 
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    if (state->padded && pe_positions_at(&state->positions, unit) == state->padding) {
+        memset(out, 0, n * pe_dtype_bytes(dtype));
+        return PE_OK;
+    }
+    return pe_sinusoid_part(&state->sinusoid, &state->positions, unit, first, n, dtype, out, why);
+}
+
 static pe_status plan_table(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
@@ -92,6 +104,7 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
     out->state = state;
     out->free_state = free_table;
     out->fill = fill;
+    out->fill_part = fill_part;
     return PE_OK;
 }
 

@@ -84,4 +84,9 @@ void pe_sinusoid_free(pe_sinusoid *sinusoid);
 pe_status pe_sinusoid_rows(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t first,
                            size_t rows, pe_dtype dtype, void *out, pe_problem *why) PE_MUST_CHECK;
 
+/** Columns [column, column + columns) of one row, packed: for pe_plan.fill_part. */
+pe_status pe_sinusoid_part(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t row,
+                           size_t column, size_t columns, pe_dtype dtype, void *out,
+                           pe_problem *why) PE_MUST_CHECK;
+
 #endif

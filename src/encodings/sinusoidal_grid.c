@@ -168,6 +168,34 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return status;
 }
 
+/* What an axis has of channels [first, first + n) of a pixel. */
+static pe_status put_part(const grid *g, const axis *a, size_t row, size_t first, size_t n,
+                          char *out, pe_problem *why)
+{
+    const size_t end = first + n, past = a->at + g->d_model / 2;
+    const size_t from = first > a->at ? first : a->at, to = end < past ? end : past;
+    if (from >= to)
+        return PE_OK;
+    return pe_sinusoid_part(&a->sinusoid, &a->positions, row, from - a->at, to - from, g->dtype,
+                            out + (from - first) * g->item, why);
+}
+
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    (void)t;
+    const grid *g = plan->state;
+    if (unit < g->extra) {
+        memset(out, 0, n * g->item);
+        return PE_OK;
+    }
+    const size_t pixel = unit - g->extra;
+    pe_status status = put_part(g, &g->x, pixel % g->width, first, n, out, why);
+    if (status == PE_OK)
+        status = put_part(g, &g->y, pixel / g->width, first, n, out, why);
+    return status;
+}
+
 /* Patch i of `side` lies at i * base_size / side / interpolation_scale. */
 static pe_status make_axis(const pe_values *values, size_t side, size_t d_model, size_t at,
                            pe_tables *tables, axis *out, pe_problem *why)
@@ -223,6 +251,7 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     out->state = g;
     out->free_state = free_grid;
     out->fill = fill;
+    out->fill_part = fill_part;
     status = make_axis(values, g->width, g->d_model, x_first ? 0 : half, tables, &g->x, why);
     if (status == PE_OK)
         status = make_axis(values, height, g->d_model, x_first ? half : 0, tables, &g->y, why);

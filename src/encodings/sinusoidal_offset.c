@@ -98,6 +98,19 @@ static pe_status fill_matrix(const pe_plan *plan, size_t t, size_t first, size_t
     return PE_OK;
 }
 
+static pe_status fill_matrix_part(const pe_plan *plan, size_t t, size_t unit, size_t first,
+                                  size_t n, void *out, pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const size_t bytes = pe_dtype_bytes(waves->dtype), at = unit / 2 * 2; /* of its two numbers */
+    memset(out, 0, n * bytes);
+    if (at >= first && at < first + n) /* parts begin and end at even columns */
+        put_row(waves, unit / 2, unit % 2, (unsigned char *)out + (at - first) * bytes);
+    return PE_OK;
+}
+
 /* The table of one position, `offset`, at once: d_model numbers. */
 static pe_status compute(const pe_values *values, size_t pairs, pe_dtype dtype, pe_tables *tables,
                          pe_array *out, pe_problem *why)
@@ -129,6 +142,7 @@ static pe_status add_tensor(const pe_limits *limits, size_t width, size_t form, 
 {
     const pe_shape blocks = {3, {width / 2, 2, 2}}, matrix = {2, {width, width}};
     out->fill = form == MATRIX ? fill_matrix : fill_blocks;
+    out->fill_part = form == MATRIX ? fill_matrix_part : NULL;
     return form == MATRIX ? pe_plan_add_tensor(out, limits, "matrix", dtype, &matrix, width, why)
                           : pe_plan_add_tensor(out, limits, "rotations", dtype, &blocks, 4, why);
 }

@@ -153,6 +153,15 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const state *s = plan->state;
+    const size_t row = unit < s->before ? 0 : smaller(unit - s->before, s->within.count - 1);
+    return pe_sinusoid_part(&s->sinusoid, &s->within, row, first, n, plan->tensors[t].dtype, out,
+                            why);
+}
+
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
                       pe_problem *why)
 {
@@ -225,6 +234,7 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
+    out->fill_part = fill_part;
     clamp_span(values, whole, s);
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
 }

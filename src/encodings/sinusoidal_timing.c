@@ -64,6 +64,14 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
                             why);
 }
 
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const signal *s = plan->state;
+    return pe_sinusoid_part(&s->sinusoid, &s->positions, unit, first, n, plan->tensors[t].dtype,
+                            out, why);
+}
+
 static pe_status check(const pe_values *values, pe_problem *why)
 {
     const double least = pe_values_real(values, "min_timescale");
@@ -108,6 +116,7 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
     out->state = s;
     out->free_state = free_signal;
     out->fill = fill;
+    out->fill_part = fill_part;
     if (least != 1)
         pe_plan_warn(out, "min_timescale divides the positions here, as tensor2tensor documents; "
                           "its code multiplies them by it");

@@ -16,6 +16,7 @@ typedef struct rows32 {
     const pe_wave_layout *layout;
     pe_dtype dtype;
     float amplitude;
+    size_t from, n;       /* frequencies [from, from + n) */
     uint64_t *hi, *lo;    /* [n] phases of a row */
     float *sine, *cosine; /* [n] of a row */
 } rows32;
@@ -23,7 +24,7 @@ typedef struct rows32 {
 /* sin and cos of a float32, rounded to float32, whatever it takes. */
 static void settle32(const rows32 *job, double position, size_t i)
 {
-    const float angle = pe_wave_angle32(job->wave, position, i);
+    const float angle = pe_wave_angle32(job->wave, position, job->from + i);
     bool known[2] = {angle == 0, angle == 0};
     double rounded[2] = {0, 1};
     if (angle != 0 && fabsf(angle) < 0x1p53F) {
@@ -35,7 +36,7 @@ static void settle32(const rows32 *job, double position, size_t i)
             known[k] = pe_wide_round(&wide[k], PE_FLOAT32, &rounded[k]);
     }
     for (int k = 0; k < 2; k++) {
-        const pe_element element = {job->wave, position, i, k == 1, true};
+        const pe_element element = {job->wave, position, job->from + i, k == 1, true};
         if (!known[k])
             rounded[k] = pe_exact_round(PE_FLOAT32, pe_element_eval, &element, 0);
     }
@@ -69,11 +70,11 @@ static pe_u128 phase32(float angle)
 /* Sines and cosines of a row. */
 static void evaluate_row(const rows32 *job, double position)
 {
-    const size_t n = job->wave->spec.n;
+    const size_t n = job->n;
     uint64_t doubtful[PE_WAVE_MAX / 64];
     memset(doubtful, 0, (n + 63) / 64 * sizeof doubtful[0]);
     for (size_t i = 0; i < n; i++) {
-        const pe_u128 phase = phase32(pe_wave_angle32(job->wave, position, i));
+        const pe_u128 phase = phase32(pe_wave_angle32(job->wave, position, job->from + i));
         job->hi[i] = (uint64_t)(phase >> 64);
         job->lo[i] = (uint64_t)phase;
     }
@@ -96,7 +97,7 @@ static void put32(const rows32 *job, const float *value, ptrdiff_t at, char *row
 {
     const ptrdiff_t item = (ptrdiff_t)pe_dtype_bytes(job->dtype);
     const double zero = ldexp(0.5, pe_precision_of(job->dtype).least);
-    for (size_t i = 0; i < job->wave->spec.n; i++) {
+    for (size_t i = 0; i < job->n; i++) {
         const float product = value[i] * job->amplitude + 0.0F; /* no -0 */
         char *to = row + (at + (ptrdiff_t)i * job->layout->stride) * item;
         if (job->dtype == PE_FLOAT32)
@@ -107,10 +108,10 @@ static void put32(const rows32 *job, const float *value, ptrdiff_t at, char *row
 }
 
 pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first,
-                         size_t rows, const pe_wave_layout *layout, pe_dtype dtype, bool bare,
-                         void *out, pe_problem *why)
+                         size_t rows, size_t from, size_t n, const pe_wave_layout *layout,
+                         pe_dtype dtype, bool bare, void *out, pe_problem *why)
 {
-    const size_t n = wave->spec.n, bytes = layout->row * pe_dtype_bytes(dtype);
+    const size_t bytes = layout->row * pe_dtype_bytes(dtype);
     uint64_t *memory = malloc(2 * n * sizeof *memory);
     float *values = calloc(2 * n, sizeof *values);
     if (memory == NULL || values == NULL) {
@@ -119,7 +120,16 @@ pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, siz
         return pe_fail_memory(why);
     }
     const float amplitude = bare ? 1 : (float)wave->amplitude[PE_FLOAT32];
-    const rows32 job = {wave, layout, dtype, amplitude, memory, memory + n, values, values + n};
+    const rows32 job = {.wave = wave,
+                        .layout = layout,
+                        .dtype = dtype,
+                        .amplitude = amplitude,
+                        .from = from,
+                        .n = n,
+                        .hi = memory,
+                        .lo = memory + n,
+                        .sine = values,
+                        .cosine = values + n};
     for (size_t r = 0; r < rows; r++) {
         char *row = (char *)out + r * bytes;
         evaluate_row(&job, pe_positions_at(positions, first + r));

@@ -57,10 +57,11 @@ void pe_element_eval(const void *context, size_t index, mpfr_ptr out);
 /** The angle of a float32 set, with every step rounded to float32. */
 float pe_wave_angle32(const pe_wave *wave, double position, size_t i);
 
-/** pe_wave_table for a float32 set; bare leaves the amplitude out. */
+/** pe_wave_table for frequencies [from, from + n) of a float32 set, which layout counts from 0;
+ * bare leaves the amplitude out. */
 pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first,
-                         size_t rows, const pe_wave_layout *layout, pe_dtype dtype, bool bare,
-                         void *out, pe_problem *why) PE_MUST_CHECK;
+                         size_t rows, size_t from, size_t n, const pe_wave_layout *layout,
+                         pe_dtype dtype, bool bare, void *out, pe_problem *why) PE_MUST_CHECK;
 
 /** pe_wave_table without the amplitude. */
 pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,

@@ -16,8 +16,10 @@ typedef struct table_job {
     const pe_positions *positions;
     const pe_wave_layout *layout;
     pe_dtype dtype;
-    size_t item; /* bytes of an element */
-    bool bare;   /* without the amplitude */
+    size_t from, n; /* frequencies [from, from + n), which the layout counts from 0 */
+    size_t live;    /* of these, the ones before the first that is zero */
+    size_t item;    /* bytes of an element */
+    bool bare;      /* without the amplitude */
     uint64_t counts[PE_PATHS];
 } table_job;
 
@@ -33,7 +35,7 @@ static void put(const table_job *job, char *row, size_t i, double sine, double c
 
 static double by_mpfr(const table_job *job, double position, size_t i, bool cosine)
 {
-    const pe_element element = {job->wave, position, i, cosine, job->bare};
+    const pe_element element = {job->wave, position, job->from + i, cosine, job->bare};
     return pe_exact_round(job->dtype, pe_element_eval, &element, 0);
 }
 
@@ -48,7 +50,7 @@ static void by_wide(const table_job *job, double position, size_t i, double valu
     const pe_wave *wave = job->wave;
     uint64_t phase[PE_PHASE_WORDS];
     pe_wide wide[2];
-    const int err = pe_phase_at(&wave->turns[i], position, phase);
+    const int err = pe_phase_at(&wave->turns[job->from + i], position, phase);
     pe_wide_sincos(phase, err, &wide[0], &wide[1]);
     for (int k = 0; k < 2; k++) {
         if (!job->bare && !wave->unit)
@@ -63,7 +65,7 @@ static void settle(table_job *job, double position, size_t i, char *row)
     const pe_wave *wave = job->wave;
     double value[2] = {0, 0};
     bool known[2] = {false, false};
-    if (!wave->unfit && (position == 0 || is_zero(&wave->turns[i]))) {
+    if (!wave->unfit && (position == 0 || is_zero(&wave->turns[job->from + i]))) {
         put(job, row, i, 0, job->bare ? 1 : wave->amplitude[job->dtype]);
         job->counts[PE_PATH_EXACT]++;
         return;
@@ -81,7 +83,7 @@ static void settle(table_job *job, double position, size_t i, char *row)
 static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first, size_t rows,
                           char *out)
 {
-    const size_t n = job->wave->live;
+    const size_t n = job->live;
     uint64_t settled = 0;
     for (size_t w = 0; w < (rows * n + 63) / 64; w++) {
         for (uint64_t word = doubtful[w]; word != 0; word &= word - 1) {
@@ -100,7 +102,7 @@ static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first
 /* Frequencies [i, n) of rows at position zero, or of frequency zero: 0 and the amplitude. */
 static void put_still(table_job *job, size_t i, size_t rows, char *out)
 {
-    const size_t n = job->wave->spec.n, item = job->item;
+    const size_t n = job->n, item = job->item;
     const ptrdiff_t sin_at = job->layout->sin_at, cos_at = job->layout->cos_at;
     char zero[sizeof(double)], one[sizeof(double)];
     pe_dtype_store(job->dtype, 0, zero);
@@ -132,15 +134,16 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
 {
     const pe_wave *wave = job->wave;
     uint64_t doubtful[CHUNK / 64];
-    memset(doubtful, 0, (rows * wave->live + 63) / 64 * sizeof doubtful[0]);
+    memset(doubtful, 0, (rows * job->live + 63) / 64 * sizeof doubtful[0]);
     const double position = pe_positions_at(job->positions, first);
     const bool whole = position == trunc(position);
     const bool counted = phases->by_one && whole && position >= 0 && position < 0x1p26;
     if (!counted)
-        pe_phases_at(wave->turns, wave->live, position, phases->start_hi, phases->start_lo);
+        pe_phases_at(wave->turns + job->from, job->live, position, phases->start_hi,
+                     phases->start_lo);
     const bool one = job->bare || wave->unit;
     const pe_run run = {
-        .n = wave->live,
+        .n = job->live,
         .rows = rows,
         .first = counted ? (uint64_t)position : 0,
         .start_hi = counted ? NULL : phases->start_hi,
@@ -152,18 +155,18 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
         .offsets = phases->offsets,
         .offset_rows = phases->offset_rows,
     };
-    job->counts[PE_PATH_KERNEL] += rows * wave->live;
+    job->counts[PE_PATH_KERNEL] += rows * job->live;
     if (pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful))
         settle_marked(job, doubtful, first, rows, out);
-    if (wave->live < wave->spec.n)
-        put_still(job, wave->live, rows, out);
+    if (job->live < job->n)
+        put_still(job, job->live, rows, out);
 }
 
 /* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
 static void rows_unfit(table_job *job, size_t first, size_t rows, char *out)
 {
     for (size_t r = 0; r < rows; r++)
-        for (size_t i = 0; i < job->wave->spec.n; i++)
+        for (size_t i = 0; i < job->n; i++)
             settle(job, pe_positions_at(job->positions, first + r), i,
                    out + r * job->layout->row * job->item);
 }
@@ -174,7 +177,7 @@ static size_t chunk_rows(const table_job *job)
     const pe_positions *positions = job->positions;
     const bool equal =
         positions->list == NULL && positions->step > -(1LL << 53) && positions->step < 1LL << 53;
-    return equal ? CHUNK / job->wave->spec.n : 1; /* n is not zero here */
+    return equal ? CHUNK / job->n : 1; /* n is not zero here */
 }
 
 /* Rows from `first` on, at most `most`, up to one at position zero. */
@@ -206,11 +209,15 @@ static void rows_by_chunks(table_job *job, const run_phases *phases, size_t most
 static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave *wave = job->wave;
-    const size_t n = wave->live, most = chunk_rows(job);
+    const size_t n = job->live, most = chunk_rows(job);
     uint64_t *memory = malloc((4 * n + 1) * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
-    run_phases phases = {memory, memory + n, wave->step_hi, wave->step_lo, NULL, 0, true};
+    run_phases phases = {.start_hi = memory,
+                         .start_lo = memory + n,
+                         .step_hi = wave->step_hi + job->from,
+                         .step_lo = wave->step_lo + job->from,
+                         .by_one = true};
     double *offsets = NULL;
     if (most > 1 && rows > 1 && job->positions->step == 1) {
         phases.offsets = pe_wave_shared_offsets(wave, job->dtype == PE_FLOAT64);
@@ -242,7 +249,7 @@ static bool is_plain(const pe_wave_layout *layout)
 
 static void scatter(const table_job *job, const char *dense, size_t rows, ptrdiff_t at, char *out)
 {
-    const size_t n = job->wave->spec.n, item = job->item;
+    const size_t n = job->n, item = job->item;
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < n; i++)
             memcpy(out +
@@ -255,7 +262,7 @@ static pe_status rows_scattered(table_job *job, size_t first, size_t rows, char 
                                 pe_problem *why)
 {
     const pe_wave_layout *wanted = job->layout;
-    const size_t n = job->wave->spec.n, most = n < CHUNK ? CHUNK / n : 1;
+    const size_t n = job->n, most = n < CHUNK ? CHUNK / n : 1;
     const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n};
     char *memory = malloc((rows < most ? rows : most) * 2 * n * job->item + 1);
     if (memory == NULL)
@@ -289,12 +296,14 @@ static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_p
 {
     assert(first + rows <= job->positions->count);
     pe_status status = PE_OK;
+    const size_t live = job->wave->live;
     job->item = pe_dtype_bytes(job->dtype);
-    if (job->wave->spec.n == 0 || rows == 0)
+    if (job->n == 0 || rows == 0)
         return PE_OK;
+    job->live = live <= job->from ? 0 : live - job->from < job->n ? live - job->from : job->n;
     if (job->wave->spec.float32)
-        status = pe_wave_rows32(job->wave, job->positions, first, rows, job->layout, job->dtype,
-                                job->bare, out, why);
+        status = pe_wave_rows32(job->wave, job->positions, first, rows, job->from, job->n,
+                                job->layout, job->dtype, job->bare, out, why);
     else if (job->wave->unfit)
         rows_unfit(job, first, rows, out);
     else if (is_plain(job->layout))
@@ -309,15 +318,62 @@ pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size
                         size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
                         pe_problem *why)
 {
-    table_job job = {.wave = wave, .positions = positions, .layout = layout, .dtype = dtype};
+    table_job job = {
+        .wave = wave, .positions = positions, .layout = layout, .dtype = dtype, .n = wave->spec.n};
     return fill(&job, first, rows, out, why);
+}
+
+/* The first frequency whose element, i * stride + at, does not lie before `column`. */
+static size_t frequency_from(const table_job *job, ptrdiff_t at, size_t column)
+{
+    const size_t stride = (size_t)job->layout->stride, begin = (size_t)at;
+    const size_t i = column <= begin ? 0 : (column - begin + stride - 1) / stride;
+    return i < job->wave->spec.n ? i : job->wave->spec.n;
+}
+
+/* Where frequency `from` of those at `at` is, counted from `column`; not wanted stays so. */
+static ptrdiff_t place(const pe_wave_layout *layout, ptrdiff_t at, size_t from, size_t column)
+{
+    return at < 0 ? at : at + (ptrdiff_t)from * layout->stride - (ptrdiff_t)column;
+}
+
+pe_status pe_wave_part(const pe_wave *wave, const pe_positions *positions, size_t row,
+                       size_t column, size_t columns, const pe_wave_layout *layout, pe_dtype dtype,
+                       void *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const ptrdiff_t at[] = {layout->sin_at, layout->cos_at};
+    size_t from[2], n[2];
+    table_job job = {.wave = wave, .positions = positions, .layout = layout, .dtype = dtype};
+    for (int k = 0; k < 2; k++) {
+        from[k] = at[k] < 0 ? 0 : frequency_from(&job, at[k], column);
+        n[k] = at[k] < 0 ? 0 : frequency_from(&job, at[k], column + columns) - from[k];
+    }
+    const bool together = at[0] >= 0 && at[1] >= 0 && from[0] == from[1] && n[0] == n[1];
+    for (int k = 0; k < 2 - together && status == PE_OK; k++) {
+        const pe_wave_layout part = {
+            .stride = layout->stride,
+            .sin_at = k == 0 ? place(layout, at[0], from[0], column) : -1,
+            .cos_at = k == 1 || together ? place(layout, at[1], from[k], column) : -1,
+            .row = columns};
+        job.layout = &part;
+        job.from = from[k];
+        job.n = n[k];
+        status = fill(&job, row, 1, out, why);
+        memset(job.counts, 0, sizeof job.counts);
+    }
+    return status;
 }
 
 pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,
                        size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
                        pe_problem *why)
 {
-    table_job job = {
-        .wave = wave, .positions = positions, .layout = layout, .dtype = dtype, .bare = true};
+    table_job job = {.wave = wave,
+                     .positions = positions,
+                     .layout = layout,
+                     .dtype = dtype,
+                     .n = wave->spec.n,
+                     .bare = true};
     return fill(&job, first, rows, out, why);
 }

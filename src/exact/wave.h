@@ -61,6 +61,15 @@ pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size
                         size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
                         pe_problem *why) PE_MUST_CHECK;
 
+/**
+ * Elements [column, column + columns) of row `row`, packed: what pe_wave_table would write there.
+ * Parts of a wide row cost together little more than the row, those that begin at even columns
+ * least.
+ */
+pe_status pe_wave_part(const pe_wave *wave, const pe_positions *positions, size_t row,
+                       size_t column, size_t columns, const pe_wave_layout *layout, pe_dtype dtype,
+                       void *out, pe_problem *why) PE_MUST_CHECK;
+
 /** out[r] = (1/n) * sum_i cos(pos_r * theta_i), summed in double-double, rounded once to dtype. No
  * amplitude. */
 pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, size_t first,

@@ -43,8 +43,9 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
                           pe_problem *why) PE_MUST_CHECK;
 
 /**
- * A pull producer of the representation's bytes: reads forward, holds one block of numbers (256
- * KiB) and its text, never the whole. Borrows plan and rendering until freed. One thread at a time.
+ * A pull producer of the representation's bytes: reads forward, never holds the whole. Between
+ * reads it holds at most the text of 2048 numbers; of a plan whose wide units cannot be cut, a unit
+ * too. Borrows plan and rendering until freed. One thread at a time.
  */
 typedef struct pe_stream pe_stream;
 
@@ -66,6 +67,16 @@ pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why) PE
 /** Stop at byte `end` (known_length formats only): reads end there and what only the bytes behind
  * it need is not computed. */
 void pe_stream_limit(pe_stream *stream, uint64_t end);
+
+/**
+ * For samples: continue near part / parts of all numbers. What is read then is as it will be there,
+ * but for text that leads to the first number; offsets and lengths mean nothing any more.
+ */
+void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
+
+/** Are there numbers that surely take long: each costs more than one of a plain table, or many can
+ * only be made at once? */
+bool pe_stream_dear(const pe_stream *stream);
 
 /** Seconds spent in fill and in encoding so far, for Server-Timing. */
 void pe_stream_times(const pe_stream *stream, double *compute, double *encode);

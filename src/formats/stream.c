@@ -1,35 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.c - the pull engine: from segments to bytes, one block of numbers at a time. */
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "formats/segments.h"
 
-/* Numbers per block. Whole units of what is sent as it is are made where the reader wants them and
- * need none. A reader that stalls holds its block, so it is small: hundreds of them stall. */
-#define BLOCK_BYTES      ((size_t)32 << 10)
-#define TEXT_BLOCK_BYTES ((size_t)8 << 10)
+/* Numbers that become text at once. A reader who stalls holds the text that was made and not read,
+ * so it is little: hundreds of them stall. Wider units are made in parts, where the plan can. */
+#define NUMBERS_BYTES ((size_t)8 << 10)
+#define NUMBERS_MAX   ((size_t)2048)
 /* Elements of a plain table that a block may cost: some milliseconds. */
 #define BLOCK_WORK  ((size_t)1 << 19)
-#define BLOCK_ALIGN ((size_t)64)
+#define BLOCK_ALIGN 64
+/* A unit that takes tens of microseconds. */
+#define WIDE_ELEMENTS ((size_t)8 << 10)
 
 /*
- * Life: segments are read in order. `pending` is text made and not yet read, of the literal or
- * block before (segment, next_unit), which come next.
+ * Life: segments are read in order. `pending` is text made and not yet read, of the literal or the
+ * numbers before (segment, next), which come next. Numbers that are sent as they are, and text that
+ * surely fits, are made where the reader wants them; else `text` holds what is pending until it has
+ * been read.
  */
 struct pe_stream {
     const pe_plan *plan;
     pe_segments segments;
-    size_t segment, next_unit;
+    size_t segment, next; /* the element of its tensor */
     const char *pending;
     size_t pending_bytes;
     uint64_t skip;    /* of the coming text, after a seek */
     uint64_t at, end; /* byte to be read next; where to stop */
     pe_carry carry;
-    size_t block_bytes, text_bytes;
-    void *block; /* these two once they are needed */
     char *text;
+    char *unit; /* a wide unit that cannot be cut, from unit_at on, until it has been used */
+    size_t unit_at;
     size_t spent; /* work of the read under way */
     double compute, encode;
 };
@@ -46,53 +51,48 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static size_t down(size_t n, size_t step)
+{
+    return n / step * step;
+}
+
 static size_t unit_bytes(const pe_tensor *tensor)
 {
     return tensor->unit * pe_dtype_bytes(tensor->dtype);
 }
 
-/* Units that may be waited for: at least one. */
-static size_t bearable_units(const pe_tensor *tensor)
+static const pe_tensor *tensor_at(const pe_stream *stream)
 {
-    size_t units = BLOCK_WORK / tensor->work / tensor->unit;
-    return units == 0 ? 1 : units;
+    return pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
 }
 
-/* Units in one block: as many as fit and may be waited for, at least one, no more than there are.
+/* Elements of a block that becomes text. */
+static size_t numbers_max(const pe_tensor *tensor)
+{
+    return smaller(NUMBERS_BYTES / pe_dtype_bytes(tensor->dtype), NUMBERS_MAX);
+}
+
+static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
+{
+    return stream->plan->fill_part != NULL && tensor->unit > numbers_max(tensor);
+}
+
+/*
+ * How many elements to make from `at` on, at most `most`: whole units, or up to the end of one,
+ * that may be waited for. 0 when a unit is more than that and may not be cut.
  */
-static size_t block_units(const pe_tensor *tensor, const pe_encoder *encoder)
+static size_t fitting(const pe_tensor *tensor, bool cut, size_t at, size_t most)
 {
-    size_t bytes = encoder->encode == NULL ? BLOCK_BYTES : TEXT_BLOCK_BYTES;
-    size_t units = smaller(bytes / unit_bytes(tensor), bearable_units(tensor));
-    return smaller(units == 0 ? 1 : units, tensor->units);
-}
-
-/* One block and one text serve every segment, so they are as large as the largest needs. */
-static void measure_blocks(pe_stream *stream)
-{
-    for (size_t i = 0; i < stream->segments.n; i++) {
-        const pe_encoder *encoder = stream->segments.segment[i].encoder;
-        if (encoder == NULL)
-            continue;
-        const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
-        size_t units = tensor->elements == 0 ? 0 : block_units(tensor, encoder);
-        size_t bytes = units * unit_bytes(tensor);
-        stream->block_bytes = bytes > stream->block_bytes ? bytes : stream->block_bytes;
-        size_t most =
-            encoder->encode == NULL ? 0 : encoder->block_max(tensor, units * tensor->unit);
-        stream->text_bytes = most > stream->text_bytes ? most : stream->text_bytes;
+    const size_t unit = tensor->unit, left = unit - at % unit;
+    const size_t bearable = BLOCK_WORK / tensor->work;
+    if (left == unit && most >= unit && (bearable >= unit || !cut)) {
+        const size_t units = bearable < unit ? 1 : smaller(most, bearable) / unit;
+        return smaller(units * unit, tensor->elements - at);
     }
-}
-
-static pe_status make_blocks(pe_stream *stream, pe_problem *why)
-{
-    size_t bytes = (stream->block_bytes + BLOCK_ALIGN - 1) & ~(BLOCK_ALIGN - 1);
-    if (stream->block == NULL && (stream->block = aligned_alloc(BLOCK_ALIGN, bytes)) == NULL)
-        return pe_fail_memory(why);
-    if (stream->text == NULL && stream->text_bytes > 0 &&
-        (stream->text = malloc(stream->text_bytes)) == NULL)
-        return pe_fail_memory(why);
-    return PE_OK;
+    if (!cut)
+        return 0;
+    most = smaller(most, bearable > PE_PART_ELEMENTS ? bearable : PE_PART_ELEMENTS);
+    return most >= left ? left : down(most, PE_PART_ELEMENTS);
 }
 
 pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_stream **out,
@@ -112,9 +112,14 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
         pe_stream_free(stream);
         return pe_fail_memory(why);
     }
-    measure_blocks(stream);
     *out = stream;
     return PE_OK;
+}
+
+static void drop(char **memory)
+{
+    free(*memory);
+    *memory = NULL;
 }
 
 void pe_stream_free(pe_stream *stream)
@@ -122,8 +127,8 @@ void pe_stream_free(pe_stream *stream)
     if (stream == NULL)
         return;
     pe_buffer_free(&stream->segments.text);
-    free(stream->block);
     free(stream->text);
+    free(stream->unit);
     free(stream);
 }
 
@@ -170,117 +175,147 @@ static void fill_columns(size_t first, size_t n, int32_t *out)
         out[i] = (int32_t)(first + i);
 }
 
-/* The units worth making now: a block of them, or fewer when the reader stops before. Numbers are
- * never longer than their encoding, where `end` is known, so the bytes to come bound them. */
-static size_t units_wanted(const pe_stream *stream, const pe_tensor *tensor,
-                           const pe_encoder *encoder)
-{
-    size_t units = smaller(block_units(tensor, encoder), tensor->units - stream->next_unit);
-    uint64_t bytes = stream->end - stream->at;
-    if (stream->end == UINT64_MAX || encoder->length == NULL ||
-        bytes > (uint64_t)units * unit_bytes(tensor))
-        return units;
-    bytes += stream->skip + sizeof stream->carry.byte;
-    return smaller(units, (size_t)(bytes / unit_bytes(tensor)) + 1);
-}
-
-/* Numbers of the next units, timed. */
-static pe_status fill(pe_stream *stream, size_t index, size_t units, void *out, pe_problem *why)
+/* Elements [next, next + n), timed: whole units, or a part of one. */
+static pe_status fill(pe_stream *stream, size_t n, void *out, pe_problem *why)
 {
     pe_status status = PE_OK;
+    const size_t index = stream->segments.segment[stream->segment].tensor, at = stream->next;
+    const pe_tensor *tensor = tensor_at(stream);
     double start = now();
-    if (index == PE_COLUMNS) {
-        fill_columns(stream->next_unit, units, out);
-    } else {
-        const pe_tensor *tensor = &stream->plan->tensors[index];
-        status = stream->plan->fill(stream->plan, index, stream->next_unit, units, out, why);
-        stream->spent += units * tensor->unit * tensor->work;
-    }
+    if (index == PE_COLUMNS)
+        fill_columns(at, n, out);
+    else if (at % tensor->unit == 0 && n % tensor->unit == 0)
+        status =
+            stream->plan->fill(stream->plan, index, at / tensor->unit, n / tensor->unit, out, why);
+    else
+        status = stream->plan->fill_part(stream->plan, index, at / tensor->unit, at % tensor->unit,
+                                         n, out, why);
+    stream->spent += n * tensor->work;
     stream->compute += now() - start;
     return status;
 }
 
-/* Make the next block of numbers, and its text. */
-static pe_status make_numbers(pe_stream *stream, const pe_segment *segment, pe_problem *why)
-{
-    const pe_encoder *encoder = segment->encoder;
-    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
-    const size_t units = units_wanted(stream, tensor, encoder);
+/* ---- numbers that pass through a block ---- */
 
-    pe_status status = make_blocks(stream, why);
-    if (status == PE_OK)
-        status = fill(stream, segment->tensor, units, stream->block, why);
-    if (status != PE_OK)
-        return status;
-    if (encoder->encode == NULL) {
-        stream->pending = stream->block;
-        stream->pending_bytes = units * unit_bytes(tensor);
-    } else {
-        double start = now();
-        stream->pending = stream->text;
-        stream->pending_bytes =
-            encoder->encode(tensor, stream->next_unit * tensor->unit, stream->block,
-                            units * tensor->unit, &stream->carry, stream->text);
-        stream->encode += now() - start;
-    }
-    stream->next_unit += units;
-    return PE_OK;
-}
-
-/* Put the next literal or block into pending; a finished tensor is stepped over. */
-static pe_status make_pending(pe_stream *stream, pe_problem *why)
-{
-    const pe_segment *segment = &stream->segments.segment[stream->segment];
-    if (segment->encoder == NULL) {
-        stream->pending = stream->segments.text.data + segment->text;
-        stream->pending_bytes = segment->bytes;
-        stream->segment++;
-        return PE_OK;
-    }
-    if (stream->next_unit <
-        pe_segments_tensor(&stream->segments, stream->plan, stream->segment)->units)
-        return make_numbers(stream, segment, why);
-    stream->segment++;
-    stream->next_unit = 0;
-    stream->carry.n = 0;
-    return PE_OK;
-}
-
-static void drop_skipped(pe_stream *stream)
-{
-    size_t drop =
-        stream->skip < stream->pending_bytes ? (size_t)stream->skip : stream->pending_bytes;
-    stream->pending += drop;
-    stream->pending_bytes -= drop;
-    stream->skip -= drop;
-}
-
-/* How many of the next units may be made where the reader wants them: those that are sent as they
- * are and fit. */
-static size_t units_in_place(const pe_stream *stream, const char *to, size_t bytes)
+/* At most a block, and fewer when the reader stops before: numbers are never longer than their
+ * encoding, where `end` is known, so the bytes to come bound them. */
+static size_t numbers_wanted(const pe_stream *stream, const pe_tensor *tensor)
 {
     const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
-    if (encoder == NULL || encoder->encode != NULL || stream->skip > 0)
-        return 0;
-    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, stream->segment);
-    if (stream->next_unit >= tensor->units || (uintptr_t)to % pe_dtype_bytes(tensor->dtype) != 0)
-        return 0;
-    return smaller(smaller(bytes / unit_bytes(tensor), bearable_units(tensor)),
-                   tensor->units - stream->next_unit);
+    const size_t most = numbers_max(tensor), size = pe_dtype_bytes(tensor->dtype);
+    const uint64_t bytes = stream->end - stream->at;
+    if (stream->end == UINT64_MAX || encoder->length == NULL || bytes > (uint64_t)most * size)
+        return most;
+    const size_t step = tensor->unit <= most ? tensor->unit : PE_PART_ELEMENTS;
+    const size_t n = (size_t)(bytes + stream->skip + sizeof stream->carry.byte) / size + step;
+    return smaller(most, n < step ? step : down(n, step));
 }
 
-static pe_status make_in_place(pe_stream *stream, size_t units, char *to, size_t *made,
-                               pe_problem *why)
+/* The next numbers: made into `block`, or out of a wide unit that is made as a whole. */
+static pe_status make_numbers(pe_stream *stream, void *block, const void **numbers, size_t *n,
+                              pe_problem *why)
 {
-    const size_t index = stream->segments.segment[stream->segment].tensor;
-    pe_status status = fill(stream, index, units, to, why);
+    pe_status status = PE_OK;
+    const pe_tensor *tensor = tensor_at(stream);
+    const size_t most = numbers_wanted(stream, tensor), size = pe_dtype_bytes(tensor->dtype);
+    *n = stream->unit != NULL ? 0 : fitting(tensor, can_cut(stream, tensor), stream->next, most);
+    *numbers = block;
+    if (*n > 0)
+        return fill(stream, *n, block, why);
+    if (stream->unit == NULL) {
+        const size_t bytes = unit_bytes(tensor) + BLOCK_ALIGN - 1;
+        stream->unit = aligned_alloc(BLOCK_ALIGN, down(bytes, BLOCK_ALIGN));
+        stream->unit_at = stream->next;
+        status = stream->unit != NULL ? fill(stream, tensor->unit, stream->unit, why)
+                                      : pe_fail_memory(why);
+    }
+    *numbers = stream->unit + (stream->next - stream->unit_at) * size;
+    *n = smaller(most, stream->unit_at + tensor->unit - stream->next);
+    return status;
+}
+
+/* Numbers as text, timed. */
+static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out)
+{
+    const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
+    const pe_tensor *tensor = tensor_at(stream);
+    size_t bytes = n * pe_dtype_bytes(tensor->dtype);
+    if (encoder->encode == NULL) {
+        memcpy(out, numbers, bytes);
+        return bytes;
+    }
+    double start = now();
+    bytes = encoder->encode(tensor, stream->next, numbers, n, &stream->carry, out);
+    stream->encode += now() - start;
+    return bytes;
+}
+
+/* Room that text of the next numbers surely has enough of. */
+static size_t text_max(const pe_stream *stream)
+{
+    const pe_tensor *tensor = tensor_at(stream);
+    return stream->segments.segment[stream->segment].encoder->block_max(tensor,
+                                                                        numbers_max(tensor));
+}
+
+/* The next numbers as text: *made bytes at `to` if they surely fit there, else pending. */
+static pe_status make_text(pe_stream *stream, char *to, size_t room, size_t *made, pe_problem *why)
+{
+    alignas(BLOCK_ALIGN) unsigned char block[NUMBERS_BYTES];
+    const void *numbers;
+    size_t n;
+    const bool fits = room >= text_max(stream) && stream->skip == 0;
+    pe_status status = make_numbers(stream, block, &numbers, &n, why);
     if (status != PE_OK)
         return status;
-    stream->next_unit += units;
-    *made =
-        units * unit_bytes(pe_segments_tensor(&stream->segments, stream->plan, stream->segment));
+    if (fits) {
+        *made = encode(stream, numbers, n, to);
+    } else {
+        char *text = malloc(text_max(stream));
+        if (text == NULL)
+            return pe_fail_memory(why);
+        stream->pending_bytes = encode(stream, numbers, n, text);
+        stream->text =
+            realloc(text, stream->pending_bytes + 1); /* gives back what it did not take */
+        if (stream->text == NULL)
+            stream->text = text;
+        stream->pending = stream->text;
+    }
+    stream->next += n;
+    if (stream->unit != NULL && stream->next == stream->unit_at + tensor_at(stream)->unit)
+        drop(&stream->unit);
     return PE_OK;
 }
+
+/* ---- numbers where the reader wants them ---- */
+
+/* How many of the next elements may be made at `to`, of the `bytes` that the reader wants from
+ * `out` on: those that are sent as they are. Units are cut only when they never fit. */
+static size_t in_place(const pe_stream *stream, const char *out, size_t bytes, const char *to)
+{
+    const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
+    if (encoder == NULL || encoder->encode != NULL || stream->skip > 0 || stream->unit != NULL)
+        return 0;
+    const pe_tensor *tensor = tensor_at(stream);
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    if (stream->next >= tensor->elements || (uintptr_t)to % size != 0)
+        return 0;
+    const bool within = stream->next % tensor->unit != 0 || tensor->unit > bytes / size;
+    return fitting(tensor, within && can_cut(stream, tensor), stream->next,
+                   (bytes - (size_t)(to - out)) / size);
+}
+
+static pe_status make_in_place(pe_stream *stream, size_t n, char *to, size_t *made, pe_problem *why)
+{
+    pe_status status = fill(stream, n, to, why);
+    if (status != PE_OK)
+        return status;
+    stream->next += n;
+    *made = n * pe_dtype_bytes(tensor_at(stream)->dtype);
+    return PE_OK;
+}
+
+/* ---- reading ---- */
 
 static size_t take_pending(pe_stream *stream, char *to, size_t bytes)
 {
@@ -288,53 +323,124 @@ static size_t take_pending(pe_stream *stream, char *to, size_t bytes)
     memcpy(to, stream->pending, n);
     stream->pending += n;
     stream->pending_bytes -= n;
+    if (stream->pending_bytes == 0)
+        drop(&stream->text);
     return n;
+}
+
+static void drop_skipped(pe_stream *stream)
+{
+    size_t n = stream->skip < stream->pending_bytes ? (size_t)stream->skip : stream->pending_bytes;
+    stream->pending += n;
+    stream->pending_bytes -= n;
+    stream->skip -= n;
+    if (stream->pending_bytes == 0)
+        drop(&stream->text);
+}
+
+/* Is a literal next, or the end of a tensor? Then the one is pending, the other stepped over. */
+static bool step(pe_stream *stream)
+{
+    const pe_segment *segment = &stream->segments.segment[stream->segment];
+    const bool literal = segment->encoder == NULL;
+    if (!literal && stream->next < tensor_at(stream)->elements)
+        return false;
+    if (literal) {
+        stream->pending = stream->segments.text.data + segment->text;
+        stream->pending_bytes = segment->bytes;
+    }
+    stream->segment++;
+    stream->next = 0;
+    stream->carry.n = 0;
+    return true;
+}
+
+/* Would what is next be made where the reader wants it, if he came with all his room? */
+static bool fits_next_time(const pe_stream *stream, const char *out, size_t bytes)
+{
+    const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
+    return encoder->encode == NULL ? in_place(stream, out, bytes, out) > 0
+                                   : stream->skip == 0 && bytes >= text_max(stream);
+}
+
+/* The next numbers of the tensor: *made bytes at `to`, or pending. *made stays 0 and nothing is
+ * pending when it is better to come again. */
+static pe_status make(pe_stream *stream, char *out, size_t bytes, char *to, size_t *made,
+                      pe_problem *why)
+{
+    const size_t n = in_place(stream, out, bytes, to), room = bytes - (size_t)(to - out);
+    const bool text = stream->segments.segment[stream->segment].encoder->encode != NULL;
+    if (n > 0)
+        return make_in_place(stream, n, to, made, why);
+    if (to > out && !(text && room >= text_max(stream)) && fits_next_time(stream, out, bytes))
+        return PE_OK;
+    pe_status status = make_text(stream, to, room, made, why);
+    if (status == PE_OK)
+        drop_skipped(stream);
+    return status;
 }
 
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got, pe_problem *why)
 {
     pe_status status = PE_OK;
-    size_t n, units;
     if (stream->end - stream->at < bytes)
         bytes = (size_t)(stream->end - stream->at);
     stream->spent = 0;
-    for (*got = 0; *got < bytes && status == PE_OK; *got += n, stream->at += n) {
+    *got = 0;
+    while (*got < bytes && status == PE_OK) {
         char *to = (char *)out + *got;
-        n = 0;
+        size_t n = 0;
         if (stream->pending_bytes > 0) {
             n = take_pending(stream, to, bytes - *got);
         } else if (stream->segment == stream->segments.n ||
                    (*got > 0 && stream->spent >= BLOCK_WORK)) {
             break;
-        } else if ((units = units_in_place(stream, to, bytes - *got)) > 0) {
-            status = make_in_place(stream, units, to, &n, why);
-        } else if (*got > 0 && units_in_place(stream, out, bytes) > 0) {
-            break; /* the next unit does not fit any more, and will in the next call */
+        } else if (step(stream)) {
+            drop_skipped(stream);
         } else {
-            status = make_pending(stream, why);
-            if (status == PE_OK)
-                drop_skipped(stream);
+            status = make(stream, out, bytes, to, &n, why);
+            if (n == 0 && stream->pending_bytes == 0 && stream->skip == 0 && *got > 0)
+                break;
         }
+        *got += n;
+        stream->at += n;
     }
     return status;
 }
 
-/* Stand before the block that holds byte `offset` of the segment. */
+static void empty(pe_stream *stream)
+{
+    drop(&stream->text);
+    drop(&stream->unit);
+    stream->pending_bytes = 0;
+    stream->skip = 0;
+    stream->carry.n = 0;
+}
+
+/* Where the numbers that hold this element begin. */
+static size_t beginning(const pe_stream *stream, const pe_tensor *tensor, size_t element)
+{
+    const size_t unit = down(element, tensor->unit);
+    return can_cut(stream, tensor) ? unit + down(element - unit, PE_PART_ELEMENTS) : unit;
+}
+
+/* Stand before the numbers that hold byte `offset` of the segment. */
 static void enter_segment(pe_stream *stream, size_t i, uint64_t offset)
 {
     const pe_encoder *encoder = stream->segments.segment[i].encoder;
     stream->segment = i;
-    stream->next_unit = 0;
-    stream->carry.n = 0;
+    stream->next = 0;
     stream->skip = offset;
     if (encoder == NULL)
         return;
-    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
-    if (tensor->units == 0)
+    const pe_tensor *tensor = tensor_at(stream);
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    const uint64_t element = encoder->raw_of(offset) / size;
+    if (tensor->elements == 0)
         return;
-    uint64_t unit = encoder->raw_of(offset) / unit_bytes(tensor);
-    stream->next_unit = unit < tensor->units ? (size_t)unit : tensor->units;
-    stream->skip = offset - encoder->text_of((uint64_t)stream->next_unit * unit_bytes(tensor));
+    stream->next =
+        element < tensor->elements ? beginning(stream, tensor, (size_t)element) : tensor->elements;
+    stream->skip = offset - encoder->text_of((uint64_t)stream->next * size);
 }
 
 pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
@@ -345,7 +451,7 @@ pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
     if (offset > total)
         return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "offset %llu is past the end, %llu",
                        (unsigned long long)offset, (unsigned long long)total);
-    stream->pending_bytes = 0;
+    empty(stream);
     stream->at = offset;
     for (size_t i = 0; i < stream->segments.n; i++) {
         if (!segment_length(stream, i, &length))
@@ -357,8 +463,40 @@ pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why)
         left -= length;
     }
     stream->segment = stream->segments.n;
-    stream->skip = 0;
     return PE_OK;
+}
+
+void pe_stream_sample(pe_stream *stream, size_t part, size_t parts)
+{
+    size_t elements = 0, i = 0;
+    for (size_t s = 0; s < stream->segments.n; s++)
+        if (stream->segments.segment[s].encoder != NULL)
+            elements += pe_segments_tensor(&stream->segments, stream->plan, s)->elements;
+    size_t element = elements / parts * part;
+    empty(stream);
+    for (; i < stream->segments.n; i++) {
+        if (stream->segments.segment[i].encoder == NULL)
+            continue;
+        const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
+        if (element < tensor->elements) {
+            stream->next = beginning(stream, tensor, element);
+            break;
+        }
+        element -= tensor->elements;
+    }
+    stream->segment = i;
+}
+
+bool pe_stream_dear(const pe_stream *stream)
+{
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        if (stream->segments.segment[i].encoder == NULL)
+            continue;
+        const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
+        if (tensor->work > 1 || (tensor->unit > WIDE_ELEMENTS && !can_cut(stream, tensor)))
+            return true;
+    }
+    return false;
 }
 
 void pe_stream_limit(pe_stream *stream, uint64_t end)

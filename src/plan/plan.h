@@ -85,7 +85,17 @@ struct pe_plan {
      */
     pe_status (*fill)(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
                       pe_problem *why);
+    /**
+     * Write elements [first, first + n) of one unit as fill would; first is a multiple of
+     * PE_PART_ELEMENTS, and so is n unless the unit ends there. NULL: units are made whole only,
+     * and a reader who stalls may hold one.
+     */
+    pe_status (*fill_part)(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why);
 };
+
+/** Where a unit may be cut. */
+#define PE_PART_ELEMENTS 64
 
 /**
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.

@@ -20,6 +20,11 @@ extern const pe_read_limits fake_limits;
 void fake_plan(pe_plan *out, size_t n_tensors, pe_dtype dtype, const pe_shape *shape, size_t unit);
 double fake_element(pe_dtype dtype, size_t tensor, size_t e);
 
+/** Let a fake plan's units be cut. */
+void fake_plan_cut(pe_plan *plan);
+/** Elements that were made as parts of units since this was last set to 0. */
+extern size_t fake_parts_elements;
+
 /** Units that fills of fake plans made since this was last set to 0. */
 extern size_t fake_units_filled;
 

@@ -16,27 +16,37 @@ static const struct rendered {
     pe_dtype dtype;
     pe_shape shape;
     size_t unit;
+    bool cut; /* the plan can make parts of units */
 } cases[] = {
-    {"raw rows", "raw", false, 1, PE_FLOAT32, {2, {5, 7}}, 7},
-    {"raw, several blocks", "raw", false, 1, PE_FLOAT64, {2, {1000, 100}}, 100},
-    {"raw, units above a block", "raw", false, 1, PE_FLOAT32, {2, {3, 70000}}, 70000},
-    {"npy", "npy", false, 1, PE_FLOAT16, {3, {3, 5, 7}}, 35},
-    {"safetensors", "safetensors", false, 3, PE_BFLOAT16, {2, {40, 3}}, 3},
-    {"json", "json", false, 1, PE_FLOAT32, {3, {3, 5, 7}}, 7},
-    {"json, several blocks", "json", false, 2, PE_FLOAT32, {2, {300, 128}}, 128},
-    {"json, units within rows", "json", false, 1, PE_FLOAT64, {2, {3, 20000}}, 1},
-    {"base64 of 2-byte units", "json", true, 2, PE_FLOAT16, {2, {5, 5}}, 1},
-    {"base64 of 4-byte units", "json", true, 1, PE_FLOAT32, {1, {11}}, 1},
-    {"base64 of odd rows", "json", true, 2, PE_FLOAT16, {2, {5, 5}}, 5},
-    {"base64, several blocks", "json", true, 1, PE_FLOAT32, {2, {400, 101}}, 101},
-    {"base64, units above a block", "json", true, 1, PE_FLOAT64, {2, {4, 20001}}, 20001},
-    {"csv", "csv", false, 1, PE_FLOAT32, {2, {30, 7}}, 7},
-    {"csv, one long row", "csv", false, 1, PE_FLOAT32, {1, {50000}}, 1},
+    {"raw rows", "raw", false, 1, PE_FLOAT32, {2, {5, 7}}, 7, false},
+    {"raw, several blocks", "raw", false, 1, PE_FLOAT64, {2, {1000, 100}}, 100, false},
+    {"raw, units above a block", "raw", false, 1, PE_FLOAT32, {2, {3, 70000}}, 70000, false},
+    {"npy", "npy", false, 1, PE_FLOAT16, {3, {3, 5, 7}}, 35, false},
+    {"safetensors", "safetensors", false, 3, PE_BFLOAT16, {2, {40, 3}}, 3, false},
+    {"json", "json", false, 1, PE_FLOAT32, {3, {3, 5, 7}}, 7, false},
+    {"json, several blocks", "json", false, 2, PE_FLOAT32, {2, {300, 128}}, 128, false},
+    {"json, units within rows", "json", false, 1, PE_FLOAT64, {2, {3, 20000}}, 1, false},
+    {"base64 of 2-byte units", "json", true, 2, PE_FLOAT16, {2, {5, 5}}, 1, false},
+    {"base64 of 4-byte units", "json", true, 1, PE_FLOAT32, {1, {11}}, 1, false},
+    {"base64 of odd rows", "json", true, 2, PE_FLOAT16, {2, {5, 5}}, 5, false},
+    {"base64, several blocks", "json", true, 1, PE_FLOAT32, {2, {400, 101}}, 101, false},
+    {"base64, units above a block", "json", true, 1, PE_FLOAT64, {2, {4, 20001}}, 20001, false},
+    {"csv", "csv", false, 1, PE_FLOAT32, {2, {30, 7}}, 7, false},
+    {"csv, one long row", "csv", false, 1, PE_FLOAT32, {1, {50000}}, 1, false},
+    {"csv, units above a block", "csv", false, 1, PE_FLOAT32, {2, {3, 9001}}, 9001, false},
+    {"raw, units cut", "raw", false, 1, PE_FLOAT32, {2, {3, 70001}}, 70001, true},
+    {"raw, short units not cut", "raw", false, 1, PE_FLOAT32, {2, {30, 700}}, 700, true},
+    {"safetensors, units cut", "safetensors", false, 3, PE_BFLOAT16, {2, {4, 9001}}, 9001, true},
+    {"json, units cut", "json", false, 2, PE_FLOAT64, {2, {3, 5003}}, 5003, true},
+    {"base64, units cut", "json", true, 2, PE_FLOAT16, {2, {3, 5003}}, 5003, true},
+    {"csv, units cut", "csv", false, 1, PE_FLOAT32, {2, {3, 9001}}, 9001, true},
 };
 
 static void plan_of(const struct rendered *c, pe_plan *plan)
 {
     fake_plan(plan, c->n_tensors, c->dtype, &c->shape, c->unit);
+    if (c->cut)
+        fake_plan_cut(plan);
 }
 
 static void assert_same_bytes(const char *name, const pe_buffer *got, const char *wanted,
@@ -250,6 +260,55 @@ static void only_what_a_range_asks_for_is_computed(void **state)
     pe_plan_free(&plan);
 }
 
+/* However many read and stall, a wide unit is nowhere made whole, and no element twice. */
+static void wide_units_are_made_in_parts_once(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"raw", "npy", "safetensors", "json", "csv"};
+    enum { ROWS = 3, WIDTH = 65536, PIECE = 40960 };
+    for (size_t i = 0; i < PE_LEN(formats); i++) {
+        pe_plan plan;
+        pe_buffer got = {0};
+        const pe_rendering rendering = render_as(formats[i], false, NULL);
+        fake_plan(&plan, 1, PE_FLOAT64, &(pe_shape){2, {ROWS, WIDTH}}, WIDTH);
+        fake_plan_cut(&plan);
+        fake_units_filled = fake_parts_elements = 0;
+        render(&plan, &rendering, 0, PIECE, &got);
+        assert_int_equal(fake_units_filled, 0);
+        assert_int_equal(fake_parts_elements, ROWS * WIDTH);
+        pe_buffer_free(&got);
+        pe_plan_free(&plan);
+    }
+}
+
+/* The number that is read first after a jump is one of those that stand there. */
+static void samples_are_taken_from_all_over(void **state)
+{
+    (void)state;
+    enum { ROWS = 3000, WIDTH = 10 };
+    for (size_t part = 0; part < 3; part++) {
+        pe_plan plan;
+        pe_stream *stream = NULL;
+        pe_problem why = {0};
+        char text[64], wanted[64];
+        size_t got = 0;
+        const pe_rendering rendering = render_as("csv", false, NULL);
+        fake_plan(&plan, 1, PE_FLOAT32, &(pe_shape){2, {ROWS, WIDTH}}, WIDTH);
+        assert_int_equal(pe_stream_make(&plan, &rendering, &stream, &why), PE_OK);
+        pe_stream_sample(stream, part, 3);
+        assert_int_equal(pe_stream_read(stream, text, sizeof text, &got, &why), PE_OK);
+        assert_true(got > 40);
+        if (part > 0) { /* the header of columns counts, too: rows begin ten numbers later */
+            const size_t e = (ROWS + 1) * WIDTH / 3 * part - WIDTH;
+            size_t n =
+                pe_number_print(PE_FLOAT32, fake_element(PE_FLOAT32, 0, e - e % WIDTH), wanted);
+            assert_memory_equal(text, wanted, n);
+        }
+        pe_stream_free(stream);
+        pe_plan_free(&plan);
+    }
+}
+
 static void offsets_past_the_end_and_unknown_lengths_are_refused(void **state)
 {
     (void)state;
@@ -328,6 +387,8 @@ int main(void)
         cmocka_unit_test(a_seek_continues_where_a_whole_read_would),
         cmocka_unit_test(ranges_end_where_they_are_told),
         cmocka_unit_test(only_what_a_range_asks_for_is_computed),
+        cmocka_unit_test(wide_units_are_made_in_parts_once),
+        cmocka_unit_test(samples_are_taken_from_all_over),
         cmocka_unit_test(offsets_past_the_end_and_unknown_lengths_are_refused),
         cmocka_unit_test(a_failing_fill_reaches_the_reader),
         cmocka_unit_test(times_are_spent_and_counted),
