@@ -14,12 +14,13 @@
 /** How elements got their bits, for tests that want to see every way taken. */
 typedef struct pe_wave_paths {
     uint64_t kernel; /* proven by the kernel */
+    uint64_t direct; /* counted once more: what it evaluated without, or after, a rotation */
     uint64_t wide;   /* by 128-bit arithmetic */
     uint64_t mpfr;   /* a sine or cosine by MPFR */
     uint64_t exact;  /* position or frequency zero */
 } pe_wave_paths;
 
-enum { PE_PATH_KERNEL, PE_PATH_WIDE, PE_PATH_MPFR, PE_PATH_EXACT, PE_PATHS };
+enum { PE_PATH_KERNEL, PE_PATH_DIRECT, PE_PATH_WIDE, PE_PATH_MPFR, PE_PATH_EXACT, PE_PATHS };
 
 struct pe_wave {
     pe_wave_spec spec; /* formula: a copy, owned */

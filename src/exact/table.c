@@ -154,6 +154,7 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
         .amplitude_lo = one ? 0 : wave->amplitude_lo,
         .offsets = phases->offsets,
         .offset_rows = phases->offset_rows,
+        .direct = &job->counts[PE_PATH_DIRECT],
     };
     job->counts[PE_PATH_KERNEL] += rows * job->live;
     if (pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful))

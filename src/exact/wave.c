@@ -42,6 +42,7 @@ pe_wave_paths pe_wave_paths_read(const pe_wave *wave)
 {
     return (pe_wave_paths){
         .kernel = atomic_load(&wave->paths[PE_PATH_KERNEL]),
+        .direct = atomic_load(&wave->paths[PE_PATH_DIRECT]),
         .wide = atomic_load(&wave->paths[PE_PATH_WIDE]),
         .mpfr = atomic_load(&wave->paths[PE_PATH_MPFR]),
         .exact = atomic_load(&wave->paths[PE_PATH_EXACT]),

@@ -40,6 +40,9 @@ typedef struct pe_run {
      * takes: split for float64. offset_rows 0: none, every row is evaluated by itself. */
     const double *offsets;
     size_t offset_rows;
+    /** NULL, or raised by the number of elements that waves evaluated by themselves: in rows
+     * without anchor, and where a rotation did not prove the rounding. */
+    uint64_t *direct;
 } pe_run;
 
 /** Frequencies of a row of offsets, padded to whole vectors of every level. */

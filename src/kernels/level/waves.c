@@ -32,6 +32,7 @@ bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
     const size_t item = pe_dtype_bytes(dtype);
     const ptrdiff_t first = cosine_first ? cos_at : sin_at, second = cosine_first ? sin_at : cos_at;
     bool marked = false;
+    uint64_t direct = 0;
     const pe_plan_of_rows plan = {
         .run = run,
         .out = out,
@@ -44,10 +45,13 @@ bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
         .interleaved = interleaved,
         .doubtful = doubtful,
         .marked = &marked,
+        .direct = &direct,
     };
     if (dtype == PE_FLOAT64)
         PE_LEVEL_NAME(pe_waves_double)(&plan);
     else
         PE_LEVEL_NAME(pe_waves_narrow)(&plan, dtype);
+    if (run->direct != NULL)
+        *run->direct += direct;
     return marked;
 }

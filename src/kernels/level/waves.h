@@ -27,7 +27,8 @@ typedef struct pe_plan_of_rows {
     ptrdiff_t second_at;
     bool cosine_first, single, interleaved;
     uint64_t *doubtful;
-    bool *marked; /* whether any bit is set */
+    bool *marked;     /* whether any bit is set */
+    uint64_t *direct; /* elements that were not left at a rotation */
 } pe_plan_of_rows;
 
 /** Where one row of one tile goes. */

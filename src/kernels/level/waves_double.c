@@ -69,6 +69,7 @@ PE_INLINE void direct(bool interleaved, bool single, const wide *job, size_t r, 
     double unused[PE_LANES];
     pe_split first, second;
     evaluate(job, i, 2 * r, &first, &second);
+    *plan->direct += count;
     if (single) {
         second = first;
         to.second = (char *)unused;

@@ -97,6 +97,7 @@ PE_INLINE void settle(row_kind kind, const narrow *job, size_t r, size_t i)
     const pe_plan_of_rows *plan = job->plan;
     const size_t left = plan->run->n - i, count = left < PE_LANES ? left : PE_LANES;
     const pe_sincos v = evaluate(job, i, 2 * r);
+    *plan->direct += count;
     const pe_vd first = v.s, second = kind.single ? v.s : v.c;
     const bool odd = kind.dtype != PE_FLOAT32;
     const pe_spot to = pe_spot_of(plan, r, i);
