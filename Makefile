@@ -95,13 +95,13 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
 		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
 
-proof: ## compare tables with MPFR and all float32 texts with strtof; SHARD=i/n, SAMPLES=n, PROOF=exact|text
+proof: ## the long mode: tables against MPFR, all float32 texts against strtof; SHARD=i/n, SAMPLES=n, PROOF=exact|text
 	@$(DEPS) build test
 	+@$(AGAIN) $(PROOF_BIN)
 	@set -e; for proof in $(filter %proof_$(PROOF),$(PROOF_BIN)) $(if $(PROOF),,$(PROOF_BIN)); do \
 		echo "== $$proof"; nice $$proof; done
 
-bench: ## kernels and text beside yardsticks; BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
+bench: ## kernels and text beside yardsticks (proof is its long mode); BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build test yardsticks
 	+@$(AGAIN) $(B)/tests/bench/bench
 	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables

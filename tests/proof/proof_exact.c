@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* proof_exact.c - tables of sines and cosines against MPFR, a great many of them.
  *
- * Random frequency sets of every rope type, with amplitudes, and of sinusoidal tables; bases from
- * 1 to 10^12, positions of every size below 2^53, ranges and fractions. What is wanted is computed
- * from the type's formula in MPFR alone: base, scale and amplitude at 400 bits, one sine and
- * cosine, one rounding to each dtype. Nothing of fixed-point turns, kernels or 128-bit integers is
- * in it.
+ * Random frequency sets of every rope type, with amplitudes, of sinusoidal tables (layouts, odd
+ * widths, freq_shift, scale), and sets made to have values near midpoints; bases from 1 to 10^12,
+ * positions of every size below 2^53, ranges and fractions, as many rows and pairs as fill the
+ * kernels' groups and tiles; each set by one of the variants this CPU can run. What is wanted comes
+ * from the type's formula in MPFR alone (truth.h): nothing of fixed-point turns, kernels or 128-bit
+ * integers is in it.
  *
  * SAMPLES=n values of each dtype (1e7), SECONDS=n at most, SHARD=i/n takes a part of the samples
  * with a seed of its own; POSENC_TEST_SEED repeats a run. Exit status 1 when any value differs.
@@ -19,18 +20,19 @@
 
 #include "encodings/registry.h"
 #include "encodings/rope.h"
+#include "encodings/sinusoidal.h"
 #include "exact/set.h"
 #include "proof/proof.h"
 #include "support/encode.h"
+#include "support/halfway.h"
 #include "support/random.h"
-#include "support/slow.h"
+#include "support/truth.h"
 
-#define ANGLE_BITS 400 /* below 2^53 turns, sines keep more than 300 of them after the point */
-#define VALUE_BITS 192
-#define SURE_BITS  160 /* what a value is right to, however the sine cancels */
-#define HARD_BITS  2200
-#define ROWS       24
-#define PAIRS_MAX  96
+/* Anchors of a full group serve 64 rows; a tile has 256 pairs, and sets of more than 512 have
+ * shorter groups. */
+#define ROWS_MAX       80
+#define PAIRS_MAX      96
+#define PAIRS_MAX_WIDE 700
 
 static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
 
@@ -60,7 +62,7 @@ static const struct {
     [PE_ROPE_ATTN_FACTOR] = {"attn_factor", 0.5, 2, false},
 };
 
-/* One type's share of the proof; the last is that of sinusoidal tables. */
+/* One kind of set's share of the proof. */
 typedef struct tally {
     const char *name;
     uint64_t sets, refused, compared, misrounded;
@@ -68,7 +70,8 @@ typedef struct tally {
 } tally;
 
 static random_source source;
-static uint64_t compared[PE_DTYPES], misrounded[PE_DTYPES], hard;
+static uint64_t compared[PE_DTYPES], misrounded[PE_DTYPES];
+static uint64_t by_variant[8]; /* compared; in the order of pe_kernels_all */
 
 /* ---- sets ----------------------------------------------------------------------------------- */
 
@@ -78,17 +81,29 @@ static double magnitude(double most)
     return pow(most, random_real(&source, 0, 1));
 }
 
-static void append_key(pe_rope_key key, size_t pairs, pe_buffer *query)
+static bool chance(int64_t one_in)
+{
+    return random_int(&source, 1, one_in) == 1;
+}
+
+static size_t random_pairs(size_t least)
+{
+    return (size_t)(chance(10) ? random_int(&source, 257, PAIRS_MAX_WIDE)
+                               : random_int(&source, (int64_t)least, PAIRS_MAX));
+}
+
+static void append_key(pe_rope_key key, size_t pairs, pe_buffer *body)
 {
     const bool list = key == PE_ROPE_SHORT_FACTOR || key == PE_ROPE_LONG_FACTOR;
     if (keys[key].name == NULL)
         return;
-    pe_buffer_format(query, "&%s=", keys[key].name);
+    pe_buffer_format(body, ",\"%s\":%s", keys[key].name, list ? "[" : "");
     for (size_t i = 0; i < (list ? pairs : 1); i++) {
         const double value = random_real(&source, keys[key].low, keys[key].high);
-        pe_buffer_format(query, "%s%.*g", i > 0 ? "," : "", keys[key].whole ? 6 : 17,
+        pe_buffer_format(body, "%s%.*g", i > 0 ? "," : "", keys[key].whole ? 6 : 17,
                          keys[key].whole ? floor(value) : value);
     }
+    pe_buffer_str(body, list ? "]" : "");
 }
 
 static double random_base(void)
@@ -101,197 +116,200 @@ static double random_base(void)
 /* A rope of that type: what it needs, and by chance what it reads besides. */
 static encoded random_rope(const pe_rope_type *type)
 {
-    const size_t pairs = (size_t)random_int(&source, 2, PAIRS_MAX);
-    pe_buffer query = {0};
-    pe_buffer_format(&query, "head_dim=%zu&rope_theta=%.17g&positions=0&rope_type=%s", 2 * pairs,
+    const size_t pairs = random_pairs(2);
+    pe_buffer body = {0};
+    pe_buffer_format(&body, "\"head_dim\":%zu,\"rope_theta\":%.17g,\"rope_type\":\"%s\"", 2 * pairs,
                      random_base(), type->name);
     for (pe_rope_key key = 0; key < PE_ROPE_KEYS; key++)
         if ((type->needs & PE_ROPE_BIT(key)) != 0 ||
             ((type->reads & PE_ROPE_BIT(key)) != 0 && random_int(&source, 0, 1)))
-            append_key(key, pairs, &query);
-    const encoded e = encode(&pe_rope_table, "%s", pe_buffer_text(&query));
-    pe_buffer_free(&query);
+            append_key(key, pairs, &body);
+    const encoded e = encode_json(&pe_rope_table, "{%s}", pe_buffer_text(&body));
+    pe_buffer_free(&body);
     return e;
-}
-
-static void sinusoidal_base(const void *base, mpfr_ptr out)
-{
-    mpfr_set_d(out, *(const double *)base, MPFR_RNDN);
-}
-
-/* ---- what is wanted ------------------------------------------------------------------------- */
-
-/* The amplitude of a type, or 1. */
-typedef struct amplitude {
-    void (*of)(const void *formula, mpfr_ptr out);
-    const void *formula;
-} amplitude;
-
-/* What the elements of a pair share: frequency and amplitude. */
-typedef struct pair {
-    size_t i;
-    mpfr_t theta, factor;
-    bool amplified;
-} pair;
-
-static void pair_init(pair *p, const pe_wave *wave, const amplitude *a, size_t i, mpfr_prec_t bits)
-{
-    p->i = i;
-    p->amplified = false;
-    mpfr_inits2(bits + ANGLE_BITS - VALUE_BITS, p->theta, p->factor, (mpfr_ptr)NULL);
-    pe_wave_theta(wave, i, p->theta);
-    if (a->of != NULL) {
-        p->amplified = true;
-        a->of(a->formula, p->factor);
-    }
-}
-
-static void pair_clear(pair *p)
-{
-    mpfr_clears(p->theta, p->factor, (mpfr_ptr)NULL);
-}
-
-/* Sine and cosine, at their own precision. */
-static void truth(const pair *p, double position, mpfr_ptr sine, mpfr_ptr cosine)
-{
-    mpfr_t angle;
-    mpfr_init2(angle, mpfr_get_prec(p->theta));
-    mpfr_mul_d(angle, p->theta, position, MPFR_RNDN);
-    mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
-    if (p->amplified) {
-        mpfr_mul(sine, sine, p->factor, MPFR_RNDN);
-        mpfr_mul(cosine, cosine, p->factor, MPFR_RNDN);
-    }
-    mpfr_clear(angle);
-}
-
-/* Rounded to dtype, if everything as near as 2^-SURE_BITS rounds to the same. */
-static bool round_surely(pe_dtype dtype, mpfr_srcptr x, double *out)
-{
-    mpfr_t bound;
-    mpfr_init2(bound, VALUE_BITS);
-    mpfr_mul_2si(bound, x, -SURE_BITS, MPFR_RNDN);
-    mpfr_sub(bound, x, bound, MPFR_RNDN);
-    const double low = slow_round(dtype, bound);
-    *out = slow_round(dtype, x);
-    mpfr_mul_2si(bound, x, -SURE_BITS, MPFR_RNDN);
-    mpfr_add(bound, x, bound, MPFR_RNDN);
-    const double high = slow_round(dtype, bound);
-    mpfr_clear(bound);
-    return low == high;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 
-typedef struct trial {
+/* Rows of a set, where their sines and cosines are, and what they should be. */
+typedef struct subject {
     tally *sums;
-    const pe_wave *wave;
-    amplitude amplitude;
+    const pe_wave *waves[2];     /* those the rows are made of; NULL: one does it all */
+    const pe_sinusoid *sinusoid; /* NULL: rows of waves[0] as the layout says */
+    pe_wave_layout sines, cosines;
+    size_t n_sines, n_cosines;
+    truth_formula formula;
+} subject;
+
+typedef struct trial {
+    const subject *of;
     pe_positions positions;
-    char *table[PE_DTYPES]; /* sines, then cosines, of each row */
+    size_t variant;
+    char *table[PE_DTYPES];
 } trial;
 
-static void compare(trial *t, pe_dtype dtype, size_t r, size_t i, bool cosine, double want)
+static void compare(const trial *t, pe_dtype dtype, size_t r, size_t i, bool cosine, double want)
 {
-    const size_t n = pe_wave_count(t->wave), k = 2 * n * r + (cosine ? n : 0) + i;
+    const pe_wave_layout *layout = cosine ? &t->of->cosines : &t->of->sines;
+    const ptrdiff_t at = cosine ? layout->cos_at : layout->sin_at;
+    const size_t n = cosine ? t->of->n_cosines : t->of->n_sines;
+    if (at < 0 || i >= n)
+        return;
+    const size_t k = r * layout->row + i * (size_t)layout->stride + (size_t)at;
     const double got = pe_dtype_load(dtype, t->table[dtype] + k * pe_dtype_bytes(dtype));
     compared[dtype]++;
-    t->sums->compared++;
+    by_variant[t->variant]++;
+    t->of->sums->compared++;
     if (memcmp(&got, &want, sizeof got) == 0)
         return;
-    t->sums->misrounded++;
+    t->of->sums->misrounded++;
     if (misrounded[dtype]++ < 10)
-        printf("MISROUNDED %s %s %s: position %.17g, pair %zu of %zu: got %a, wanted %a\n",
-               t->sums->name, pe_dtype_name(dtype), cosine ? "cos" : "sin",
-               pe_positions_at(&t->positions, r), i, n, got, want);
+        printf("MISROUNDED %s %s %s by %s: position %.17g (row %zu of %zu), pair %zu of %zu: got "
+               "%a, wanted %a\n",
+               t->of->sums->name, pe_dtype_name(dtype), cosine ? "cos" : "sin",
+               pe_kernels_get()->name, pe_positions_at(&t->positions, r), r, t->positions.count, i,
+               n, got, want);
 }
 
-static double round_hard(const trial *t, pe_dtype dtype, size_t i, double position, int cosine)
+static void check_pair(const trial *t, size_t i)
 {
-    mpfr_t value[2];
-    pair p;
-    hard++;
-    pair_init(&p, t->wave, &t->amplitude, i, HARD_BITS);
-    mpfr_inits2(HARD_BITS, value[0], value[1], (mpfr_ptr)NULL);
-    truth(&p, position, value[0], value[1]);
-    const double want = slow_round(dtype, value[cosine]);
-    mpfr_clears(value[0], value[1], (mpfr_ptr)NULL);
-    pair_clear(&p);
-    return want;
+    truth_pair pair;
+    truth_pair_init(&pair, &t->of->formula, i);
+    for (size_t r = 0; r < t->positions.count; r++) {
+        double want[2][PE_DTYPES];
+        truth_at(&pair, pe_positions_at(&t->positions, r), want);
+        for (size_t d = 0; d < PE_LEN(dtypes); d++)
+            for (int k = 0; k < 2; k++)
+                compare(t, dtypes[d], r, i, k == 1, want[k][dtypes[d]]);
+    }
+    truth_pair_clear(&pair);
 }
 
-static void check_element(trial *t, const pair *p, size_t r)
+static char *make_rows(const trial *t, pe_dtype dtype)
 {
-    const double position = pe_positions_at(&t->positions, r);
-    mpfr_t value[2];
-    mpfr_inits2(VALUE_BITS, value[0], value[1], (mpfr_ptr)NULL);
-    truth(p, position, value[0], value[1]);
+    const subject *of = t->of;
+    const size_t rows = t->positions.count;
+    char *out = malloc(rows * of->sines.row * pe_dtype_bytes(dtype));
+    pe_problem why;
+    assert_non_null(out);
+    const pe_status status =
+        of->sinusoid != NULL
+            ? pe_sinusoid_rows(of->sinusoid, &t->positions, 0, rows, dtype, out, &why)
+            : pe_wave_table(of->waves[0], &t->positions, 0, rows, &of->sines, dtype, out, &why);
+    if (status != PE_OK)
+        fail_msg("%s", why.detail);
+    return out;
+}
+
+/* Rows of those positions in every dtype; four pairs of them, the first and the last among them. */
+static void check_rows(const subject *of, size_t variant, const pe_positions *positions)
+{
+    const size_t n = of->n_sines;
+    trial t = {.of = of, .positions = *positions, .variant = variant};
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
-        for (int cosine = 0; cosine < 2; cosine++) {
-            double want;
-            if (!round_surely(dtypes[d], value[cosine], &want))
-                want = round_hard(t, dtypes[d], p->i, position, cosine);
-            compare(t, dtypes[d], r, p->i, cosine != 0, want);
-        }
-    mpfr_clears(value[0], value[1], (mpfr_ptr)NULL);
+        t.table[dtypes[d]] = make_rows(&t, dtypes[d]);
+    for (size_t k = 0; k < 4; k++)
+        check_pair(&t, k == 0   ? 0
+                       : k == 1 ? n - 1
+                                : (size_t)random_int(&source, 0, (int64_t)n - 1));
+    for (size_t d = 0; d < PE_LEN(dtypes); d++)
+        free(t.table[dtypes[d]]);
 }
 
-static void check_pair(trial *t, size_t i)
+/* ---- positions ------------------------------------------------------------------------------ */
+
+/* A whole one of any size; a fifth of them has all 53 bits. */
+static double random_whole(void)
 {
-    pair p;
-    pair_init(&p, t->wave, &t->amplitude, i, VALUE_BITS);
-    for (size_t r = 0; r < ROWS; r++)
-        check_element(t, &p, r);
-    pair_clear(&p);
+    return chance(5) ? (double)random_int(&source, 1LL << 52, (1LL << 53) - (1 << 23))
+                     : trunc(magnitude(0x1.fp52));
 }
 
-/* Ranges anywhere, most of them by one; lists of every size, half of them whole. */
-static pe_positions random_positions(double *list)
+/* Ranges anywhere, most of them by one; lists of every size, most of them whole. */
+static pe_positions random_positions(size_t rows_most, double *list)
 {
     static const int64_t steps[] = {1, 1, 1, -1, 3, -1000, 65537};
-    if (random_int(&source, 0, 2) != 0) {
-        const int64_t first = (int64_t)magnitude(0x1.fp52) * (random_int(&source, 0, 3) ? 1 : -1);
-        return pe_positions_range(first, steps[random_int(&source, 0, PE_LEN(steps) - 1)], ROWS);
+    const int64_t most = (int64_t)rows_most;
+    const size_t rows = (size_t)random_int(&source, chance(2) ? 1 : most - most / 4, most);
+    if (!chance(3)) {
+        const int64_t first = (int64_t)random_whole() * (chance(4) ? -1 : 1);
+        return pe_positions_range(first, steps[random_int(&source, 0, PE_LEN(steps) - 1)], rows);
     }
-    for (size_t r = 0; r < ROWS; r++) {
-        const double x = magnitude(0x1.fp52) * (random_int(&source, 0, 3) ? 1 : -0x1p-20);
-        list[r] = random_int(&source, 0, 1) ? x : trunc(x);
-    }
-    return (pe_positions){.count = ROWS, .list = list, .fractional = true, .shape = {1, {ROWS}}};
+    for (size_t r = 0; r < rows; r++)
+        list[r] = chance(3)   ? magnitude(0x1.fp52)
+                  : chance(4) ? -0x1p-20 * magnitude(0x1.fp52)
+                              : random_whole();
+    return (pe_positions){.count = rows, .list = list, .fractional = true, .shape = {1, {rows}}};
+}
+
+/* ---- kinds of sets -------------------------------------------------------------------------- */
+
+static size_t choose_variant(void)
+{
+    const pe_kernels *const *all = pe_kernels_all();
+    pe_problem why;
+    size_t n = 0;
+    while (all[n] != NULL)
+        n++;
+    const size_t variant = (size_t)random_int(&source, 0, (int64_t)n - 1);
+    if (pe_kernels_select(all[variant]->name, &why) != PE_OK)
+        fail_msg("%s", why.detail);
+    return variant;
+}
+
+static pe_wave_layout random_layout(size_t n)
+{
+    const ptrdiff_t half = (ptrdiff_t)n;
+    const pe_wave_layout layouts[] = {
+        {2, 0, 1, 2 * n}, {2, 1, 0, 2 * n}, {1, 0, half, 2 * n}, {1, half, 0, 2 * n},
+        {1, 0, -1, n},    {1, -1, 0, n},    {3, 2, 0, 3 * n},
+    };
+    return layouts[random_int(&source, 0, PE_LEN(layouts) - 1)];
 }
 
 static void add_paths(pe_wave_paths *sum, pe_wave_paths paths)
 {
     sum->exact += paths.exact;
     sum->kernel += paths.kernel;
+    sum->direct += paths.direct;
     sum->wide += paths.wide;
     sum->mpfr += paths.mpfr;
 }
 
-static void check_wave(tally *sums, const pe_wave *wave, amplitude a)
+/* Sets without fixed point go through MPFR, every element of them, so that few are enough. */
+static void check_subject(const subject *of, size_t variant)
+{
+    double list[ROWS_MAX];
+    const bool unfit = of->waves[0]->unfit;
+    for (int round = 0; round < (unfit ? 1 : 4); round++) {
+        const pe_positions positions = random_positions(unfit ? 2 : ROWS_MAX, list);
+        check_rows(of, variant, &positions);
+    }
+}
+
+static void count_set(const subject *of)
+{
+    of->sums->sets++;
+    for (size_t k = 0; k < PE_LEN(of->waves) && of->waves[k] != NULL; k++)
+        add_paths(&of->sums->paths, pe_wave_paths_read(of->waves[k]));
+}
+
+/* Rows of one set, which has as many cosines as sines. */
+static subject subject_of(tally *sums, const pe_wave *wave)
 {
     const size_t n = pe_wave_count(wave);
-    const pe_wave_layout layout = {1, 0, (ptrdiff_t)n, 2 * n};
-    double list[ROWS];
-    pe_problem why;
-    trial t = {.sums = sums, .wave = wave, .amplitude = a};
-    for (int round = 0; round < 8; round++) {
-        t.positions = random_positions(list);
-        for (size_t d = 0; d < PE_LEN(dtypes); d++) {
-            char *table = malloc(ROWS * 2 * n * pe_dtype_bytes(dtypes[d]));
-            assert_non_null(table);
-            if (pe_wave_table(wave, &t.positions, 0, ROWS, &layout, dtypes[d], table, &why) !=
-                PE_OK)
-                fail_msg("%s", why.detail);
-            t.table[dtypes[d]] = table;
-        }
-        for (size_t k = 0; k < 4; k++)
-            check_pair(&t, k == 0 ? 0 : (size_t)random_int(&source, 0, (int64_t)n - 1));
-        for (size_t d = 0; d < PE_LEN(dtypes); d++)
-            free(t.table[dtypes[d]]);
-    }
-    sums->sets++;
-    add_paths(&sums->paths, pe_wave_paths_read(wave));
+    const pe_wave_layout layout = random_layout(n);
+    return (subject){.sums = sums,
+                     .waves = {wave},
+                     .sines = layout,
+                     .cosines = layout,
+                     .n_sines = n,
+                     .n_cosines = n};
+}
+
+static void theta_of_wave(const void *wave, size_t i, mpfr_ptr out)
+{
+    pe_wave_theta(wave, i, out);
 }
 
 static void check_rope(tally *sums, const pe_rope_type *type)
@@ -303,30 +321,127 @@ static void check_rope(tally *sums, const pe_rope_type *type)
     if (e.status != PE_OK || pe_rope_read(&e.ask.values, &rope, &why) != PE_OK) {
         sums->refused++; /* parameters that do not go together */
     } else {
+        const size_t variant = choose_variant();
         if (pe_rope_wave(&rope, e.tables, PE_ROPE_ATTENDED, &shared, &why) != PE_OK)
             fail_msg("%s: %s", type->name, why.detail);
-        check_wave(sums, shared.wave, (amplitude){type->amplitude, rope.formula});
+        subject of = subject_of(sums, shared.wave);
+        of.formula = (truth_formula){theta_of_wave, type->amplitude, shared.wave, rope.formula, 1};
+        check_subject(&of, variant);
+        count_set(&of);
         pe_shared_wave_unref(&shared);
         pe_rope_free(&rope);
     }
     encoded_free(&e);
 }
 
+/* (base[0]/base[1])^(-i/(half - freq_shift)) / divisor[0] / divisor[1] */
+static void theta_of_sinusoid(const void *context, size_t i, mpfr_ptr out)
+{
+    const pe_sinusoid_spec *spec = context;
+    const double half = spec->freq_shift == 0 ? (double)spec->width / 2 : (double)(spec->width / 2);
+    mpfr_t x;
+    mpfr_init2(x, mpfr_get_prec(out) + 256);
+    mpfr_set_ui(x, 0, MPFR_RNDN);
+    if (i > 0) {
+        mpfr_set_d(x, spec->freq_shift, MPFR_RNDN);
+        mpfr_sub_d(x, x, half, MPFR_RNDN);
+        mpfr_ui_div(x, i, x, MPFR_RNDN);
+    }
+    mpfr_t base;
+    mpfr_init2(base, mpfr_get_prec(x));
+    mpfr_set_d(base, spec->base[0], MPFR_RNDN);
+    mpfr_div_d(base, base, spec->base[1], MPFR_RNDN);
+    mpfr_pow(x, base, x, MPFR_RNDN);
+    mpfr_div_d(x, x, spec->divisor[0], MPFR_RNDN);
+    mpfr_div_d(out, x, spec->divisor[1], MPFR_RNDN);
+    mpfr_clears(x, base, (mpfr_ptr)NULL);
+}
+
+/* Half of them as the paper has them; else a shift up to nearly all of the frequencies, a scale,
+ * and what only some resources have: a quotient of bases and divisors. */
+static pe_sinusoid_spec random_sinusoid(void)
+{
+    const size_t width = 2 * random_pairs(1) - (size_t)random_int(&source, 0, 1);
+    const double half = (double)(width / 2);
+    pe_sinusoid_spec spec = {.width = width,
+                             .layout = (size_t)random_int(&source, 0, 2),
+                             .base = {random_base(), 1},
+                             .scale = 1,
+                             .divisor = {1, 1}};
+    if (chance(2))
+        spec.freq_shift = chance(3) ? 1 : half * random_real(&source, 0, chance(8) ? 1 : 0.8);
+    if (chance(2))
+        spec.scale = magnitude(1e9) * (chance(2) ? 1 : 1e-9);
+    if (spec.freq_shift == 1 && chance(2))
+        spec.base[1] = magnitude(spec.base[0]);
+    for (int k = 0; k < 2 && chance(4); k++)
+        spec.divisor[k] = magnitude(1000);
+    return spec;
+}
+
+static void check_sinusoid(tally *sums, const pe_sinusoid_spec *spec, const pe_sinusoid *sinusoid,
+                           size_t variant)
+{
+    const bool two = sinusoid->cosines.entry != NULL;
+    const subject of = {
+        .sums = sums,
+        .waves = {sinusoid->sines.wave, two ? sinusoid->cosines.wave : NULL},
+        .sinusoid = sinusoid,
+        .sines = sinusoid->sine_layout,
+        .cosines = two ? sinusoid->cosine_layout : sinusoid->sine_layout,
+        .n_sines = pe_wave_count(sinusoid->sines.wave),
+        .n_cosines = spec->width / 2,
+        .formula = {theta_of_sinusoid, NULL, spec, NULL, spec->scale},
+    };
+    check_subject(&of, variant);
+    count_set(&of);
+}
+
 static void check_sinusoidal(tally *sums)
 {
-    const double base = random_base(), d = (double)random_int(&source, 2, 2 * PAIRS_MAX);
-    const pe_wave_spec spec = {.n = (size_t)ceil(d / 2),
-                               .num = 2,
-                               .den = d,
-                               .position_scale = 1,
-                               .base = sinusoidal_base,
-                               .formula = &base,
-                               .formula_bytes = sizeof base};
+    const pe_sinusoid_spec spec = random_sinusoid();
+    const size_t variant = choose_variant();
+    pe_tables *tables = NULL;
+    pe_sinusoid sinusoid;
+    pe_problem why;
+    if (pe_tables_make(1 << 24, &tables, &why) != PE_OK)
+        fail_msg("%s", why.detail);
+    if (pe_sinusoid_make(&spec, tables, &sinusoid, &why) != PE_OK) {
+        sums->refused++; /* freq_shift leaves nothing to divide by */
+    } else {
+        if (sinusoid.sines.entry != NULL) /* of width 1 nothing but a zero may be left */
+            check_sinusoid(sums, &spec, &sinusoid, variant);
+        pe_sinusoid_free(&sinusoid);
+    }
+    pe_tables_free(tables);
+}
+
+static void theta_is_one(const void *unused, size_t i, mpfr_ptr out)
+{
+    (void)unused;
+    (void)i;
+    mpfr_set_ui(out, 1, MPFR_RNDN);
+}
+
+/* One row has cosines so near a midpoint of one dtype that 128 bits, or MPFR, have to tell. */
+static void check_halfway(tally *sums)
+{
+    const pe_dtype dtype = dtypes[random_int(&source, 0, PE_LEN(dtypes) - 1)];
+    const int far =
+        (int)(chance(2) ? random_int(&source, 60, 110) : random_int(&source, 110, 1800));
+    const halfway h = halfway_random(&source, dtype, far);
+    const pe_wave_spec spec = halfway_spec(&h, (size_t)random_int(&source, 1, 20));
+    const size_t variant = choose_variant(), rows = (size_t)random_int(&source, 1, ROWS_MAX);
+    const int64_t before = random_int(&source, 0, (int64_t)rows - 1);
+    const pe_positions positions = pe_positions_range((int64_t)h.position - before, 1, rows);
     pe_wave *wave = NULL;
     pe_problem why;
     if (pe_wave_make(&spec, &wave, &why) != PE_OK)
         fail_msg("%s", why.detail);
-    check_wave(sums, wave, (amplitude){NULL, NULL});
+    subject of = subject_of(sums, wave);
+    of.formula = (truth_formula){theta_is_one, halfway_amplitude, NULL, &h, h.scale};
+    check_rows(&of, variant, &positions);
+    count_set(&of);
     pe_wave_free(wave);
 }
 
@@ -343,26 +458,33 @@ static void print_progress(double samples)
     fflush(stdout);
 }
 
+static void print_tally(const tally *t)
+{
+    printf("%-14s %9llu %8llu %12llu %10llu %11llu %9llu %9llu %7llu\n", t->name,
+           (unsigned long long)t->sets, (unsigned long long)t->refused,
+           (unsigned long long)t->compared, (unsigned long long)t->misrounded,
+           (unsigned long long)t->paths.kernel, (unsigned long long)t->paths.direct,
+           (unsigned long long)t->paths.wide, (unsigned long long)t->paths.mpfr);
+}
+
 static bool print_report(const tally *tallies, size_t n)
 {
     uint64_t wrong = 0;
-    printf("\n%-14s %9s %8s %12s %10s %11s %9s %7s\n", "set", "sets", "refused", "compared",
-           "misrounded", "by kernels", "128 bits", "MPFR");
+    printf("\n%-14s %9s %8s %12s %10s %11s %9s %9s %7s\n", "set", "sets", "refused", "compared",
+           "misrounded", "by kernels", "direct", "128 bits", "MPFR");
     for (size_t k = 0; k < n; k++)
-        printf("%-14s %9llu %8llu %12llu %10llu %11llu %9llu %7llu\n", tallies[k].name,
-               (unsigned long long)tallies[k].sets, (unsigned long long)tallies[k].refused,
-               (unsigned long long)tallies[k].compared, (unsigned long long)tallies[k].misrounded,
-               (unsigned long long)tallies[k].paths.kernel,
-               (unsigned long long)tallies[k].paths.wide,
-               (unsigned long long)tallies[k].paths.mpfr);
+        print_tally(&tallies[k]);
     printf("\n");
     for (size_t d = 0; d < PE_LEN(dtypes); d++) {
         printf("%-9s %12llu values compared, %llu misrounded\n", pe_dtype_name(dtypes[d]),
                (unsigned long long)compared[dtypes[d]], (unsigned long long)misrounded[dtypes[d]]);
         wrong += misrounded[dtypes[d]];
     }
-    printf("%llu needed more than %d bits of truth; %.0f s, kernels %s\n", (unsigned long long)hard,
-           VALUE_BITS, proof_seconds(), pe_kernels_get()->name);
+    for (size_t k = 0; pe_kernels_all()[k] != NULL; k++)
+        printf("%-9s %12llu values compared\n", pe_kernels_all()[k]->name,
+               (unsigned long long)by_variant[k]);
+    printf("%llu needed more than %d bits of truth; %.0f s\n", (unsigned long long)truth_hard,
+           TRUTH_BITS, proof_seconds());
     return wrong == 0;
 }
 
@@ -378,17 +500,20 @@ int main(void)
     source = random_make("proof");
     for (uint64_t k = 0; k < shard; k++)
         source.state = random_bits(&source);
-    for (; types < PE_LEN(tallies) - 1 && pe_rope_types[types] != NULL; types++)
+    for (; types < PE_LEN(tallies) - 2 && pe_rope_types[types] != NULL; types++)
         tallies[types].name = pe_rope_types[types]->name;
     tallies[types].name = "sinusoidal";
+    tallies[types + 1].name = "near midpoints";
     while ((double)compared[PE_FLOAT32] < samples && proof_seconds() < limit) {
         if (turn < types)
             check_rope(&tallies[turn], pe_rope_types[turn]);
+        else if (turn % 2 == types % 2)
+            check_sinusoidal(&tallies[types]);
         else
-            check_sinusoidal(&tallies[turn]);
-        turn = turn == types ? 0 : turn + 1;
+            check_halfway(&tallies[types + 1]);
+        turn = turn == types + 7 ? 0 : turn + 1; /* of these four each */
         if (proof_tick())
             print_progress(samples);
     }
-    return print_report(tallies, types + 1) ? 0 : 1;
+    return print_report(tallies, types + 2) ? 0 : 1;
 }
