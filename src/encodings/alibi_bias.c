@@ -47,9 +47,9 @@ static const pe_param params[] = {
 };
 
 typedef struct bias {
+    pe_relative table; /* first; form=key: one row, of a query at position 0 */
     size_t form;
     pe_dtype dtype;
-    pe_relative table;       /* form=key: one row, of a query at position 0 */
     unsigned char masked[8]; /* the element of a masked key */
     pe_alibi_heads heads;
 } bias;
@@ -80,16 +80,6 @@ static void run(const void *state, size_t layer, int64_t relative, size_t n, uns
         pe_relative_repeat(b->masked, b->table.bytes, n - before, rest);
     else
         pe_alibi_ramp(h, b->dtype, -(relative + (int64_t)before), -1, n - before, rest);
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    (void)t;
-    (void)why;
-    const bias *b = plan->state;
-    pe_relative_fill(&b->table, b, first, units, out);
-    return PE_OK;
 }
 
 /* ---- the plan ---- */
@@ -181,7 +171,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
         return status;
     out->state = state;
     out->free_state = free_bias;
-    out->fill = fill;
+    out->fill = pe_relative_fill;
     return PE_OK;
 }
 

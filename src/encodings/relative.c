@@ -32,9 +32,13 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-void pe_relative_fill(const pe_relative *table, const void *state, size_t first, size_t units,
-                      void *out)
+pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                           pe_problem *why)
 {
+    (void)t;
+    (void)why;
+    const void *state = plan->state;
+    const pe_relative *table = state;
     const size_t keys = table->keys, bytes = table->bytes;
     size_t layer = first / keys / table->rows, row = first / keys % table->rows;
     size_t from = first % keys;
@@ -56,6 +60,7 @@ void pe_relative_fill(const pe_relative *table, const void *state, size_t first,
             held_from = keys;
         }
     }
+    return PE_OK;
 }
 
 /* What is there is copied behind itself, twice as much each time. */

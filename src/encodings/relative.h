@@ -56,11 +56,11 @@ typedef struct pe_relative {
 pe_relative pe_relative_make(size_t queries, size_t keys, size_t bytes);
 
 /**
- * Units [first, first + units), row by row: what has no neighbour above left in out is asked of
- * run, the rest is copied.
+ * A plan's fill; the plan's state begins with its pe_relative. Units [first, first + units), row by
+ * row: what has no neighbour above left in out is asked of run, the rest is copied. No errors.
  */
-void pe_relative_fill(const pe_relative *table, const void *state, size_t first, size_t units,
-                      void *out);
+pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                           pe_problem *why);
 
 /** out: `unit` n times. */
 void pe_relative_repeat(const void *unit, size_t bytes, size_t n, unsigned char *out);

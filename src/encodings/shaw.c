@@ -102,7 +102,7 @@ pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_
  */
 
 typedef struct state {
-    pe_relative table;
+    pe_relative table; /* first */
     pe_shaw_clip clip;
 } state;
 
@@ -118,16 +118,6 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
         *to++ = (int32_t)(zones.first + i);
     for (size_t i = 0; i < zones.behind; i++)
         *to++ = (int32_t)(s->clip.left + s->clip.right);
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    (void)t;
-    (void)why;
-    const state *s = plan->state;
-    pe_relative_fill(&s->table, s, first, units, out);
-    return PE_OK;
 }
 
 static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -154,7 +144,7 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
     s->clip = clip;
     out->state = s;
     out->free_state = free;
-    out->fill = fill;
+    out->fill = pe_relative_fill;
     return PE_OK;
 }
 

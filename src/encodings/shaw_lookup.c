@@ -18,7 +18,7 @@ static const pe_param params[] = {
 };
 
 typedef struct state {
-    pe_relative table; /* of vectors */
+    pe_relative table; /* first: of vectors */
     pe_shaw_clip clip;
     pe_array embeddings;
 } state;
@@ -46,16 +46,6 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
                        zones.behind, out);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    (void)t;
-    (void)why;
-    const state *s = plan->state;
-    pe_relative_fill(&s->table, s, first, units, out);
-    return PE_OK;
-}
-
 static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                              pe_plan *out, pe_problem *why)
 {
@@ -81,7 +71,7 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     s->clip = clip;
     out->state = s;
     out->free_state = free_state;
-    out->fill = fill;
+    out->fill = pe_relative_fill;
     s->embeddings = pe_values_take(values, "relative_embeddings");
     return PE_OK;
 }

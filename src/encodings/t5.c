@@ -39,7 +39,7 @@ static const pe_param params[] = {
 };
 
 typedef struct state {
-    pe_relative table;
+    pe_relative table; /* first */
     pe_buckets buckets;
     int32_t span; /* 0: buckets are wanted, not rows of embeddings */
 } state;
@@ -70,16 +70,6 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
         for (int64_t i = 0; i < same; i++)
             *to++ = element;
     }
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    (void)t;
-    (void)why;
-    const state *s = plan->state;
-    pe_relative_fill(&s->table, s, first, units, out);
-    return PE_OK;
 }
 
 static pe_status check_span(const pe_values *values, size_t variant, pe_problem *why)
@@ -113,7 +103,7 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
         return pe_fail_memory(why);
     out->state = s;
     out->free_state = free_state;
-    out->fill = fill;
+    out->fill = pe_relative_fill;
     s->table = pe_relative_make((size_t)queries, keys, sizeof(int32_t));
     s->table.run = run;
     s->span =

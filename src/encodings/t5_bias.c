@@ -36,7 +36,7 @@ static const pe_param params[] = {
 };
 
 typedef struct state {
-    pe_relative table;
+    pe_relative table; /* first */
     pe_buckets buckets;
     pe_array weights; /* [num_buckets, heads] */
 } state;
@@ -60,16 +60,6 @@ static void run(const void *of, size_t head, int64_t relative, size_t n, unsigne
         pe_relative_repeat(weights + (bucket * heads + head) * bytes, bytes, (size_t)same, out);
         out += (size_t)same * bytes;
     }
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    (void)t;
-    (void)why;
-    const state *s = plan->state;
-    pe_relative_fill(&s->table, s, first, units, out);
-    return PE_OK;
 }
 
 static pe_status check_weights(const pe_values *values, pe_problem *why)
@@ -117,7 +107,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
         return pe_fail_memory(why);
     out->state = s;
     out->free_state = free_state;
-    out->fill = fill;
+    out->fill = pe_relative_fill;
     status = make_state(values, (size_t)queries, keys, s, why);
     if (status == PE_OK)
         pe_buckets_warn(values, variant, &s->buckets, keys, out);
