@@ -90,6 +90,78 @@ static void a_rotation_keeps_norms_and_its_inverse_undoes_it(void **state)
     }
 }
 
+/* x to the nearest of dtype. */
+static double rounded(pe_dtype dtype, double x)
+{
+    unsigned char element[8];
+    pe_dtype_store(dtype, x, element);
+    return pe_dtype_load(dtype, element);
+}
+
+/* cosines, then sines, of rows n of a rotation with these members, attention factor included. */
+static void table_of(const char *members, size_t head_dim, size_t n, double *cosine, double *sine)
+{
+    encoded e = encode_json(&pe_rope_table, "{%s,\"head_dim\":%zu,\"dtype\":\"float64\"}", members,
+                            head_dim);
+    double *const from[] = {encoded_all(&e, 0), encoded_all(&e, 1)}, *const to[] = {cosine, sine};
+    for (size_t k = 0; k < 2; k++) {
+        memcpy(to[k], from[k], n * sizeof *cosine);
+        free(from[k]);
+    }
+    encoded_free(&e);
+}
+
+/* Half an ulp beside what real arithmetic gives, and 2^-50 of the channels for the cosines, the
+ * sines and double: what is nearest to the ends of that. */
+static void expect_channel(pe_dtype dtype, double want, double slack, double got,
+                           const char *members, size_t c)
+{
+    if (got < rounded(dtype, want - slack) || got > rounded(dtype, want + slack))
+        fail_msg("{%s} %s, channel %zu: got %.17g, wanted %.17g", members, pe_dtype_name(dtype), c,
+                 got, want);
+}
+
+/* One random vector of each of three tokens, turned back: x' = (x c + y s)/A^2, y' = (y c - x
+ * s)/A^2 where c and s have the attention factor A in them. */
+static void check_inverse(random_source *random, pe_dtype dtype, bool half, double attention)
+{
+    enum { N = 3, PAIRS = 13, D = 2 * PAIRS + 6 };
+    const size_t shape[] = {N, D};
+    const int64_t first = random_int(random, -1000000, 1000000);
+    char members[400], body[500];
+    double c[N * PAIRS], s[N * PAIRS], x[N * D];
+    snprintf(members, sizeof members,
+             "\"pairing\":\"%s\",\"rotary_dim\":%d,\"positions\":\"%lld:%lld\"%s", pairings[half],
+             2 * PAIRS, (long long)first, (long long)first + N, attention == 1 ? "" : louder);
+    snprintf(body, sizeof body, "%s,\"inverse\":true,\"dtype\":\"%s\"", members,
+             pe_dtype_name(dtype));
+    table_of(members, D, N * PAIRS, c, s);
+    for (size_t i = 0; i < N * D; i++)
+        x[i] = rounded(dtype, random_real(random, -2, 2));
+    double *got = transform(&pe_rope_rotate, body, "vectors", x, shape, 2);
+    for (size_t k = 0; k < N * PAIRS; k++) {
+        const size_t row = k / PAIRS * D, i = k % PAIRS;
+        const size_t at = row + (half ? i : 2 * i), other = at + (half ? PAIRS : 1);
+        const double a = x[at], b = x[other], by = attention * attention;
+        const double slack = 0x1p-50 * (fabs(a) + fabs(b));
+        expect_channel(dtype, (a * c[k] + b * s[k]) / by, slack, got[at], body, at);
+        expect_channel(dtype, (b * c[k] - a * s[k]) / by, slack, got[other], body, other);
+    }
+    for (size_t k = 0; k < N * D; k++)
+        assert_true(k % D < 2 * PAIRS || same(got[k], x[k]));
+    free(got);
+}
+
+static void an_inverse_is_the_rotation_backwards_in_every_type_and_pairing(void **state)
+{
+    static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
+    random_source random = random_make("inverse");
+    (void)state;
+    for (size_t d = 0; d < PE_LEN(dtypes); d++)
+        for (int round = 0; round < 40; round++)
+            check_inverse(&random, dtypes[d], round % 2 == 1, round % 4 < 2 ? 1 : 2);
+}
+
 static void a_shift_leaves_the_attention_factor_alone(void **state)
 {
     const double k[] = {1, 2, 3, 4};
@@ -356,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rotation_keeps_norms_and_its_inverse_undoes_it),
+        cmocka_unit_test(an_inverse_is_the_rotation_backwards_in_every_type_and_pairing),
         cmocka_unit_test(a_shift_leaves_the_attention_factor_alone),
         cmocka_unit_test(turning_twice_is_turning_by_the_sum),
         cmocka_unit_test(halves_are_a_permutation_of_neighbours),
