@@ -17,6 +17,7 @@
 #include "encodings/registry.h"
 #include "support/encode.h"
 #include "support/nest.h"
+#include "support/variants.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
@@ -213,6 +214,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_level_of_kernels_gives_the_known_bytes),
         cmocka_unit_test(every_variant_of_text_gives_the_known_bytes),
+        cmocka_unit_test(every_variant_of_kernels_ran),
+        cmocka_unit_test(every_variant_of_text_ran),
     };
     if (argc == 2 && strcmp(argv[1], "--print") == 0) {
         for_each_line(print_line);

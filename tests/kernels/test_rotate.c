@@ -10,6 +10,7 @@
 #include "kernels/kernels.h"
 #include "support/guard.h"
 #include "support/random.h"
+#include "support/variants.h"
 
 #define PAIRS_MAX 300
 
@@ -305,6 +306,7 @@ int main(void)
         cmocka_unit_test(no_vectors_and_no_pairs_are_left_alone),
         cmocka_unit_test(strided_vectors_leave_the_rest_alone),
         cmocka_unit_test(error_stays_within_its_bound),
+        cmocka_unit_test(every_variant_of_kernels_ran),
     };
     return cmocka_run_group_tests_name("kernels: rotate", tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/kernels.h"
 #include "support/random.h"
+#include "support/variants.h"
 
 #define N 513
 
@@ -175,6 +176,7 @@ int main(void)
         cmocka_unit_test(all_variants_give_the_same_bits),
         cmocka_unit_test(every_runnable_variant_can_be_chosen_by_name),
         cmocka_unit_test(an_unknown_name_is_refused_and_the_known_are_told),
+        cmocka_unit_test(every_variant_of_kernels_ran),
     };
     return cmocka_run_group_tests_name("kernels: variants", tests, NULL, NULL);
 }

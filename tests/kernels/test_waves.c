@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "exact/set.h"
+#include "support/variants.h"
 
 /* The lanes of the baseline, for the bounds of what the kernels hide inside. */
 #define PE_LEVEL          baseline
@@ -472,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_anchors),
         cmocka_unit_test(test_variants_agree),
+        cmocka_unit_test(every_variant_of_kernels_ran),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
 }

@@ -11,6 +11,7 @@
 #include "exact/set.h"
 #include "support/halfway.h"
 #include "support/truth.h"
+#include "support/variants.h"
 
 /* More than the lanes of any level. All frequencies are the same, so that all are near. */
 #define N      11
@@ -291,6 +292,7 @@ int main(void)
         cmocka_unit_test(what_a_rotation_leaves_open_is_told_by_a_second_look),
         cmocka_unit_test(what_is_far_from_a_midpoint_is_told_by_rotation),
         cmocka_unit_test(integers_whose_sine_is_nearly_halfway_go_to_128_bits),
+        cmocka_unit_test(every_variant_of_kernels_ran),
     };
     return cmocka_run_group_tests_name("exact: paths", tests, NULL, NULL);
 }

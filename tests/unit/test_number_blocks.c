@@ -8,6 +8,7 @@
 
 #include "support/check.h"
 #include "support/guard.h"
+#include "support/variants.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
@@ -253,6 +254,7 @@ int main(void)
          NULL},
         {"nothing but the room promised is touched", nothing_else_is_touched, NULL, NULL, NULL},
         {"variants are chosen by name", selection, NULL, NULL, NULL},
+        cmocka_unit_test(every_variant_of_text_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
