@@ -104,7 +104,7 @@ proof: ## the long mode: tables against MPFR, all float32 texts against strtof; 
 bench: ## kernels and text beside yardsticks (proof is its long mode); BENCH=glob, BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build test yardsticks
 	+@$(AGAIN) $(B)/tests/bench/bench
-	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables
+	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables $(B)/tests/bench/bench
 
 bench-http: ## compare the server with nginx and a Python service; BENCH_JSON=file keeps the figures
 	@$(DEPS) build bench

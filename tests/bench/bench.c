@@ -22,7 +22,7 @@
 #define ROUNDS_MAX 1000
 #define SAMPLE     1e-4 /* seconds of a round */
 
-static size_t rounds = 25;
+static size_t rounds = 25, measured;
 static FILE *records;
 static char machine[256], date[32];
 
@@ -105,6 +105,7 @@ void bench_measure(const bench_row *row)
     static side candidate, yardstick;
     if (!bench_wanted(row->name))
         return;
+    measured++;
     warm_up(&yardstick, row->run_yardstick);
     warm_up(&candidate, row->run);
     for (size_t round = 0; round < rounds; round++) {
@@ -184,5 +185,7 @@ int main(void)
         perror("BENCH_JSON");
         return 1;
     }
-    return 0;
+    if (measured == 0)
+        fprintf(stderr, "bench: no row is called %s\n", getenv("BENCH"));
+    return measured == 0;
 }

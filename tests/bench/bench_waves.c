@@ -24,6 +24,21 @@ static pe_dtype dtype;
 static int64_t position;
 static pe_wave_layout layout;
 
+/* What rows are asked for: ranges from `first` on, or lists of as many positions as a block has
+ * rows. */
+static const struct way {
+    const char *name;
+    int64_t first, step;
+    bool listed;
+    double more; /* added to what is listed */
+} ways[] = {
+    {"", 1000, 1, false, 0},          {" from 2^40", INT64_C(1) << 40, 1, false, 0},
+    {" by 7", 1000, 7, false, 0},     {" listed", 0, 0, true, 0},
+    {" fractional", 0, 0, true, 0.3},
+};
+static const struct way *way;
+static double list[BLOCK_BYTES / 64];
+
 static void run_memset(void)
 {
     memset(out, 0, BLOCK_BYTES);
@@ -33,11 +48,21 @@ static void run_memset(void)
 static void run_waves(void)
 {
     const size_t rows = BLOCK_BYTES / (layout.row * pe_dtype_bytes(dtype));
-    const pe_positions positions = pe_positions_range(position, 1, rows);
+    pe_positions positions = pe_positions_range(position, way->step, rows);
     pe_problem why;
+    if (way->listed)
+        positions = (pe_positions){
+            .count = rows, .list = list, .fractional = way->more != 0, .shape = {1, {rows}}};
     if (pe_wave_table(wave, &positions, 0, rows, &layout, dtype, out, &why) != PE_OK)
         abort();
-    position += (int64_t)rows;
+    position += (int64_t)rows * way->step;
+}
+
+/* Positions in no order, as far apart as timesteps or tokens of several sequences are. */
+static void make_list(void)
+{
+    for (size_t r = 0; r < PE_LEN(list); r++)
+        list[r] = (double)(r * 7919 % 100003 + 1) + way->more;
 }
 
 /* What one writes first: the angle in double, sin and cos of libm. */
@@ -53,6 +78,20 @@ static void run_libm(void)
             to[1] = (float)c;
         }
 }
+
+static void run_libm_double(void)
+{
+    double *to = (double *)(void *)out;
+    const size_t rows = BLOCK_BYTES / (16 * n);
+    for (size_t r = 0; r < rows; r++, position++)
+        for (size_t i = 0; i < n; i++, to += 2)
+            sincos((double)position * theta[i], to, to + 1);
+}
+
+/* The table by SLEEF, for each type. */
+typedef struct sleef_ways {
+    void (*single)(void), (*wide)(void);
+} sleef_ways;
 
 #if defined(__x86_64__)
 /* The library is only a yardstick: taken when it is there, as wide as the processor. */
@@ -95,8 +134,37 @@ __attribute__((target("avx2"))) static void run_sleef_256(void)
         }
 }
 
-/* NULL without the library, or a processor for it. */
-static void (*find_sleef(void))(void)
+__attribute__((target("avx512f"))) static void run_sleef_512_double(void)
+{
+    double *to = (double *)(void *)out;
+    const size_t rows = BLOCK_BYTES / (16 * n);
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    for (size_t r = 0; r < rows; r++, position++)
+        for (size_t i = 0; i < n; i += 8, to += 16) {
+            const pair_512 v = sleef_512(
+                _mm512_mul_pd(_mm512_set1_pd((double)position), _mm512_loadu_pd(theta + i)));
+            _mm512_storeu_pd(to, _mm512_permutex2var_pd(v.s, low, v.c));
+            _mm512_storeu_pd(to + 8, _mm512_permutex2var_pd(v.s, high, v.c));
+        }
+}
+
+__attribute__((target("avx2"))) static void run_sleef_256_double(void)
+{
+    double *to = (double *)(void *)out;
+    const size_t rows = BLOCK_BYTES / (16 * n);
+    for (size_t r = 0; r < rows; r++, position++)
+        for (size_t i = 0; i < n; i += 4, to += 8) {
+            const pair_256 v = sleef_256(
+                _mm256_mul_pd(_mm256_set1_pd((double)position), _mm256_loadu_pd(theta + i)));
+            const __m256d even = _mm256_unpacklo_pd(v.s, v.c), odd = _mm256_unpackhi_pd(v.s, v.c);
+            _mm256_storeu_pd(to, _mm256_permute2f128_pd(even, odd, 0x20));
+            _mm256_storeu_pd(to + 4, _mm256_permute2f128_pd(even, odd, 0x31));
+        }
+}
+
+/* Without the library, or a processor for it: NULL. */
+static sleef_ways find_sleef(void)
 {
     void *library = dlopen("libsleef.so.3", RTLD_NOW), *found;
     if (library != NULL && __builtin_cpu_supports("avx512f")) {
@@ -106,12 +174,14 @@ static void (*find_sleef(void))(void)
         found = dlsym(library, "Sleef_sincosd4_u10avx2");
         memcpy(&sleef_256, &found, sizeof sleef_256);
     }
-    return sleef_512 != NULL ? run_sleef_512 : sleef_256 != NULL ? run_sleef_256 : NULL;
+    return sleef_512 != NULL   ? (sleef_ways){run_sleef_512, run_sleef_512_double}
+           : sleef_256 != NULL ? (sleef_ways){run_sleef_256, run_sleef_256_double}
+                               : (sleef_ways){NULL, NULL};
 }
 #else
-static void (*find_sleef(void))(void)
+static sleef_ways find_sleef(void)
 {
-    return NULL;
+    return (sleef_ways){NULL, NULL};
 }
 #endif
 
@@ -154,63 +224,88 @@ static const struct kind {
     {"float64 cos", PE_FLOAT64, false, true}, {"float16", PE_FLOAT16, false, false},
     {"bfloat16", PE_BFLOAT16, false, false},
 };
+#define DOUBLES 3 /* of kinds */
 
 static const struct set {
     const char *name;
     size_t pairs;
     double base;
-    bool amplified;
+    bool amplified, all_ways;
 } sets[] = {
-    {"64 x 1e4", 64, 10000, false},
-    {"256 x 1e4", 256, 10000, false},
-    {"64 x 5e5 amplified", 64, 500000, true},
-    {"1024 x 1e4", 1024, 10000, false},
+    {"64 x 1e4", 64, 10000, false, true},
+    {"256 x 1e4", 256, 10000, false, true},
+    {"64 x 5e5 amplified", 64, 500000, true, false},
+    {"1024 x 1e4", 1024, 10000, false, false},
 };
 
-static void measure(const struct set *set, const struct kind *kind, const char *yardstick,
-                    void (*run)(void))
+static void measure(const struct set *set, const struct kind *kind, const struct way *asked,
+                    const char *yardstick, void (*run)(void))
 {
     bench_row row = {.yardstick = yardstick,
                      .run = run_waves,
                      .run_yardstick = run,
                      .unit = BENCH_BYTES,
                      .amount = BLOCK_BYTES};
-    snprintf(row.name, sizeof row.name, "waves/%s/%s", set->name, kind->name);
+    snprintf(row.name, sizeof row.name, "waves/%s/%s%s", set->name, kind->name, asked->name);
     snprintf(row.candidate, sizeof row.candidate, "%s", pe_kernels_get()->name);
     dtype = kind->dtype;
     layout = kind->cos_only ? (pe_wave_layout){1, -1, 0, n}
              : kind->planes ? (pe_wave_layout){1, 0, (ptrdiff_t)n, 2 * n}
                             : (pe_wave_layout){2, 0, 1, 2 * n};
-    position = 1000;
+    way = asked;
+    position = way->first;
+    make_list();
     bench_measure(&row);
 }
 
-static void bench(const struct set *set, void (*sleef)(void))
+/* Rows of one kind, asked for so, by every variant. */
+static void by_variants(const struct set *set, const struct kind *kind, const struct way *asked)
 {
     pe_problem why;
-    make_wave(set->pairs, set->base, set->amplified);
-    for (size_t k = 0; k < PE_LEN(kinds); k++)
-        for (const pe_kernels *const *v = pe_kernels_all(); *v != NULL; v++) {
-            if (pe_kernels_select((*v)->name, &why) != PE_OK)
-                abort();
-            measure(set, &kinds[k], "memset", run_memset);
-        }
+    for (const pe_kernels *const *v = pe_kernels_all(); *v != NULL; v++) {
+        if (pe_kernels_select((*v)->name, &why) != PE_OK)
+            abort();
+        measure(set, kind, asked, "memset", run_memset);
+    }
     if (pe_kernels_select("auto", &why) != PE_OK)
         abort();
-    measure(set, &kinds[0], "libm", run_libm);
-    if (sleef != NULL)
-        measure(set, &kinds[0], "SLEEF", sleef);
+}
+
+static void by_libraries(const struct set *set, sleef_ways sleef)
+{
+    const struct kind *const single = &kinds[0], *const wide = &kinds[DOUBLES];
+    measure(set, single, &ways[0], "libm", run_libm);
+    measure(set, wide, &ways[0], "libm", run_libm_double);
+    if (sleef.single == NULL)
+        return;
+    measure(set, single, &ways[0], "SLEEF", sleef.single);
+    measure(set, wide, &ways[0], "SLEEF", sleef.wide);
+}
+
+static void bench(const struct set *set, sleef_ways sleef)
+{
+    make_wave(set->pairs, set->base, set->amplified);
+    for (size_t k = 0; k < PE_LEN(kinds); k++)
+        by_variants(set, &kinds[k], &ways[0]);
+    for (size_t w = 1; w < PE_LEN(ways) && set->all_ways; w++) {
+        by_variants(set, &kinds[0], &ways[w]);
+        by_variants(set, &kinds[DOUBLES], &ways[w]);
+    }
+    by_libraries(set, sleef);
     const pe_wave_paths paths = pe_wave_paths_read(wave);
     if (paths.kernel != 0)
-        bench_note("# waves/%s: elements %.3g by kernels, %.3g with 128 bits, %.3g by MPFR",
-                   set->name, (double)paths.kernel, (double)paths.wide, (double)paths.mpfr);
+        bench_note(
+            "# waves/%s: elements %.3g by kernels (%.3g of them directly), %.3g with 128 bits, "
+            "%.3g by MPFR",
+            set->name, (double)paths.kernel, (double)paths.direct, (double)paths.wide,
+            (double)paths.mpfr);
     pe_wave_free(wave);
 }
 
 void bench_waves(void)
 {
-    void (*sleef)(void) = find_sleef();
-    if (sleef == NULL)
+    const sleef_ways sleef = find_sleef();
+    if (sleef.single == NULL)
         bench_note("# SLEEF is not there (.ci/deps yardsticks); no rows beside it");
     for (size_t k = 0; k < PE_LEN(sets); k++)
         bench(&sets[k], sleef);
