@@ -33,16 +33,18 @@ struct waiter {
  * Life of an entry
  *
  *   FILLING  made by the thread that missed, which alone holds a reference. In the map, so that
- *            others find it and wait, but not in the list; weighs nothing yet.
+ *            others find it and wait, but not in the list. `bytes` is the room that was made for
+ *            it, counted in cache->bytes and held; 0 when nobody knows how large it will be.
  *   READY    published by that thread under the lock. `value` never changes again. In the map and
- *            the list, in which the cache holds a reference, and counted in cache->bytes.
- *   OUT      evicted, or never kept (too large, or its fill failed). In neither; freed by whoever
- *            drops the last reference.
+ *            the list, in which the cache holds a reference, and counted in cache->bytes; in held,
+ *            too, while there are others.
+ *   OUT      evicted when nobody held it, or never kept (no room, or its fill failed): in neither,
+ *            and counted in loose. Freed by whoever drops the last reference.
  *
  * The lock guards chain, newer, older, waiters, visited and ready. cache, hash and the key never
- * change; value and bytes are written before `ready` and only read after it. refs is atomic: a
- * holder may add a reference without the lock, a finder only under it, since only the list's own
- * reference keeps what it found alive.
+ * change; value, bytes and kept are written before `ready` and only read after it. refs is atomic:
+ * a holder may add a reference without the lock, a finder only under it, since only the list's own
+ * reference keeps what it found alive. So what only the list holds under the lock, nobody holds.
  */
 struct pe_entry {
     pe_cache *cache;
@@ -53,6 +55,7 @@ struct pe_entry {
     size_t bytes; /* all it weighs: this struct, the key, the value */
     atomic_size_t refs;
     bool ready, visited;
+    bool kept; /* the list has, or had, it */
     uint64_t hash;
     size_t key_bytes;
     unsigned char key[];
@@ -67,8 +70,12 @@ struct pe_cache {
     pe_cache_free_value free_value;
     pe_hash_seed seed;
     atomic_uint_least64_t hits, misses, waits, evictions, rejected;
+    /* Raised under the lock, lowered without it after a reference is dropped: under the lock it is
+     * never less than what is held. */
+    atomic_size_t held;
+    atomic_size_t loose;
     size_t bytes_max;
-    size_t bytes; /* of the entries in the list and of the map; <= bytes_max at all times */
+    size_t bytes; /* of the list, of the map and of the room made; <= bytes_max at all times */
     size_t entries;
     pe_entry *newest, *oldest; /* the list, by age */
     pe_entry *hand;            /* next candidate of the eviction; NULL: the oldest */
@@ -132,7 +139,6 @@ static void list_add_newest(pe_cache *cache, pe_entry *entry)
     else
         cache->oldest = entry;
     cache->newest = entry;
-    cache->bytes += entry->bytes;
     cache->entries++;
 }
 
@@ -141,42 +147,79 @@ static void list_remove(pe_cache *cache, pe_entry *entry)
     *(entry->newer != NULL ? &entry->newer->older : &cache->newest) = entry->older;
     *(entry->older != NULL ? &entry->older->newer : &cache->oldest) = entry->newer;
     entry->newer = entry->older = NULL;
-    cache->bytes -= entry->bytes;
     cache->entries--;
+}
+
+static bool is_held(const pe_entry *entry)
+{
+    return atomic_load_explicit(&entry->refs, memory_order_acquire) > 1;
 }
 
 /*
  * The hand moves from old to new, forgives each visited entry once and takes the first that was not
  * visited since it last came by. New entries join behind its back, at the new end, and nothing ever
- * moves: entries that a scan brought in are what it meets next.
+ * moves: entries that a scan brought in are what it meets next. It passes over what is held; the
+ * caller knows that there is something else.
  *
  * Source    Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024, algorithm 1.
  */
 static pe_entry *evict_one(pe_cache *cache)
 {
     pe_entry *entry = cache->hand != NULL ? cache->hand : cache->oldest;
-    while (entry->visited) {
-        entry->visited = false;
+    for (bool held; (held = is_held(entry)) || entry->visited;) {
+        if (!held)
+            entry->visited = false;
         entry = entry->newer != NULL ? entry->newer : cache->oldest;
     }
     cache->hand = entry->newer;
     list_remove(cache, entry);
+    cache->bytes -= entry->bytes;
     map_remove(cache, entry);
     count(&cache->evictions);
     return entry;
 }
 
-/* Evict until `bytes` more fit. Returns the victims, each with the list's reference, to be released
- * once the lock is. */
-static pe_entry *make_room(pe_cache *cache, size_t bytes)
+static size_t map_bytes(const pe_cache *cache)
+{
+    /* The first bucket goes with the struct: a cache without a budget still needs one to let others
+     * find what is being filled. */
+    return (cache->buckets - 1) * sizeof cache->bucket[0];
+}
+
+/* Can room for so much be made? With the lock held. */
+static bool admits(const pe_cache *cache, size_t weight)
+{
+    const size_t held = atomic_load(&cache->held);
+    const size_t unheld = held < cache->bytes_max ? cache->bytes_max - held : 0;
+    const size_t map = map_bytes(cache);
+    return weight <= unheld / 4 && map <= unheld && weight <= unheld - map;
+}
+
+/* Evict until `bytes` more fit, which are admitted. Returns the victims, each with the list's
+ * reference, to be released once the lock is; *evicted gets what they weigh. */
+static pe_entry *evict(pe_cache *cache, size_t bytes, size_t *evicted)
 {
     pe_entry *victims = NULL;
-    while (cache->bytes_max - cache->bytes < bytes) {
+    for (*evicted = 0; cache->bytes_max - cache->bytes < bytes;) {
         pe_entry *entry = evict_one(cache);
+        *evicted += entry->bytes;
         entry->chain = victims;
         victims = entry;
     }
     return victims;
+}
+
+/* For what is made, and whoever makes it holds. */
+static void take(pe_cache *cache, size_t bytes)
+{
+    cache->bytes += bytes;
+    atomic_fetch_add(&cache->held, bytes);
+}
+
+static void give_back(pe_cache *cache, size_t bytes)
+{
+    cache->bytes -= bytes;
+    atomic_fetch_sub(&cache->held, bytes);
 }
 
 static void release_victims(pe_entry *victims)
@@ -227,14 +270,27 @@ pe_entry *pe_entry_ref(pe_entry *entry)
     return entry;
 }
 
-void pe_entry_unref(pe_entry *entry)
+static void free_entry(pe_entry *entry)
 {
-    /* Acquire, so that the last holder sees all that others did before they let go. */
-    if (entry == NULL || atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1)
-        return;
     if (entry->ready)
         entry->cache->free_value(entry->value);
+    if (!entry->kept)
+        atomic_fetch_sub(&entry->cache->loose, entry->bytes);
     free(entry);
+}
+
+void pe_entry_unref(pe_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    pe_cache *cache = entry->cache; /* these two while it surely lives */
+    const size_t held = entry->kept ? entry->bytes : 0;
+    /* Acquire, so that the last holder sees all that others did before they let go. */
+    const size_t before = atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel);
+    if (before == 1)
+        free_entry(entry);
+    else if (before == 2)
+        atomic_fetch_sub(&cache->held, held);
 }
 
 /* ---- one fills, others wait ---- */
@@ -272,21 +328,35 @@ static void wake_all(struct waiter *waiter, pe_status status, pe_entry *entry,
     }
 }
 
-/* FILLING to READY, or to OUT when it is too large. With the lock held; returns the victims. */
+/* FILLING to READY, or to OUT when there is no room. With the lock held; returns the victims. */
 static pe_entry *publish(pe_cache *cache, pe_entry *entry, void *value, size_t bytes)
 {
+    const size_t room = entry->bytes;
+    give_back(cache, room);
     entry->value = value;
     entry->ready = true;
     entry->visited = entry->waiters != NULL; /* who waited came second */
     entry->bytes = weigh(entry->key_bytes, bytes);
-    if (!pe_cache_admits(cache, entry->key_bytes, bytes)) {
+    entry->kept = entry->bytes <= room || admits(cache, entry->bytes);
+    if (!entry->kept) {
         map_remove(cache, entry);
         count(&cache->rejected);
+        atomic_fetch_add(&cache->loose, entry->bytes);
         return NULL;
     }
-    pe_entry *victims = make_room(cache, entry->bytes);
+    size_t evicted;
+    pe_entry *victims = evict(cache, entry->bytes, &evicted);
+    take(cache, entry->bytes);
     list_add_newest(cache, pe_entry_ref(entry));
     return victims;
+}
+
+/* FILLING to OUT. With the lock held. */
+static void give_up(pe_cache *cache, pe_entry *entry)
+{
+    give_back(cache, entry->bytes);
+    entry->bytes = 0;
+    map_remove(cache, entry);
 }
 
 static pe_status fill_entry(pe_cache *cache, pe_entry *entry, pe_cache_fill fill, void *context,
@@ -301,7 +371,7 @@ static pe_status fill_entry(pe_cache *cache, pe_entry *entry, pe_cache_fill fill
     if (status == PE_OK)
         victims = publish(cache, entry, value, bytes);
     else
-        map_remove(cache, entry);
+        give_up(cache, entry);
     wake_all(entry->waiters, status, entry, why);
     entry->waiters = NULL;
     pthread_mutex_unlock(&cache->lock);
@@ -318,15 +388,60 @@ static pe_status fill_entry(pe_cache *cache, pe_entry *entry, pe_cache_fill fill
 static pe_entry *visit(pe_entry *entry)
 {
     entry->visited = true;
-    return pe_entry_ref(entry);
+    if (atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed) == 1)
+        atomic_fetch_add(&entry->cache->held, entry->bytes);
+    return entry;
+}
+
+/* An entry for the caller to fill, in the map, with so much room made; NULL when memory runs out.
+ * With the lock held. */
+static pe_entry *begin(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes,
+                       size_t room, pe_entry **victims)
+{
+    size_t evicted;
+    pe_entry *entry = entry_make(cache, hash, key, key_bytes);
+    if (entry == NULL)
+        return NULL;
+    *victims = evict(cache, room, &evicted);
+    /* What was evicted beyond it has not been freed yet: nobody else's room before that. */
+    entry->bytes = evicted > room ? evicted : room;
+    take(cache, entry->bytes);
+    map_add(cache, entry);
+    return entry;
+}
+
+/* room: to be made before the value is, as far as known. */
+static pe_status get(pe_cache *cache, const void *key, size_t key_bytes, size_t room,
+                     pe_cache_fill fill, void *context, pe_entry **out, int *hit, pe_problem *why)
+{
+    const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
+    pe_entry *victims = NULL;
+    pthread_mutex_lock(&cache->lock);
+    pe_entry *entry = map_find(cache, hash, key, key_bytes);
+    if (hit != NULL)
+        *hit = entry != NULL;
+    if (entry != NULL && !entry->ready)
+        return wait_for(cache, entry, out, why);
+    if (entry != NULL) {
+        *out = visit(entry);
+        pthread_mutex_unlock(&cache->lock);
+        count(&cache->hits);
+        return PE_OK;
+    }
+    const bool fits = room == 0 || admits(cache, room);
+    if (fits)
+        entry = begin(cache, hash, key, key_bytes, room, &victims);
+    pthread_mutex_unlock(&cache->lock);
+    release_victims(victims);
+    count(fits ? &cache->misses : &cache->rejected);
+    if (!fits) {
+        *out = NULL;
+        return PE_OK;
+    }
+    return entry != NULL ? fill_entry(cache, entry, fill, context, out, why) : pe_fail_memory(why);
 }
 
 /* ---- the interface ---- */
-
-bool pe_cache_admits(const pe_cache *cache, size_t key_bytes, size_t bytes)
-{
-    return weigh(key_bytes, bytes) <= cache->bytes_max / 4;
-}
 
 pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
 {
@@ -343,27 +458,14 @@ pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
 pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
                        void *context, pe_entry **out, int *hit, pe_problem *why)
 {
-    const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
-    pthread_mutex_lock(&cache->lock);
-    pe_entry *entry = map_find(cache, hash, key, key_bytes);
-    if (hit != NULL)
-        *hit = entry != NULL;
-    if (entry != NULL && !entry->ready)
-        return wait_for(cache, entry, out, why);
-    if (entry != NULL) {
-        *out = visit(entry);
-        pthread_mutex_unlock(&cache->lock);
-        count(&cache->hits);
-        return PE_OK;
-    }
-    entry = entry_make(cache, hash, key, key_bytes);
-    if (entry != NULL)
-        map_add(cache, entry);
-    pthread_mutex_unlock(&cache->lock);
-    count(&cache->misses);
-    if (entry == NULL)
-        return pe_fail_memory(why);
-    return fill_entry(cache, entry, fill, context, out, why);
+    return get(cache, key, key_bytes, 0, fill, context, out, hit, why);
+}
+
+pe_status pe_cache_get_bounded(pe_cache *cache, const void *key, size_t key_bytes, size_t most,
+                               pe_cache_fill fill, void *context, pe_entry **out, int *hit,
+                               pe_problem *why)
+{
+    return get(cache, key, key_bytes, weigh(key_bytes, most), fill, context, out, hit, why);
 }
 
 void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out)
@@ -374,6 +476,8 @@ void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out)
         .waits = atomic_load_explicit(&cache->waits, memory_order_relaxed),
         .evictions = atomic_load_explicit(&cache->evictions, memory_order_relaxed),
         .rejected = atomic_load_explicit(&cache->rejected, memory_order_relaxed),
+        .held = atomic_load_explicit(&cache->held, memory_order_relaxed),
+        .loose = atomic_load_explicit(&cache->loose, memory_order_relaxed),
         .bytes_max = cache->bytes_max,
     };
     pthread_mutex_lock(&cache->lock);
@@ -394,9 +498,7 @@ pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cac
     cache->seed = pe_hash_seed_make();
     cache->bytes_max = bytes_max;
     cache->buckets = buckets;
-    /* The map weighs under 1/128 of the budget. Its first bucket goes with the struct: a cache
-     * without a budget still needs one to let others find what is being filled. */
-    cache->bytes = (buckets - 1) * sizeof cache->bucket[0];
+    cache->bytes = map_bytes(cache); /* under 1/128 of the budget */
     *out = cache;
     return PE_OK;
 }

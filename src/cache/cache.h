@@ -3,7 +3,6 @@
 #ifndef PE_CACHE_CACHE_H
 #define PE_CACHE_CACHE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,8 +15,12 @@
  * another.
  *
  * Life of an entry: FILLING (one thread computes, others wait on it) -> READY (immutable) ->
- * EVICTED (out of the map; freed with its last reference). A fill that fails leaves the map and its
- * waiters get the same problem.
+ * EVICTED. A fill that fails leaves the map and its waiters get the same problem.
+ *
+ * An entry that somebody holds would keep its memory if it were evicted, so it is not: what is kept
+ * and what is held is the same memory, counted once, and all of it is within the budget. What does
+ * not fit beside it is not kept. An entry may weigh at most a quarter of what nobody holds, so that
+ * the more is held, the smaller are the entries for which there is still room.
  *
  * Threads  any. No lock is held while a value is filled or freed.
  */
@@ -25,10 +28,12 @@ typedef struct pe_cache pe_cache;
 typedef struct pe_entry pe_entry; /* a reference to a READY entry */
 
 /** Every pe_cache_get counts as one of hits, misses and waits (that began to wait for another's
- * fill). */
+ * fill), but for those that fill nothing for want of room: they count as rejected. */
 typedef struct pe_cache_stats {
-    uint64_t hits, misses, waits, evictions, rejected; /* rejected: larger than the cache admits */
+    uint64_t hits, misses, waits, evictions, rejected; /* rejected: no room for them */
     size_t bytes; /* what is kept: values, keys, entries and the map; at most bytes_max */
+    size_t held;  /* of these: what somebody holds, or is being filled */
+    size_t loose; /* beside these: what was handed out but not kept, and is still held */
     size_t bytes_max, entries;
 } pe_cache_stats;
 
@@ -48,20 +53,25 @@ pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cac
 /** All entries must have been released. Accepts NULL. */
 void pe_cache_free(pe_cache *cache);
 
-/** Would a value of so many bytes be kept? Never changes. */
-bool pe_cache_admits(const pe_cache *cache, size_t key_bytes, size_t bytes);
-
 /** The entry of key if READY, with a reference, else NULL. Counts a hit, or (NULL) nothing. */
 pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
 
 /**
  * The entry of key, filled by fill(context) when absent; concurrent callers of the same key wait
- * for the one that fills. A value that is not admitted, larger than bytes_max / 4 with its
- * key, is handed out but not kept. *hit (may
+ * for the one that fills. A value for which there is no room is handed out but not kept. *hit (may
  * be NULL) tells whether it was there or waited for.
  */
 pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
                        void *context, pe_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The same, of a value of at most `most` bytes: room for it is made before it is filled. When there
+ * is none, nothing is filled: PE_OK, and *out is NULL. So no more than the budget is ever
+ * allocated.
+ */
+pe_status pe_cache_get_bounded(pe_cache *cache, const void *key, size_t key_bytes, size_t most,
+                               pe_cache_fill fill, void *context, pe_entry **out, int *hit,
+                               pe_problem *why) PE_MUST_CHECK;
 
 void *pe_entry_value(const pe_entry *entry);
 pe_entry *pe_entry_ref(pe_entry *entry);

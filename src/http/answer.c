@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "http/feed.h"
+#include "http/kept.h"
 #include "http/posted.h"
 #include "http/rendered.h"
 #include "http/thread.h"
@@ -18,8 +19,11 @@
 #define HEAVY_CODED_ELEMENTS     8192
 #define HEAVY_TRANSFORM_ELEMENTS 4096
 
-/* A transform's answer up to this size is rendered whole, so that its length is known. */
+/* What is not kept is rendered whole up to this size, so that its length is known. Where that is
+ * known anyway, or readers hold so much that the cache has no room, less is rendered: what a reader
+ * of a stream would hold, too. */
 #define WHOLE_BYTES 1048576
+#define SMALL_BYTES 65536
 
 /* ---- from decided to answered ---- */
 
@@ -62,34 +66,24 @@ static pe_coding coding_of(const pe_request *request)
                : pe_coding_choose(request->header[PE_HEADER_ACCEPT_ENCODING]);
 }
 
-/* The coded entry, or the plain one where coding is not worth it; *coding tells which. */
-static pe_status find_entry(pe_numeric *numeric, pe_coding *coding, pe_entry **out, int *hit,
-                            pe_problem *why)
-{
-    if (*coding != PE_CODING_IDENTITY) {
-        pe_status status = pe_numeric_coded_entry(numeric, *coding, out, hit, why);
-        if (status != PE_OK || ((const pe_answer *)pe_entry_value(*out))->data != NULL)
-            return status;
-        pe_entry_unref(*out);
-        *coding = PE_CODING_IDENTITY;
-    }
-    return pe_numeric_entry(numeric, out, hit, why);
-}
-
-static void answer_from_cache(pe_request *request, pe_numeric *numeric)
+/* False when the cache has no room for the answer. */
+static bool answer_through_cache(pe_request *request, pe_numeric *numeric)
 {
     pe_problem why;
     pe_entry *entry;
     int hit = 0;
     pe_coding coding = coding_of(request);
-    if (find_entry(numeric, &coding, &entry, &hit, &why) != PE_OK) {
+    if (pe_numeric_entry(numeric, &coding, &entry, &hit, &why) != PE_OK) {
         pe_reply_problem(request, &why);
-        return;
+        return true;
     }
+    if (entry == NULL)
+        return false;
     learn(request, numeric, coding);
     char timing[96];
     timing_of_miss(numeric, timing, sizeof timing);
     pe_reply_entry(request, entry, hit ? NULL : timing);
+    return true;
 }
 
 /* Replace the rendered bytes by coded ones where the client likes that and it is worth it. */
@@ -145,13 +139,14 @@ static bool answer_streamed(pe_request *request, pe_numeric *numeric)
 static bool choose_producer(pe_request *request, pe_numeric *numeric)
 {
     const bool part = request->range.kind == PE_RANGE_PART;
-    const uint64_t most = part ? request->range.bytes : numeric->length_max;
-    if (!part && pe_numeric_cacheable(numeric))
-        answer_from_cache(request, numeric);
-    else if (most <= WHOLE_BYTES && work_of(request, numeric) <= PE_WHOLE_WORK)
-        answer_rendered(request, numeric);
-    else
+    const bool cacheable = !part && pe_numeric_cacheable(numeric);
+    const uint64_t bytes = part ? request->range.bytes : numeric->length_max;
+    const uint64_t most = part || cacheable ? SMALL_BYTES : WHOLE_BYTES;
+    if (cacheable && answer_through_cache(request, numeric))
+        return false;
+    if (bytes > most || work_of(request, numeric) > PE_WHOLE_WORK)
         return answer_streamed(request, numeric);
+    answer_rendered(request, numeric);
     return false;
 }
 

@@ -121,6 +121,11 @@ pe_coding pe_coding_choose(const char *accept_encoding)
     return best;
 }
 
+size_t pe_coding_room(size_t bytes)
+{
+    return bytes - bytes / 5;
+}
+
 pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, char **out,
                           size_t *out_bytes, pe_problem *why)
 {
@@ -128,7 +133,7 @@ pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, char
     *out_bytes = 0;
     if (coding == PE_CODING_IDENTITY || bytes < BYTES_MIN)
         return PE_OK;
-    size_t room = bytes - bytes / 5;
+    size_t room = pe_coding_room(bytes);
     char *coded = malloc(room);
     if (coded == NULL)
         return pe_fail_memory(why);

@@ -22,6 +22,9 @@ const char *pe_coding_maker(pe_coding coding);
  */
 pe_coding pe_coding_choose(const char *accept_encoding);
 
+/** The most that so many bytes are coded to; what needs more is not worth it. */
+size_t pe_coding_room(size_t bytes);
+
 /**
  * Code the bytes, when that saves a fifth of them at least; else *out is NULL. *out is the
  * caller's, to free.   Errors  INTERNAL (memory).

@@ -51,10 +51,7 @@ static void clear(pe_request *request)
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
     pe_numeric_free(request->numeric);
-    if (request->reply.response != NULL && request->reply.shared)
-        pe_entry_unref(request->reply.entry);
-    else if (request->reply.response != NULL)
-        MHD_destroy_response(request->reply.response);
+    pe_reply_drop(request);
     char *target = request->target;
     size_t capacity = request->target_capacity;
     if (capacity > TARGET_KEPT) {

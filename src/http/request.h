@@ -58,14 +58,13 @@ struct pe_route;
 struct pe_numeric;
 
 /**
- * What the handlers decided: one response, queued by pe_request_send. `shared` responses belong to
- * the cache entry, which the request holds until it has been queued.
+ * What the handlers decided: one response, queued by pe_reply_send. `shared` responses belong to
+ * the cache entry, which the request holds until it has been sent, so that the cache knows.
  */
 typedef struct pe_reply {
     unsigned http_status;
-    struct MHD_Response *response; /* a reference of the request's, or the cache's when shared */
-    bool shared;
-    pe_entry *entry; /* of a shared response: a reference of the request's */
+    struct MHD_Response *response; /* a reference of the request's, or the entry's */
+    pe_entry *entry;               /* of a shared response: a reference of the request's */
 } pe_reply;
 
 /**

@@ -127,8 +127,7 @@ static void decide(pe_request *request, unsigned http_status, struct MHD_Respons
     add(response, "X-Request-Id", pe_request_id(request));
     if (atomic_load(&request->service->draining))
         add(response, "Connection", "close");
-    if (request->reply.response != NULL && !request->reply.shared)
-        MHD_destroy_response(request->reply.response);
+    pe_reply_drop(request);
     request->reply = (pe_reply){.http_status = http_status, .response = response};
 }
 
@@ -248,9 +247,8 @@ void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
     bool anybody = timing == NULL && !request->id_sent && request->method != PE_METHOD_POST &&
                    !part && !request->wants_digest && !atomic_load(&request->service->draining);
     if (anybody) {
-        request->reply = (pe_reply){.http_status = MHD_HTTP_OK, .shared = true};
-        request->reply.response = answer->shared;
-        request->reply.entry = entry;
+        pe_reply_drop(request);
+        request->reply = (pe_reply){MHD_HTTP_OK, answer->shared, entry};
         return;
     }
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
@@ -315,12 +313,20 @@ enum MHD_Result pe_reply_send(pe_request *request)
                               memory_order_relaxed);
     enum MHD_Result queued =
         MHD_queue_response(request->connection, reply->http_status, reply->response);
-    if (reply->shared)
-        pe_entry_unref(reply->entry); /* the library holds the response now */
-    else
-        MHD_destroy_response(reply->response);
+    if (reply->entry == NULL)
+        MHD_destroy_response(reply->response); /* the library holds it now */
     reply->response = NULL;
     return queued;
+}
+
+void pe_reply_drop(pe_request *request)
+{
+    pe_reply *reply = &request->reply;
+    if (reply->entry != NULL)
+        pe_entry_unref(reply->entry);
+    else if (reply->response != NULL)
+        MHD_destroy_response(reply->response);
+    *reply = (pe_reply){.http_status = reply->http_status};
 }
 
 /* ---- past the library ---- */

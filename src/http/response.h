@@ -77,6 +77,9 @@ void pe_reply_not_modified(pe_request *request, const pe_facts *facts);
 /** Queue the reply. The only caller of MHD_queue_response. */
 enum MHD_Result pe_reply_send(pe_request *request);
 
+/** Let go of the reply: it has been sent, or never will be. */
+void pe_reply_drop(pe_request *request);
+
 /**
  * Write a problem to the socket past the library, where it cannot answer any more: in the middle
  * of a body, or of a header. The connection is to be closed.   Threads  any; does not wait.

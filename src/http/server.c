@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "http/rendered.h"
+#include "http/kept.h"
 #include "http/request.h"
 #include "http/service.h"
 

@@ -84,21 +84,21 @@ pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes)
     return pe_cache_peek(warm->answers, key, key_bytes);
 }
 
-bool pe_warm_admits(const pe_warm *warm, size_t key_bytes, size_t bytes)
+pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, size_t most,
+                      pe_cache_fill fill, void *context, pe_entry **out, int *hit, pe_problem *why)
 {
-    return pe_cache_admits(warm->answers, key_bytes, bytes);
-}
-
-pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, pe_cache_fill fill,
-                      void *context, pe_entry **out, int *hit, pe_problem *why)
-{
-    return pe_cache_get(warm->answers, key, key_bytes, fill, context, out, hit, why);
+    return pe_cache_get_bounded(warm->answers, key, key_bytes, most, fill, context, out, hit, why);
 }
 
 typedef struct canonical_text {
     const void *key;
     size_t bytes;
 } canonical_text;
+
+static size_t weight_of(const canonical_text *lesson)
+{
+    return sizeof(canonical) + lesson->bytes + PE_CACHE_BLOCK_BYTES;
+}
 
 static pe_status fill_front(void *context, void **value, size_t *bytes, pe_problem *why)
 {
@@ -109,7 +109,7 @@ static pe_status fill_front(void *context, void **value, size_t *bytes, pe_probl
     copy->bytes = lesson->bytes;
     memcpy(copy->key, lesson->key, lesson->bytes);
     *value = copy;
-    *bytes = sizeof *copy + lesson->bytes + PE_CACHE_BLOCK_BYTES;
+    *bytes = weight_of(lesson);
     return PE_OK;
 }
 
@@ -118,8 +118,9 @@ void pe_warm_learn(pe_warm *warm, const pe_front *front, const void *key, size_t
     pe_problem why;
     pe_entry *entry = NULL;
     canonical_text lesson = {key, key_bytes};
-    if (front->bytes > 0 && pe_cache_get(warm->fronts, front->key, front->bytes, fill_front,
-                                         &lesson, &entry, NULL, &why) == PE_OK)
+    if (front->bytes > 0 &&
+        pe_cache_get_bounded(warm->fronts, front->key, front->bytes, weight_of(&lesson), fill_front,
+                             &lesson, &entry, NULL, &why) == PE_OK)
         pe_entry_unref(entry);
 }
 

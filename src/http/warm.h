@@ -36,12 +36,10 @@ pe_entry *pe_warm_find(pe_warm *warm, const pe_front *front);
 /** The answer of a canonical request when it is there, with a reference; else NULL. */
 pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes);
 
-/** Would an answer of this weight be kept? */
-bool pe_warm_admits(const pe_warm *warm, size_t key_bytes, size_t bytes);
-
-/** The answer of a canonical request; as pe_cache_get. */
-pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, pe_cache_fill fill,
-                      void *context, pe_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
+/** The answer of a canonical request, which weighs at most `most`; as pe_cache_get_bounded. */
+pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, size_t most,
+                      pe_cache_fill fill, void *context, pe_entry **out, int *hit,
+                      pe_problem *why) PE_MUST_CHECK;
 
 /** Remember that the raw request means this canonical one. */
 void pe_warm_learn(pe_warm *warm, const pe_front *front, const void *key, size_t key_bytes);

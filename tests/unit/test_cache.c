@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,7 +241,7 @@ static void every_budget_is_kept_down_to_none(void **state)
     }
 }
 
-static void an_evicted_entry_lives_as_long_as_somebody_holds_it(void **state)
+static void an_entry_that_somebody_holds_is_not_evicted(void **state)
 {
     (void)state;
     pe_cache *cache = make_cache(8000);
@@ -248,17 +249,98 @@ static void an_evicted_entry_lives_as_long_as_somebody_holds_it(void **state)
     pe_entry *held = NULL;
     pe_problem why = {0};
     assert_int_equal(pe_cache_get(cache, "A", 1, fill_wish, &wish, &held, NULL, &why), PE_OK);
+    assert_true(stats_of(cache).held >= 1000);
     for (int k = 0; k < 100; k++) {
         char name[16];
         snprintf(name, sizeof name, "key-%d", k);
         touch(cache, name, 1000);
+        assert_true(atomic_load(&alive_bytes) <= stats_of(cache).bytes);
     }
-    assert_null(pe_cache_peek(cache, "A", 1));
-    assert_string_equal(freed_names, "");
-    assert_string_equal(((const struct value *)pe_entry_value(held))->name, "A");
+    assert_int_equal(touch(cache, "A", 1000), 1);
     pe_entry_unref(pe_entry_ref(held));
+    assert_true(stats_of(cache).held >= 1000);
     pe_entry_unref(held);
+    assert_int_equal(stats_of(cache).held, 0);
+    for (int k = 0; k < 100; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "other-%d", k);
+        touch(cache, name, 1000);
+        touch(cache, name, 1000); /* visited, so that the hand comes round */
+    }
     assert_string_equal(freed_names, "A");
+    free_cache(cache);
+}
+
+/* The more is held, the smaller are the entries that still get in; when all is held, none does. */
+static void what_does_not_fit_beside_what_is_held_is_not_even_filled(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    pe_cache *cache = make_cache(40000);
+    pe_entry *held[N];
+    pe_problem why = {0};
+    size_t kept = 0, refused = 0;
+    for (int k = 0; k < N; k++) {
+        char name[16];
+        struct wish wish = {name, (size_t)(k % 5 == 0 ? 5000 : 300)};
+        snprintf(name, sizeof name, "key-%d", k);
+        assert_int_equal(pe_cache_get_bounded(cache, name, strlen(name), wish.bytes, fill_wish,
+                                              &wish, &held[k], NULL, &why),
+                         PE_OK);
+        kept += held[k] != NULL;
+        refused += held[k] == NULL;
+        assert_int_equal(atomic_load(&fills), kept);
+        const pe_cache_stats stats = stats_of(cache);
+        assert_true(stats.bytes <= stats.bytes_max && stats.held <= stats.bytes);
+        assert_true(atomic_load(&alive_bytes) <= stats.held);
+        assert_int_equal(stats.rejected, refused);
+        assert_int_equal(stats.loose, 0);
+    }
+    assert_true(kept > 30 && refused > 100);
+    assert_true(stats_of(cache).held > 38000); /* nearly all */
+    for (int k = 0; k < N; k++)
+        pe_entry_unref(held[k]);
+    assert_int_equal(stats_of(cache).held, 0);
+    assert_int_equal(touch(cache, "large", 9000), 0); /* all is as it was */
+    assert_int_equal(touch(cache, "large", 9000), 1);
+    free_cache(cache);
+}
+
+static void what_is_handed_out_but_not_kept_is_counted(void **state)
+{
+    (void)state;
+    pe_cache *cache = make_cache(40000);
+    struct wish wish = {"large", 20000};
+    pe_entry *held = NULL;
+    pe_problem why = {0};
+    assert_int_equal(pe_cache_get(cache, "large", 5, fill_wish, &wish, &held, NULL, &why), PE_OK);
+    pe_cache_stats stats = stats_of(cache);
+    assert_true(stats.loose >= 20000);
+    assert_int_equal(stats.held, 0);
+    assert_int_equal(stats.entries, 0);
+    pe_entry_unref(held);
+    assert_int_equal(stats_of(cache).loose, 0);
+    free_cache(cache);
+}
+
+/* Room that was made for more than has come is given back. */
+static void room_is_as_large_as_the_value_once_that_is_known(void **state)
+{
+    (void)state;
+    pe_cache *cache = make_cache(40000);
+    pe_problem why = {0};
+    const size_t overhead = entry_overhead(), empty = stats_of(cache).bytes;
+    for (int k = 0; k < 8; k++) {
+        char name[2] = {(char)('a' + k), '\0'};
+        struct wish wish = {name, 100};
+        pe_entry *entry = NULL;
+        assert_int_equal(
+            pe_cache_get_bounded(cache, name, 1, 9000, fill_wish, &wish, &entry, NULL, &why),
+            PE_OK);
+        pe_entry_unref(entry);
+    }
+    assert_int_equal(stats_of(cache).bytes, empty + 8 * (overhead + 100));
+    assert_int_equal(stats_of(cache).evictions, 0);
     free_cache(cache);
 }
 
@@ -388,6 +470,7 @@ static uint64_t next_random(uint64_t *state)
 struct load {
     pthread_t thread;
     pe_cache *cache;
+    bool bounded; /* room is made before a value is */
     uint64_t random;
     const char *complaint;
 };
@@ -403,19 +486,22 @@ static pe_status fill_or_fail(void *context, void **out, size_t *bytes, pe_probl
 static void *load_cache(void *argument)
 {
     struct load *load = argument;
-    pe_entry *held[4] = {0};
+    pe_entry *held[16] = {0};
     for (int i = 0; i < 4000 && load->complaint == NULL; i++) {
         const uint64_t random = next_random(&load->random);
         char name[16];
         snprintf(name, sizeof name, "key-%u", (unsigned)(random % 500));
         struct wish wish = {name, (size_t)(random >> 40) % 9000};
-        pe_entry **slot = &held[random >> 62];
+        pe_entry **slot = &held[random >> 60];
         pe_problem why = {0};
         pe_entry_unref(*slot);
         *slot = NULL;
         const pe_status status =
-            pe_cache_get(load->cache, name, strlen(name), fill_or_fail, &wish, slot, NULL, &why);
-        if (status == PE_OK &&
+            load->bounded ? pe_cache_get_bounded(load->cache, name, strlen(name), wish.bytes,
+                                                 fill_or_fail, &wish, slot, NULL, &why)
+                          : pe_cache_get(load->cache, name, strlen(name), fill_or_fail, &wish, slot,
+                                         NULL, &why);
+        if (status == PE_OK && *slot != NULL &&
             strcmp(((const struct value *)pe_entry_value(*slot))->name, name) != 0)
             load->complaint = "a key gave another key's value";
         if (status != PE_OK && strcmp(why.detail, name) != 0)
@@ -423,19 +509,22 @@ static void *load_cache(void *argument)
         const pe_cache_stats stats = stats_of(load->cache);
         if (stats.bytes > stats.bytes_max)
             load->complaint = "the budget was exceeded";
+        if (load->bounded && atomic_load(&alive_bytes) > stats.bytes_max)
+            load->complaint = "there is more than the budget";
     }
-    for (size_t h = 0; h < 4; h++)
+    for (size_t h = 0; h < 16; h++)
         pe_entry_unref(held[h]);
     return NULL;
 }
 
-static void the_budget_holds_under_random_load_of_many_threads(void **state)
+/* Each thread holds sixteen entries, most of the budget if it were alone. */
+static void load_with_many_threads(bool bounded)
 {
-    (void)state;
     pe_cache *cache = make_cache(100000);
     struct load loads[THREADS];
     for (size_t t = 0; t < THREADS; t++) {
-        loads[t] = (struct load){.cache = cache, .random = 88172645463325252U + t};
+        loads[t] =
+            (struct load){.cache = cache, .bounded = bounded, .random = 88172645463325252U + t};
         assert_int_equal(pthread_create(&loads[t].thread, NULL, load_cache, &loads[t]), 0);
     }
     for (size_t t = 0; t < THREADS; t++)
@@ -447,9 +536,24 @@ static void the_budget_holds_under_random_load_of_many_threads(void **state)
     const pe_cache_stats stats = stats_of(cache);
     assert_true(atomic_load(&alive_bytes) < stats.bytes); /* what lives is what is counted */
     assert_int_equal(atomic_load(&alive_values), stats.entries);
-    assert_int_equal(stats.hits + stats.misses + stats.waits, THREADS * 4000);
-    assert_true(stats.evictions > 0 && stats.hits > 0);
+    assert_int_equal(stats.hits + stats.misses + stats.waits + (bounded ? stats.rejected : 0),
+                     THREADS * 4000);
+    assert_true(stats.evictions > 0 && stats.hits > 0 && stats.rejected > 0);
+    assert_int_equal(stats.held, 0);
+    assert_int_equal(stats.loose, 0);
     free_cache(cache);
+}
+
+static void the_budget_holds_under_random_load_of_many_threads(void **state)
+{
+    (void)state;
+    load_with_many_threads(false);
+}
+
+static void no_more_than_the_budget_is_allocated_where_values_are_bounded(void **state)
+{
+    (void)state;
+    load_with_many_threads(true);
 }
 
 /* ---- scans ---- */
@@ -562,11 +666,15 @@ int main(void)
         cmocka_unit_test(sieve_evicts_in_the_order_of_a_worked_example),
         cmocka_unit_test(a_value_over_a_quarter_of_the_budget_is_handed_out_but_not_kept),
         cmocka_unit_test(every_budget_is_kept_down_to_none),
-        cmocka_unit_test(an_evicted_entry_lives_as_long_as_somebody_holds_it),
+        cmocka_unit_test(an_entry_that_somebody_holds_is_not_evicted),
+        cmocka_unit_test(what_does_not_fit_beside_what_is_held_is_not_even_filled),
+        cmocka_unit_test(what_is_handed_out_but_not_kept_is_counted),
+        cmocka_unit_test(room_is_as_large_as_the_value_once_that_is_known),
         cmocka_unit_test(many_threads_that_want_one_key_fill_it_once),
         cmocka_unit_test(a_cache_without_budget_still_fills_once_for_all_who_wait),
         cmocka_unit_test(a_fill_that_fails_tells_every_waiter_and_leaves_nothing),
         cmocka_unit_test(the_budget_holds_under_random_load_of_many_threads),
+        cmocka_unit_test(no_more_than_the_budget_is_allocated_where_values_are_bounded),
         cmocka_unit_test(scans_of_one_off_keys_cost_at_most_five_points_of_hits),
         cmocka_unit_test(the_hash_spreads_each_bit_of_a_key_over_all_bits),
         cmocka_unit_test(seeds_differ_from_map_to_map),

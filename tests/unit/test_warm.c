@@ -33,6 +33,8 @@ static size_t allocated(void)
 #endif
 }
 
+static char location[] = "/v1/sinusoidal?base=10000&d_model=512&dtype=float32&positions=0:512";
+
 typedef struct wish {
     pe_service *service;
     size_t bytes;
@@ -42,12 +44,12 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
 {
     const wish *made = context;
     char *data = malloc(made->bytes);
-    char *location = strdup("/v1/sinusoidal?base=10000&d_model=512&dtype=float32&positions=0:512");
-    assert_true(data != NULL && location != NULL);
+    char *url = strdup(location);
+    assert_true(data != NULL && url != NULL);
     memset(data, 1, made->bytes);
     pe_facts facts = {.media_type = "application/octet-stream",
                       .etag = "\"0123456789abcdef0123456789abcdef\"",
-                      .location = location,
+                      .location = url,
                       .shape = "512,512",
                       .dtype = "float32",
                       .ranges = true};
@@ -80,8 +82,10 @@ static void stay_within(size_t largest)
         wish made = {.service = &service,
                      .bytes = (size_t)random_int(&random, 1, (int64_t)largest)};
         int length = snprintf(key, sizeof key, "answer %d", i);
-        assert_int_equal(pe_warm_get(warm, key, (size_t)length, fill, &made, &entry, NULL, &why),
-                         PE_OK);
+        const pe_facts facts = {.location = location};
+        const size_t weight = pe_answer_weight(made.bytes, &facts);
+        assert_int_equal(
+            pe_warm_get(warm, key, (size_t)length, weight, fill, &made, &entry, NULL, &why), PE_OK);
         pe_entry_unref(entry);
         pe_front_make(key, "*/*", "gzip", &front);
         pe_warm_learn(warm, &front, key, (size_t)length);

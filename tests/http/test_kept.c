@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* test_kept.c - answers that are kept: what their readers may hold, and what counts as one seen
+ * before. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/problem.h"
+#include "support/wire.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* The number after `name` in /metrics. */
+static long metric(const test_server *server, const char *name)
+{
+    char line[128];
+    reply answer = get(server, "/metrics");
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(answer.body, line);
+    if (at == NULL)
+        fail_msg("/metrics has no %s", name);
+    const long value = strtol(at + strlen(line), NULL, 10);
+    reply_free(&answer);
+    return value;
+}
+
+/* ---- readers that stall ---- */
+
+static long resident_kb(const test_server *server)
+{
+    char path[64], line[256];
+    long kb = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)server->pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kb = strtol(line + 6, NULL, 10);
+    fclose(file);
+    assert_true(kb > 0);
+    return kb;
+}
+
+/* Each reader stalls on an answer of its own, of 12 MB, which would all be kept if there were room:
+ * together they are more than four times the budget. */
+static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
+{
+    (void)state;
+    enum { BUDGET_MB = 64, READERS = 24 };
+    static const char *const flags[] = {"--response-cache-bytes", "67108864", NULL};
+    static const char small[] = "/v1/sinusoidal?d_model=8&positions=0:5";
+    test_server server;
+    test_wire wires[READERS];
+    server_start(&server, flags);
+    const long before = resident_kb(&server);
+    for (int r = 0; r < READERS; r++) {
+        char request[160], some[64];
+        snprintf(request, sizeof request,
+                 "GET /v1/sinusoidal?d_model=1024&positions=%d:%d&format=raw HTTP/1.1\r\n"
+                 "Host: a\r\n\r\n",
+                 r * 3000, r * 3000 + 2930);
+        wires[r] = wire_open(&server);
+        wire_send_text(&wires[r], request);
+        wire_take(&wires[r], some, sizeof some);
+        assert_memory_equal(some, "HTTP/1.1 200", 12);
+        const long kept = metric(&server, "posenc_cache_bytes{cache=\"responses\"}");
+        assert_in_range(kept, 0, metric(&server, "posenc_cache_max_bytes{cache=\"responses\"}"));
+    }
+    const long held = metric(&server, "posenc_cache_held_bytes{cache=\"responses\"}");
+    const long streams = metric(&server, "posenc_streams_total");
+    const long grown = resident_kb(&server) - before;
+    print_message("%ld bytes held, %ld of %d streamed, %ld kB more\n", held, streams, READERS,
+                  grown);
+    assert_in_range(held, 12000000, BUDGET_MB << 20);
+    assert_in_range(streams, 1, READERS - 1);
+    assert_true(metric(&server, "posenc_cache_rejected_total{cache=\"responses\"}") >= streams);
+    assert_int_equal(metric(&server, "posenc_cache_loose_bytes{cache=\"responses\"}"), 0);
+    if (!SANITIZED)
+        assert_in_range(grown < 0 ? 0 : grown, 0, (BUDGET_MB + 8) * 1024);
+
+    for (int repeat = 0; repeat < 2; repeat++) { /* small ones are kept all the same */
+        reply answer = get(&server, small);
+        assert_status(small, &answer, 200);
+        if (repeat == 1)
+            assert_header(small, &answer, "Server-Timing", "cache;desc=hit");
+        reply_free(&answer);
+    }
+    for (int r = 0; r < READERS; r++)
+        wire_close(&wires[r]);
+    while (metric(&server, "posenc_connections") > 1) {
+        /* until they have been dealt with */
+    }
+    assert_int_equal(metric(&server, "posenc_cache_held_bytes{cache=\"responses\"}"), 0);
+    server_end(&server);
+}
+
+/* The bytes are the same, kept or not, coded or not. */
+static void what_finds_no_room_is_the_same_answer(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {
+        "/v1/sinusoidal?d_model=64&positions=0:64&format=raw",
+        "/v1/sinusoidal?d_model=64&positions=0:512&format=npy",
+        "/v1/sinusoidal?d_model=256&positions=0:512",
+    };
+    static const char *const off[] = {"--response-cache-bytes", "0", NULL};
+    test_server server, other;
+    server_start(&server, NULL);
+    server_start(&other, off);
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        char tag[64];
+        reply kept = get(&server, targets[i]), not_kept = get(&other, targets[i]);
+        assert_status(targets[i], &kept, 200);
+        assert_status(targets[i], &not_kept, 200);
+        assert_int_equal(kept.bytes, not_kept.bytes);
+        assert_memory_equal(kept.body, not_kept.body, kept.bytes);
+        assert_header(targets[i], &not_kept, "ETag", reply_header(&kept, "ETag", tag, sizeof tag));
+        reply_free(&kept);
+        reply_free(&not_kept);
+    }
+    server_end(&server);
+    server_end(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stalled_readers_of_kept_answers_stay_within_the_budget),
+        cmocka_unit_test(what_finds_no_room_is_the_same_answer),
+    };
+    return cmocka_run_group_tests_name("http kept", tests, NULL, NULL);
+}
