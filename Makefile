@@ -41,7 +41,7 @@ ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
 LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lm
 TEST_LIBS := -lcmocka -lcurl
 
-# src/kernels/level/*.c and src/text/level/*.c are compiled once per instruction-set level, with -DPE_LEVEL=name
+# level/*.c of src/kernels, src/text and tests/kernels are compiled once per instruction-set level, with -DPE_LEVEL=name
 ARCH := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 ifeq ($(ARCH),x86_64)
 LEVELS := baseline v3 v4
@@ -62,6 +62,7 @@ TEST_FOLDERS := unit kernels properties golden http
 TEST_SRC := $(wildcard $(addprefix tests/,$(addsuffix /*.c,$(TEST_FOLDERS))))
 TEST_BIN := $(TEST_SRC:tests/%.c=$(B)/tests/%)
 TEST_SCRIPT := $(wildcard tests/*/*.test)
+TEST_LEVEL_SRC := $(wildcard tests/kernels/level/*.c)
 BENCH_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/bench/*.c))
 PROOF_BIN := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/proof/proof_*.c))
 SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c))
@@ -139,11 +140,12 @@ $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
 	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 define LEVEL_RULE
-$(B)/$(2)/$(1)/%.o: src/$(2)/level/%.c $(B)/gen/flags | $(GEN)
+$(B)/$(2)/$(1)/%.o: $(3)$(2)/level/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $$(@D)
-	$$(call say,CC $$< for $(1)) $$(CC) $$(ALL_CFLAGS) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
+	$$(call say,CC $$< for $(1)) $$(CC) $$(ALL_CFLAGS) $(if $(3),,-Itests) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
 endef
-$(foreach d,kernels text,$(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),$(d)))))
+$(foreach l,$(LEVELS),$(foreach d,kernels text,$(eval $(call LEVEL_RULE,$(l),$(d),src/))))
+$(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),tests/kernels,)))
 
 # .incbin names files that -MMD does not see.
 $(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
@@ -162,6 +164,7 @@ $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
 $(PROOF_BIN): $(B)/tests/proof/proof.o
+$(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
 
 $(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -ldl

@@ -1,8 +1,9 @@
 # lint.mk - what `make lint` checks. Each file's stamp under $(B)/lint keeps what is clean from being checked again.
 L := $(B)/lint
-C_FILES = $(wildcard src/*.[ch] src/*/*.[ch] src/*/level/*.[ch] tests/*/*.[ch])
+C_FILES = $(wildcard src/*.[ch] src/*/*.[ch] src/*/level/*.[ch] tests/*/*.[ch] tests/*/level/*.[ch])
 LINT_SRC := $(filter-out $(LEVEL_SRC),$(filter src/%.c,$(C_FILES)))
-LINT_TESTS := $(filter tests/%.c,$(C_FILES))
+LINT_TESTS := $(filter-out $(TEST_LEVEL_SRC),$(filter tests/%.c,$(C_FILES)))
+LINT_LEVELS := $(LEVEL_SRC) $(TEST_LEVEL_SRC)
 LINT_SCRIPTS = $(shell grep -rlIE --exclude-dir=build --exclude-dir=.git -m 1 '^#!/bin/(ba)?sh' .)
 BANNED := strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|atof|gets
 # What keeps its result or its state where other threads find it.
@@ -11,8 +12,8 @@ LINT_FLAGS := $(BASE_CFLAGS) -Itests -O2 -Werror -MMD -MP
 
 LINT_STAMPS := $(LINT_SRC:%.c=$(L)/analyzer/%.o) $(LINT_TESTS:%.c=$(L)/gcc/%.o) \
 	$(patsubst %.c,$(L)/tidy/%.ok,$(LINT_SRC) $(LINT_TESTS)) \
-	$(foreach l,$(LEVELS),$(LEVEL_SRC:%.c=$(L)/gcc/%.$(l).o) $(LEVEL_SRC:%.c=$(L)/clang/%.$(l).o)) \
-	$(LEVEL_SRC:%.c=$(L)/tidy/%.baseline.ok)
+	$(foreach l,$(LEVELS),$(LINT_LEVELS:%.c=$(L)/gcc/%.$(l).o) $(LINT_LEVELS:%.c=$(L)/clang/%.$(l).o)) \
+	$(LINT_LEVELS:%.c=$(L)/tidy/%.baseline.ok)
 
 .PHONY: lint lint-all lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck
 lint: ## formatting, warnings of gcc and clang, static analysis, include directions, scripts

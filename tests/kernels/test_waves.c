@@ -10,12 +10,8 @@
 #include <time.h>
 
 #include "exact/set.h"
+#include "kernels/level/anchors.h"
 #include "support/variants.h"
-
-/* The lanes of the baseline, for the bounds of what the kernels hide inside. */
-#define PE_LEVEL          baseline
-#define PE_LEVEL_baseline 1
-#include "kernels/level/turn.h"
 
 static uint64_t state;
 
@@ -383,28 +379,43 @@ static void phase_angle(uint64_t hi, uint64_t lo, mpfr_ptr out)
 }
 
 /* Anchors in double: their absolute error, and their relative one where they are small. */
-static void test_anchors(void **unused)
+static void check_anchors(const char *level, anchor_of *anchor)
 {
-    (void)unused;
     double worst = 0, worst_relative = 0;
     mpfr_t sine, cosine;
     mpfr_inits2(300, sine, cosine, (mpfr_ptr)NULL);
     for (int k = 0; k < 100000; k++) {
         const uint64_t hi = random_high(), lo = next();
-        const pe_sincos v = pe_turn_sincos((pe_turn){pe_all_u(hi), pe_all_u(lo)});
+        double s, c;
+        anchor(hi, lo, &s, &c);
         phase_angle(hi, lo, sine);
         mpfr_sin_cos(sine, cosine, sine, MPFR_RNDN);
-        const double off_s = off(v.s[0], 0, sine), off_c = off(v.c[0], 0, cosine);
+        const double off_s = off(s, 0, sine), off_c = off(c, 0, cosine);
         worst = fmax(worst, sqrt(off_s * off_s + off_c * off_c));
-        if (fabs(v.s[0]) >= 0x1p-40)
-            worst_relative = fmax(worst_relative, off_s / fabs(v.s[0]));
-        if (fabs(v.c[0]) >= 0x1p-40)
-            worst_relative = fmax(worst_relative, off_c / fabs(v.c[0]));
+        if (fabs(s) >= 0x1p-40)
+            worst_relative = fmax(worst_relative, off_s / fabs(s));
+        if (fabs(c) >= 0x1p-40)
+            worst_relative = fmax(worst_relative, off_c / fabs(c));
     }
     mpfr_clears(sine, cosine, (mpfr_ptr)NULL);
-    printf("anchors off by %.2f * 2^-53, relative %.2f * 2^-53\n", worst * 0x1p53,
+    printf("%s: anchors off by %.2f * 2^-53, relative %.2f * 2^-53\n", level, worst * 0x1p53,
            worst_relative * 0x1p53);
     assert_true(worst < 1.8 * 0x1p-53 && worst_relative < 0x1p-51);
+}
+
+static void test_anchors(void **unused)
+{
+    /* In the order of pe_kernels_all. */
+    static anchor_of *const anchors[] = {
+        anchor_baseline,
+#if defined(__x86_64__)
+        anchor_v3,
+        anchor_v4,
+#endif
+    };
+    (void)unused;
+    for (size_t k = 0; k < PE_LEN(anchors) && pe_kernels_all()[k] != NULL; k++)
+        check_anchors(pe_kernels_all()[k]->name, anchors[k]);
 }
 
 static void base_of(const void *formula, mpfr_ptr out)
