@@ -3,7 +3,8 @@
 #include "http/rendered.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/memory.h"
 
 pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
 {
@@ -22,45 +23,52 @@ pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
     return PE_OK;
 }
 
-/* Read a stream to its end. most: the bytes there will be at most; memory that is not written to
- * costs nothing, and what is too much is given back. */
-static pe_status read_all(pe_stream *stream, uint64_t most, pe_buffer *out, pe_problem *why)
+/* Read a stream to its end, which comes before `room` is used up. */
+static pe_status read_all(pe_stream *stream, char *out, size_t room, size_t *bytes, pe_problem *why)
 {
     pe_status status = PE_OK;
-    char *at = pe_buffer_reserve(out, (size_t)most + 1);
-    if (at == NULL)
-        return pe_fail_memory(why);
-    for (size_t got = 1; got > 0 && status == PE_OK; out->bytes += got)
-        status = pe_stream_read(stream, at + out->bytes, (size_t)most + 1 - out->bytes, &got, why);
+    *bytes = 0;
+    for (size_t got = 1; got > 0 && status == PE_OK; *bytes += got)
+        status = pe_stream_read(stream, out + *bytes, room - *bytes, &got, why);
     return status;
+}
+
+/* The answer or the part of it, in memory for all that it can be: what is not written to costs
+ * nothing, and is given back. */
+static pe_status render(pe_stream *stream, size_t room, char **data, size_t *bytes, pe_problem *why)
+{
+    char *out = malloc(room);
+    if (out == NULL)
+        return pe_fail_memory(why);
+    pe_memory_use_huge_pages(out, room);
+    const pe_status status = read_all(stream, out, room, bytes, why);
+    if (status != PE_OK) {
+        free(out);
+        return status;
+    }
+    char *fitting = realloc(out, *bytes > 0 ? *bytes : 1);
+    *data = fitting != NULL ? fitting : out; /* where giving back fails, the larger one will do */
+    return PE_OK;
 }
 
 pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **data, size_t *bytes,
                             pe_problem *why)
 {
     pe_stream *stream;
-    pe_buffer out = {0};
-    bool part = range != NULL && range->kind == PE_RANGE_PART;
+    uint64_t most = numeric->length_max;
     pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
     if (status != PE_OK)
         return status;
-    if (part) {
+    if (range != NULL && range->kind == PE_RANGE_PART) {
+        most = range->bytes;
         status = pe_stream_seek(stream, range->first, why);
         pe_stream_limit(stream, range->first + range->bytes);
     }
     if (status == PE_OK)
-        status = read_all(stream, part ? range->bytes : numeric->length_max, &out, why);
+        status = render(stream, (size_t)most + 1, data, bytes, why);
     pe_stream_times(stream, &numeric->compute, &numeric->encode);
     pe_stream_free(stream);
-    if (status != PE_OK) {
-        pe_buffer_free(&out);
-        return status;
-    }
-    /* Where giving back fails, the larger block will do. */
-    char *fitting = realloc(out.data, out.bytes > 0 ? out.bytes : 1);
-    *data = fitting != NULL ? fitting : out.data;
-    *bytes = out.bytes;
-    return PE_OK;
+    return status;
 }
 
 /* ---- coded ---- */
