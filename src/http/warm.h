@@ -21,9 +21,10 @@ pe_status pe_warm_make(size_t bytes_max, pe_warm **out, pe_problem *why) PE_MUST
 /** All entries have been released. Accepts NULL. */
 void pe_warm_free(pe_warm *warm);
 
-/** A raw request whose answer depends on nothing else. */
+/** A raw request whose answer depends on nothing else. There is room for the longest target that is
+ * answered by default, and for header fields as clients send them. */
 typedef struct pe_front {
-    char key[1024];
+    char key[8192 + 1024];
     size_t bytes; /* 0: too long to be worth it */
 } pe_front;
 

@@ -128,11 +128,35 @@ static void what_finds_no_room_is_the_same_answer(void **state)
     server_end(&other);
 }
 
+/* ---- seen before ---- */
+
+/* As long as targets may be by default. */
+static void the_longest_target_is_known_when_it_comes_again(void **state)
+{
+    (void)state;
+    enum { LONGEST = 8192 };
+    static char target[LONGEST + 1] = "/v1/sinusoidal?d_model=2&format=raw&positions=";
+    test_server server;
+    server_start(&server, NULL);
+    size_t bytes = strlen(target);
+    for (unsigned i = 0; bytes + 10 <= LONGEST; i++)
+        bytes += (size_t)snprintf(target + bytes, sizeof target - bytes, "%u,", i * i % 99991);
+    memset(target + bytes, '1', LONGEST - bytes);
+    for (int repeat = 0; repeat < 3; repeat++) {
+        reply answer = get(&server, target);
+        assert_status("the longest target", &answer, 200);
+        reply_free(&answer);
+        assert_int_equal(metric(&server, "posenc_warm_hits_total"), repeat);
+    }
+    server_end(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stalled_readers_of_kept_answers_stay_within_the_budget),
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
+        cmocka_unit_test(the_longest_target_is_known_when_it_comes_again),
     };
     return cmocka_run_group_tests_name("http kept", tests, NULL, NULL);
 }
