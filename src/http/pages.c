@@ -7,18 +7,26 @@
 
 #include "api/documents.h"
 #include "api/models.h"
+#include "http/coding.h"
 #include "http/openapi_data.h"
 #include "http/response.h"
 
-typedef struct document {
-    const char *media_type;
-    const char *data;
+/* A document as it goes out in one coding. */
+typedef struct form {
+    const char *data; /* NULL: the coding is not worth it */
     size_t bytes;
     char etag[PE_ETAG_BYTES];
+} form;
+
+typedef struct document {
+    const char *media_type;
+    form forms[PE_CODINGS]; /* all but IDENTITY are owned */
 } document;
 
+enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
+
 struct pe_pages {
-    document index, listing, models, learned, openapi_yaml, openapi_json;
+    document documents[DOCUMENTS];
     pe_buffer listing_text, models_text, learned_text;
 };
 
@@ -28,10 +36,34 @@ static const char index_text[] =
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
-static void set(document *page, const char *media_type, const char *data, size_t bytes)
+static void set_form(form *out, const char *data, size_t bytes)
 {
-    *page = (document){.media_type = media_type, .data = data, .bytes = bytes};
-    pe_etag_make(data, bytes, page->etag);
+    *out = (form){.data = data, .bytes = bytes};
+    pe_etag_make(data, bytes, out->etag);
+}
+
+/* The document in all codings. */
+static pe_status set(document *page, const char *media_type, const char *data, size_t bytes,
+                     pe_problem *why)
+{
+    page->media_type = media_type;
+    set_form(&page->forms[PE_CODING_IDENTITY], data, bytes);
+    for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++) {
+        char *coded;
+        size_t coded_bytes;
+        const pe_status status = pe_coding_apply(c, data, bytes, &coded, &coded_bytes, why);
+        if (status != PE_OK)
+            return status;
+        if (coded != NULL)
+            set_form(&page->forms[c], coded, coded_bytes);
+    }
+    return PE_OK;
+}
+
+static pe_status set_buffer(document *page, const pe_buffer *text, pe_problem *why)
+{
+    return text->failed ? pe_fail_memory(why)
+                        : set(page, "application/json", text->data, text->bytes, why);
 }
 
 /* Names are of plain letters. */
@@ -65,30 +97,38 @@ pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, 
     pe_pages *pages = calloc(1, sizeof *pages);
     if (pages == NULL)
         return pe_fail_memory(why);
+    document *documents = pages->documents;
     pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
     list_learned(learned, &pages->learned_text);
     pe_status status = pe_catalogue_json(&pages->models_text, why);
-    if (status == PE_OK &&
-        (pages->listing_text.failed || pages->models_text.failed || pages->learned_text.failed))
-        status = pe_fail_memory(why);
-    if (status != PE_OK) {
+    if (status == PE_OK)
+        status = set_buffer(&documents[LISTING], &pages->listing_text, why);
+    if (status == PE_OK)
+        status = set_buffer(&documents[MODELS], &pages->models_text, why);
+    if (status == PE_OK)
+        status = set_buffer(&documents[LEARNED], &pages->learned_text, why);
+    if (status == PE_OK)
+        status = set(&documents[INDEX], "application/json", index_text, sizeof index_text - 1, why);
+    if (status == PE_OK)
+        status = set(&documents[OPENAPI_YAML], "application/yaml", pe_openapi_yaml,
+                     pe_openapi_yaml_bytes, why);
+    if (status == PE_OK)
+        status = set(&documents[OPENAPI_JSON], "application/json", pe_openapi_json,
+                     pe_openapi_json_bytes, why);
+    if (status == PE_OK)
+        *out = pages;
+    else
         pe_pages_free(pages);
-        return status;
-    }
-    set(&pages->index, "application/json", index_text, sizeof index_text - 1);
-    set(&pages->listing, "application/json", pages->listing_text.data, pages->listing_text.bytes);
-    set(&pages->models, "application/json", pages->models_text.data, pages->models_text.bytes);
-    set(&pages->learned, "application/json", pages->learned_text.data, pages->learned_text.bytes);
-    set(&pages->openapi_yaml, "application/yaml", pe_openapi_yaml, pe_openapi_yaml_bytes);
-    set(&pages->openapi_json, "application/json", pe_openapi_json, pe_openapi_json_bytes);
-    *out = pages;
-    return PE_OK;
+    return status;
 }
 
 void pe_pages_free(pe_pages *pages)
 {
     if (pages == NULL)
         return;
+    for (size_t d = 0; d < DOCUMENTS; d++)
+        for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
+            free((char *)(uintptr_t)pages->documents[d].forms[c].data);
     pe_buffer_free(&pages->listing_text);
     pe_buffer_free(&pages->models_text);
     pe_buffer_free(&pages->learned_text);
@@ -96,49 +136,56 @@ void pe_pages_free(pe_pages *pages)
 }
 
 /* no-cache: kept, but asked about each time, since a new release may change it. */
-static void answer_page(pe_request *request, const document *page)
+static void answer_page(pe_request *request, size_t which)
 {
+    const document *page = &request->service->pages->documents[which];
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    pe_coding coding = pe_coding_choose(request->header[PE_HEADER_ACCEPT_ENCODING]);
+    if (page->forms[coding].data == NULL)
+        coding = PE_CODING_IDENTITY;
+    const form *chosen = &page->forms[coding];
     const pe_field fields[] = {
         {"Content-Type", page->media_type},
-        {"ETag", page->etag},
+        {"Content-Encoding", pe_coding_name(coding)},
+        {"ETag", chosen->etag},
+        {"Vary", "Accept-Encoding"},
         {"Cache-Control", "no-cache"},
         {0},
     };
-    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    if (tags != NULL && pe_etag_matches(tags, page->etag))
-        pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 1);
+    if (tags != NULL && pe_etag_matches(tags, chosen->etag))
+        pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
     else
-        pe_reply_constant(request, page->data, page->bytes, fields);
+        pe_reply_constant(request, chosen->data, chosen->bytes, fields);
 }
 
 void pe_page_index(pe_request *request)
 {
-    answer_page(request, &request->service->pages->index);
+    answer_page(request, INDEX);
 }
 
 void pe_page_listing(pe_request *request)
 {
-    answer_page(request, &request->service->pages->listing);
+    answer_page(request, LISTING);
 }
 
 void pe_page_models(pe_request *request)
 {
-    answer_page(request, &request->service->pages->models);
+    answer_page(request, MODELS);
 }
 
 void pe_page_learned(pe_request *request)
 {
-    answer_page(request, &request->service->pages->learned);
+    answer_page(request, LEARNED);
 }
 
 void pe_page_openapi_yaml(pe_request *request)
 {
-    answer_page(request, &request->service->pages->openapi_yaml);
+    answer_page(request, OPENAPI_YAML);
 }
 
 void pe_page_openapi_json(pe_request *request)
 {
-    answer_page(request, &request->service->pages->openapi_json);
+    answer_page(request, OPENAPI_JSON);
 }
 
 void pe_page_problem(pe_request *request)

@@ -249,6 +249,45 @@ static void coded_answers_decode_to_the_plain_bytes(void **state)
     }
 }
 
+static void documents_are_coded_and_have_a_tag_of_each_coding(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"/openapi.json", "/openapi.yaml", "/v1", "/v1/models"};
+    static const char *const codings[] = {"gzip", "zstd"};
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        reply plain = get(&server, targets[i]);
+        assert_header(targets[i], &plain, "Content-Encoding", NULL);
+        assert_header(targets[i], &plain, "Vary", "Accept-Encoding");
+        for (size_t c = 0; c < 2; c++) {
+            char line[64], condition[96], tag[64], plain_tag[64];
+            size_t bytes;
+            snprintf(line, sizeof line, "Accept-Encoding: %s", codings[c]);
+            reply coded = get_with("GET", targets[i], line, NULL);
+            assert_status(targets[i], &coded, 200);
+            assert_header(targets[i], &coded, "Content-Encoding", codings[c]);
+            assert_header(targets[i], &coded, "Vary", "Accept-Encoding");
+            assert_true(coded.bytes < plain.bytes / 4);
+            char *content = decoded(&coded, codings[c], &bytes);
+            assert_int_equal(bytes, plain.bytes);
+            assert_memory_equal(content, plain.body, bytes);
+            assert_non_null(reply_header(&coded, "ETag", tag, sizeof tag));
+            assert_non_null(reply_header(&plain, "ETag", plain_tag, sizeof plain_tag));
+            assert_string_not_equal(tag, plain_tag);
+            snprintf(condition, sizeof condition, "If-None-Match: %s", tag);
+            reply same = get_with("GET", targets[i], line, condition);
+            assert_status(targets[i], &same, 304);
+            assert_header(targets[i], &same, "ETag", tag);
+            reply other = get_with("GET", targets[i], condition, NULL);
+            assert_status(targets[i], &other, 200);
+            free(content);
+            reply_free(&coded);
+            reply_free(&same);
+            reply_free(&other);
+        }
+        reply_free(&plain);
+    }
+}
+
 static void weights_choose_the_coding(void **state)
 {
     (void)state;
@@ -477,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_matching_tag_comes_before_the_range),
         cmocka_unit_test(head_post_and_unknown_lengths_have_no_ranges),
         cmocka_unit_test(coded_answers_decode_to_the_plain_bytes),
+        cmocka_unit_test(documents_are_coded_and_have_a_tag_of_each_coding),
         cmocka_unit_test(weights_choose_the_coding),
         cmocka_unit_test(what_hardly_shrinks_goes_out_as_it_is),
         cmocka_unit_test(a_tag_matches_in_the_coding_that_it_was_given_for),
