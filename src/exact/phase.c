@@ -60,43 +60,68 @@ static void negate(uint64_t phase[PE_PHASE_WORDS])
     }
 }
 
-int pe_phase_at(const pe_turns *turns, double position, uint64_t phase[PE_PHASE_WORDS])
+/* |position| as m / 2^shift, m < 2^53; and e with |position| < 2^e, where that is above 1. */
+typedef struct factor {
+    uint64_t m;
+    int shift, exponent;
+} factor;
+
+static factor factor_of(double position)
 {
     const double magnitude = fabs(position);
-    uint64_t product[5];
-    int exponent = 0;
-    if (magnitude == trunc(magnitude)) {
-        multiply(turns, (uint64_t)magnitude, product);
-        memcpy(phase, product, PE_PHASE_WORDS * sizeof phase[0]);
-        (void)frexp(magnitude, &exponent);
-    } else {
-        /* m / 2^shift with m < 2^53 */
-        const double fraction = frexp(magnitude, &exponent);
-        multiply(turns, (uint64_t)ldexp(fraction, 53), product);
-        shift_right(product, 53 - exponent, phase);
+    factor f = {(uint64_t)magnitude, 0, 0};
+    const double fraction = frexp(magnitude, &f.exponent);
+    if (magnitude != trunc(magnitude)) {
+        f.m = (uint64_t)ldexp(fraction, 53);
+        f.shift = 53 - f.exponent;
     }
-    if (position < 0)
+    f.exponent = f.exponent > 0 ? f.exponent : 0;
+    return f;
+}
+
+static void phase_of(const pe_turns *turns, factor by, bool negative,
+                     uint64_t phase[PE_PHASE_WORDS])
+{
+    uint64_t product[5];
+    multiply(turns, by.m, product);
+    shift_right(product, by.shift, phase);
+    if (negative)
         negate(phase);
+}
+
+int pe_phase_at(const pe_turns *turns, double position, uint64_t phase[PE_PHASE_WORDS])
+{
+    const factor by = factor_of(position);
+    phase_of(turns, by, position < 0, phase);
     /* One unit of turns makes |position| < 2^exponent units, and the shift cuts off one. */
-    return (exponent > 0 ? exponent : 0) + 1;
+    return by.exponent + 1;
+}
+
+/* Words 1 and 2 of (m * turns) >> shift, shift < 64. */
+static pe_u128 upper_words(const pe_turns *turns, uint64_t m, int shift)
+{
+    const uint64_t *t = turns->word;
+    const pe_u128 w1 = (pe_u128)t[1] * m + (uint64_t)((pe_u128)t[0] * m >> 64);
+    const pe_u128 w2 = (pe_u128)t[2] * m + (uint64_t)(w1 >> 64);
+    const uint64_t w3 = t[3] * m + (uint64_t)(w2 >> 64);
+    const uint64_t lo = (uint64_t)((w2 << 64 | (uint64_t)w1) >> shift);
+    const uint64_t hi = (uint64_t)(((pe_u128)w3 << 64 | (uint64_t)w2) >> shift);
+    return (pe_u128)hi << 64 | lo;
 }
 
 void pe_phases_at(const pe_turns *turns, size_t n, double position, uint64_t *hi, uint64_t *lo)
 {
-    const double magnitude = fabs(position);
-    const bool whole = magnitude == trunc(magnitude);
-    const uint64_t m = whole ? (uint64_t)magnitude : 0;
+    const factor by = factor_of(position);
+    const bool usual = by.shift < 64;                    /* no fraction below 2^-11 */
     const pe_u128 flip = position < 0 ? ~(pe_u128)0 : 0; /* -x is ~x but for the last place */
-    for (size_t i = 0; whole && i < n; i++) {
-        const uint64_t *t = turns[i].word;
-        const pe_u128 middle = (pe_u128)t[1] * m + (uint64_t)((pe_u128)t[0] * m >> 64);
-        const pe_u128 sum = (middle + ((pe_u128)(t[2] * m) << 64)) ^ flip;
-        hi[i] = (uint64_t)(sum >> 64);
-        lo[i] = (uint64_t)sum;
+    for (size_t i = 0; usual && i < n; i++) {
+        const pe_u128 phase = upper_words(&turns[i], by.m, by.shift) ^ flip;
+        hi[i] = (uint64_t)(phase >> 64);
+        lo[i] = (uint64_t)phase;
     }
-    for (size_t i = 0; !whole && i < n; i++) {
+    for (size_t i = 0; !usual && i < n; i++) {
         uint64_t phase[PE_PHASE_WORDS];
-        (void)pe_phase_at(&turns[i], position, phase);
+        phase_of(&turns[i], by, position < 0, phase);
         hi[i] = phase[2];
         lo[i] = phase[1];
     }

@@ -33,6 +33,7 @@
 #define ROWS_MAX       80
 #define PAIRS_MAX      96
 #define PAIRS_MAX_WIDE 700
+#define SKIP_MAX       100000
 
 static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
 
@@ -144,6 +145,7 @@ typedef struct subject {
 typedef struct trial {
     const subject *of;
     pe_positions positions;
+    size_t first, rows; /* of those positions, as a stream asks for them */
     size_t variant;
     char *table[PE_DTYPES];
 } trial;
@@ -167,7 +169,7 @@ static void compare(const trial *t, pe_dtype dtype, size_t r, size_t i, bool cos
         printf("MISROUNDED %s %s %s by %s: position %.17g (row %zu of %zu), pair %zu of %zu: got "
                "%a, wanted %a\n",
                t->of->sums->name, pe_dtype_name(dtype), cosine ? "cos" : "sin",
-               pe_kernels_get()->name, pe_positions_at(&t->positions, r), r, t->positions.count, i,
+               pe_kernels_get()->name, pe_positions_at(&t->positions, t->first + r), r, t->rows, i,
                n, got, want);
 }
 
@@ -175,9 +177,9 @@ static void check_pair(const trial *t, size_t i)
 {
     truth_pair pair;
     truth_pair_init(&pair, &t->of->formula, i);
-    for (size_t r = 0; r < t->positions.count; r++) {
+    for (size_t r = 0; r < t->rows; r++) {
         double want[2][PE_DTYPES];
-        truth_at(&pair, pe_positions_at(&t->positions, r), want);
+        truth_at(&pair, pe_positions_at(&t->positions, t->first + r), want);
         for (size_t d = 0; d < PE_LEN(dtypes); d++)
             for (int k = 0; k < 2; k++)
                 compare(t, dtypes[d], r, i, k == 1, want[k][dtypes[d]]);
@@ -188,24 +190,31 @@ static void check_pair(const trial *t, size_t i)
 static char *make_rows(const trial *t, pe_dtype dtype)
 {
     const subject *of = t->of;
-    const size_t rows = t->positions.count;
+    const size_t rows = t->rows;
     char *out = malloc(rows * of->sines.row * pe_dtype_bytes(dtype));
     pe_problem why;
     assert_non_null(out);
     const pe_status status =
         of->sinusoid != NULL
-            ? pe_sinusoid_rows(of->sinusoid, &t->positions, 0, rows, dtype, out, &why)
-            : pe_wave_table(of->waves[0], &t->positions, 0, rows, &of->sines, dtype, out, &why);
+            ? pe_sinusoid_rows(of->sinusoid, &t->positions, t->first, rows, dtype, out, &why)
+            : pe_wave_table(of->waves[0], &t->positions, t->first, rows, &of->sines, dtype, out,
+                            &why);
     if (status != PE_OK)
         fail_msg("%s", why.detail);
     return out;
 }
 
-/* Rows of those positions in every dtype; four pairs of them, the first and the last among them. */
-static void check_rows(const subject *of, size_t variant, const pe_positions *positions)
+/* The last rows of those positions in every dtype; four pairs of them, the first and the last among
+ * them. */
+static void check_rows(const subject *of, size_t variant, const pe_positions *positions,
+                       size_t rows)
 {
     const size_t n = of->n_sines;
-    trial t = {.of = of, .positions = *positions, .variant = variant};
+    trial t = {.of = of,
+               .positions = *positions,
+               .first = positions->count - rows,
+               .rows = rows,
+               .variant = variant};
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
         t.table[dtypes[d]] = make_rows(&t, dtypes[d]);
     for (size_t k = 0; k < 4; k++)
@@ -221,19 +230,26 @@ static void check_rows(const subject *of, size_t variant, const pe_positions *po
 /* A whole one of any size; a fifth of them has all 53 bits. */
 static double random_whole(void)
 {
-    return chance(5) ? (double)random_int(&source, 1LL << 52, (1LL << 53) - (1 << 23))
+    return chance(5) ? (double)random_int(&source, 1LL << 52, (1LL << 53) - SKIP_MAX * (1LL << 17))
                      : trunc(magnitude(0x1.fp52));
 }
 
-/* Ranges anywhere, most of them by one; lists of every size, most of them whole. */
-static pe_positions random_positions(size_t rows_most, double *list)
+static size_t random_rows(size_t rows_most)
+{
+    const int64_t most = (int64_t)rows_most;
+    return (size_t)random_int(&source, chance(2) ? 1 : most - most / 4, most);
+}
+
+/* Ranges anywhere, most of them by one, of which the last rows are wanted; lists of every size,
+ * most of them whole. */
+static pe_positions random_positions(size_t rows, double *list)
 {
     static const int64_t steps[] = {1, 1, 1, -1, 3, -1000, 65537};
-    const int64_t most = (int64_t)rows_most;
-    const size_t rows = (size_t)random_int(&source, chance(2) ? 1 : most - most / 4, most);
     if (!chance(3)) {
         const int64_t first = (int64_t)random_whole() * (chance(4) ? -1 : 1);
-        return pe_positions_range(first, steps[random_int(&source, 0, PE_LEN(steps) - 1)], rows);
+        const size_t before = (size_t)random_int(&source, 0, chance(2) ? 0 : SKIP_MAX);
+        return pe_positions_range(first, steps[random_int(&source, 0, PE_LEN(steps) - 1)],
+                                  before + rows);
     }
     for (size_t r = 0; r < rows; r++)
         list[r] = chance(3)   ? magnitude(0x1.fp52)
@@ -282,8 +298,9 @@ static void check_subject(const subject *of, size_t variant)
     double list[ROWS_MAX];
     const bool unfit = of->waves[0]->unfit;
     for (int round = 0; round < (unfit ? 1 : 4); round++) {
-        const pe_positions positions = random_positions(unfit ? 2 : ROWS_MAX, list);
-        check_rows(of, variant, &positions);
+        const size_t rows = random_rows(unfit ? 2 : ROWS_MAX);
+        const pe_positions positions = random_positions(rows, list);
+        check_rows(of, variant, &positions, rows);
     }
 }
 
@@ -440,7 +457,7 @@ static void check_halfway(tally *sums)
         fail_msg("%s", why.detail);
     subject of = subject_of(sums, wave);
     of.formula = (truth_formula){theta_is_one, halfway_amplitude, NULL, &h, h.scale};
-    check_rows(&of, variant, &positions);
+    check_rows(&of, variant, &positions, rows);
     count_set(&of);
     pe_wave_free(wave);
 }
