@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_serving.c - what an answer costs, in system calls and in resident bytes, and when the work
- * for it ends. */
+/* test_serving.c - what an answer costs in resident bytes, and when the work for it ends. */
 #include "support/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "support/calls.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -19,7 +16,7 @@
 #define SANITIZED 0
 #endif
 
-enum { REQUESTS = 200, READERS = 200 };
+enum { READERS = 200 };
 
 static test_server server;
 
@@ -39,11 +36,6 @@ static int stop(void **state)
     return 0;
 }
 
-/* In one piece, so that it is received at once. */
-static const char *const small =
-    "GET /v1/sinusoidal?d_model=10&positions=0:5&format=raw HTTP/1.1\r\n"
-    "Host: a\r\n\r\n";
-
 static long value_of(const reply *answer, const char *name)
 {
     char line[128];
@@ -60,66 +52,6 @@ static long metric(const char *name)
     long value = value_of(&answer, name);
     reply_free(&answer);
     return value;
-}
-
-/* The same on a connection that stays. */
-static long metric_on(test_wire *wire, const char *name)
-{
-    wire_send_text(wire, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-    reply answer = wire_answer(wire, false);
-    long value = value_of(&answer, name);
-    reply_free(&answer);
-    return value;
-}
-
-/* ---- calls ---- */
-
-static void ask_once(void *context)
-{
-    wire_send_text(context, small);
-    reply answer = wire_answer(context, false);
-    assert_status("warm", &answer, 200);
-    assert_int_equal(answer.bytes, 200);
-    reply_free(&answer);
-}
-
-static void ask_often(void *context)
-{
-    for (int i = 0; i < REQUESTS; i++)
-        ask_once(context);
-}
-
-/* One to receive, one to send. Waiting is not counted: it is shared by all connections that are
- * ready, and with one connection there is one wait a request. */
-static void a_warm_request_takes_two_calls(void **state)
-{
-    (void)state;
-    const char *emulator = getenv("TEST_EMULATOR");
-    if (emulator != NULL && *emulator != '\0')
-        skip(); /* the calls would be the emulator's */
-    test_wire wire = wire_open(&server);
-    call_counts counts;
-    ask_once(&wire);
-    ask_once(&wire);
-    while (metric_on(&wire, "posenc_connections") > 1) {
-        /* until the end of every other one has been dealt with, by calls of its own */
-    }
-    long hits = metric_on(&wire, "posenc_warm_hits_total");
-    if (!calls_count(&server, ask_often, ask_once, &wire, &counts)) {
-        print_message("this machine does not let us trace the server\n");
-        wire_close(&wire);
-        skip();
-    }
-    assert_int_equal(metric("posenc_warm_hits_total") - hits, REQUESTS + 1);
-    wire_close(&wire);
-    size_t waits = counts.of[SYS_epoll_pwait];
-#ifdef SYS_epoll_wait
-    waits += counts.of[SYS_epoll_wait];
-#endif
-    assert_int_equal(counts.of[SYS_recvfrom], REQUESTS);
-    assert_int_equal(counts.of[SYS_sendmsg] + counts.of[SYS_sendto], REQUESTS);
-    assert_in_range(waits, 0, REQUESTS + 1);
-    assert_int_equal(counts.all - waits, 2 * REQUESTS);
 }
 
 /* ---- resident bytes ---- */
@@ -249,7 +181,6 @@ static void a_client_that_leaves_ends_the_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_warm_request_takes_two_calls),
         cmocka_unit_test(stalled_readers_of_a_gigabyte_cost_little_memory),
         cmocka_unit_test(a_client_that_leaves_ends_the_work),
     };
