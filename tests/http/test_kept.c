@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_kept.c - answers that are kept: what their readers may hold, and what counts as one seen
- * before. */
+ * before; what a body takes. */
 #include "support/check.h"
 
 #include <stdio.h>
@@ -32,7 +32,8 @@ static long metric(const test_server *server, const char *name)
 
 /* ---- readers that stall ---- */
 
-static long resident_kb(const test_server *server)
+/* A field of /proc/PID/status in kB. */
+static long status_kb(const test_server *server, const char *field)
 {
     char path[64], line[256];
     long kb = -1;
@@ -40,8 +41,8 @@ static long resident_kb(const test_server *server)
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kb = strtol(line + 6, NULL, 10);
+        if (strncmp(line, field, strlen(field)) == 0)
+            kb = strtol(line + strlen(field), NULL, 10);
     fclose(file);
     assert_true(kb > 0);
     return kb;
@@ -58,7 +59,7 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
     test_server server;
     test_wire wires[READERS];
     server_start(&server, flags);
-    const long before = resident_kb(&server);
+    const long before = status_kb(&server, "VmRSS:");
     for (int r = 0; r < READERS; r++) {
         char request[160], some[64];
         snprintf(request, sizeof request,
@@ -74,7 +75,7 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
     }
     const long held = metric(&server, "posenc_cache_held_bytes{cache=\"responses\"}");
     const long streams = metric(&server, "posenc_streams_total");
-    const long grown = resident_kb(&server) - before;
+    const long grown = status_kb(&server, "VmRSS:") - before;
     print_message("%ld bytes held, %ld of %d streamed, %ld kB more\n", held, streams, READERS,
                   grown);
     assert_in_range(held, 12000000, BUDGET_MB << 20);
@@ -151,11 +152,83 @@ static void the_longest_target_is_known_when_it_comes_again(void **state)
     server_end(&server);
 }
 
+/* A coded answer is coded once; the next request in that coding is a hit that nobody reads. */
+static void a_coded_answer_is_kept_and_hit(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/sinusoidal?d_model=64&positions=0:64";
+    static const char *const gzip[] = {"Accept-Encoding: gzip", NULL};
+    static const char *const again[] = {"Accept-Encoding: gzip;q=1", NULL};
+    test_server server;
+    reply answers[3];
+    server_start(&server, NULL);
+    for (int i = 0; i < 3; i++) { /* the third is written otherwise, so that it is read */
+        answers[i] = fetch(&server, "GET", target, i < 2 ? gzip : again, NULL, 0);
+        assert_status(target, &answers[i], 200);
+        assert_header(target, &answers[i], "Content-Encoding", "gzip");
+        if (i > 0)
+            assert_header(target, &answers[i], "Server-Timing", "cache;desc=hit");
+        assert_int_equal(answers[i].bytes, answers[0].bytes);
+        assert_memory_equal(answers[i].body, answers[0].body, answers[0].bytes);
+        assert_int_equal(metric(&server, "posenc_warm_hits_total"), i == 0 ? 0 : 1);
+        /* the plain one and the coded one */
+        assert_int_equal(metric(&server, "posenc_cache_misses_total{cache=\"responses\"}"), 2);
+        assert_int_equal(metric(&server, "posenc_cache_entries{cache=\"responses\"}"), 2);
+    }
+    for (int i = 0; i < 3; i++)
+        reply_free(&answers[i]);
+    server_end(&server);
+}
+
+/* ---- memory of bodies ---- */
+
+/* JSON numbers become elements as they are read: beside the body and the result there is little. */
+static void a_large_json_body_takes_little_beside_itself_and_the_result(void **state)
+{
+    (void)state;
+    enum { CHANNELS = 128, ROWS = 8800, DIGITS = 11 };
+    static const char head[] = "{\"format\":\"raw\",\"embeddings\":[";
+    if (SANITIZED)
+        skip();
+    test_server server;
+    server_start(&server, NULL);
+    const size_t room = sizeof head + (size_t)ROWS * (CHANNELS * DIGITS + 2) + 2;
+    char *body = malloc(room);
+    assert_non_null(body);
+    size_t bytes = strlen(head);
+    memcpy(body, head, bytes);
+    for (int r = 0; r < ROWS; r++) {
+        for (int c = 0; c < CHANNELS; c++)
+            bytes += (size_t)snprintf(body + bytes, room - bytes, "%c0.%08d", c == 0 ? '[' : ',',
+                                      (r * 7919 + c * 104729) % 99999999);
+        body[bytes++] = ']';
+        body[bytes++] = r + 1 < ROWS ? ',' : ']';
+    }
+    body[bytes++] = '}';
+    reply small = post_json(&server, "/v1/sinusoidal/add", "{\"embeddings\":[[1,2]]}");
+    assert_status("small", &small, 200);
+    reply_free(&small);
+    const long before = status_kb(&server, "VmHWM:");
+    const char *const json[] = {"Content-Type: application/json", NULL};
+    reply answer = fetch(&server, "POST", "/v1/sinusoidal/add", json, body, bytes);
+    assert_status("12.5 MB", &answer, 200);
+    assert_int_equal(answer.bytes, (size_t)ROWS * CHANNELS * sizeof(float));
+    const long grown = status_kb(&server, "VmHWM:") - before;
+    const double beside = ((double)grown * 1024 - (double)answer.bytes) / (double)bytes - 1;
+    print_message("a body of %zu bytes: the result, the body and %.2f of it\n", bytes, beside);
+    assert_true(beside < 0.5);
+    reply_free(&answer);
+    free(body);
+    server_end(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stalled_readers_of_kept_answers_stay_within_the_budget),
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
+        cmocka_unit_test(a_coded_answer_is_kept_and_hit),
+        cmocka_unit_test(a_large_json_body_takes_little_beside_itself_and_the_result),
         cmocka_unit_test(the_longest_target_is_known_when_it_comes_again),
     };
     return cmocka_run_group_tests_name("http kept", tests, NULL, NULL);

@@ -89,8 +89,8 @@ static void a_warm_request_allocates_nothing(void **state)
         "GET /v1/sinusoidal?d_model=10&positions=0:5&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /v1/sinusoidal?d_model=128&positions=0:128&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
         "GET /v1/sinusoidal?d_model=512&positions=0:512&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
-        "GET /v1/sinusoidal?d_model=64&positions=0:64 HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n"
-        "Accept-Encoding: gzip\r\nUser-Agent: somebody\r\n\r\n",
+        ("GET /v1/sinusoidal?d_model=64&positions=0:64 HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n"
+         "Accept-Encoding: gzip\r\nUser-Agent: somebody\r\n\r\n"),
     };
     char *arguments[] = {(char[]){"--port=0"}, (char[]){"--threads=1"}, (char[]){"--workers=1"},
                          (char[]){"--log-level=error"}, (char[]){"--drain-grace-ms=0"}};

@@ -168,6 +168,48 @@ static void put_safetensors(pe_buffer *out, const char *header, const void *data
     pe_buffer_add(out, data, bytes);
 }
 
+static bool is_within(const pe_array *array, const pe_buffer *body)
+{
+    const char *data = array->data;
+    return data >= body->data && data < body->data + body->bytes;
+}
+
+/* Both formats pad their headers so that the numbers are aligned. */
+static void aligned_numbers_of_files_are_borrowed_and_others_copied(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *header;
+        bool borrowed;
+    } rows[] = {
+        {NPY, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }  \n", true},
+        {NPY, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), } \n", false},
+        {NPY, "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }   \n", false},
+        {NPY, "{'descr': '<f2', 'fortran_order': False, 'shape': (6, 2), }  \n", false},
+        {ST, "{\"data\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}", true},
+        {ST, "{\"data\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}} ", false},
+        {ST, "{\"data\":{\"dtype\":\"BF16\",\"shape\":[6,2],\"data_offsets\":[0,24]}}   ", false},
+    };
+    for (size_t i = 0; i < PE_LEN(rows); i++) {
+        pe_buffer file = {0};
+        pe_ask ask = {0};
+        pe_problem why = {0};
+        if (strcmp(rows[i].type, NPY) == 0)
+            put_npy(&file, 1, rows[i].header, six, sizeof six);
+        else
+            put_safetensors(&file, rows[i].header, six, sizeof six);
+        const pe_binary_body body = {
+            .media_type = rows[i].type, .data = file.data, .bytes = file.bytes};
+        if (read_body(&body, "dtype=float32", &ask, &why) != PE_OK)
+            fail_msg("%s refused: %s", rows[i].header, why.detail);
+        const pe_array *vectors = &pe_values_find(&ask.values, "vectors")->tensor;
+        if (vectors->borrowed != rows[i].borrowed || is_within(vectors, &file) != rows[i].borrowed)
+            fail_msg("%s: %s", rows[i].header, vectors->borrowed ? "borrowed" : "copied");
+        pe_ask_free(&ask);
+        pe_buffer_free(&file);
+    }
+}
+
 static void safetensors_go_to_the_rows_of_their_names(void **state)
 {
     (void)state;
@@ -467,6 +509,7 @@ int main(void)
         cmocka_unit_test(dtype_is_the_bodys_unless_given),
         cmocka_unit_test(integers_become_the_default_dtype),
         cmocka_unit_test(aligned_numbers_are_borrowed_and_others_copied),
+        cmocka_unit_test(aligned_numbers_of_files_are_borrowed_and_others_copied),
         cmocka_unit_test(safetensors_go_to_the_rows_of_their_names),
         cmocka_unit_test(broken_numpy_files_are_refused),
         cmocka_unit_test(an_empty_tensor_is_refused),

@@ -262,7 +262,7 @@ static void an_entry_that_somebody_holds_is_not_evicted(void **state)
     pe_entry_unref(held);
     assert_int_equal(stats_of(cache).held, 0);
     for (int k = 0; k < 100; k++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "other-%d", k);
         touch(cache, name, 1000);
         touch(cache, name, 1000); /* visited, so that the hand comes round */

@@ -2,11 +2,16 @@
 /* test_tables.c - shared frequency sets and row blocks. */
 #include "support/check.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "support/slow.h"
 #include "tables/tables.h"
+
+#ifdef __SANITIZE_ADDRESS__
+size_t __sanitizer_get_current_allocated_bytes(void);
+#endif
 
 typedef struct formula {
     double base, amplitude;
@@ -249,6 +254,59 @@ static void a_held_block_stays_while_others_are_evicted(void **state)
     pe_tables_free(tables);
 }
 
+/* What this process has allocated now, as the allocator sees it. */
+static size_t allocated(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    return __sanitizer_get_current_allocated_bytes();
+#else
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#endif
+}
+
+/* Sets of some and of thousands of frequencies, and blocks of each: all that is allocated for them
+ * counts, and is within the budget after each. */
+static void sets_and_blocks_stay_within_the_budget(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* its allocator rounds to classes of its own */
+#endif
+    enum { BUDGET = 4 << 20, SETS = 600 };
+    static const size_t sizes[] = {8, 1, 32, 7, 300, 64, 2048};
+    const formula warm_up = {77, 1};
+    const pe_wave_spec first = spec_of(&warm_up);
+    pe_tables *tables = make(BUDGET); /* what MPFR keeps, is not ours */
+    pe_shared_wave set = wave_of(tables, &first);
+    pe_shared_wave_unref(&set);
+    pe_tables_free(tables);
+    size_t most = 0;
+    const size_t before = allocated();
+    tables = make(BUDGET);
+    for (int k = 0; k < SETS; k++) {
+        const formula own = {10000 + k, 1};
+        pe_wave_spec spec = spec_of(&own);
+        spec.n = sizes[(size_t)k % PE_LEN(sizes)];
+        spec.den = 2 * (double)spec.n;
+        pe_shared_wave wave = wave_of(tables, &spec);
+        for (int64_t at = 0; at < 3; at++) {
+            pe_block block = block_of(tables, &wave, at);
+            pe_block_unref(&block);
+        }
+        pe_shared_wave_unref(&wave);
+        pe_cache_stats stats;
+        pe_tables_stats(tables, &stats);
+        const size_t now = allocated() - before;
+        most = now > most ? now : most;
+        if (now > BUDGET || now > stats.bytes + 4096)
+            fail_msg("%zu bytes after %d sets, %zu counted", now, k + 1, stats.bytes);
+    }
+    print_message("%zu bytes at most\n", most);
+    assert_true(most > BUDGET / 2); /* it was full */
+    pe_tables_free(tables);
+}
+
 static void a_set_made_anew_has_a_new_identity(void **state)
 {
     pe_tables *tables = make(64); /* keeps nothing */
@@ -344,6 +402,7 @@ int main(void)
         cmocka_unit_test(blocks_hold_the_rows_of_their_positions_amplitude_included),
         cmocka_unit_test(a_block_is_computed_once_while_it_is_kept),
         cmocka_unit_test(a_held_block_stays_while_others_are_evicted),
+        cmocka_unit_test(sets_and_blocks_stay_within_the_budget),
         cmocka_unit_test(a_set_made_anew_has_a_new_identity),
         cmocka_unit_test(a_reference_more_takes_a_release_more),
         cmocka_unit_test(threads_that_want_the_same_get_one_set_and_the_same_blocks),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_warm.c - kept answers: all that is allocated for them, the library's part included, stays
- * within the budget.
+ * within the budget, whoever holds them; scans of one-off requests leave the others' hits alone.
  */
 #include "support/check.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,11 +114,177 @@ static void large_answers_stay_within_the_budget(void **state)
     stay_within(400000);
 }
 
+/* ---- threads that hold ---- */
+
+enum { THREADS = 4, HOLDS = 6, TURNS = 1500 };
+
+typedef struct reader {
+    pthread_t thread;
+    pe_warm *warm;
+    pe_service *service;
+    random_source random;
+    size_t before, most;
+    size_t kept, refused;
+} reader;
+
+/* Holds some answers, as connections do that send them. */
+static void *read_answers(void *context)
+{
+    reader *self = context;
+    pe_entry *held[HOLDS] = {0};
+    for (int i = 0; i < TURNS; i++) {
+        char key[64];
+        pe_problem why;
+        const int64_t which = random_int(&self->random, 0, 400);
+        wish made = {.service = self->service, .bytes = (size_t)(1 + 4 * which * which)};
+        const pe_facts facts = {.location = location};
+        const int length = snprintf(key, sizeof key, "answer %d", (int)which);
+        pe_entry **slot = &held[random_int(&self->random, 0, HOLDS - 1)];
+        pe_entry_unref(*slot);
+        *slot = NULL;
+        if (pe_warm_get(self->warm, key, (size_t)length, pe_answer_weight(made.bytes, &facts), fill,
+                        &made, slot, NULL, &why) != PE_OK)
+            break;
+        self->kept += *slot != NULL;
+        self->refused += *slot == NULL;
+        const size_t now = allocated() - self->before;
+        self->most = now > self->most ? now : self->most;
+    }
+    for (int h = 0; h < HOLDS; h++)
+        pe_entry_unref(held[h]);
+    return NULL;
+}
+
+/* Together they would hold more than the budget. */
+static void threads_that_hold_answers_stay_within_the_budget(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+    mallopt(M_ARENA_MAX, 1); /* others are not counted */
+    pe_service service = {.settings = &settings};
+    pe_problem why;
+    pe_warm *warm;
+    reader readers[THREADS];
+    const size_t before = allocated();
+    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    for (int t = 0; t < THREADS; t++)
+        readers[t] = (reader){
+            .warm = warm, .service = &service, .random = random_make("answers"), .before = before};
+    for (int t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&readers[t].thread, NULL, read_answers, &readers[t]), 0);
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(readers[t].thread, NULL);
+    for (int t = 0; t < THREADS; t++) {
+        print_message("%zu kept, %zu refused, %zu bytes at most\n", readers[t].kept,
+                      readers[t].refused, readers[t].most);
+        assert_int_equal(readers[t].kept + readers[t].refused, TURNS);
+        assert_true(readers[t].refused > 0);
+        assert_in_range(readers[t].most, BUDGET / 2, BUDGET);
+    }
+    pe_cache_stats answers, fronts;
+    pe_warm_stats(warm, &answers, &fronts);
+    assert_int_equal(answers.held, 0);
+    assert_int_equal(answers.loose, 0);
+    pe_warm_free(warm);
+}
+
+/* ---- scans ---- */
+
+enum { OBJECTS = 2000, REPLAYED = 40000 };
+
+/* Sizes of three orders of magnitude: most are small, and most bytes are in the large ones. */
+static size_t size_of(size_t object)
+{
+    const unsigned mixed = (unsigned)object * 2654435761U >> 16;
+    return mixed % 10 < 7 ? 200 + mixed % 1000 : mixed % 10 < 9 ? 4000 + mixed % 8000 : 65536;
+}
+
+static bool ask_warm(pe_warm *warm, pe_service *service, const char *name, size_t bytes)
+{
+    pe_front front;
+    pe_problem why;
+    pe_front_make(name, "*/*", NULL, &front);
+    pe_entry *entry = pe_warm_find(warm, &front);
+    const bool hit = entry != NULL;
+    if (!hit) {
+        const pe_facts facts = {.location = location};
+        wish made = {.service = service, .bytes = bytes};
+        assert_int_equal(pe_warm_get(warm, name, strlen(name), pe_answer_weight(bytes, &facts),
+                                     fill, &made, &entry, NULL, &why),
+                         PE_OK);
+        pe_warm_learn(warm, &front, name, strlen(name));
+    }
+    pe_entry_unref(entry);
+    return hit;
+}
+
+/* Share of hits of the same Zipf requests (exponent 1), with a scan of `scan` one-off answers after
+ * every `every`. */
+static double replay(size_t every, size_t scan)
+{
+    static double cumulative[OBJECTS];
+    double sum = 0;
+    pe_service service = {.settings = &settings};
+    pe_problem why;
+    pe_warm *warm;
+    uint64_t random = 20261121;
+    size_t hits = 0, once = 0;
+    for (size_t k = 0; k < OBJECTS; k++)
+        cumulative[k] = sum += 1.0 / (double)(k + 1);
+    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    for (size_t r = 1; r <= REPLAYED; r++) {
+        char name[32];
+        size_t object = 0;
+        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const double at = (double)(random >> 11) * 0x1p-53 * sum;
+        for (size_t high = OBJECTS - 1; object < high;) {
+            const size_t middle = (object + high) / 2;
+            if (cumulative[middle] < at)
+                object = middle + 1;
+            else
+                high = middle;
+        }
+        snprintf(name, sizeof name, "/object/%zu", object);
+        hits += ask_warm(warm, &service, name, size_of(object));
+        for (size_t s = 0; r % every == 0 && s < scan; s++, once++) {
+            snprintf(name, sizeof name, "/once/%zu", once);
+            ask_warm(warm, &service, name, size_of(once));
+        }
+    }
+    pe_warm_free(warm);
+    return (double)hits / REPLAYED;
+}
+
+static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t every, scan;
+    } cases[] = {
+        {"200 one-off answers after every 2000 requests", 2000, 200},
+        {"2000 one-off answers after every 20000 requests", 20000, 2000},
+        {"one one-off answer after every fifth request", 5, 1},
+    };
+    const double alone = replay(REPLAYED, 0);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        const double scanned = replay(cases[c].every, cases[c].scan);
+        print_message("%s: hits %.4f, without scans %.4f\n", cases[c].name, scanned, alone);
+        if (scanned < alone - 0.05)
+            fail_msg("%s: hits %.4f, without scans %.4f, at most 0.05 less wanted", cases[c].name,
+                     scanned, alone);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_answers_stay_within_the_budget),
         cmocka_unit_test(large_answers_stay_within_the_budget),
+        cmocka_unit_test(threads_that_hold_answers_stay_within_the_budget),
+        cmocka_unit_test(scans_of_mixed_sizes_cost_at_most_five_points_of_hits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
