@@ -47,16 +47,25 @@ static const struct narrow_type {
 } narrow_types[PE_DTYPES] = {
     [PE_FLOAT32] = {29, 0x1p-126}, [PE_FLOAT16] = {42, 0x1p-14}, [PE_BFLOAT16] = {45, 0x1p-126}};
 
+/* Does a double hold each product hi*k to the last bit, as with ALiBi's slopes of 1/2, 1/4, ...? */
+static bool products_are_whole(double hi, double base, double step, size_t n)
+{
+    const double last = base + (double)n * step;
+    const double most = pe_abs(base) > pe_abs(last) ? pe_abs(base) : pe_abs(last);
+    const uint64_t fraction = pe_bits_of(hi) & ((1ULL << 52) - 1);
+    return most <= (double)(1ULL << (fraction == 0 ? 52 : __builtin_ctzll(fraction)));
+}
+
 /*
  * v[j] = hi*k, k = base + j*step, if all of them surely round to a narrower type as m*k does; else
- * false. What hi leaves of m and the rounding of the product make 2^-52 of it, two last places: so
- * the bits beyond the type must be more than that from a midpoint (1000...). |hi| is the least
- * product but zero; all must be normal numbers of the type.
+ * false. They do when they are m*k (whole). What hi leaves of m and the rounding of the product
+ * make 2^-52 of it, two last places: so the bits beyond the type must be more than that from a
+ * midpoint (1000...). |hi| is the least product but zero; all must be normal numbers of the type.
  *
  * n is taken up to whole vectors of every level, so that all levels decide alike.
  */
-PE_INLINE bool near_block(const struct narrow_type *type, double hi, double base, double step,
-                          size_t n, double *v)
+PE_INLINE bool near_block(const struct narrow_type *type, bool whole, double hi, double base,
+                          double step, size_t n, double *v)
 {
     const uint64_t mask = (1ULL << type->beyond) - 1, low = (1ULL << (type->beyond - 1)) - 4;
     pe_vd k = pe_all(base);
@@ -71,7 +80,7 @@ PE_INLINE bool near_block(const struct narrow_type *type, double hi, double base
         pe_store_d(v + j, p);
         k += PE_LANES * step;
     }
-    return !pe_any_top_bit(open);
+    return whole || !pe_any_top_bit(open);
 }
 
 /* Doubles v[j] that round to dtype as hi*k does, k = base + j*step; hi is the whole of m. */
@@ -152,7 +161,8 @@ size_t PE_LEVEL_NAME(pe_ramp)(pe_dtype dtype, double hi, double lo, int64_t firs
     for (size_t j = 0; j < n; j += block) {
         const size_t some = n - j < block ? n - j : block;
         const double base = (double)(first + (int64_t)j * step);
-        if (wide || !near_block(&narrow_types[dtype], hi, base, (double)step, some, v))
+        const bool whole = lo == 0 && products_are_whole(hi, base, (double)step, some);
+        if (wide || !near_block(&narrow_types[dtype], whole, hi, base, (double)step, some, v))
             listed += careful_block(wide, bound, hi, lo, base, (double)step, some, v, j,
                                     doubtful + listed);
         PE_LEVEL_NAME(pe_narrow)(dtype, v, some, (char *)out + j * pe_dtype_bytes(dtype));
