@@ -68,6 +68,10 @@ pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why) PE
  * it need is not computed. */
 void pe_stream_limit(pe_stream *stream, uint64_t end);
 
+/** With this much room no block of text is too large for the reader; what is too large is held for
+ * the next read. */
+size_t pe_stream_room(const pe_stream *stream);
+
 /**
  * For samples: continue near part / parts of all numbers. What is read then is as it will be there,
  * but for text that leads to the first number; offsets and lengths mean nothing any more.

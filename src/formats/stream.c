@@ -11,6 +11,8 @@
  * so it is little: hundreds of them stall. Wider units are made in parts, where the plan can. */
 #define NUMBERS_BYTES ((size_t)8 << 10)
 #define NUMBERS_MAX   ((size_t)2048)
+/* What their text usually takes at most. */
+#define TEXT_BYTES ((size_t)80 << 10)
 /* Elements of a plain table that a block may cost: some milliseconds. */
 #define BLOCK_WORK  ((size_t)1 << 19)
 #define BLOCK_ALIGN 64
@@ -250,41 +252,67 @@ static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out
     return bytes;
 }
 
-/* Room that text of the next numbers surely has enough of. */
-static size_t text_max(const pe_stream *stream)
+/* Room that the text of a block surely has enough of; nothing for literals. */
+static size_t text_max_of(const pe_stream *stream, size_t i)
 {
-    const pe_tensor *tensor = tensor_at(stream);
-    return stream->segments.segment[stream->segment].encoder->block_max(tensor,
-                                                                        numbers_max(tensor));
+    const pe_encoder *encoder = stream->segments.segment[i].encoder;
+    if (encoder == NULL)
+        return 0;
+    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
+    return encoder->block_max(tensor, numbers_max(tensor));
 }
 
-/* The next numbers as text: *made bytes at `to` if they surely fit there, else pending. */
+static size_t text_max(const pe_stream *stream)
+{
+    return text_max_of(stream, stream->segment);
+}
+
+/* Text that the reader skips, takes (*made bytes, at `to`), or comes for later: only that is held,
+ * in memory of its size, since what hundreds of readers hold must not leave holes behind. */
+static pe_status hand_out(pe_stream *stream, const char *text, size_t bytes, char *to, size_t room,
+                          size_t *made, pe_problem *why)
+{
+    const size_t skipped = stream->skip < bytes ? (size_t)stream->skip : bytes;
+    stream->skip -= skipped;
+    text += skipped;
+    bytes -= skipped;
+    *made = smaller(bytes, room);
+    memcpy(to, text, *made);
+    if (*made == bytes)
+        return PE_OK;
+    stream->pending_bytes = bytes - *made;
+    stream->pending = stream->text = malloc(stream->pending_bytes);
+    if (stream->text == NULL) {
+        stream->pending_bytes = 0;
+        return pe_fail_memory(why);
+    }
+    memcpy(stream->text, text + *made, stream->pending_bytes);
+    return PE_OK;
+}
+
+/* The next numbers as text: *made bytes at `to`, and what does not fit there pending. */
 static pe_status make_text(pe_stream *stream, char *to, size_t room, size_t *made, pe_problem *why)
 {
     alignas(BLOCK_ALIGN) unsigned char block[NUMBERS_BYTES];
+    char usual[TEXT_BYTES], *text = usual;
     const void *numbers;
-    size_t n;
-    const bool fits = room >= text_max(stream) && stream->skip == 0;
+    size_t n, most = text_max(stream);
     pe_status status = make_numbers(stream, block, &numbers, &n, why);
     if (status != PE_OK)
         return status;
-    if (fits) {
+    if (room >= most && stream->skip == 0) {
         *made = encode(stream, numbers, n, to);
     } else {
-        char *text = malloc(text_max(stream));
-        if (text == NULL)
+        if (most > sizeof usual && (text = malloc(most)) == NULL)
             return pe_fail_memory(why);
-        stream->pending_bytes = encode(stream, numbers, n, text);
-        stream->text =
-            realloc(text, stream->pending_bytes + 1); /* gives back what it did not take */
-        if (stream->text == NULL)
-            stream->text = text;
-        stream->pending = stream->text;
+        status = hand_out(stream, text, encode(stream, numbers, n, text), to, room, made, why);
+        if (text != usual)
+            free(text);
     }
     stream->next += n;
     if (stream->unit != NULL && stream->next == stream->unit_at + tensor_at(stream)->unit)
         drop(&stream->unit);
-    return PE_OK;
+    return status;
 }
 
 /* ---- numbers where the reader wants them ---- */
@@ -374,10 +402,7 @@ static pe_status make(pe_stream *stream, char *out, size_t bytes, char *to, size
         return make_in_place(stream, n, to, made, why);
     if (to > out && !(text && room >= text_max(stream)) && fits_next_time(stream, out, bytes))
         return PE_OK;
-    pe_status status = make_text(stream, to, room, made, why);
-    if (status == PE_OK)
-        drop_skipped(stream);
-    return status;
+    return make_text(stream, to, room, made, why);
 }
 
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got, pe_problem *why)
@@ -485,6 +510,16 @@ void pe_stream_sample(pe_stream *stream, size_t part, size_t parts)
         element -= tensor->elements;
     }
     stream->segment = i;
+}
+
+size_t pe_stream_room(const pe_stream *stream)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const size_t room = text_max_of(stream, i);
+        most = room > most ? room : most;
+    }
+    return most;
 }
 
 bool pe_stream_dear(const pe_stream *stream)

@@ -4,21 +4,28 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "http/coder.h"
 #include "http/rendered.h"
 #include "http/thread.h"
 
-/* What a worker makes at once. */
+/* What a worker makes at once: bytes as they are, or text, of which there is then one block. What
+ * it did not take is given back. */
 #define BLOCK_BYTES 32768
+#define TEXT_BYTES  81920
 
-/* A block that takes longer than this is made by a worker: a millisecond of others' time. */
-#define SLOW_NANOSECONDS 1000000
+/* Threads that send give at most about this to one block: others wait. */
+#define SLOW_NANOSECONDS 500000
+/* Workers make the next so many blocks, after one of theirs was slow: all of them quick, or it
+ * begins anew. */
+#define SLOW_FOR 64
 
 /*
  * Either the I/O thread or a worker has the feed, never both: the worker between a suspend and its
- * resume, which order their memory.
+ * resume, which order their memory. Before the first block nobody knows how long they take, so it
+ * is made where the request was planned, by a worker.
  */
 typedef struct pe_feed {
     pe_service *service;
@@ -26,10 +33,11 @@ typedef struct pe_feed {
     pe_numeric *numeric;
     pe_stream *stream;
     pe_coder *coder; /* of the stream; NULL: it goes out as it is */
-    bool slow;       /* the last block was */
+    bool dear;       /* workers make all blocks */
+    unsigned owed;   /* blocks that workers make before an I/O thread does */
     bool ended;      /* the stream has, or has failed */
     pe_status status;
-    char *block; /* made by a worker, not sent yet: [at, at + have) */
+    char *block; /* not sent yet: [at, at + have) */
     size_t at, have;
     pe_job job;
 } pe_feed;
@@ -44,69 +52,130 @@ static void release(void *context)
     free(feed);
 }
 
-/* The next bytes of the stream, timed. */
-static size_t produce(pe_feed *feed, char *out, size_t bytes)
+static void note(pe_feed *feed, pe_status status, size_t got, const pe_problem *why)
+{
+    feed->status = status;
+    feed->ended = status != PE_OK || got == 0;
+    if (status != PE_OK)
+        pe_log(PE_LOG_ERROR, "stream",
+               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why->detail}, {0}});
+    else
+        atomic_fetch_add_explicit(&feed->service->counters.stream_bytes, got, memory_order_relaxed);
+}
+
+/* A block of the stream as it is: bytes of a known length, or text, of which there is less than
+ * there is room for. */
+static pe_status make_plain(pe_feed *feed, size_t *got, pe_problem *why)
+{
+    char room[TEXT_BYTES];
+    const size_t text = pe_stream_room(feed->stream);
+    const size_t most = feed->numeric->length != UINT64_MAX ? BLOCK_BYTES
+                        : text < TEXT_BYTES                 ? text
+                                                            : TEXT_BYTES;
+    pe_status status = pe_stream_read(feed->stream, room, most, got, why);
+    if (status != PE_OK || *got == 0)
+        return status;
+    feed->block = malloc(*got);
+    if (feed->block == NULL)
+        return pe_fail_memory(why);
+    memcpy(feed->block, room, *got);
+    return PE_OK;
+}
+
+/* Make the next block and hold it. */
+static void make_block(pe_feed *feed)
 {
     pe_problem why;
     size_t got = 0;
     pe_thread_computes();
-    int64_t start = pe_clock();
-    feed->status = feed->coder != NULL ? pe_coder_read(feed->coder, out, bytes, &got, &why)
-                                       : pe_stream_read(feed->stream, out, bytes, &got, &why);
-    if (feed->status != PE_OK) {
-        pe_log(PE_LOG_ERROR, "stream",
-               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why.detail}, {0}});
-        got = 0;
-    }
-    feed->slow = pe_clock() - start > SLOW_NANOSECONDS;
-    feed->ended = got == 0;
-    atomic_fetch_add_explicit(&feed->service->counters.stream_bytes, got, memory_order_relaxed);
-    return got;
+    const pe_status status = feed->coder != NULL
+                                 ? pe_coder_read(feed->coder, &feed->block, &got, &why)
+                                 : make_plain(feed, &got, &why);
+    note(feed, status, got, &why);
+    feed->at = 0;
+    feed->have = status == PE_OK ? got : 0;
 }
 
-static void produce_in_worker(void *context)
+static int64_t thread_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* In a worker, whose own time is taken: what others do on the machine makes no block slow. */
+static void make_measured(pe_feed *feed)
+{
+    const int64_t start = thread_clock();
+    make_block(feed);
+    if (thread_clock() - start > SLOW_NANOSECONDS)
+        feed->owed = SLOW_FOR;
+    else if (feed->owed > 0)
+        feed->owed--;
+    atomic_fetch_add_explicit(&feed->service->counters.blocks_by_workers, 1, memory_order_relaxed);
+}
+
+static void make_in_worker(void *context)
 {
     pe_feed *feed = context;
-    feed->at = 0;
-    feed->have = produce(feed, feed->block, BLOCK_BYTES);
+    make_measured(feed);
     MHD_resume_connection(feed->connection);
 }
 
 /* Hand the next block to a worker; false when none will take it. */
 static bool hand_over(pe_feed *feed)
 {
-    feed->block = malloc(BLOCK_BYTES);
-    if (feed->block == NULL)
-        return false;
     MHD_suspend_connection(feed->connection);
-    feed->job = (pe_job){.run = produce_in_worker, .context = feed};
+    feed->job = (pe_job){.run = make_in_worker, .context = feed};
     if (pe_pool_submit(feed->service->pool, &feed->job, PE_JOB_BLOCK))
         return true;
     MHD_resume_connection(feed->connection);
-    free(feed->block);
-    feed->block = NULL;
     return false;
+}
+
+static size_t take(pe_feed *feed, char *out, size_t bytes)
+{
+    const size_t got = feed->have < bytes ? feed->have : bytes;
+    if (got > 0)
+        memcpy(out, feed->block + feed->at, got);
+    feed->at += got;
+    feed->have -= got;
+    if (feed->have == 0) { /* whoever stalls now holds the library's block alone */
+        free(feed->block);
+        feed->block = NULL;
+    }
+    return got;
+}
+
+/* The next block, here and now, for the sender. The clock is one that costs no call; where it says
+ * that this took long, the next block tells whether it did. */
+static size_t make_here(pe_feed *feed, char *out, size_t bytes)
+{
+    pe_problem why;
+    size_t got = 0;
+    pe_thread_computes();
+    const int64_t start = pe_clock();
+    const pe_status status = pe_stream_read(feed->stream, out, bytes, &got, &why);
+    note(feed, status, got, &why);
+    if (pe_clock() - start > SLOW_NANOSECONDS)
+        feed->owed = 1;
+    atomic_fetch_add_explicit(&feed->service->counters.blocks_by_io, 1, memory_order_relaxed);
+    return status == PE_OK ? got : 0;
 }
 
 static ssize_t read_block(void *context, uint64_t position, char *out, size_t bytes)
 {
     (void)position;
     pe_feed *feed = context;
-    size_t got = feed->have < bytes ? feed->have : bytes;
-    if (got > 0) {
-        memcpy(out, feed->block + feed->at, got);
-        feed->at += got;
-        feed->have -= got;
-        if (feed->have == 0) { /* whoever stalls now holds the library's block alone */
-            free(feed->block);
-            feed->block = NULL;
-        }
-        return (ssize_t)got;
+    size_t got = take(feed, out, bytes);
+    if (got == 0 && !feed->ended && (feed->dear || feed->owed > 0)) {
+        if (hand_over(feed))
+            return 0;     /* called again once resumed */
+        make_block(feed); /* the pool has ended, and soon the server */
+        got = take(feed, out, bytes);
+    } else if (got == 0 && !feed->ended) {
+        got = make_here(feed, out, bytes);
     }
-    if (!feed->ended && feed->slow && hand_over(feed))
-        return 0; /* called again once resumed */
-    if (!feed->ended)
-        got = produce(feed, out, bytes);
     if (got > 0)
         return (ssize_t)got;
     return feed->status == PE_OK ? MHD_CONTENT_READER_END_OF_STREAM
@@ -149,8 +218,9 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding)
         release(feed);
         return;
     }
-    /* Nobody knows yet how long a transform's block takes; coding one surely takes long. */
-    feed->slow = numeric->resource->kind == PE_TRANSFORM || feed->coder != NULL;
+    feed->dear = feed->coder != NULL || pe_stream_dear(feed->stream);
+    if (request->method != PE_METHOD_HEAD)
+        make_measured(feed);
     const uint64_t bytes = feed->coder != NULL            ? UINT64_MAX
                            : range->kind == PE_RANGE_PART ? range->bytes
                                                           : numeric->length;

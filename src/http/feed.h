@@ -7,9 +7,9 @@
 #include "http/numeric.h"
 
 /**
- * Decide the reply: a stream of numeric, which is taken, in that coding. Blocks that take long to
- * make are made by a worker while the connection is suspended, so that an I/O thread never waits
- * for one.
+ * Decide the reply: a stream of numeric, which is taken, in that coding. Its first block is made
+ * here. The I/O thread makes the following ones if they are quick; else workers do, while the
+ * connection is suspended.   Threads  a worker.
  */
 void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding);
 

@@ -136,6 +136,15 @@ static void add_answers(const pe_counters *counters, pe_buffer *out)
                          (uint64_t)atomic_load(&counters->by_class[i]));
 }
 
+static void add_blocks(const pe_counters *counters, pe_buffer *out)
+{
+    metric(out, "stream_blocks_total", "counter", "Blocks of streams by who made them.");
+    pe_buffer_format(out, "posenc_stream_blocks_total{by=\"io\"} %" PRIu64 "\n",
+                     (uint64_t)atomic_load(&counters->blocks_by_io));
+    pe_buffer_format(out, "posenc_stream_blocks_total{by=\"worker\"} %" PRIu64 "\n",
+                     (uint64_t)atomic_load(&counters->blocks_by_workers));
+}
+
 void pe_page_metrics(pe_request *request)
 {
     pe_service *service = request->service;
@@ -149,6 +158,7 @@ void pe_page_metrics(pe_request *request)
            atomic_load(&counters->streams));
     single(&out, "stream_bytes_total", "counter", "Bytes made for streams.",
            atomic_load(&counters->stream_bytes));
+    add_blocks(counters, &out);
     single(&out, "refused_total", "counter", "Requests whose framing was refused.",
            atomic_load(&counters->refused));
     single(&out, "timeouts_total", "counter", "Requests that did not arrive in time.",

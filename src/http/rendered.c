@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "http/coder.h"
 
 pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
 {
@@ -109,56 +110,28 @@ pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, bool in_b
     return PE_OK;
 }
 
-#define SAMPLES      3
-#define SAMPLE_BYTES 32768
-
-/* Bytes of the stream from where it stands; fewer at its end. */
-static pe_status read_sample(pe_stream *stream, pe_buffer *out, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    char *at = pe_buffer_reserve(out, SAMPLE_BYTES);
-    if (at == NULL)
-        return pe_fail_memory(why);
-    size_t got = 1;
-    for (size_t have = 0; have < SAMPLE_BYTES && got > 0 && status == PE_OK; have += got) {
-        status = pe_stream_read(stream, at + have, SAMPLE_BYTES - have, &got, why);
-        out->bytes += got;
-    }
-    return status;
-}
-
-static pe_status read_samples(const pe_numeric *numeric, pe_buffer *out, pe_problem *why)
-{
-    pe_stream *stream;
-    const bool parts = numeric->length != UINT64_MAX && numeric->length > SAMPLES * SAMPLE_BYTES;
-    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
-    if (status != PE_OK)
-        return status;
-    for (uint64_t s = 0; s < SAMPLES && status == PE_OK; s++) {
-        if (parts)
-            status =
-                pe_stream_seek(stream, (numeric->length - SAMPLE_BYTES) / (SAMPLES - 1) * s, why);
-        if (status == PE_OK)
-            status = read_sample(stream, out, why);
-    }
-    pe_stream_free(stream);
-    return status;
-}
+/* From the beginning, and after each third; shorter ones of numbers that take long. */
+#define SAMPLES           3
+#define SAMPLE_BYTES      65536
+#define SAMPLE_BYTES_DEAR 4096
 
 pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, bool *saves,
                                 pe_problem *why)
 {
-    pe_buffer sample = {0};
-    char *coded = NULL;
-    size_t bytes;
+    uint64_t plain = 0, coded = 0;
+    pe_stream *stream;
     *saves = false;
     if (coding == PE_CODING_IDENTITY)
         return PE_OK;
-    pe_status status = read_samples(numeric, &sample, why);
-    if (status == PE_OK)
-        status = pe_coding_apply(coding, sample.data, sample.bytes, &coded, &bytes, why);
-    *saves = status == PE_OK && coded != NULL;
-    free(coded);
-    pe_buffer_free(&sample);
+    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
+    if (status != PE_OK)
+        return status;
+    const uint64_t most = pe_stream_dear(stream) ? SAMPLE_BYTES_DEAR : SAMPLE_BYTES;
+    for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
+        pe_stream_sample(stream, s, SAMPLES);
+        status = pe_coder_sample(coding, stream, most, &plain, &coded, why);
+    }
+    pe_stream_free(stream);
+    *saves = coded <= plain - plain / 5;
     return status;
 }

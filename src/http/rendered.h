@@ -24,8 +24,8 @@ bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_b
                           char out[PE_ETAG_BYTES]);
 
 /**
- * Does coding save enough? Known for sure only of the whole; this looks at samples from its
- * beginning and, where parts can be asked for, its middle and its end.
+ * Would coding it as a stream is coded save enough? Known for sure only of the whole; this codes
+ * samples: from the beginning, and after each third.
  */
 pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, bool *saves,
                                 pe_problem *why) PE_MUST_CHECK;

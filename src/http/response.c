@@ -281,8 +281,10 @@ void pe_reply_stream(pe_request *request, uint64_t bytes, MHD_ContentReaderCallb
                      const char *timing)
 {
     bool known = bytes != UINT64_MAX;
+    /* Chunks are made in the connection's memory: the block would be held for nothing. */
+    const size_t block = known || !request->takes_interim ? STREAM_BLOCK_BYTES : 1;
     struct MHD_Response *response = MHD_create_response_from_callback(
-        known ? bytes : MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read, context, free_context);
+        known ? bytes : MHD_SIZE_UNKNOWN, block, read, context, free_context);
     request->answer_bytes = known ? bytes : 0;
     if (response == NULL)
         free_context(context);

@@ -21,7 +21,8 @@ typedef struct pe_counters {
     atomic_uint_fast64_t warm_hits, streams, refused, timeouts;
     atomic_uint_fast64_t abandoned;    /* whose clients had left before the work was begun */
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
-    atomic_uint_fast64_t connections;  /* ever */
+    atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
+    atomic_uint_fast64_t connections;                     /* ever */
 } pe_counters;
 
 /**

@@ -8,8 +8,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/array.h"
 #include "support/problem.h"
 #include "support/wire.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
 
 enum { ROWS = 4096, CHANNELS = 256 };
 
@@ -187,6 +194,160 @@ static void stalled_readers_do_not_hold_up_others(void **state)
         wire_close(&stalled[i]);
 }
 
+/* What has been made for a client is at most what stood between it and us when it left. */
+static void a_client_that_leaves_ends_the_work(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"raw", "json", "npy", "csv"};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        char request[256];
+        long before = metric("posenc_stream_bytes_total");
+        snprintf(request, sizeof request,
+                 "GET /v1/sinusoidal?d_model=1024&positions=0:262144&format=%s HTTP/1.1\r\n"
+                 "Host: a\r\n\r\n",
+                 formats[i]);
+        test_wire wire = wire_open(&server);
+        wire_send_text(&wire, request);
+        char some[1000];
+        wire_take(&wire, some, sizeof some);
+        wire_close(&wire);
+        while (metric("posenc_connections") > 1)
+            ;
+        long made = metric("posenc_stream_bytes_total") - before;
+        print_message("%s: %ld bytes made\n", formats[i], made);
+        assert_in_range(made, 1000, 32 << 20);
+        assert_int_equal(metric("posenc_stream_bytes_total") - before, made);
+    }
+}
+
+/* ---- who makes the blocks ---- */
+
+#define BY_IO      "posenc_stream_blocks_total{by=\"io\"}"
+#define BY_WORKERS "posenc_stream_blocks_total{by=\"worker\"}"
+
+/* What takes long, or might, is never made by a thread that sends: not even a first block to find
+ * that out. */
+static void dear_blocks_are_made_by_workers_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target, *line;
+    } cases[] = {
+        {"/v1/rope/decay?head_dim=64&offsets=0:300000&format=raw", NULL},
+        {"/v1/rope/decay?head_dim=1024&offsets=0:100000&format=json", NULL},
+        {"/v1/rope/decay?head_dim=32768&offsets=0:9000&format=npy", NULL},
+        {"/v1/rope/xpos/table?head_dim=256&positions=0:2000&format=safetensors", NULL},
+        {"/v1/sinusoidal?d_model=512&positions=0:1000&format=json", "Accept-Encoding: gzip"},
+        {"/v1/sinusoidal?d_model=512&positions=0:1000&format=json", "Accept-Encoding: zstd"},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        const char *const headers[] = {cases[i].line, NULL};
+        const long streams = metric("posenc_streams_total"), by_io = metric(BY_IO),
+                   by_workers = metric(BY_WORKERS);
+        reply answer = fetch(&server, "GET", cases[i].target, headers, NULL, 0);
+        assert_status(cases[i].target, &answer, 200);
+        assert_int_equal(metric("posenc_streams_total"), streams + 1);
+        assert_int_equal(metric(BY_IO), by_io);
+        assert_true(metric(BY_WORKERS) > by_workers + 1);
+        reply_free(&answer);
+    }
+}
+
+/* The first block of a stream is a worker's, as is the next one if sending was held up; all others
+ * of a plain table are made by the thread that sends, without handing over. */
+static void quick_blocks_are_made_where_they_are_sent(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {
+        "/v1/sinusoidal?d_model=256&positions=0:65536&format=raw",
+        "/v1/sinusoidal?d_model=65536&positions=0:200&format=npy",
+        "/v1/sinusoidal?d_model=256&positions=0:8192&format=json",
+    };
+    for (size_t i = 0; i < PE_LEN(targets); i++) {
+        const long by_io = metric(BY_IO), by_workers = metric(BY_WORKERS);
+        reply answer = get(&server, targets[i]);
+        assert_status(targets[i], &answer, 200);
+        const long io = metric(BY_IO) - by_io, workers = metric(BY_WORKERS) - by_workers;
+        print_message("%s: %ld and %ld blocks\n", targets[i], io, workers);
+        assert_true(workers >= 1);
+        if (!SANITIZED) /* there every block is slow */
+            assert_true(io > workers);
+        reply_free(&answer);
+    }
+}
+
+/* ---- HTTP/1.0 ---- */
+
+/* The answer to an old client, which knows no chunks: the request's lines after the first. */
+static reply get_as_old_client(const char *target, const char *lines, bool *stays)
+{
+    char request[256];
+    test_wire wire = wire_open(&server);
+    snprintf(request, sizeof request, "GET %s HTTP/1.0\r\n%s\r\n", target, lines);
+    wire_send_text(&wire, request);
+    reply answer = wire_answer(&wire, false);
+    assert_status(target, &answer, 200);
+    assert_header(target, &answer, "Transfer-Encoding", NULL);
+    *stays = false;
+    if (strstr(lines, "keep-alive") != NULL) {
+        wire_send_text(&wire, "GET /livez HTTP/1.0\r\n\r\n");
+        reply next = wire_answer(&wire, false);
+        *stays = next.status == 200;
+        reply_free(&next);
+    }
+    assert_true(wire_ended(&wire));
+    wire_close(&wire);
+    return answer;
+}
+
+static void a_known_length_is_told_to_old_clients(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {
+        "/v1/sinusoidal?d_model=256&positions=0:4096&format=raw",
+        "/v1/sinusoidal?d_model=256&positions=0:4096&format=npy",
+        "/v1/sinusoidal?d_model=256&positions=0:4096&format=safetensors",
+        "/v1/sinusoidal?d_model=256&positions=0:4096&encoding_format=base64",
+    };
+    for (size_t i = 0; i < PE_LEN(targets); i++) {
+        char length[32];
+        bool stays;
+        const long streams = metric("posenc_streams_total");
+        reply wanted = get(&server, targets[i]);
+        reply closed = get_as_old_client(targets[i], "", &stays);
+        reply kept = get_as_old_client(targets[i], "Connection: keep-alive\r\n", &stays);
+        assert_int_equal(metric("posenc_streams_total"), streams + 3);
+        assert_true(stays);
+        snprintf(length, sizeof length, "%zu", wanted.bytes);
+        assert_header(targets[i], &closed, "Content-Length", length);
+        assert_header(targets[i], &kept, "Content-Length", length);
+        assert_int_equal(closed.bytes, wanted.bytes);
+        assert_memory_equal(closed.body, wanted.body, wanted.bytes);
+        assert_memory_equal(kept.body, wanted.body, wanted.bytes);
+        reply_free(&wanted);
+        reply_free(&closed);
+        reply_free(&kept);
+    }
+}
+
+static void an_unknown_length_ends_with_the_connection_of_an_old_client(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {"/v1/sinusoidal?d_model=256&positions=0:2048",
+                                          "/v1/sinusoidal?d_model=256&positions=0:2048&format=csv"};
+    for (size_t i = 0; i < PE_LEN(targets); i++) {
+        bool stays;
+        reply wanted = get(&server, targets[i]);
+        reply got = get_as_old_client(targets[i], "Connection: keep-alive\r\n", &stays);
+        assert_false(stays);
+        assert_header(targets[i], &got, "Content-Length", NULL);
+        assert_int_equal(got.bytes, wanted.bytes);
+        assert_memory_equal(got.body, wanted.body, wanted.bytes);
+        reply_free(&wanted);
+        reply_free(&got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +357,11 @@ int main(void)
         cmocka_unit_test(a_client_that_ends_its_side_gets_its_answer_and_the_end),
         cmocka_unit_test(clients_of_transforms_that_go_away_leave_nothing_behind),
         cmocka_unit_test(stalled_readers_do_not_hold_up_others),
+        cmocka_unit_test(a_client_that_leaves_ends_the_work),
+        cmocka_unit_test(dear_blocks_are_made_by_workers_alone),
+        cmocka_unit_test(quick_blocks_are_made_where_they_are_sent),
+        cmocka_unit_test(a_known_length_is_told_to_old_clients),
+        cmocka_unit_test(an_unknown_length_ends_with_the_connection_of_an_old_client),
     };
     return cmocka_run_group_tests_name("http streams", tests, start, stop);
 }

@@ -5,6 +5,7 @@
 #include "support/check.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +19,30 @@
 /* A server that says nothing for this long will not say anything. */
 #define PATIENCE_MS 120000
 
-test_wire wire_open(const test_server *server)
+/* Segments and buffers of this many bytes (0: as usual). */
+static test_wire open_with(const test_server *server, int segment, int buffer)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((in_port_t)server->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     test_wire made = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     assert_true(made.fd >= 0);
+    if (segment > 0) {
+        setsockopt(made.fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
+        setsockopt(made.fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+    }
     assert_int_equal(connect(made.fd, (struct sockaddr *)&address, sizeof address), 0);
     return made;
+}
+
+test_wire wire_open(const test_server *server)
+{
+    return open_with(server, 0, 0);
+}
+
+test_wire wire_open_narrow(const test_server *server)
+{
+    return open_with(server, 536, 4096);
 }
 
 void wire_close(test_wire *wire)

@@ -19,6 +19,8 @@ typedef struct test_wire {
 } test_wire;
 
 test_wire wire_open(const test_server *server);
+/** One that takes tens of kilobytes before it stalls, not megabytes. */
+test_wire wire_open_narrow(const test_server *server);
 void wire_close(test_wire *wire);
 
 /** Send all of it. False when the server has closed the connection. */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stalled.c - what hundreds of readers who stall cost in resident memory. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/wire.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1, READERS = 10 }; /* they keep what is freed: nothing to be learned */
+#else
+enum { SANITIZED = 0, READERS = 200 };
+#endif
+
+#define GROWTH_KB_MAX 16384L
+
+/* Answers of a gigabyte or more: 2^28 elements, or 2^27 of eight bytes. */
+static const struct {
+    const char *target, *line; /* a header line, or NULL */
+} gigabytes[] = {
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=raw", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=npy", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=safetensors", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=json", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=csv", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&encoding_format=base64", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:32768&format=raw", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:32768&format=npy", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:32768&format=safetensors", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:32768&format=json", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:32768&format=csv", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&format=raw", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&format=npy", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&format=safetensors", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&format=json", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&format=csv", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&encoding_format=base64", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:262144&dtype=float64&format=raw", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:262144&dtype=float64&format=json", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:16384&dtype=float64&format=raw", NULL},
+    {"/v1/sinusoidal?d_model=8192&positions=0:16384&dtype=float64&format=json", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64&format=raw", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64&format=npy", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64&format=safetensors", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64&format=json", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64&format=csv", NULL},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&dtype=float16&format=json", NULL},
+    {"/v1/rope/table?head_dim=65536&positions=0:4096&cache_layout=vllm&format=json", NULL},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=json", "Accept-Encoding: gzip"},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=json", "Accept-Encoding: zstd"},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=csv", "Accept-Encoding: gzip"},
+    {"/v1/sinusoidal?d_model=512&positions=0:524288&format=csv", "Accept-Encoding: zstd"},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64", "Accept-Encoding: gzip"},
+    {"/v1/sinusoidal?d_model=65536&positions=0:2048&dtype=float64", "Accept-Encoding: zstd"},
+    {"/v1/sinusoidal?d_model=65536&positions=0:4096&dtype=bfloat16&format=raw",
+     "Accept-Encoding: zstd"},
+};
+
+/* A field of /proc/PID/status in kB. */
+static long resident_kb(const test_server *server)
+{
+    char path[64], line[256];
+    long kb = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)server->pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "VmRSS:", 6) == 0)
+            kb = strtol(line + 6, NULL, 10);
+    fclose(file);
+    assert_true(kb > 0);
+    return kb;
+}
+
+static long metric(const test_server *server, const char *name)
+{
+    char line[128];
+    reply answer = get(server, "/metrics");
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(answer.body, line);
+    if (at == NULL)
+        fail_msg("/metrics has no %s", name);
+    const long value = strtol(at + strlen(line), NULL, 10);
+    reply_free(&answer);
+    return value;
+}
+
+/* Wait until no more of the streams is made: all sockets are full. */
+static void wait_until_stalled(const test_server *server)
+{
+    for (long made = -1, now; (now = metric(server, "posenc_stream_bytes_total")) != made;
+         made = now)
+        for (int i = 0; i < 50; i++)
+            (void)metric(server, "posenc_connections");
+}
+
+static void take_some(test_wire *wire, size_t bytes)
+{
+    char some[65536];
+    for (size_t step; bytes > 0; bytes -= step) {
+        step = bytes < sizeof some ? bytes : sizeof some;
+        wire_take(wire, some, step);
+    }
+}
+
+static long check_growth(const test_server *server, const char *request, const char *when,
+                         long before)
+{
+    wait_until_stalled(server);
+    const long grown = resident_kb(server) - before;
+    if (!SANITIZED && grown > GROWTH_KB_MAX)
+        fail_msg("%d readers stalled %s took %ld kB, at most %ld are allowed: %s", READERS, when,
+                 grown, GROWTH_KB_MAX, request);
+    return grown;
+}
+
+/* One server for each, so that no memory freed by others hides what is taken. */
+static void stall(const char *target, const char *line)
+{
+    static const char *const flags[] = {"--threads", "1", "--workers", "1", NULL};
+    static test_wire reader[READERS];
+    test_server server;
+    char request[256];
+    server_start(&server, flags);
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: a\r\n%s%s\r\n", target,
+             line != NULL ? line : "", line != NULL ? "\r\n" : "");
+    test_wire first = wire_open(&server);
+    wire_send_text(&first, request);
+    take_some(&first, 1048576); /* the tables are there, and the threads have computed */
+    wire_close(&first);
+    wait_until_stalled(&server);
+    const long before = resident_kb(&server);
+    for (int r = 0; r < READERS; r++) {
+        reader[r] = wire_open_narrow(&server);
+        wire_send_text(&reader[r], request);
+        take_some(&reader[r], 64);
+    }
+    const long at_once = check_growth(&server, request, "at once", before);
+    for (int r = 0; r < READERS; r++)
+        take_some(&reader[r], 131072);
+    const long later = check_growth(&server, request, "after a while", before);
+    print_message("%6ld kB at once, %6ld after a while: %s %s\n", at_once, later, target,
+                  line != NULL ? line : "");
+    for (int r = 0; r < READERS; r++)
+        wire_close(&reader[r]);
+    server_end(&server);
+}
+
+static void stalled_readers_of_a_gigabyte_cost_little_memory(void **state)
+{
+    (void)state;
+    print_message("%d readers\n", READERS);
+    for (size_t i = 0; i < sizeof gigabytes / sizeof gigabytes[0]; i++)
+        stall(gigabytes[i].target, gigabytes[i].line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stalled_readers_of_a_gigabyte_cost_little_memory),
+    };
+    return cmocka_run_group_tests_name("http stalled", tests, NULL, NULL);
+}
