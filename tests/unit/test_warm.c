@@ -46,7 +46,11 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
     const wish *made = context;
     char *data = malloc(made->bytes);
     char *url = strdup(location);
-    assert_true(data != NULL && url != NULL);
+    if (data == NULL || url == NULL) {
+        free(data);
+        free(url);
+        return pe_fail_memory(why);
+    }
     memset(data, 1, made->bytes);
     pe_facts facts = {.media_type = "application/octet-stream",
                       .etag = "\"0123456789abcdef0123456789abcdef\"",
