@@ -2,10 +2,12 @@
 /* watchdog.c - absolute deadlines of connections, and their end when the server drains. */
 #include "http/watchdog.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "http/service.h"
 
@@ -14,20 +16,30 @@
 #define TICK_MAX    250000000 /* ns */
 #define REAP_EVERY  500000000 /* ns */
 
+/* What the thread notes under the lock, to deal with it outside. */
+typedef struct note {
+    uint64_t serial; /* of the connection */
+    int socket;
+    bool late; /* else: has its client left? */
+} note;
+
 /*
- * The lock guards the list, the count and draining, and keeps sockets open while they are shut
+ * The lock guards the list, the counts and draining, and keeps sockets open while they are shut
  * down: a connection is removed before the library closes its socket. No other lock is taken with
- * it, and expired() does not wait (its send is non-blocking).
+ * it, and nothing is sent or received under it. The notes are the thread's own.
  */
 struct pe_watchdog {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pe_watch *first;
+    pe_watch *first; /* the youngest */
     size_t count;
+    uint64_t serial; /* of the youngest */
     atomic_bool draining;
     bool ending;
     pe_deadlines deadlines;
     int64_t tick, reaped_at;
+    note *notes;
+    size_t n_notes, notes_max;
     void (*expired)(void *context, int socket);
     void *context;
     pthread_t thread;
@@ -46,37 +58,121 @@ static void shut(pe_watch *watch)
     shutdown(watch->socket, SHUT_RDWR);
 }
 
-static void check(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
+static pe_phase phase_of(const pe_watch *watch)
 {
-    pe_phase phase = (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
-    if (watch->expired || phase == PE_PHASE_WORKING ||
-        now < atomic_load_explicit(&watch->deadline, memory_order_relaxed))
-        return;
-    if (phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING)
-        watchdog->expired(watchdog->context, watch->socket);
-    shut(watch);
+    return (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
 }
 
-/* Has the client ended its side, and has all that it sent been read? */
-static bool has_left(int socket)
+/* ---- deadlines ---- */
+
+static bool is_late(const pe_watch *watch, int64_t now)
 {
-    char next;
-    return recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return !watch->expired && phase_of(watch) != PE_PHASE_WORKING &&
+           now >= atomic_load_explicit(&watch->deadline, memory_order_relaxed);
 }
+
+/* A request that did not arrive gets a word, which is sent outside the lock: over a descriptor of
+ * our own, which stays open whatever the library does meanwhile. Called with the lock held. */
+static void note_late(pe_watchdog *watchdog, pe_watch *watch)
+{
+    const pe_phase phase = phase_of(watch);
+    const bool owed = phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING;
+    const int own = owed ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own < 0) {
+        shut(watch);
+        return;
+    }
+    watch->expired = true;
+    watchdog->notes[watchdog->n_notes++] = (note){watch->serial, own, true};
+}
+
+static void dismiss(const pe_watchdog *watchdog, int own)
+{
+    watchdog->expired(watchdog->context, own);
+    shutdown(own, SHUT_RDWR);
+    close(own);
+}
+
+/* ---- clients that have left ---- */
 
 /*
  * A client's end that arrives together with its last bytes is one event to epoll, after which the
  * library takes a short read for the end of it: such a connection would stay until its deadline.
  * Whoever has left twice in a row, with no answer on its way, is gone.
  */
-static void reap(pe_watch *watch)
+static bool may_have_left(const pe_watch *watch)
 {
-    pe_phase phase = (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
-    bool left = !watch->expired && phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING &&
-                has_left(watch->socket);
-    if (left && watch->left)
-        shut(watch);
-    watch->left = left;
+    const pe_phase phase = phase_of(watch);
+    return !watch->expired && phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING;
+}
+
+/* Has the client ended its side, and has all that it sent been read? The socket may have become
+ * another's; then the answer is about nobody. */
+static bool has_left(int socket)
+{
+    char next;
+    return recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* The notes of clients that have left are in the order of the list, from which some may have been
+ * removed meanwhile. Called with the lock held. */
+static void reap(pe_watchdog *watchdog)
+{
+    const note *at = watchdog->notes, *end = at + watchdog->n_notes;
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
+        while (at < end && at->serial > watch->serial)
+            at++;
+        const bool left = at < end && at->serial == watch->serial && may_have_left(watch);
+        if (left && watch->left)
+            shut(watch);
+        watch->left = left;
+    }
+}
+
+/* ---- the thread ---- */
+
+/* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
+static bool make_room(pe_watchdog *watchdog)
+{
+    while (watchdog->count > watchdog->notes_max) {
+        const size_t wanted = 2 * watchdog->count;
+        pthread_mutex_unlock(&watchdog->lock);
+        note *larger = realloc(watchdog->notes, wanted * sizeof *larger);
+        if (larger != NULL) {
+            watchdog->notes = larger;
+            watchdog->notes_max = wanted;
+        }
+        pthread_mutex_lock(&watchdog->lock);
+        if (larger == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Called with the lock held. */
+static void take_notes(pe_watchdog *watchdog, int64_t now, bool reaps)
+{
+    watchdog->n_notes = 0;
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
+        if (is_late(watch, now))
+            note_late(watchdog, watch);
+        else if (reaps && may_have_left(watch))
+            watchdog->notes[watchdog->n_notes++] = (note){watch->serial, watch->socket, false};
+    }
+}
+
+/* Without the lock. Those who have left stay noted. */
+static void work_off(pe_watchdog *watchdog)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < watchdog->n_notes; i++) {
+        const note *at = &watchdog->notes[i];
+        if (at->late)
+            dismiss(watchdog, at->socket);
+        else if (has_left(at->socket))
+            watchdog->notes[left++] = *at;
+    }
+    watchdog->n_notes = left;
 }
 
 /* Wait for a change or `nanoseconds`. Called with the lock held. */
@@ -92,16 +188,20 @@ static void *watch_all(void *context)
     pe_watchdog *watchdog = context;
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->ending) {
-        int64_t now = pe_clock();
-        bool reaps = now - watchdog->reaped_at >= REAP_EVERY;
-        for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
-            check(watchdog, watch, now);
+        const int64_t now = pe_clock();
+        const bool reaps = now - watchdog->reaped_at >= REAP_EVERY;
+        if (make_room(watchdog)) {
+            take_notes(watchdog, now, reaps);
+            pthread_mutex_unlock(&watchdog->lock);
+            work_off(watchdog);
+            pthread_mutex_lock(&watchdog->lock);
             if (reaps)
-                reap(watch);
+                reap(watchdog);
         }
         if (reaps)
             watchdog->reaped_at = now;
-        wait(watchdog, watchdog->tick);
+        if (!watchdog->ending)
+            wait(watchdog, watchdog->tick);
     }
     pthread_mutex_unlock(&watchdog->lock);
     return NULL;
@@ -153,6 +253,7 @@ void pe_watchdog_free(pe_watchdog *watchdog)
     pthread_join(watchdog->thread, NULL);
     pthread_cond_destroy(&watchdog->changed);
     pthread_mutex_destroy(&watchdog->lock);
+    free(watchdog->notes);
     free(watchdog);
 }
 
@@ -164,6 +265,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
     pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
     pthread_mutex_lock(&watchdog->lock);
     watch->previous = NULL;
+    watch->serial = ++watchdog->serial;
     watch->next = watchdog->first;
     if (watch->next != NULL)
         watch->next->previous = watch;

@@ -30,6 +30,7 @@ typedef struct pe_watchdog pe_watchdog;
 /** One connection's row. The connection's thread writes phase and deadline, the watchdog reads. */
 typedef struct pe_watch {
     struct pe_watch *previous, *next; /* the registry's */
+    uint64_t serial;                  /* the registry's */
     int socket;
     atomic_int phase;
     atomic_int_fast64_t deadline; /* pe_clock() */
@@ -42,7 +43,7 @@ typedef struct pe_deadlines {
 } pe_deadlines;
 
 /** Starts the watchdog's thread. expired(context, socket) is called, once, for a connection whose
- * request did not arrive in time, before its socket is shut down. */
+ * request did not arrive in time, before it is shut down; the socket is for this call only. */
 pe_status pe_watchdog_make(const pe_deadlines *deadlines,
                            void (*expired)(void *context, int socket), void *context,
                            pe_watchdog **out, pe_problem *why) PE_MUST_CHECK;

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* test_watchdog.c - deadlines and clients that have left, on pairs of sockets. */
+#include "support/check.h"
+
+#include <poll.h>
+#include <semaphore.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http/service.h"
+#include "http/watchdog.h"
+
+#define MILLISECOND INT64_C(1000000)
+#define LONG        (1000000 * MILLISECOND)
+
+/* How often an end was told, and what the telling waits for. */
+typedef struct scene {
+    pe_watchdog *watchdog;
+    sem_t told, go_on;
+    bool waits, in_time;
+} scene;
+
+static bool wait_for(sem_t *sem)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    return sem_timedwait(sem, &until) == 0;
+}
+
+static void on_expired(void *context, int socket)
+{
+    scene *s = context;
+    (void)!send(socket, "late", 4, MSG_NOSIGNAL); /* whether it came is seen at the other end */
+    sem_post(&s->told);
+    if (s->waits)
+        s->in_time = wait_for(&s->go_on);
+}
+
+static void open_scene(scene *s, const pe_deadlines *deadlines)
+{
+    pe_problem why;
+    sem_init(&s->told, 0, 0);
+    sem_init(&s->go_on, 0, 0);
+    s->waits = s->in_time = false;
+    assert_int_equal(pe_watchdog_make(deadlines, on_expired, s, &s->watchdog, &why), PE_OK);
+}
+
+static void close_scene(scene *s)
+{
+    pe_watchdog_free(s->watchdog);
+    sem_destroy(&s->told);
+    sem_destroy(&s->go_on);
+}
+
+/* Reads to the end; how much came. */
+static size_t drain(int fd)
+{
+    char some[64];
+    size_t bytes = 0;
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    for (ssize_t got = 1; got > 0; bytes += got > 0 ? (size_t)got : 0) {
+        assert_int_equal(poll(&wait, 1, 60000), 1);
+        got = recv(fd, some, sizeof some, 0);
+    }
+    return bytes;
+}
+
+/* Connections come and go while a late client is told so. */
+static void nobody_waits_for_a_farewell(void **state)
+{
+    (void)state;
+    const pe_deadlines deadlines = {.receive = 100 * MILLISECOND, .send = LONG, .idle = LONG};
+    scene s;
+    int late[2], other[2];
+    pe_watch watch, another;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, late), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+    open_scene(&s, &deadlines);
+    s.waits = true;
+    pe_watchdog_add(s.watchdog, &watch, late[0]);
+    assert_true(wait_for(&s.told)); /* and now the telling waits for us */
+    pe_watchdog_add(s.watchdog, &another, other[0]);
+    pe_watchdog_enter(s.watchdog, &another, PE_PHASE_WORKING, pe_clock());
+    pe_watchdog_remove(s.watchdog, &watch);
+    close(late[0]);
+    assert_int_equal(pe_watchdog_count(s.watchdog), 1);
+    sem_post(&s.go_on);
+    assert_int_equal(drain(late[1]), 4); /* the word, then the end */
+    pe_watchdog_remove(s.watchdog, &another);
+    close_scene(&s);
+    assert_true(s.in_time);
+    close(late[1]);
+    close(other[0]);
+    close(other[1]);
+}
+
+static void whoever_has_left_is_shut_and_others_are_not(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    const pe_deadlines deadlines = {.receive = LONG, .send = LONG, .idle = LONG};
+    scene s;
+    int pair[N][2];
+    pe_watch watch[N];
+    open_scene(&s, &deadlines);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]), 0);
+        pe_watchdog_add(s.watchdog, &watch[i], pair[i][0]);
+        pe_watchdog_enter(s.watchdog, &watch[i], i == 4 ? PE_PHASE_SENDING : PE_PHASE_IDLE,
+                          pe_clock());
+    }
+    for (int i = 1; i < N; i += 1)
+        if (i != 3)
+            shutdown(pair[i][1], SHUT_WR); /* all but 0 and 3 have left; 4 gets its answer still */
+    for (int i = 1; i < N; i++)
+        if (i != 3 && i != 4)
+            assert_int_equal(drain(pair[i][1]), 0); /* the end comes */
+    for (int i = 0; i < N; i++) {
+        struct pollfd now = {.fd = pair[i][1], .events = POLLIN};
+        assert_int_equal(poll(&now, 1, 0), i == 1 || i == 2 || i == 5);
+    }
+    for (int i = 0; i < N; i++) {
+        pe_watchdog_remove(s.watchdog, &watch[i]);
+        close(pair[i][0]);
+        close(pair[i][1]);
+    }
+    close_scene(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nobody_waits_for_a_farewell),
+        cmocka_unit_test(whoever_has_left_is_shut_and_others_are_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
