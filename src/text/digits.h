@@ -3,7 +3,9 @@
 #ifndef PE_TEXT_DIGITS_H
 #define PE_TEXT_DIGITS_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PE_EIGHT_ZEROS 0x3030303030303030ULL
 
@@ -19,6 +21,26 @@ static inline uint64_t pe_digits_split(uint64_t n)
     uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
     uint64_t tens = (twos * 103 >> 10) & 0x000f000f000f000fULL;
     return tens | (twos - 10 * tens) << 8;
+}
+
+/**
+ * Write all digits of 0 < n < 10^16; returns how many. Stores reach 16 bytes far. Whatever is left
+ * out in front is shifted out of a register: digits stored and loaded again in other pieces would
+ * stall.
+ */
+static inline size_t pe_digits_write(uint64_t n, char *out)
+{
+    const uint64_t high = n / 100000000, low = n - high * 100000000;
+    uint64_t head = pe_digits_split(high), tail = pe_digits_split(low);
+    const unsigned wide = high != 0; /* more than eight */
+    const unsigned zeros = (unsigned)__builtin_ctzll(wide ? head : tail) / 8;
+    const unsigned bits = 8 * zeros;
+    head |= PE_EIGHT_ZEROS, tail |= PE_EIGHT_ZEROS;
+    const uint64_t first = wide ? head >> bits | tail << 1 << (63 - bits) : tail >> bits;
+    const uint64_t second = tail >> bits;
+    memcpy(out, &first, 8);
+    memcpy(out + 8, &second, 8);
+    return 8 + 8 * wide - zeros;
 }
 
 /** The number that eight bytes 0..9 spell: the inverse of pe_digits_split. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* grid.h - the arithmetic by which blocks of narrow floats become decimal digits. */
+/* grid.h - how wide.c makes decimal digits of what tables hold, in doubles. */
 #ifndef PE_TEXT_GRID_H
 #define PE_TEXT_GRID_H
 
@@ -42,31 +42,6 @@ static const pe_grid pe_grids[PE_DTYPES] = {
                      0x1p-8,
                      1e6,
                      1e5},
-};
-
-/*
- * The same from 10 up: by binade from 2^3 on, up to 2^29. The power of ten falls with each; where
- * it would reach 0, numbers are whole, and have all of their digits.
- */
-typedef struct pe_large_grid {
-    uint8_t places; /* before the point, of numbers below the bound */
-    uint8_t power[PE_BFLOAT16 + 1];
-    float bound; /* the power of ten in the binade, or above it */
-} pe_large_grid;
-
-#define PE_LARGE_FIRST 3
-#define PE_LARGE_BELOW 1e9F
-
-static const pe_large_grid pe_large_grids[27] = {
-    {1, {7, 0, 3, 2}, 1e1F}, {2, {6, 0, 2, 1}, 1e2F}, {2, {6, 0, 2, 1}, 1e2F},
-    {2, {6, 0, 2, 1}, 1e2F}, {3, {5, 0, 1, 0}, 1e3F}, {3, {5, 0, 1, 0}, 1e3F},
-    {3, {5, 0, 1, 0}, 1e3F}, {4, {4, 0, 0, 0}, 1e4F}, {4, {4, 0, 0, 0}, 1e4F},
-    {4, {4, 0, 0, 0}, 1e4F}, {4, {4, 0, 0, 0}, 1e4F}, {5, {3, 0, 0, 0}, 1e5F},
-    {5, {3, 0, 0, 0}, 1e5F}, {5, {3, 0, 0, 0}, 1e5F}, {6, {2, 0, 0, 0}, 1e6F},
-    {6, {2, 0, 0, 0}, 1e6F}, {6, {2, 0, 0, 0}, 1e6F}, {7, {1, 0, 0, 0}, 1e7F},
-    {7, {1, 0, 0, 0}, 1e7F}, {7, {1, 0, 0, 0}, 1e7F}, {7, {0, 0, 0, 0}, 1e7F},
-    {8, {0, 0, 0, 0}, 1e8F}, {8, {0, 0, 0, 0}, 1e8F}, {8, {0, 0, 0, 0}, 1e8F},
-    {9, {0, 0, 0, 0}, 1e9F}, {9, {0, 0, 0, 0}, 1e9F}, {9, {0, 0, 0, 0}, 1e9F},
 };
 
 /** The smallest float not below 1e-4. */

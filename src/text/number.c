@@ -80,7 +80,7 @@ static inline int zeros_at_end(uint64_t eight)
     return 8 - ((highest_bit(eight << 3 | 1) + 5) >> 3);
 }
 
-/* 0 < n < 10^9: what narrow types and small integers need. */
+/* 0 < n < 10^9: what narrow types need. */
 static inline spelling spell_short(uint64_t n, int exponent)
 {
     const int length = digit_count(n);
@@ -186,12 +186,10 @@ size_t pe_number_print(pe_dtype dtype, double value, char *out)
         out[sign] = '0';
         return sign + 1;
     }
-    pe_shortest shortest = {0, 0};
     if (magnitude < 0x1p53 && magnitude == (double)(int64_t)magnitude)
-        shortest.digits = (uint64_t)(int64_t)magnitude;
-    else
-        shortest = find(dtype, magnitude);
-    spelling number = spell(shortest.digits, shortest.exponent);
+        return sign + pe_digits_write((uint64_t)(int64_t)magnitude, out + sign);
+    const pe_shortest shortest = find(dtype, magnitude);
+    const spelling number = spell(shortest.digits, shortest.exponent);
     return sign + lay_out(&number, out + sign);
 }
 
@@ -202,6 +200,8 @@ size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separat
     const size_t step = pe_dtype_bytes(dtype);
     if (n == 0)
         return 0;
+    if (n == 1) /* many leave each other the room that stores of fixed size need */
+        return pe_number_print(dtype, pe_dtype_load(dtype, at), out);
     if (dtype == PE_FLOAT32 || dtype == PE_FLOAT16 || dtype == PE_BFLOAT16)
         return (size_t)(pe_number_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
     if (dtype == PE_FLOAT64)

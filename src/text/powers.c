@@ -8,6 +8,7 @@
 #define WORDS 16
 
 pe_power pe_powers[PE_POWER_MAX - PE_POWER_MIN + 1];
+uint64_t pe_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
 
 /* The leading 128 bits of a number, rounded up when bits below them (or `dropped` ones) are lost.
  */
@@ -55,6 +56,12 @@ static void over_five(uint64_t *words)
     }
 }
 
+static uint64_t scale_of(int q)
+{
+    const int power = -pe_log10_pow2(q) - 1;
+    return pe_powers[power - PE_POWER_MIN].hi >> -(q + pe_log2_pow10(power) + 1);
+}
+
 /*
  * The bits of 10^k are those of 5^k. Flooring each division by five is flooring their product's,
  * so 2^960 divided n times holds the true leading bits of 5^-n; none of them is a whole number.
@@ -71,4 +78,6 @@ __attribute__((constructor)) static void fill_powers(void)
         over_five(down);
         pe_powers[k - PE_POWER_MIN] = leading_bits(down, 1);
     }
+    for (int q = PE_SCALE_MIN; q <= PE_SCALE_MAX; q++)
+        pe_scales[q - PE_SCALE_MIN] = scale_of(q);
 }

@@ -40,4 +40,15 @@ static inline int pe_log10_three_quarters_pow2(int q)
     return (q * 1262611 - 524031) >> 22;
 }
 
+/*
+ * What takes values c * 2^q of narrow types to units of 10^(k+1), k = pe_log10_pow2(q): 2^q *
+ * 10^-(k+1), which lies in [0.1, 1), as a fraction of 64 bits, cut off below. The last is that of
+ * bfloat16's infinity.
+ */
+#define PE_SCALE_MIN (-149)
+#define PE_SCALE_MAX 121
+
+/** Entry q - PE_SCALE_MIN. Filled before main runs, never written again. */
+extern uint64_t pe_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
+
 #endif

@@ -4,32 +4,6 @@
 
 #include "text/powers.h"
 
-const uint64_t pe_fives[23] = {
-    1,
-    5,
-    25,
-    125,
-    625,
-    3125,
-    15625,
-    78125,
-    390625,
-    1953125,
-    9765625,
-    48828125,
-    244140625,
-    1220703125,
-    6103515625,
-    30517578125,
-    152587890625,
-    762939453125,
-    3814697265625,
-    19073486328125,
-    95367431640625,
-    476837158203125,
-    2384185791015625,
-};
-
 /* A 192-bit number, as the product of a power's 128 bits and 64 more is. */
 typedef struct wide {
     uint64_t high, middle, low;
@@ -88,8 +62,6 @@ static inline uint64_t to_odd(wide x)
  */
 pe_shortest pe_shortest_find(uint64_t c, int q, bool lopsided)
 {
-    if (!lopsided && c >= 10 && q >= PE_EXACT_LOWEST && q <= PE_EXACT_HIGHEST)
-        return pe_shortest_exact(c, q);
     int k = lopsided ? pe_log10_three_quarters_pow2(q) : pe_log10_pow2(q);
     pe_power power = pe_powers[-k - PE_POWER_MIN];
     int h = q + pe_log2_pow10(-k) + 1;

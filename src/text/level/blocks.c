@@ -2,204 +2,236 @@
 /* blocks.c - blocks of narrow floats to text, in loops that compilers turn into vectors. */
 #include "text/blocks.h"
 
-#include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "text/digits.h"
-#include "text/grid.h"
 #include "text/level/level.h"
 #include "text/number.h"
+#include "text/powers.h"
+
+/* level.h tells the method. From this q to -1 both X and H are exact. */
+#define PE_EXACT_MIN (-38)
+
+/* Digits are nine, and seven zeros. */
+#define SLOT 16
 
 typedef struct block {
-    float value[PE_BLOCK];
-    uint32_t number[PE_BLOCK]; /* nine digits */
-    uint32_t kind[PE_BLOCK];
-    uint32_t first[PE_BLOCK];     /* the first digit */
-    uint32_t fours[2 * PE_BLOCK]; /* the other eight, four by four */
+    _Alignas(64) char padded[4 * PE_BLOCK]; /* the elements, where there are fewer than a block's */
+    uint32_t bits[PE_BLOCK];                /* the element's, without its sign */
+    uint32_t negative[PE_BLOCK];
+    uint32_t c[PE_BLOCK];
+    int32_t q[PE_BLOCK];
+    int32_t tens[PE_BLOCK]; /* X before its point, and after it, in units of 1 / PE_ONE */
+    int32_t rest[PE_BLOCK];
+    int32_t width[PE_BLOCK]; /* H, in the same units */
+    int32_t eight[PE_BLOCK]; /* a number of eight digits, and the ninth */
+    int32_t last[PE_BLOCK];
+    uint32_t place[PE_BLOCK]; /* index of pe_places, or PE_GENERAL */
+    union {                   /* eight digits, four by four, and one by one */
+        uint32_t pair[PE_BLOCK];
+        uint16_t one[2 * PE_BLOCK];
+    } by_four;
+    union {
+        uint16_t two[4 * PE_BLOCK];
+        uint64_t eight[PE_BLOCK];
+    } by_digit;
+    _Alignas(64) uint64_t digits[SLOT / 8 * (PE_BLOCK + 1)];
 } block;
 
-/* Nearest integer, ties to even, for |x| < 2^51. */
-static inline double nearest(double x)
-{
-    return x + 0x1.8p52 - 0x1.8p52;
-}
+/* What elements look like. */
+typedef struct shape {
+    uint32_t fraction_bits, bits; /* all but the sign, that is */
+    int32_t lowest;               /* q of subnormals */
+    int32_t plain;                /* the least q of plain numbers, see take_apart */
+    int32_t whole;                /* the largest q of whole numbers below 2^53 */
+    int32_t lift, lifted; /* a power of ten, and its exponent: normal numbers of a 16-bit type have
+                             three to five digits, which this makes seven or eight */
+} shape;
 
-static void widen_bfloat16(const char *in, size_t n, float *out)
+static inline shape shape_of(pe_dtype dtype)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint16_t half;
-        memcpy(&half, in + 2 * i, 2);
-        uint32_t bits = (uint32_t)half << 16;
-        memcpy(out + i, &bits, 4);
-    }
+    return dtype == PE_FLOAT32   ? (shape){23, 31, -149, PE_EXACT_MIN, 29, 1, 0}
+           : dtype == PE_FLOAT16 ? (shape){10, 15, -24, -24, 5, 1000, 3}
+                                 : (shape){7, 15, -133, -26, 45, 10000, 4};
 }
 
 /*
- * The fraction and exponent fields moved to their places in a float are the value times 2^-112;
- * infinities and NaNs become numbers above 2^15, which are for the general path all the same.
+ * Returns whether all are plain: find_digits is enough for them, and they have no exponents, being
+ * 2^-19 or more.
  */
-static void widen_float16(const char *in, size_t n, float *out)
+static inline bool take_apart(shape type, const char *in, block *b)
 {
-    for (size_t i = 0; i < n; i++) {
+    const uint32_t hidden = 1U << type.fraction_bits;
+    int32_t others = 0;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        uint32_t element;
         uint16_t half;
-        memcpy(&half, in + 2 * i, 2);
-        uint32_t bits = (half & 0x7fffU) << 13, sign = (half & 0x8000U) << 16, wide;
-        float magnitude;
-        memcpy(&magnitude, &bits, 4);
-        magnitude *= 0x1p112F;
-        memcpy(&wide, &magnitude, 4);
-        wide |= sign;
-        memcpy(out + i, &wide, 4);
+        if (type.bits == 31)
+            memcpy(&element, in + 4 * i, 4);
+        else
+            memcpy(&half, in + 2 * i, 2), element = half;
+        const uint32_t bits = element & ((1U << type.bits) - 1), fraction = bits & (hidden - 1);
+        const int32_t exponent = (int32_t)(bits >> type.fraction_bits);
+        const int32_t subnormal = pe_mask(exponent == 0);
+        const int32_t q = exponent - 1 - subnormal + type.lowest;
+        others |= pe_mask(fraction == 0) | pe_mask(q < type.plain) | pe_mask(q > -1) | subnormal;
+        b->negative[i] = element >> type.bits;
+        b->bits[i] = bits;
+        b->c[i] = fraction | (hidden & (uint32_t)~subnormal);
+        b->q[i] = q;
     }
+    return others == 0;
 }
 
-static void widen(pe_dtype dtype, const char *in, size_t n, float *out)
+PE_PASS void scale_all(block *b)
 {
-    if (dtype == PE_FLOAT32)
-        memcpy(out, in, 4 * n);
-    else if (dtype == PE_FLOAT16)
-        widen_float16(in, n, out);
-    else
-        widen_bfloat16(in, n, out);
-    memset(out + n, 0, (PE_BLOCK - n) * sizeof *out);
-}
-
-/* Pass 1: the digits as one number. grid.h tells the method. */
-static void find_digits(const pe_grid *grid, block *b)
-{
-    const double s0 = grid->scale[0], s1 = grid->scale[1], s2 = grid->scale[2], s3 = grid->scale[3],
-                 s4 = grid->scale[4], s5 = grid->scale[5];
-    const float b0 = grid->bound[0], b1 = grid->bound[1], b2 = grid->bound[2], b3 = grid->bound[3],
-                b4 = grid->bound[4];
-    const double half = grid->half, lift0 = grid->first_lift, lift = grid->lift;
     for (size_t i = 0; i < PE_BLOCK; i++) {
-        uint32_t bits, power_bits;
-        float power;
-        memcpy(&bits, &b->value[i], 4);
-        power_bits = bits & 0x7f800000;
-        memcpy(&power, &power_bits, 4);
-        float m = fabsf(b->value[i]);
-        double scale = m < b0 ? s1 : s0;
-        scale = m < b1 ? s2 : scale;
-        scale = m < b2 ? s3 : scale;
-        scale = m < b3 ? s4 : scale;
-        scale = m < b4 ? s5 : scale;
-        double y = (double)m * scale, h = (double)power * half * scale;
-        double n = nearest(y), tens = nearest(y * 0.1) * 10;
-        n = fabs(tens - y) < h ? tens : n;
-        n *= m < b0 ? lift : lift0;
-        b->number[i] = (uint32_t)(int32_t)(n < 1e9 ? n : 0);
+        const uint64_t scale = pe_scales[b->q[i] - PE_SCALE_MIN];
+        const pe_uint128 x = (pe_uint128)b->c[i] * scale;
+        b->tens[i] = (int32_t)(x >> 64);
+        b->rest[i] = (int32_t)((uint64_t)x >> 36);
+        b->width[i] = (int32_t)(scale >> 37);
     }
 }
 
-/* Returns whether there are any from 10 up. */
-static bool find_kinds(const pe_grid *grid, block *b)
+/* Nine digits, the first of which is not zero, and the place. */
+PE_PASS void find_digits(shape type, block *b)
 {
-    uint32_t large = 0;
-    const float b1 = grid->bound[1], b2 = grid->bound[2], b3 = grid->bound[3], b4 = grid->bound[4];
     for (size_t i = 0; i < PE_BLOCK; i++) {
-        uint32_t bits;
-        memcpy(&bits, &b->value[i], 4);
-        float m = fabsf(b->value[i]);
-        uint32_t zeros =
-            (uint32_t)(m < b1) + (uint32_t)(m < b2) + (uint32_t)(m < b3) + (uint32_t)(m < b4);
-        zeros = m < PE_FLOAT_1E_4 || bits << 9 == 0 ? PE_GENERAL / 2 : zeros;
-        zeros = m >= 1 || m == 0 ? 0 : zeros;
-        zeros = m < 10 ? zeros : PE_GENERAL / 2;
-        large |= m >= 10;
-        b->kind[i] = 2 * zeros + (bits >> 31);
+        const pe_tenth tenth = pe_find_tenth(b->rest[i], b->width[i]);
+        const int32_t tens = b->tens[i] + tenth.carry, last = tenth.digit;
+
+        /* The first eight are `tens`, but where it has fewer, the last is one of them. */
+        const int32_t few = pe_mask(tens < (type.lift > 1 ? PE_ONE : 10000000));
+        int32_t eight = ((10 * tens + last) * type.lift & few) | (tens & ~few);
+        const int32_t seven = pe_mask(eight < 10000000);
+        eight += 9 * eight & seven;
+        const int32_t k = b->q[i] * 1233 >> 12; /* 1233 / 2^12 is log10(2) */
+        const int32_t point = k + 9 - type.lifted + few + seven;
+        b->last[i] = last & ~few;
+        b->eight[i] = eight;
+        b->place[i] = (uint32_t)(point - PE_POINT_MIN);
     }
-    return large != 0;
 }
 
-/* Digits and kinds of those from 10 up; as find_digits, but power and places are looked up. */
-static void find_large(pe_dtype dtype, block *b)
+/* Which ones are not done by that: zeros are then done, the others are PE_GENERAL. */
+PE_PASS void find_open(shape type, block *b)
 {
-    static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
-    const double half = pe_grids[dtype].half;
-    const float below = dtype == PE_FLOAT16 ? 0x1p16F : PE_LARGE_BELOW; /* widen_float16 */
+    const uint32_t hidden = 1U << type.fraction_bits, infinity = (1U << type.bits) - hidden;
+    const int32_t least = 100000 / type.lift; /* else there are fewer than seven digits */
     for (size_t i = 0; i < PE_BLOCK; i++) {
-        uint32_t bits, power_bits;
-        float power;
-        const float m = fabsf(b->value[i]);
-        if (!(m >= 10 && m < below))
-            continue;
-        memcpy(&bits, &m, 4);
-        power_bits = bits & 0x7f800000;
-        memcpy(&power, &power_bits, 4);
-        const pe_large_grid *grid = &pe_large_grids[(bits >> 23) - 127 - PE_LARGE_FIRST];
-        const uint32_t shift = grid->power[dtype],
-                       places = grid->places + (uint32_t)(m >= grid->bound);
-        const double scale = powers[shift], y = (double)m * scale;
-        const double h = shift == 0 ? 0 : (double)power * half * scale;
-        const double n = nearest(y), tens = nearest(y * 0.1) * 10;
-        const double digits = fabs(tens - y) < h ? tens : n;
-        b->number[i] = (uint32_t)(digits * powers[9 - places - shift]);
-        b->kind[i] = PE_LARGE + 2 * places + (signbit(b->value[i]) != 0);
+        const uint32_t bits = b->bits[i], zero = (uint32_t)pe_mask(bits == 0);
+        const int32_t q = b->q[i];
+        int32_t open = pe_is_open(b->rest[i], b->width[i]);
+        open &= pe_mask(q < PE_EXACT_MIN) | pe_mask(q >= 0);
+        /* Below a power of two the interval is narrower; whole numbers are surely within. */
+        open |= pe_mask((bits & (hidden - 1)) == 0) & pe_mask(b->rest[i] != 0);
+        open |= pe_mask(b->tens[i] < least) | pe_mask(bits >= infinity);
+        open |= pe_mask(q > 0) & pe_mask(q <= type.whole);
+        b->eight[i] &= (int32_t)~zero;
+        b->place[i] = ((b->place[i] | (uint32_t)open) & ~zero) | ((1 - PE_POINT_MIN) & zero);
     }
 }
 
-static inline size_t zeros_at_end(uint64_t digits)
+PE_PASS void split(block *b)
 {
-    return digits == 0 ? 8 : (size_t)__builtin_clzll(digits) / 8;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const uint32_t eight = (uint32_t)b->eight[i], high = eight / 10000;
+        b->by_four.pair[i] = high | (eight - high * 10000) << 16;
+    }
+    pe_split_fours(b->by_four.one, 2 * PE_BLOCK, b->by_digit.two);
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        b->digits[2 * i] = b->by_digit.eight[i];
+        b->digits[2 * i + 1] = (uint32_t)b->last[i];
+    }
 }
 
-static inline size_t write_large(const block *b, size_t i, char *out)
+/* One that is PE_GENERAL. */
+static inline size_t write_singly(pe_dtype dtype, const char *in, const block *b, size_t i,
+                                  char *out)
 {
-    uint64_t digits;
-    memcpy(&digits, b->fours + 2 * i, 8);
-    return pe_write_nine(b->kind[i], b->first[i], digits, 9 - zeros_at_end(digits), out);
+    if (b->q[i] > 0 && b->q[i] <= shape_of(dtype).whole) /* these have all of their digits */
+        return b->negative[i] + pe_digits_write((uint64_t)b->c[i] << b->q[i], out + b->negative[i]);
+    return pe_number_print(dtype, pe_dtype_load(dtype, in + i * pe_dtype_bytes(dtype)), out);
 }
 
-/* Pass 3: the text, by stores of fixed size. */
-static char *write_block(pe_dtype dtype, const char *in, const block *b, size_t n, char separator,
-                         char *out)
+/*
+ * By stores of fixed size, which reach 24 bytes far from behind the sign, and 8 from the end. A
+ * minus sign stands where every number begins, and a number without one begins there itself.
+ */
+static inline char *write_block(pe_dtype dtype, const char *in, const block *b, size_t n,
+                                bool plain, char separator, char *out)
 {
+    const uint64_t zeros = PE_EIGHT_ZEROS, next = (uint64_t)(unsigned char)separator | '-' << 8;
+    *out = '-';
     for (size_t i = 0; i < n; i++) {
-        uint32_t kind = b->kind[i];
-        if (__builtin_expect(kind >= PE_KINDS, 0)) {
-            out += kind < PE_GENERAL
-                       ? write_large(b, i, out)
-                       : pe_number_print(dtype,
-                                         pe_dtype_load(dtype, in + i * pe_dtype_bytes(dtype)), out);
-            *out++ = separator;
+        const uint32_t at = b->place[i];
+        if (!plain && __builtin_expect(at == PE_GENERAL, 0)) {
+            out += write_singly(dtype, in, b, i, out);
+            memcpy(out++, &next, 2);
             continue;
         }
-        pe_prefix start = pe_prefixes[kind];
-        uint64_t head, digits;
-        memcpy(&head, start.text, 8);
-        memcpy(&digits, b->fours + 2 * i, 8);
-        head += (uint64_t)b->first[i] << start.shift;
-        size_t zeros = zeros_at_end(digits);
-        /* A whole number keeps no point. */
-        size_t bytes = start.bytes + 8U - zeros - (kind < 2 && digits == 0);
-        digits |= PE_EIGHT_ZEROS;
-        memcpy(out, &head, 8);
-        memcpy(out + start.bytes, &digits, 8);
-        out += bytes;
-        *out++ = separator;
+        const pe_layout *layout = &pe_layouts[pe_places[at].layout];
+        const uint8_t *digits = (const uint8_t *)b->digits + SLOT * i;
+        const pe_sixteen text = pe_lay_out(layout, digits, 0);
+        const size_t bytes = layout->bytes[pe_count_digits(digits)];
+        out += b->negative[i];
+        memcpy(out, &text, 16);
+        if (plain) {
+            out += bytes;
+            memcpy(out, &next, 2);
+        } else {
+            uint64_t end;
+            memcpy(&end, pe_places[at].exponent, 8);
+            end = (end & ~(255ULL << 56)) | next << layout->exponent_bits;
+            memcpy(out + 16, &zeros, 8);
+            out += bytes;
+            memcpy(out, &end, 8);
+            out += layout->exponent_bits / 8;
+        }
+        out++;
+    }
+    return out;
+}
+
+/* As many elements as a block takes. */
+static inline const char *fill_up(const char *in, size_t n, size_t element_bytes, block *b)
+{
+    if (n == PE_BLOCK)
+        return in;
+    memset(b->padded, 0x3e, sizeof b->padded); /* some easy numbers */
+    memcpy(b->padded, in, n * element_bytes);
+    return b->padded;
+}
+
+static inline char *print_type(pe_dtype dtype, const char *in, size_t n, char separator, char *out)
+{
+    const size_t element_bytes = dtype == PE_FLOAT32 ? 4 : 2;
+    const shape type = shape_of(dtype);
+    block b;
+    while (n > 0) {
+        const size_t some = n < PE_BLOCK ? n : PE_BLOCK;
+        const bool plain = take_apart(type, fill_up(in, some, element_bytes, &b), &b);
+        scale_all(&b);
+        find_digits(type, &b);
+        if (!plain)
+            find_open(type, &b);
+        split(&b);
+        out = plain ? write_block(dtype, in, &b, some, true, separator, out)
+                    : write_block(dtype, in, &b, some, false, separator, out);
+        in += some * element_bytes;
+        n -= some;
     }
     return out;
 }
 
 static char *print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
 {
-    const char *in = data;
-    const size_t element_bytes = pe_dtype_bytes(dtype);
-    block b;
-    while (n > 0) {
-        size_t some = n < PE_BLOCK ? n : PE_BLOCK;
-        widen(dtype, in, some, b.value);
-        find_digits(&pe_grids[dtype], &b);
-        if (__builtin_expect(find_kinds(&pe_grids[dtype], &b), 0))
-            find_large(dtype, &b);
-        pe_split_first(b.number, b.first, b.fours);
-        pe_split_fours(b.fours);
-        out = write_block(dtype, in, &b, some, separator, out);
-        in += some * element_bytes;
-        n -= some;
-    }
-    return out;
+    if (dtype == PE_FLOAT32)
+        return print_type(PE_FLOAT32, data, n, separator, out);
+    if (dtype == PE_FLOAT16)
+        return print_type(PE_FLOAT16, data, n, separator, out);
+    return print_type(PE_BFLOAT16, data, n, separator, out);
 }
 
 extern const pe_number_blocks PE_TEXT_NAME(pe_number_blocks);

@@ -3,144 +3,162 @@
 #include <string.h>
 
 #include "text/blocks.h"
-#include "text/digits.h"
 #include "text/level/level.h"
 #include "text/number.h"
-#include "text/shortest.h"
+#include "text/powers.h"
+
+/* Digits are seventeen, and seven zeros. */
+#define SLOT 24
 
 typedef struct block {
-    uint32_t high[PE_BLOCK]; /* the first nine of seventeen digits */
-    uint32_t low[PE_BLOCK];  /* the other eight */
-    uint32_t kind[PE_BLOCK];
-    uint32_t first[PE_BLOCK];
-    uint32_t eight[2 * PE_BLOCK], more[2 * PE_BLOCK];
+    _Alignas(64) uint64_t bits[PE_BLOCK];
+    uint32_t negative[PE_BLOCK];
+    int32_t k[PE_BLOCK], shift[PE_BLOCK];
+    int32_t power[PE_BLOCK], open[PE_BLOCK]; /* all ones: a power of two; for pe_number_print */
+    uint64_t tens[PE_BLOCK]; /* X before its point, and after it, in units of 1 / PE_ONE */
+    int32_t rest[PE_BLOCK];
+    int32_t width[PE_BLOCK]; /* H, in the same units */
+    int32_t carry[PE_BLOCK];
+    uint32_t high[PE_BLOCK], low[PE_BLOCK]; /* sixteen digits, and the last */
+    uint32_t last[PE_BLOCK];
+    uint32_t place[PE_BLOCK]; /* index of pe_places, or PE_GENERAL */
+    union {                   /* sixteen digits, four by four, and one by one */
+        uint32_t pair[2 * PE_BLOCK];
+        uint16_t one[4 * PE_BLOCK];
+    } by_four;
+    union {
+        uint16_t two[8 * PE_BLOCK];
+        uint64_t eight[2 * PE_BLOCK];
+    } by_digit;
+    _Alignas(64) uint64_t digits[SLOT / 8 * (PE_BLOCK + 1)];
 } block;
 
-/*
- * Exponents of two from 2^-17 to 2^3; of these, magnitudes below 10, and zero, are done here. The
- * decimal comes in units of 10^k with k = -15 for exponent 3, -16 down to -1, and further down -21.
- * Seventeen digits of class -k - 16 hold it, those of exponent 3 with a zero added; the first may
- * be a zero. Powers of two have no more digits than that, so their lopsided interval does not
- * matter.
- */
-#define LOWEST  (1023 - 17)
-#define HIGHEST (1023 + 3)
-/* Beyond, up to where doubles are whole, digits are counted to know how many of them are. */
-#define LARGEST (1023 + 51)
-
-static inline void set_number(uint64_t n, size_t i, block *b)
+static void load(const char *in, size_t n, block *b)
 {
-    const uint64_t high = n / 100000000;
-    b->high[i] = (uint32_t)high;
-    b->low[i] = (uint32_t)(n - high * 100000000);
+    memcpy(b->bits, in, 8 * n);
+    for (size_t i = n; i < PE_BLOCK; i++)
+        b->bits[i] = 0x3ff3333333333333; /* something easy */
 }
 
-/* From 10 up. The number of digits is how many it has before the point, and -exponent. */
-static inline void find_large(uint64_t magnitude, uint32_t sign, size_t i, block *b)
+/* Zeros, subnormals, infinities and what is no number are open; others stand in for them. */
+PE_PASS void take_apart(block *b)
 {
-    static const uint64_t powers[] = {1,
-                                      10,
-                                      100,
-                                      1000,
-                                      10000,
-                                      100000,
-                                      1000000,
-                                      10000000,
-                                      100000000,
-                                      1000000000,
-                                      10000000000,
-                                      100000000000,
-                                      1000000000000,
-                                      10000000000000,
-                                      100000000000000,
-                                      1000000000000000,
-                                      10000000000000000,
-                                      100000000000000000};
-    const int exponent = (int)(magnitude >> 52) - 1075;
-    const pe_shortest shortest =
-        pe_shortest_exact((magnitude & ((1ULL << 52) - 1)) | 1ULL << 52, exponent);
-    const int about = (64 - __builtin_clzll(shortest.digits)) * 1233 >> 12;
-    const int length = about + (shortest.digits >= powers[about]);
-    set_number(shortest.digits * powers[17 - length], i, b);
-    b->kind[i] = PE_LARGE + 2 * (uint32_t)(length + shortest.exponent) + sign;
-}
-
-/* Pass 1: digits as two numbers, and the kind. */
-static inline void find_digits(uint64_t bits, size_t i, block *b)
-{
-    const uint64_t magnitude = bits & INT64_MAX, ten = 0x4024000000000000;
-    const int exponent = (int)(magnitude >> 52);
-    const uint32_t sign = (uint32_t)(bits >> 63);
-    pe_shortest shortest = {0, -16};
-    b->kind[i] = PE_GENERAL;
-    b->high[i] = b->low[i] = 0;
-    if (exponent >= HIGHEST && exponent <= LARGEST && magnitude >= ten) {
-        find_large(magnitude, sign, i, b);
-        return;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const uint32_t high = (uint32_t)(b->bits[i] >> 32), low = (uint32_t)b->bits[i];
+        int32_t exponent = (int32_t)(high >> 20 & 2047);
+        const int32_t other = pe_mask(exponent == 0) | pe_mask(exponent == 2047);
+        exponent = (exponent & ~other) | (1023 & other);
+        const int32_t k = pe_log10_pow2(exponent - 1075);
+        b->negative[i] = high >> 31;
+        b->k[i] = k;
+        b->shift[i] = exponent - 1075 + pe_log2_pow10(-k - 1) + 5; /* 1 to 4 */
+        b->open[i] = other;
+        b->power[i] = pe_mask(((high & 0xfffff) | low) == 0);
     }
-    if (exponent >= LOWEST && magnitude < ten)
-        shortest =
-            pe_shortest_exact((magnitude & ((1ULL << 52) - 1)) | 1ULL << 52, exponent - 1075);
-    else if (magnitude != 0)
-        return;
-    const bool coarse = shortest.exponent == -15;
-    set_number(coarse ? 10 * shortest.digits : shortest.digits, i, b);
-    b->kind[i] = 2 * (uint32_t)(coarse ? 0 : -16 - shortest.exponent) + sign;
 }
 
-static void find_all(const char *in, size_t n, block *b)
+/* X and H of c * 2^q, by the 128 bits of 10^-(k+1). */
+PE_PASS void scale_all(block *b)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, in + 8 * i, 8);
-        find_digits(bits, i, b);
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const pe_power power = pe_powers[-b->k[i] - 1 - PE_POWER_MIN];
+        const uint64_t c = (b->bits[i] & ((1ULL << 52) - 1)) | 1ULL << 52;
+        const uint64_t shifted = c << b->shift[i];
+        const pe_uint128 low = (pe_uint128)power.lo * shifted;
+        const pe_uint128 x = (pe_uint128)power.hi * shifted + (uint64_t)(low >> 64); /* 16 X */
+        b->tens[i] = (uint64_t)(x >> 68);
+        b->rest[i] = (int32_t)(uint32_t)((uint64_t)(x >> 40) & (PE_ONE - 1));
+        b->width[i] = (int32_t)(power.hi >> 36 >> (5 - b->shift[i]));
     }
-    memset(b->high + n, 0, (PE_BLOCK - n) * sizeof b->high[0]);
-    memset(b->low + n, 0, (PE_BLOCK - n) * sizeof b->low[0]);
 }
 
-static size_t zeros_at_end(uint64_t digits)
+PE_PASS void find_tenths(block *b)
 {
-    return digits == 0 ? 8 : (size_t)__builtin_clzll(digits) / 8;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const int32_t rest = b->rest[i], width = b->width[i];
+        const pe_tenth tenth = pe_find_tenth(rest, width);
+        b->last[i] = (uint32_t)tenth.digit;
+        b->carry[i] = tenth.carry;
+        b->open[i] |= pe_is_open(rest, width);
+        /* Below a power of two the interval is narrower; whole numbers are surely within. */
+        b->open[i] |= b->power[i] & pe_mask(rest != 0);
+    }
 }
 
-static inline size_t write_large(const block *b, size_t i, char *out)
+/* Seventeen digits, the first of which is not zero. */
+PE_PASS void join(block *b)
 {
-    uint64_t eight, more;
-    memcpy(&eight, b->eight + 2 * i, 8);
-    memcpy(&more, b->more + 2 * i, 8);
-    const size_t zeros = zeros_at_end(more) + (more == 0 ? zeros_at_end(eight) : 0);
-    return pe_write_seventeen(b->kind[i], b->first[i], eight, more, 17 - zeros, out);
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        /* The first sixteen are `tens`, but where it has fewer, the last is one of them. */
+        const uint64_t tens = b->tens[i] + (uint64_t)b->carry[i];
+        const uint64_t few = 0 - (uint64_t)(tens < 1000000000000000);
+        const uint64_t sixteen = tens + ((9 * tens + b->last[i]) & few);
+        const uint64_t high = sixteen / 100000000;
+        b->high[i] = (uint32_t)high;
+        b->low[i] = (uint32_t)(sixteen - high * 100000000);
+        b->last[i] &= (uint32_t)~few;
+        b->k[i] += (int32_t)few;
+    }
 }
 
-/* Pass 3: the text, by stores of fixed size. */
-static char *write_block(const char *in, const block *b, size_t n, char separator, char *out)
+PE_PASS void split(block *b)
 {
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const uint32_t high = b->high[i] / 10000, low = b->low[i] / 10000;
+        b->by_four.pair[2 * i] = high | (b->high[i] - high * 10000) << 16;
+        b->by_four.pair[2 * i + 1] = low | (b->low[i] - low * 10000) << 16;
+    }
+    pe_split_fours(b->by_four.one, 4 * PE_BLOCK, b->by_digit.two);
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        b->digits[3 * i] = b->by_digit.eight[2 * i];
+        b->digits[3 * i + 1] = b->by_digit.eight[2 * i + 1];
+        b->digits[3 * i + 2] = b->last[i];
+    }
+}
+
+/* Returns whether all are plain: not open, and without exponents. */
+PE_PASS bool find_places(block *b)
+{
+    int32_t others = 0;
+    for (size_t i = 0; i < PE_BLOCK; i++) {
+        const int32_t point = b->k[i] + 17;
+        b->place[i] = (uint32_t)(point - PE_POINT_MIN) | (uint32_t)b->open[i];
+        others |= b->open[i] | pe_mask(point < -5) | pe_mask(point > 21);
+    }
+    return others == 0;
+}
+
+static inline char *write_block(const char *in, const block *b, size_t n, bool plain,
+                                char separator, char *out)
+{
+    const uint64_t next = (uint64_t)(unsigned char)separator | '-' << 8;
+    *out = '-';
     for (size_t i = 0; i < n; i++) {
-        uint32_t kind = b->kind[i];
-        if (__builtin_expect(kind >= PE_KINDS, 0)) {
-            out += kind < PE_GENERAL
-                       ? write_large(b, i, out)
-                       : pe_number_print(PE_FLOAT64, pe_dtype_load(PE_FLOAT64, in + 8 * i), out);
-            *out++ = separator;
+        const uint32_t at = b->place[i];
+        if (!plain && __builtin_expect(at == PE_GENERAL, 0)) {
+            out += pe_number_print(PE_FLOAT64, pe_dtype_load(PE_FLOAT64, in + 8 * i), out);
+            memcpy(out++, &next, 2);
             continue;
         }
-        pe_prefix start = pe_prefixes[kind];
-        uint64_t head, eight, more;
-        memcpy(&head, start.text, 8);
-        memcpy(&eight, b->eight + 2 * i, 8);
-        memcpy(&more, b->more + 2 * i, 8);
-        head += (uint64_t)b->first[i] << start.shift;
-        size_t bytes = start.bytes + 16U - zeros_at_end(more);
-        if (__builtin_expect(more == 0, 0)) /* a whole number keeps no point */
-            bytes -= zeros_at_end(eight) + (kind < 2 && eight == 0);
-        eight |= PE_EIGHT_ZEROS;
-        more |= PE_EIGHT_ZEROS;
-        memcpy(out, &head, 8);
-        memcpy(out + start.bytes, &eight, 8);
-        memcpy(out + start.bytes + 8, &more, 8);
+        const pe_layout *layout = &pe_layouts[pe_places[at].layout];
+        const uint8_t *digits = (const uint8_t *)b->digits + SLOT * i;
+        const pe_sixteen head = pe_lay_out(layout, digits, 0),
+                         tail = pe_lay_out(layout, digits, 16);
+        const size_t bytes = layout->bytes[1 + pe_count_digits(digits + 1)];
+        out += b->negative[i];
+        memcpy(out, &head, 16);
+        memcpy(out + 16, &tail, 8);
         out += bytes;
-        *out++ = separator;
+        if (plain) {
+            memcpy(out, &next, 2);
+        } else {
+            uint64_t end;
+            memcpy(&end, pe_places[at].exponent, 8);
+            end = (end & ~(255ULL << 56)) | next << layout->exponent_bits;
+            memcpy(out, &end, 8);
+            out += layout->exponent_bits / 8;
+        }
+        out++;
     }
     return out;
 }
@@ -150,13 +168,15 @@ char *PE_TEXT_NAME(pe_doubles_print)(const void *data, size_t n, char separator,
     const char *in = data;
     block b;
     while (n > 0) {
-        size_t some = n < PE_BLOCK ? n : PE_BLOCK;
-        find_all(in, some, &b);
-        pe_split_first(b.high, b.first, b.eight);
-        pe_split_first(b.low, b.high, b.more); /* eight digits: their first of nine is 0 */
-        pe_split_fours(b.eight);
-        pe_split_fours(b.more);
-        out = write_block(in, &b, some, separator, out);
+        const size_t some = n < PE_BLOCK ? n : PE_BLOCK;
+        load(in, some, &b);
+        take_apart(&b);
+        scale_all(&b);
+        find_tenths(&b);
+        join(&b);
+        split(&b);
+        out = find_places(&b) ? write_block(in, &b, some, true, separator, out)
+                              : write_block(in, &b, some, false, separator, out);
         in += 8 * some;
         n -= some;
     }

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* level.h - what the files of level/ share: names per level, beginnings of numbers, digits. */
+/* level.h - what the files of level/ share: names per level, digits of many numbers, their text. */
 #ifndef PE_TEXT_LEVEL_LEVEL_H
 #define PE_TEXT_LEVEL_LEVEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "text/digits.h"
+#include "text/layout.h"
 
 /*
  * The files of this folder are compiled once per instruction-set level, each time with
@@ -26,95 +32,120 @@
 #define PE_BLOCK 128
 
 /**
- * How a number begins: `text` with its first digit added at `shift` bits, the other digits to
- * follow after `bytes`. A kind is twice the class, which is how many zeros come between 0. and the
- * first digit, plus one; class 0 has the first digit before the point. Odd kinds are negative.
+ * A pass over a block: a loop of its own has all registers to itself. noipa, since gcc 12 believes
+ * of loops over elements of two sizes that they store nothing, and would leave out the calls.
  */
-typedef struct pe_prefix {
-    char text[8];
-    uint8_t bytes, shift;
-} pe_prefix;
+#ifdef __clang__
+#define PE_PASS static __attribute__((noinline))
+#else
+#define PE_PASS static __attribute__((noipa))
+#endif
 
-#define PE_CLASSES 6
-#define PE_KINDS   (2 * PE_CLASSES)
+/** In place of an entry of pe_places: for pe_number_print. */
+#define PE_GENERAL UINT32_MAX
 
-/** Kinds of numbers from 10 up, p of whose digits stand before the point: these plus 2 p, odd ones
- * negative. Their first digit is not zero. */
-#define PE_LARGE (PE_KINDS - 2)
-/** For the general path. */
-#define PE_GENERAL 64
+/** Sixteen bytes that go together, in a register where there are such. */
+typedef uint8_t pe_sixteen __attribute__((vector_size(16)));
 
-static const pe_prefix pe_prefixes[PE_KINDS] = {
-    {"0.", 2, 0},      {"-0.", 3, 8},      {"0.0", 3, 16},     {"-0.0", 4, 24},
-    {"0.00", 4, 24},   {"-0.00", 5, 32},   {"0.000", 5, 32},   {"-0.000", 6, 40},
-    {"0.0000", 6, 40}, {"-0.0000", 7, 48}, {"0.00000", 7, 48}, {"-0.00000", 8, 56},
-};
-
-/** Numbers below 10^9 to their first digit and to two numbers of four digits. */
-static inline void pe_split_first(const uint32_t *number, uint32_t *first, uint32_t *fours)
+/** All ones where it is so: compilers make no jumps of these. */
+static inline int32_t pe_mask(bool so)
 {
-    for (size_t i = 0; i < PE_BLOCK; i++) {
-        uint32_t one = number[i] / 100000000, rest = number[i] - one * 100000000;
-        uint32_t high = rest / 10000;
-        first[i] = one;
-        fours[2 * i] = high;
-        fours[2 * i + 1] = rest - high * 10000;
-    }
+    return -(int32_t)so;
 }
 
-/** Numbers below 10^4 to four bytes each. x * 5243 >> 19 is x / 100; digits.h has the rest. */
-static inline void pe_split_fours(uint32_t *fours)
+/*
+ * How the shortest decimal of a value c * 2^q is found. With k = floor(log10(2^q)) the value is X
+ * units of 10^(k+1), and half the distance to its neighbours is H of them, 0.05 <= H < 0.5. A whole
+ * number less than H away from X is the shortest decimal, if there is one, else the nearest tenth
+ * is. (Schubfach's two grids, see shortest.h.)
+ *
+ * Here what follows the point of X, and H, are in units of 1 / PE_ONE, less than one too low. What
+ * is so near to a decision that this matters is open. Where both are exact, nothing is: X has fewer
+ * bits than H, so is never H away from a whole number, and ties go to even.
+ */
+#define PE_ONE (1 << 28)
+
+/** What comes after the whole part of X: a digit, or a carry to the whole part and the digit 0. */
+typedef struct pe_tenth {
+    int32_t digit, carry;
+} pe_tenth;
+
+static inline pe_tenth pe_find_tenth(int32_t rest, int32_t width)
 {
-    for (size_t i = 0; i < 2 * PE_BLOCK; i++) {
-        uint32_t x = fours[i], hundreds = x * 5243 >> 19;
-        uint32_t twos = hundreds | (x - 100 * hundreds) << 16;
-        uint32_t tens = (twos * 103 >> 10) & 0x000f000f;
-        fours[i] = tens | (twos - 10 * tens) << 8;
-    }
+    const uint32_t tenths = 10 * (uint32_t)rest;
+    int32_t digit = (int32_t)(tenths >> 28);
+    digit -= pe_mask((int32_t)(tenths & (PE_ONE - 1)) > PE_ONE / 2 - (digit & 1));
+    digit &= ~pe_mask(rest < width);
+    digit = PE_ONE - rest < width ? 10 : digit;
+    const int32_t carry = (digit + 6) >> 4;
+    return (pe_tenth){digit - 10 * carry, carry};
+}
+
+static inline int32_t pe_are_near(int32_t a, int32_t b, uint32_t slack)
+{
+    return pe_mask((uint32_t)(a - b) + slack <= 2 * slack);
+}
+
+/** All ones where pe_find_tenth may be wrong for inexact numbers. */
+static inline int32_t pe_is_open(int32_t rest, int32_t width)
+{
+    const int32_t tenths = (int32_t)(10 * (uint32_t)rest & (PE_ONE - 1));
+    return pe_are_near(rest, width, 2) | pe_are_near(PE_ONE - rest, width, 2) |
+           pe_are_near(tenths, PE_ONE / 2, 12);
 }
 
 /**
- * The text of a large kind whose digits are `first` and `rest`, of which `digits` in all are not
- * zeros at the end. Stores reach 18 bytes far. Returns its length: a whole number keeps no point.
- * Nothing jumps, since it is by turns that the numbers of a ramp are whole.
+ * Numbers below 10^4 to four digits each, two by two: bytes 0 to 9, the first of a pair lower.
+ * x * 5243 >> 19 is x / 100, and x * 6554 >> 16 is x / 10 for x < 100.
  */
-static inline size_t pe_write_nine(uint32_t kind, uint32_t first, uint64_t rest, size_t digits,
-                                   char *out)
+static inline void pe_split_fours(const uint16_t *restrict fours, size_t n, uint16_t *restrict out)
 {
-    const size_t p = (kind - PE_LARGE) / 2, sign = kind & 1;
-    const uint64_t ascii = rest | PE_EIGHT_ZEROS, after = ascii >> 4 * (p - 1) >> 4 * (p - 1);
-    out[0] = '-';
-    out += sign;
-    out[0] = (char)('0' + first);
-    memcpy(out + 1, &ascii, 8);
-    out[p] = '.';
-    memcpy(out + p + 1, &after, 8);
-    return sign + (digits <= p ? p : digits + 1);
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t high = (uint16_t)((uint32_t)fours[i] * 5243 >> 16) >> 3;
+        out[2 * i] = high;
+        out[2 * i + 1] = (uint16_t)(fours[i] - 100 * high);
+    }
+    for (size_t i = 0; i < 2 * n; i++) {
+        const uint16_t tens = (uint16_t)((uint32_t)out[i] * 6554 >> 16);
+        out[i] = (uint16_t)(tens | (out[i] - 10 * tens) << 8);
+    }
 }
 
-/** The same for seventeen digits. Stores reach 26 bytes far. */
-static inline size_t pe_write_seventeen(uint32_t kind, uint32_t first, uint64_t rest, uint64_t more,
-                                        size_t digits, char *out)
+static inline pe_sixteen pe_load_sixteen(const void *from)
 {
-    const size_t p = (kind - PE_LARGE) / 2, sign = kind & 1;
-    const uint64_t eight = rest | PE_EIGHT_ZEROS, last = more | PE_EIGHT_ZEROS;
-    out[0] = '-';
-    out += sign;
-    out[0] = (char)('0' + first);
-    memcpy(out + 1, &eight, 8);
-    memcpy(out + 9, &last, 8);
-    if (p <= 8) { /* the point comes among the first */
-        const unsigned bits = 8 * (unsigned)(p - 1);
-        const uint64_t after = eight >> bits | last << 1 << (63 - bits), end = last >> bits;
-        out[p] = '.';
-        memcpy(out + p + 1, &after, 8);
-        memcpy(out + p + 9, &end, 8);
-    } else {
-        const uint64_t after = last >> 8 * (p - 9);
-        out[p] = '.';
-        memcpy(out + p + 1, &after, 8);
-    }
-    return sign + (digits <= p ? p : digits + 1);
+    pe_sixteen bytes;
+    memcpy(&bytes, from, sizeof bytes);
+    return bytes;
+}
+
+/** Sixteen bytes of a text of these digits, from byte `at` on, which is 0 or 16 (of eight then). */
+static inline pe_sixteen pe_lay_out(const pe_layout *layout, const uint8_t *digits, size_t at)
+{
+    const pe_sixteen text = pe_load_sixteen(layout->text + at);
+#if defined(__SSSE3__)
+    return (pe_sixteen)_mm_shuffle_epi8((__m128i)pe_load_sixteen(digits + at / 2),
+                                        (__m128i)pe_load_sixteen(layout->from + at)) |
+           text;
+#else
+    return (pe_load_sixteen(digits + at) & pe_load_sixteen(layout->own + at)) |
+           (pe_load_sixteen(digits + at - layout->shift) & pe_load_sixteen(layout->moved + at)) |
+           text;
+#endif
+}
+
+/** How many of sixteen digits there are without zeros at the end. */
+static inline size_t pe_count_digits(const uint8_t *digits)
+{
+#if defined(__SSE2__)
+    const __m128i above = _mm_cmpgt_epi8((__m128i)pe_load_sixteen(digits), _mm_setzero_si128());
+    return 31 - (size_t)__builtin_clz((unsigned)_mm_movemask_epi8(above) << 1 | 1);
+#else
+    uint64_t head, tail;
+    memcpy(&head, digits, 8);
+    memcpy(&tail, digits + 8, 8);
+    const size_t in_head = head == 0 ? 0 : 8 - (size_t)__builtin_clzll(head) / 8;
+    return tail == 0 ? in_head : 16 - (size_t)__builtin_clzll(tail) / 8;
+#endif
 }
 
 /** Print float64: pe_number_blocks.print_doubles of the level. */
