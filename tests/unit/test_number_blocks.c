@@ -200,6 +200,36 @@ static void any_length_alignment_and_separator(void **unused)
         }
 }
 
+/* Whole numbers, ties, powers of two, halves of spacings and short decimals, in every binade. */
+static void fill_with_edges(uint64_t *seed, pe_dtype dtype, char *data, size_t n)
+{
+    static const int lowest[] = {
+        [PE_FLOAT32] = -149, [PE_FLOAT64] = -1074, [PE_FLOAT16] = -24, [PE_BFLOAT16] = -133};
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = random_bits(seed), few = bits >> 58;
+        const int q = lowest[dtype] + (int)(bits >> 20 & 4095) % (2 - 2 * lowest[dtype]);
+        const double decimal = (double)(bits >> 40) * pow(10, (double)(bits >> 32 & 63) - 48);
+        const double kinds[] = {ldexp(1, q), ldexp((double)(2 * few + 1), q),
+                                ldexp((double)(bits >> 11), q), decimal};
+        double v = kinds[bits % 4];
+        v = fabs(v) > pe_dtype_max(dtype) ? 0 : v;
+        pe_dtype_store(dtype, bits & 64 ? -v : v, data + i * pe_dtype_bytes(dtype));
+    }
+}
+
+static void edges_print_alike(void **unused)
+{
+    (void)unused;
+    static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
+    static char data[8 * MOST];
+    uint64_t seed = 6;
+    for (int round = 0; round < 40; round++)
+        for (size_t d = 0; d < PE_LEN(floats); d++) {
+            fill_with_edges(&seed, floats[d], data, MOST);
+            check(floats[d], data, MOST, ',');
+        }
+}
+
 /* The input ends at a forbidden page, and so does the room for the output. */
 static void nothing_else_is_touched(void **unused)
 {
@@ -250,6 +280,8 @@ int main(void)
         {"floats in turn print as they do singly", floats_in_turn_print_alike, NULL, NULL, NULL},
         {"numbers from ten up print as they do singly", numbers_from_ten_up_print_alike, NULL, NULL,
          NULL},
+        {"ties, powers of two and short decimals print as they do singly", edges_print_alike, NULL,
+         NULL, NULL},
         {"any length, alignment and separator", any_length_alignment_and_separator, NULL, NULL,
          NULL},
         {"nothing but the room promised is touched", nothing_else_is_touched, NULL, NULL, NULL},

@@ -22,9 +22,36 @@ static pe_scan scan(const char *text, double *value, size_t *used)
     return result;
 }
 
+/* The same in the middle of an array, which is read another way if much text follows. */
+static void check_in_array(const char *text, double wanted)
+{
+    static const char before[] = "[0.5,", after[] = ",-0.25,123.456,0.0625,-0.25,123.456,0.0625,"
+                                                    "-0.25,123.456,0.0625,-0.25,123.456,0.0625]";
+    const size_t bytes = strlen(text), all = sizeof before + bytes + sizeof after - 2;
+    pe_array array = {0};
+    pe_problem why;
+    size_t used;
+    char *copy = malloc(all);
+    assert_non_null(copy);
+    memcpy(copy, before, sizeof before - 1);
+    memcpy(copy + sizeof before - 1, text, bytes);
+    memcpy(copy + all - (sizeof after - 1), after, sizeof after - 1);
+    const pe_status status = pe_numbers_scan(copy, all, PE_FLOAT64, "x", 100, &array, &used, &why);
+    free(copy);
+    if (isinf(wanted)) {
+        assert_int_equal(status, PE_MALFORMED_REQUEST);
+        return;
+    }
+    if (status != PE_OK || array.elements != 14 ||
+        memcmp((const char *)array.data + 8, &wanted, 8) != 0)
+        fail_msg("%s in an array: got %d, not %a", text, status, wanted);
+    pe_array_free(&array);
+}
+
 static void check(const char *text)
 {
     double wanted = strtod(text, NULL), got = 1234.5;
+    check_in_array(text, wanted);
     size_t used = 0;
     pe_scan result = scan(text, &got, &used);
     if (isinf(wanted)) {
