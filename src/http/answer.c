@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "http/coder.h"
 #include "http/feed.h"
 #include "http/kept.h"
 #include "http/posted.h"
@@ -24,6 +25,11 @@
  * of a stream would hold, too. */
 #define WHOLE_BYTES 1048576
 #define SMALL_BYTES 65536
+
+/* The share of its size that an answer may keep to be coded; and how much smaller one coding makes
+ * it than another that is as welcome, and quicker, to be preferred. */
+#define WORTH_CODING 0.8
+#define MUCH_SMALLER 0.75
 
 /* ---- from decided to answered ---- */
 
@@ -121,17 +127,39 @@ static void answer_rendered(pe_request *request, pe_numeric *numeric)
     pe_reply_rendered(request, data, bytes, &numeric->facts, timing);
 }
 
+static bool as_welcome(const pe_request *request, pe_coding coding, pe_coding other)
+{
+    return pe_coding_as_welcome(request->header[PE_HEADER_ACCEPT_ENCODING], coding, other);
+}
+
+/* That of a stream: gzip finds rows again that zstd, where it streams, has forgotten. */
+static pe_status choose_coding(const pe_request *request, const pe_numeric *numeric, pe_coding *out,
+                               pe_problem *why)
+{
+    double share, other;
+    pe_coding best = coding_of(request);
+    pe_status status = pe_coder_share(best, &numeric->plan, &numeric->rendering, &share, why);
+    if (status == PE_OK && best == PE_CODING_ZSTD && as_welcome(request, best, PE_CODING_GZIP)) {
+        status = pe_coder_share(PE_CODING_GZIP, &numeric->plan, &numeric->rendering, &other, why);
+        if (status == PE_OK && other < MUCH_SMALLER * share) {
+            best = PE_CODING_GZIP;
+            share = other;
+        }
+    }
+    *out = share <= WORTH_CODING ? best : PE_CODING_IDENTITY;
+    return status;
+}
+
 /* True when the stream has taken numeric. */
 static bool answer_streamed(pe_request *request, pe_numeric *numeric)
 {
     pe_problem why;
-    bool saves;
-    const pe_coding coding = coding_of(request);
-    if (pe_numeric_try_coding(numeric, coding, &saves, &why) != PE_OK) {
+    pe_coding coding;
+    if (choose_coding(request, numeric, &coding, &why) != PE_OK) {
         pe_reply_problem(request, &why);
         return false;
     }
-    pe_feed_reply(request, numeric, saves ? coding : PE_CODING_IDENTITY);
+    pe_feed_reply(request, numeric, coding);
     return true;
 }
 
@@ -171,11 +199,13 @@ static bool not_modified(const pe_request *request, const pe_numeric *numeric, p
         return false;
     if (pe_etag_matches(tags, facts->etag))
         return true;
-    const pe_coding coding = coding_of(request);
-    for (int in_blocks = 0; in_blocks < 2 && coding != PE_CODING_IDENTITY; in_blocks++)
-        if (pe_numeric_coded_tag(numeric, coding, in_blocks, facts->etag) &&
-            pe_etag_matches(tags, facts->etag))
-            return true;
+    const pe_coding chosen = coding_of(request);
+    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
+        for (int in_blocks = 0; in_blocks < 2 && chosen != PE_CODING_IDENTITY; in_blocks++)
+            if (as_welcome(request, chosen, (pe_coding)coding) &&
+                pe_numeric_coded_tag(numeric, (pe_coding)coding, in_blocks, facts->etag) &&
+                pe_etag_matches(tags, facts->etag))
+                return true;
     return false;
 }
 

@@ -25,6 +25,7 @@
 #define ZSTD_WINDOW 11
 #define ZSTD_HASH   9
 #define ZSTD_CHAIN  6
+#define ZSTD_MATCH  5
 #define ZSTD_PIECE  16384
 
 /* Pieces are coded until they make this much, or are so many: about a millisecond of work. */
@@ -36,6 +37,14 @@
 #define ROOM_BYTES   81920
 #define INPUT_BYTES  (GZIP_PIECE + ROOM_BYTES)
 #define OUTPUT_BYTES (INPUT_BYTES + INPUT_BYTES / 8 + ENOUGH_BYTES)
+
+/* Samples: parts of a prime number, so that they fall on other columns of wide rows, too; shorter
+ * ones of numbers that take long. */
+#define SAMPLES           11
+#define SAMPLE_PARTS      97
+#define SAMPLE_PART(s)    (3 + 9 * (s))
+#define SAMPLE_BYTES      32768
+#define SAMPLE_BYTES_DEAR 2048
 
 /* A thread's. */
 typedef struct bench {
@@ -150,7 +159,7 @@ static bool start_zstd(pe_coder *coder)
     } parameters[] = {
         {ZSTD_c_compressionLevel, ZSTD_LEVEL}, {ZSTD_c_windowLog, ZSTD_WINDOW},
         {ZSTD_c_hashLog, ZSTD_HASH},           {ZSTD_c_chainLog, ZSTD_CHAIN},
-        {ZSTD_c_strategy, ZSTD_fast},
+        {ZSTD_c_minMatch, ZSTD_MATCH},         {ZSTD_c_strategy, ZSTD_fast},
     };
     coder->zstd = ZSTD_createCCtx();
     for (size_t i = 0; coder->zstd != NULL && i < sizeof parameters / sizeof parameters[0]; i++)
@@ -262,8 +271,10 @@ pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *
     return PE_OK;
 }
 
-pe_status pe_coder_sample(pe_coding coding, pe_stream *stream, uint64_t most, uint64_t *plain,
-                          uint64_t *coded, pe_problem *why)
+/* Code what the stream gives next, `most` bytes at most; add to *plain how much that was, and to
+ * *coded what it became. */
+static pe_status code_sample(pe_coding coding, pe_stream *stream, uint64_t most, uint64_t *plain,
+                             uint64_t *coded, pe_problem *why)
 {
     pe_coder *coder;
     char *data;
@@ -279,5 +290,27 @@ pe_status pe_coder_sample(pe_coding coding, pe_stream *stream, uint64_t most, ui
     }
     *plain += coder->taken;
     pe_coder_free(coder);
+    return status;
+}
+
+pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_rendering *rendering,
+                         double *out, pe_problem *why)
+{
+    uint64_t plain = 0, coded = 0;
+    pe_stream *stream;
+    *out = 1;
+    if (coding == PE_CODING_IDENTITY)
+        return PE_OK;
+    pe_status status = pe_stream_make(plan, rendering, &stream, why);
+    if (status != PE_OK)
+        return status;
+    const uint64_t most = pe_stream_dear(stream) ? SAMPLE_BYTES_DEAR : SAMPLE_BYTES;
+    for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
+        pe_stream_sample(stream, SAMPLE_PART(s), SAMPLE_PARTS);
+        status = code_sample(coding, stream, most, &plain, &coded, why);
+    }
+    pe_stream_free(stream);
+    if (status == PE_OK && plain > 0)
+        *out = (double)coded / (double)plain;
     return status;
 }

@@ -21,9 +21,9 @@ void pe_coder_free(pe_coder *coder); /* accepts NULL */
 /** The next coded bytes: *out is the caller's, to free; NULL at the end. About a millisecond. */
 pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *why) PE_MUST_CHECK;
 
-/** Code what the stream gives next, `most` bytes at most; add to *plain how much that was, and to
- * *coded what it became. */
-pe_status pe_coder_sample(pe_coding coding, pe_stream *stream, uint64_t most, uint64_t *plain,
-                          uint64_t *coded, pe_problem *why) PE_MUST_CHECK;
+/** The share of its size that a stream will keep when it is coded, as samples from all over it,
+ * coded the same way, tell; 1 for identity.   Errors  INTERNAL (memory). */
+pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_rendering *rendering,
+                         double *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -94,10 +94,12 @@ static bool is_name(const char *text, size_t bytes, const char *name)
     return bytes == strlen(name) && strncasecmp(text, name, bytes) == 0;
 }
 
-pe_coding pe_coding_choose(const char *accept_encoding)
+/* The weight of each coding; -1: not named. */
+static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
 {
-    int weight[PE_CODINGS] = {-1, -1, -1}; /* -1: not named */
     int star = -1;
+    for (int coding = 0; coding < PE_CODINGS; coding++)
+        weight[coding] = -1;
     for (const char *at = accept_encoding; at != NULL && *at != '\0';) {
         at += strspn(at, ", \t");
         size_t bytes = strcspn(at, ","), name = strcspn(at, ",; \t");
@@ -114,6 +116,12 @@ pe_coding pe_coding_choose(const char *accept_encoding)
     }
     if (weight[PE_CODING_GZIP] < 0)
         weight[PE_CODING_GZIP] = star;
+}
+
+pe_coding pe_coding_choose(const char *accept_encoding)
+{
+    int weight[PE_CODINGS];
+    read_weights(accept_encoding, weight);
     pe_coding best = PE_CODING_IDENTITY;
     for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
         if (weight[coding] > 0 && weight[coding] >= weight[best])
@@ -124,6 +132,13 @@ pe_coding pe_coding_choose(const char *accept_encoding)
 size_t pe_coding_room(size_t bytes)
 {
     return bytes - bytes / 5;
+}
+
+bool pe_coding_as_welcome(const char *accept_encoding, pe_coding coding, pe_coding other)
+{
+    int weight[PE_CODINGS];
+    read_weights(accept_encoding, weight);
+    return weight[other] > 0 && weight[other] >= weight[coding];
 }
 
 pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, char **out,

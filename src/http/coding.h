@@ -3,6 +3,7 @@
 #ifndef PE_HTTP_CODING_H
 #define PE_HTTP_CODING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -24,6 +25,9 @@ pe_coding pe_coding_choose(const char *accept_encoding);
 
 /** The most that so many bytes are coded to; what needs more is not worth it. */
 size_t pe_coding_room(size_t bytes);
+
+/** Would an Accept-Encoding header welcome `other` as much as `coding`, which it does? */
+bool pe_coding_as_welcome(const char *accept_encoding, pe_coding coding, pe_coding other);
 
 /**
  * Code the bytes, when that saves a fifth of them at least; else *out is NULL. *out is the

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "http/coder.h"
 
 pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
 {
@@ -84,7 +83,7 @@ void pe_numeric_key(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
     pe_buffer_str(key, pe_coding_name(coding));
     pe_buffer_str(key, " ");
     pe_buffer_str(key, pe_coding_maker(coding));
-    pe_buffer_str(key, in_blocks ? " in blocks\n" : "\n");
+    pe_buffer_str(key, in_blocks ? " in pieces\n" : "\n");
 }
 
 bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
@@ -108,30 +107,4 @@ pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, bool in_b
         !pe_numeric_coded_tag(numeric, coding, in_blocks, numeric->facts.etag))
         return pe_fail_memory(why);
     return PE_OK;
-}
-
-/* From the beginning, and after each third; shorter ones of numbers that take long. */
-#define SAMPLES           3
-#define SAMPLE_BYTES      65536
-#define SAMPLE_BYTES_DEAR 4096
-
-pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, bool *saves,
-                                pe_problem *why)
-{
-    uint64_t plain = 0, coded = 0;
-    pe_stream *stream;
-    *saves = false;
-    if (coding == PE_CODING_IDENTITY)
-        return PE_OK;
-    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
-    if (status != PE_OK)
-        return status;
-    const uint64_t most = pe_stream_dear(stream) ? SAMPLE_BYTES_DEAR : SAMPLE_BYTES;
-    for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
-        pe_stream_sample(stream, s, SAMPLES);
-        status = pe_coder_sample(coding, stream, most, &plain, &coded, why);
-    }
-    pe_stream_free(stream);
-    *saves = coded <= plain - plain / 5;
-    return status;
 }

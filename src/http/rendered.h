@@ -23,13 +23,6 @@ void pe_numeric_key(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
 bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
                           char out[PE_ETAG_BYTES]);
 
-/**
- * Would coding it as a stream is coded save enough? Known for sure only of the whole; this codes
- * samples: from the beginning, and after each third.
- */
-pe_status pe_numeric_try_coding(const pe_numeric *numeric, pe_coding coding, bool *saves,
-                                pe_problem *why) PE_MUST_CHECK;
-
 /** The facts are from now on those of the coded answer. */
 pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, bool in_blocks,
                                 pe_problem *why) PE_MUST_CHECK;
