@@ -232,7 +232,7 @@ static pe_status read_array(scanner *scan, size_t depth)
         if (depth + 1 == scan->ndim && scan->data != NULL) {
             size_t room = scan->capacity - scan->elements;
             char *data = scan->data + scan->elements * element_bytes;
-            size_t n = pe_plain_run(&scan->at, scan->end, scan->dtype, data, room);
+            size_t n = pe_plain_run(scan->start, &scan->at, scan->end, scan->dtype, data, room);
             scan->elements += n;
             count += n;
             skip_space(scan);

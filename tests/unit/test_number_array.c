@@ -231,22 +231,34 @@ static double rounded(pe_dtype dtype, const char *text)
     return value;
 }
 
+/* The number alone, and where long arrays are read another way. */
 static void check_rounding(pe_dtype dtype, const char *number)
 {
-    static char text[1200];
-    double wanted = rounded(dtype, number), got = __builtin_nan("");
-    pe_array array = {0};
-    pe_problem why;
-    size_t used;
-    int bytes = snprintf(text, sizeof text, "[%s]", number);
-    pe_status status = scan_bytes(text, (size_t)bytes, dtype, 1, &array, &used, &why);
-    if (status == PE_OK)
-        got = pe_dtype_load(dtype, array.data);
-    else if (fabs(wanted) > pe_dtype_max(dtype) && status == PE_INVALID_PARAMETER)
-        got = wanted;
-    if (memcmp(&got, &wanted, sizeof got) != 0)
-        fail_msg("%s to %s: got %a, wanted %a", number, pe_dtype_name(dtype), got, wanted);
-    pe_array_free(&array);
+    static const struct {
+        const char *before, *after;
+        size_t element;
+    } places[] = {{"[", "]", 0},
+                  {"[0.5,-0.25,0.125,-0.5,",
+                   ",0.5,0.25,0.125,0.5,0.25,0.125,0.5,0.25,0.125,0.5,0.25,0.125,0.5]", 4}};
+    static char text[1400];
+    const double wanted = rounded(dtype, number);
+    for (size_t i = 0; i < PE_LEN(places); i++) {
+        double got = __builtin_nan("");
+        pe_array array = {0};
+        pe_problem why;
+        size_t used;
+        const int bytes =
+            snprintf(text, sizeof text, "%s%s%s", places[i].before, number, places[i].after);
+        const pe_status status = scan_bytes(text, (size_t)bytes, dtype, 20, &array, &used, &why);
+        if (status == PE_OK)
+            got = pe_dtype_load(dtype, (const char *)array.data +
+                                           places[i].element * pe_dtype_bytes(dtype));
+        else if (fabs(wanted) > pe_dtype_max(dtype) && status == PE_INVALID_PARAMETER)
+            got = wanted;
+        if (memcmp(&got, &wanted, sizeof got) != 0)
+            fail_msg("%s to %s: got %a, wanted %a", text, pe_dtype_name(dtype), got, wanted);
+        pe_array_free(&array);
+    }
 }
 
 static uint64_t random_bits(uint64_t *state)
@@ -360,6 +372,31 @@ static size_t random_number(uint64_t *seed, char *out, size_t bytes)
     }
 }
 
+/* Printed and read back, both in long arrays. */
+static void every_16_bit_value(void **unused)
+{
+    (void)unused;
+    enum { ALL = 0x10000 };
+    static uint16_t bits[ALL];
+    static char text[ALL * PE_NUMBER_TEXT_MAX + 2];
+    for (pe_dtype dtype = PE_FLOAT16; dtype <= PE_BFLOAT16; dtype++) {
+        pe_array array = {0};
+        pe_problem why;
+        size_t n = 0, used;
+        for (uint32_t i = 0; i < ALL; i++) {
+            bits[n] = (uint16_t)i;
+            n += isfinite(pe_dtype_load(dtype, &bits[n])) != 0;
+        }
+        text[0] = '[';
+        const size_t bytes = 1 + pe_numbers_print(dtype, bits, n, ',', text + 1);
+        text[bytes] = ']';
+        assert_int_equal(scan_bytes(text, bytes + 1, dtype, ALL, &array, &used, &why), PE_OK);
+        assert_int_equal(array.elements, n);
+        assert_memory_equal(array.data, bits, 2 * n);
+        pe_array_free(&array);
+    }
+}
+
 #define NUMBERS 400
 
 /* Long arrays are read by shorter ways than single numbers, which strtod and MPFR vouch for. */
@@ -435,6 +472,7 @@ int main(void)
         {"16-bit midpoints round once", midpoints_of_16_bit_types, NULL, NULL, NULL},
         {"float32 midpoints round once", midpoints_of_float32, NULL, NULL, NULL},
         {"random decimals round once", random_decimals, NULL, NULL, NULL},
+        {"every 16-bit value reads back from its text", every_16_bit_value, NULL, NULL, NULL},
         {"numbers in long arrays read as they do alone", long_arrays, NULL, NULL, NULL},
         {"mistakes in long arrays are found", mistakes_in_long_arrays, NULL, NULL, NULL},
     };
