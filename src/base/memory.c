@@ -4,8 +4,12 @@
 
 #include <malloc.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* So much may lie idle: looking for it holds those who allocate for milliseconds. */
+#define IDLE_BYTES ((size_t)32 << 20)
 
 void pe_memory_prepare(void)
 {
@@ -20,4 +24,36 @@ void pe_memory_use_huge_pages(void *data, size_t bytes)
         return;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), into = (uintptr_t)data % page;
     (void)madvise((char *)data - into, bytes + into, MADV_HUGEPAGE);
+}
+
+/* Bytes of this process that are in memory; 0 when the system does not tell. */
+static size_t resident(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%*u %llu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes in memory that nothing allocated needs: what is free, and the program itself. */
+static size_t idle(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    const size_t in_memory = resident(), used = info.uordblks + info.hblkhd;
+    return in_memory > used ? in_memory - used : 0;
+}
+
+void pe_memory_give_back(size_t *left)
+{
+    const size_t now = idle();
+    if (now < *left)
+        *left = now;
+    if (now - *left < IDLE_BYTES)
+        return;
+    malloc_trim(0);
+    *left = idle();
 }

@@ -22,4 +22,13 @@ void pe_memory_prepare(void);
  */
 void pe_memory_use_huge_pages(void *data, size_t bytes);
 
+/**
+ * Give the system what has been freed, if that is much; to be called every few seconds. (By itself
+ * the allocator gives back the ends of its heaps only: what a burst of bodies took would stay in
+ * memory as long as anything lives behind it.)
+ *
+ * *left: what could not be given back lately, 0 at first.   Threads  any, each with its own.
+ */
+void pe_memory_give_back(size_t *left);
+
 #endif

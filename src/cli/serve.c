@@ -3,8 +3,10 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/cli.h"
 #include "http/server.h"
 
@@ -22,9 +24,11 @@ static void set_signals(sigset_t *stop)
 
 static void wait_for_stop(const sigset_t *stop)
 {
-    int number = 0;
-    while (sigwait(stop, &number) != 0)
-        ;
+    static const struct timespec a_while = {.tv_sec = 2};
+    size_t left = 0;
+    int number;
+    while ((number = sigtimedwait(stop, NULL, &a_while)) < 0)
+        pe_memory_give_back(&left);
     pe_log(PE_LOG_INFO, "stopping",
            (pe_log_member[]){
                {PE_LOG_TEXT, "signal", .text = number == SIGINT ? "SIGINT" : "SIGTERM"}, {0}});

@@ -3,6 +3,8 @@
  * before; what a body takes. */
 #include "support/check.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,6 +224,49 @@ static void a_large_json_body_takes_little_beside_itself_and_the_result(void **s
     server_end(&server);
 }
 
+/* Bodies that grow side by side lie in the allocator's heaps; once their clients have left, these
+ * are given back to the system within seconds. */
+static void what_a_burst_of_bodies_took_is_given_back(void **state)
+{
+    (void)state;
+    enum { CLIENTS = 200, BYTES = 900000, SECONDS = 20 };
+    static const char head[] = "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n"
+                               "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+    static char part[BYTES];
+    if (SANITIZED)
+        skip();
+    test_server server;
+    test_wire wires[CLIENTS];
+    server_start(&server, NULL);
+    memset(part, ' ', sizeof part);
+    const long before = status_kb(&server, "VmRSS:");
+    for (int round = 0; round < 3; round++) {
+        for (int c = 0; c < CLIENTS; c++) {
+            wires[c] = wire_open(&server);
+            wire_send_text(&wires[c], head);
+        }
+        for (int c = 0; c < CLIENTS; c++)
+            assert_true(wire_send(&wires[c], part, sizeof part));
+        while (metric(&server, "posenc_body_bytes") < (long)CLIENTS * BYTES) {
+            /* until all of it has arrived */
+        }
+        assert_true(status_kb(&server, "VmRSS:") - before > 100 * 1024);
+        for (int c = 0; c < CLIENTS; c++)
+            wire_close(&wires[c]);
+        while (metric(&server, "posenc_connections") > 1) {
+            /* until they have been dealt with */
+        }
+    }
+    long grown = LONG_MAX;
+    for (int tenths = 0; tenths < 10 * SECONDS && grown > 40 * 1024; tenths++) {
+        poll(NULL, 0, 100);
+        grown = status_kb(&server, "VmRSS:") - before;
+    }
+    print_message("%ld kB more than before\n", grown);
+    assert_true(grown <= 40 * 1024);
+    server_end(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +274,7 @@ int main(void)
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
         cmocka_unit_test(a_coded_answer_is_kept_and_hit),
         cmocka_unit_test(a_large_json_body_takes_little_beside_itself_and_the_result),
+        cmocka_unit_test(what_a_burst_of_bodies_took_is_given_back),
         cmocka_unit_test(the_longest_target_is_known_when_it_comes_again),
     };
     return cmocka_run_group_tests_name("http kept", tests, NULL, NULL);
