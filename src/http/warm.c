@@ -76,7 +76,10 @@ pe_entry *pe_warm_find(pe_warm *warm, const pe_front *front)
     const canonical *meant = pe_entry_value(raw);
     pe_entry *answer = pe_cache_peek(warm->answers, meant->key, meant->bytes);
     pe_entry_unref(raw);
-    return answer;
+    if (answer == NULL || ((const pe_answer *)pe_entry_value(answer))->data != NULL)
+        return answer;
+    pe_entry_unref(answer); /* coded once, but not when it was to be coded again */
+    return NULL;
 }
 
 pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes)

@@ -282,12 +282,54 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
     }
 }
 
+/* ---- what could not be coded ---- */
+
+/* The mark of an answer that is not worth coding, which only who asks in that coding gets to see.
+ */
+static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    pe_answer *answer;
+    pe_facts facts = {.media_type = "text/plain", .coding = "gzip"};
+    const pe_status status = pe_answer_make(context, NULL, 0, &facts, &answer, why);
+    if (status == PE_OK) {
+        *value = answer;
+        *bytes = pe_answer_weight(0, &facts);
+    }
+    return status;
+}
+
+/* A raw request may mean a coded answer that was evicted and, for want of memory, could not be
+ * coded again: it is no answer without bytes. */
+static void a_raw_request_finds_no_answer_without_bytes(void **state)
+{
+    (void)state;
+    pe_service service = {.settings = &settings};
+    pe_problem why;
+    pe_warm *warm;
+    pe_entry *entry;
+    pe_front front;
+    const pe_facts facts = {0};
+    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_warm_get(warm, "coded", 5, pe_answer_weight(0, &facts), fill_mark, &service,
+                                 &entry, NULL, &why),
+                     PE_OK);
+    pe_entry_unref(entry);
+    pe_front_make("/v1", "*/*", "gzip", &front);
+    pe_warm_learn(warm, &front, "coded", 5);
+    assert_null(pe_warm_find(warm, &front));
+    entry = pe_warm_peek(warm, "coded", 5);
+    assert_non_null(entry);
+    pe_entry_unref(entry);
+    pe_warm_free(warm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_answers_stay_within_the_budget),
         cmocka_unit_test(large_answers_stay_within_the_budget),
         cmocka_unit_test(threads_that_hold_answers_stay_within_the_budget),
+        cmocka_unit_test(a_raw_request_finds_no_answer_without_bytes),
         cmocka_unit_test(scans_of_mixed_sizes_cost_at_most_five_points_of_hits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
