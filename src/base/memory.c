@@ -5,6 +5,8 @@
 #include <malloc.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,12 +31,14 @@ void pe_memory_use_huge_pages(void *data, size_t bytes)
 /* Bytes of this process that are in memory; 0 when the system does not tell. */
 static size_t resident(void)
 {
+    char line[128]; /* pages in all, pages in memory, ... */
     unsigned long long pages = 0;
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return 0;
-    if (fscanf(file, "%*u %llu", &pages) != 1)
-        pages = 0;
+    const char *second = fgets(line, sizeof line, file) != NULL ? strchr(line, ' ') : NULL;
+    if (second != NULL)
+        pages = strtoull(second, NULL, 10);
     fclose(file);
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
