@@ -56,8 +56,8 @@ static inline shape shape_of(pe_dtype dtype)
 }
 
 /*
- * Returns whether all are plain: find_digits is enough for them, and they have no exponents, being
- * 2^-19 or more.
+ * Returns whether all are plain: find_digits is enough for them, powers of two apart, and they have
+ * no exponents, being 2^-19 or more.
  */
 static inline bool take_apart(shape type, const char *in, block *b)
 {
@@ -74,7 +74,7 @@ static inline bool take_apart(shape type, const char *in, block *b)
         const int32_t exponent = (int32_t)(bits >> type.fraction_bits);
         const int32_t subnormal = pe_mask(exponent == 0);
         const int32_t q = exponent - 1 - subnormal + type.lowest;
-        others |= pe_mask(fraction == 0) | pe_mask(q < type.plain) | pe_mask(q > -1) | subnormal;
+        others |= pe_mask(q < type.plain) | pe_mask(q > -1) | subnormal;
         b->negative[i] = element >> type.bits;
         b->bits[i] = bits;
         b->c[i] = fraction | (hidden & (uint32_t)~subnormal);
@@ -94,9 +94,14 @@ PE_PASS void scale_all(block *b)
     }
 }
 
-/* Nine digits, the first of which is not zero, and the place. */
-PE_PASS void find_digits(shape type, block *b)
+/*
+ * Nine digits, the first of which is not zero, and the place. Returns whether none is open for
+ * being a power of two: below, its interval is narrower; whole numbers are surely within.
+ */
+PE_PASS bool find_digits(shape type, block *b)
 {
+    const uint32_t fraction = (1U << type.fraction_bits) - 1;
+    int32_t powers = 0;
     for (size_t i = 0; i < PE_BLOCK; i++) {
         const pe_tenth tenth = pe_find_tenth(b->rest[i], b->width[i]);
         const int32_t tens = b->tens[i] + tenth.carry, last = tenth.digit;
@@ -111,7 +116,9 @@ PE_PASS void find_digits(shape type, block *b)
         b->last[i] = last & ~few;
         b->eight[i] = eight;
         b->place[i] = (uint32_t)(point - PE_POINT_MIN);
+        powers |= pe_mask((b->bits[i] & fraction) == 0) & pe_mask(b->rest[i] != 0);
     }
+    return powers == 0;
 }
 
 /* Which ones are not done by that: zeros are then done, the others are PE_GENERAL. */
@@ -124,7 +131,6 @@ PE_PASS void find_open(shape type, block *b)
         const int32_t q = b->q[i];
         int32_t open = pe_is_open(b->rest[i], b->width[i]);
         open &= pe_mask(q < PE_EXACT_MIN) | pe_mask(q >= 0);
-        /* Below a power of two the interval is narrower; whole numbers are surely within. */
         open |= pe_mask((bits & (hidden - 1)) == 0) & pe_mask(b->rest[i] != 0);
         open |= pe_mask(b->tens[i] < least) | pe_mask(bits >= infinity);
         open |= pe_mask(q > 0) & pe_mask(q <= type.whole);
@@ -211,9 +217,9 @@ static inline char *print_type(pe_dtype dtype, const char *in, size_t n, char se
     block b;
     while (n > 0) {
         const size_t some = n < PE_BLOCK ? n : PE_BLOCK;
-        const bool plain = take_apart(type, fill_up(in, some, element_bytes, &b), &b);
+        bool plain = take_apart(type, fill_up(in, some, element_bytes, &b), &b);
         scale_all(&b);
-        find_digits(type, &b);
+        plain &= find_digits(type, &b);
         if (!plain)
             find_open(type, &b);
         split(&b);
