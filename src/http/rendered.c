@@ -34,13 +34,16 @@ static pe_status read_all(pe_stream *stream, char *out, size_t room, size_t *byt
 }
 
 /* The answer or the part of it, in memory for all that it can be: what is not written to costs
- * nothing, and is given back. */
-static pe_status render(pe_stream *stream, size_t room, char **data, size_t *bytes, pe_problem *why)
+ * nothing, and is given back. Huge pages only where all is written to: of one that is given back in
+ * part, the system keeps the rest, too. */
+static pe_status render(pe_stream *stream, size_t room, bool all, char **data, size_t *bytes,
+                        pe_problem *why)
 {
     char *out = malloc(room);
     if (out == NULL)
         return pe_fail_memory(why);
-    pe_memory_use_huge_pages(out, room);
+    if (all)
+        pe_memory_use_huge_pages(out, room);
     const pe_status status = read_all(stream, out, room, bytes, why);
     if (status != PE_OK) {
         free(out);
@@ -56,6 +59,7 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
 {
     pe_stream *stream;
     uint64_t most = numeric->length_max;
+    const bool known = numeric->length != UINT64_MAX; /* of parts, it always is */
     pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
     if (status != PE_OK)
         return status;
@@ -65,7 +69,7 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
         pe_stream_limit(stream, range->first + range->bytes);
     }
     if (status == PE_OK)
-        status = render(stream, (size_t)most + 1, data, bytes, why);
+        status = render(stream, (size_t)most + 1, known, data, bytes, why);
     pe_stream_times(stream, &numeric->compute, &numeric->encode);
     pe_stream_free(stream);
     return status;
