@@ -188,7 +188,7 @@ static inline char *write_block(pe_dtype dtype, const char *in, const block *b, 
             memcpy(out, &next, 2);
         } else {
             uint64_t end;
-            memcpy(&end, pe_places[at].exponent, 8);
+            memcpy(&end, &pe_places[at], 8); /* the last byte is no text */
             end = (end & ~(255ULL << 56)) | next << layout->exponent_bits;
             memcpy(out + 16, &zeros, 8);
             out += bytes;

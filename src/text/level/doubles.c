@@ -153,7 +153,7 @@ static inline char *write_block(const char *in, const block *b, size_t n, bool p
             memcpy(out, &next, 2);
         } else {
             uint64_t end;
-            memcpy(&end, pe_places[at].exponent, 8);
+            memcpy(&end, &pe_places[at], 8); /* the last byte is no text */
             end = (end & ~(255ULL << 56)) | next << layout->exponent_bits;
             memcpy(out, &end, 8);
             out += layout->exponent_bits / 8;
