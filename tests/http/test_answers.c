@@ -415,14 +415,7 @@ static void a_long_request_has_no_location_but_the_same_bytes(void **state)
 static double metric(const char *name)
 {
     reply answer = get(&server, "/metrics");
-    char line[128];
-    snprintf(line, sizeof line, "\n%s ", name);
-    const char *at = strstr(answer.body, line);
-    if (at == NULL)
-        fail_msg("/metrics has no %s", name);
-    double value = strtod(at + strlen(line), NULL);
-    reply_free(&answer);
-    return value;
+    return reply_metric(&answer, name);
 }
 
 static void hits_misses_and_bytes_are_counted(void **state)

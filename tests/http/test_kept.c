@@ -21,15 +21,8 @@
 /* The number after `name` in /metrics. */
 static long metric(const test_server *server, const char *name)
 {
-    char line[128];
     reply answer = get(server, "/metrics");
-    snprintf(line, sizeof line, "\n%s ", name);
-    const char *at = strstr(answer.body, line);
-    if (at == NULL)
-        fail_msg("/metrics has no %s", name);
-    const long value = strtol(at + strlen(line), NULL, 10);
-    reply_free(&answer);
-    return value;
+    return (long)reply_metric(&answer, name);
 }
 
 /* ---- readers that stall ---- */

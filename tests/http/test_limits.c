@@ -109,15 +109,8 @@ static void a_second_request_on_a_connection_has_its_own_deadline(void **state)
 /* The number after `name` in /metrics. */
 static long gauge(const test_server *server, const char *name)
 {
-    char line[64];
     reply answer = get(server, "/metrics");
-    snprintf(line, sizeof line, "\n%s ", name);
-    const char *at = strstr(answer.body, line);
-    if (at == NULL)
-        fail_msg("/metrics has no %s", name);
-    long n = strtol(at + strlen(line), NULL, 10);
-    reply_free(&answer);
-    return n;
+    return (long)reply_metric(&answer, name);
 }
 
 static void an_answer_that_nobody_reads_is_given_up(void **state)

@@ -77,16 +77,9 @@ static long resident_kb(const test_server *server)
 /* On a connection that stays. */
 static long metric(test_wire *wire, const char *name)
 {
-    char line[128];
     wire_send_text(wire, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
     reply answer = wire_answer(wire, false);
-    snprintf(line, sizeof line, "\n%s ", name);
-    const char *at = strstr(answer.body, line);
-    if (at == NULL)
-        fail_msg("/metrics has no %s", name);
-    const long value = strtol(at + strlen(line), NULL, 10);
-    reply_free(&answer);
-    return value;
+    return (long)reply_metric(&answer, name);
 }
 
 /* Wait until no more of the streams is made: all sockets are full. */

@@ -40,14 +40,7 @@ static int stop(void **state)
 static long metric(const char *name)
 {
     reply answer = get(&server, "/metrics");
-    char line[128];
-    snprintf(line, sizeof line, "\n%s ", name);
-    const char *at = strstr(answer.body, line);
-    if (at == NULL)
-        fail_msg("/metrics has no %s", name);
-    long value = strtol(at + strlen(line), NULL, 10);
-    reply_free(&answer);
-    return value;
+    return (long)reply_metric(&answer, name);
 }
 
 static const char *const binary[] = {"Content-Type: application/octet-stream",

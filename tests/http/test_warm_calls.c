@@ -45,16 +45,9 @@ static const struct {
 
 static long metric_on(test_wire *wire, const char *name)
 {
-    char line[128];
-    snprintf(line, sizeof line, "\n%s ", name);
     wire_send_text(wire, "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
     reply answer = wire_answer(wire, false);
-    const char *at = strstr(answer.body, line);
-    if (at == NULL)
-        fail_msg("/metrics has no %s", name);
-    const long value = strtol(at + strlen(line), NULL, 10);
-    reply_free(&answer);
-    return value;
+    return (long)reply_metric(&answer, name);
 }
 
 typedef struct asking {

@@ -134,3 +134,15 @@ json_t *reply_json(const reply *answer)
         fail_msg("status %ld, not JSON (%s): %.2000s", answer->status, error.text, answer->body);
     return json;
 }
+
+double reply_metric(reply *answer, const char *name)
+{
+    char line[128];
+    snprintf(line, sizeof line, "\n%s ", name);
+    const char *at = strstr(answer->body, line);
+    if (at == NULL)
+        fail_msg("/metrics has no %s", name);
+    const double value = strtod(at + strlen(line), NULL);
+    reply_free(answer);
+    return value;
+}

@@ -36,4 +36,8 @@ const char *reply_header(const reply *answer, const char *name, char *out, size_
  */
 json_t *reply_json(const reply *answer);
 
+/** An answer to GET /metrics: the number after `name`, labels included; fails the test when there
+ * is none. Releases the answer. */
+double reply_metric(reply *answer, const char *name);
+
 #endif
