@@ -171,6 +171,8 @@ void pe_page_metrics(pe_request *request)
     single(&out, "connections", "gauge", "Connections open.", pe_watchdog_count(service->watchdog));
     single(&out, "queue", "gauge", "Requests waiting for a worker.",
            pe_pool_waiting(service->pool));
+    single(&out, "stream_large_blocks_bytes", "gauge", "Held by streams that have large blocks.",
+           atomic_load(&service->large_blocks));
     single(&out, "body_bytes", "gauge", "Bytes of request bodies held.",
            atomic_load(&service->body_bytes));
     add_caches(service, &out);

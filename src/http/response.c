@@ -8,10 +8,6 @@
 
 #include "api/documents.h"
 
-/* One block of a stream. A reader that stalls holds one, so it is small: 256 KiB would save a few
- * percent of CPU and cost hundreds of stalled readers five times the memory. */
-#define STREAM_BLOCK_BYTES 40960
-
 #define RETRY_AFTER_SECONDS "1"
 
 /* What the library's response and its dozen header fields weigh beside our own. */
@@ -276,18 +272,17 @@ void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_f
  * HEAD of a length that is not known goes out without one, on a connection that ends: told to send
  * chunks, the library would send the last one, which a HEAD answer does not have.
  */
-void pe_reply_stream(pe_request *request, uint64_t bytes, MHD_ContentReaderCallback read,
-                     void (*free_context)(void *context), void *context, const pe_facts *facts,
+void pe_reply_stream(pe_request *request, const pe_pull *pull, const pe_facts *facts,
                      const char *timing)
 {
-    bool known = bytes != UINT64_MAX;
+    bool known = pull->bytes != UINT64_MAX;
     /* Chunks are made in the connection's memory: the block would be held for nothing. */
-    const size_t block = known || !request->takes_interim ? STREAM_BLOCK_BYTES : 1;
+    const size_t block = known || !request->takes_interim ? pull->block : 1;
     struct MHD_Response *response = MHD_create_response_from_callback(
-        known ? bytes : MHD_SIZE_UNKNOWN, block, read, context, free_context);
-    request->answer_bytes = known ? bytes : 0;
+        known ? pull->bytes : MHD_SIZE_UNKNOWN, block, pull->read, pull->context, pull->free);
+    request->answer_bytes = known ? pull->bytes : 0;
     if (response == NULL)
-        free_context(context);
+        pull->free(pull->context);
     else if (request->method == PE_METHOD_HEAD && !known)
         MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     decide_facts(request, response, facts, timing);

@@ -59,17 +59,24 @@ void pe_reply_constant(pe_request *request, const void *data, size_t bytes, cons
 /** No content: 204, 304. */
 void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *fields);
 
-/* Of the next two, request->range decides what is sent. */
+/** Where a stream comes from. HEAD does not read. */
+typedef struct pe_pull {
+    uint64_t bytes; /* of the part that is sent; UINT64_MAX: not known */
+    size_t block;   /* most that is read at once; no memory is touched beyond what is read */
+    MHD_ContentReaderCallback read;
+    void (*free)(void *context); /* called in the end, or when there is no reply */
+    void *context;
+} pe_pull;
+
+/* Of the next three, request->range decides what is sent. */
 
 /** A cached answer. Takes the reference. timing: Server-Timing of a miss, or NULL for a hit. */
 void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing);
 /** A rendered answer (or the part of it) that is not kept; takes data. */
 void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_facts *facts,
                        const char *timing);
-/** An answer pulled from read(context) as the client takes it; takes context, even on failure.
- * bytes: of the part, UINT64_MAX when not known. HEAD does not read. */
-void pe_reply_stream(pe_request *request, uint64_t bytes, MHD_ContentReaderCallback read,
-                     void (*free_context)(void *context), void *context, const pe_facts *facts,
+/** An answer that is pulled as the client takes it. */
+void pe_reply_stream(pe_request *request, const pe_pull *pull, const pe_facts *facts,
                      const char *timing);
 /** 304 for a representation. */
 void pe_reply_not_modified(pe_request *request, const pe_facts *facts);

@@ -42,6 +42,7 @@ typedef struct pe_service {
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
     size_t body_bytes_max;
+    atomic_size_t large_blocks; /* bytes of streams' large blocks */
 } pe_service;
 
 /** Nanoseconds of a clock that only goes forward. */

@@ -269,6 +269,72 @@ static void quick_blocks_are_made_where_they_are_sent(void **state)
     }
 }
 
+/* Blocks that the sending thread makes for 32 MiB. */
+static long blocks_of_a_large_answer(void)
+{
+    static const char target[] = "/v1/sinusoidal?d_model=256&positions=0:32768&format=raw";
+    const long by_io = metric(BY_IO);
+    reply answer = get(&server, target);
+    assert_status(target, &answer, 200);
+    assert_int_equal(answer.bytes, 32 << 20);
+    reply_free(&answer);
+    return metric(BY_IO) - by_io;
+}
+
+/* 32 MiB are 128 large blocks or 819 small ones; workers make some, which are smaller. */
+static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
+{
+    (void)state;
+    enum { ROOM = 8 };
+    test_wire held[ROOM];
+    long alone, beside;
+    assert_int_equal(metric("posenc_stream_large_blocks_bytes"), 0);
+    alone = blocks_of_a_large_answer();
+    for (int i = 0; i < ROOM; i++) {
+        char some[64];
+        held[i] = wire_open(&server);
+        wire_send_text(&held[i], "GET /v1/sinusoidal?d_model=512&positions=0:65536&format=raw "
+                                 "HTTP/1.1\r\nHost: a\r\n\r\n");
+        wire_take(&held[i], some, sizeof some);
+    }
+    assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
+    beside = blocks_of_a_large_answer();
+    assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
+    for (int i = 0; i < ROOM; i++)
+        wire_close(&held[i]);
+    while (metric("posenc_stream_large_blocks_bytes") > 0)
+        ;
+    print_message("%ld and %ld blocks\n", alone, beside);
+    if (!SANITIZED) { /* there large blocks are slow, so that nobody makes them */
+        assert_in_range(alone, 1, 140);
+        assert_in_range(beside, 280, 900);
+        assert_in_range(blocks_of_a_large_answer(), 1, 140);
+    }
+}
+
+/* Neither short answers nor text have any use for them, nor have blocks that workers make. */
+static void large_blocks_are_for_plain_bytes(void **state)
+{
+    (void)state;
+    static const char *const requests[] = {
+        "GET /v1/sinusoidal?d_model=512&positions=0:65536 HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET /v1/rope/decay?head_dim=64&offsets=0:3000000&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
+        ("GET /v1/sinusoidal?d_model=512&positions=0:65536&format=raw HTTP/1.1\r\nHost: a\r\n"
+         "Range: bytes=0-999999\r\n\r\n"),
+        "HEAD /v1/sinusoidal?d_model=512&positions=0:65536&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
+    };
+    for (size_t i = 0; i < PE_LEN(requests); i++) {
+        char some[64];
+        test_wire wire = wire_open(&server);
+        const long streams = metric("posenc_streams_total");
+        wire_send_text(&wire, requests[i]);
+        wire_take(&wire, some, sizeof some);
+        assert_int_equal(metric("posenc_streams_total"), streams + 1);
+        assert_int_equal(metric("posenc_stream_large_blocks_bytes"), 0);
+        wire_close(&wire);
+    }
+}
+
 /* ---- HTTP/1.0 ---- */
 
 /* The answer to an old client, which knows no chunks: the request's lines after the first. */
@@ -353,6 +419,8 @@ int main(void)
         cmocka_unit_test(a_client_that_leaves_ends_the_work),
         cmocka_unit_test(dear_blocks_are_made_by_workers_alone),
         cmocka_unit_test(quick_blocks_are_made_where_they_are_sent),
+        cmocka_unit_test(as_many_streams_have_large_blocks_as_there_is_room),
+        cmocka_unit_test(large_blocks_are_for_plain_bytes),
         cmocka_unit_test(a_known_length_is_told_to_old_clients),
         cmocka_unit_test(an_unknown_length_ends_with_the_connection_of_an_old_client),
     };
