@@ -107,7 +107,7 @@ bench: ## kernels and text beside yardsticks (proof is its long mode); BENCH=glo
 	+@$(AGAIN) $(B)/tests/bench/bench
 	@$(if $(BENCH_JSON),: > $(BENCH_JSON);) $(B)/tests/bench/bench && tests/bench/tables $(B)/tests/bench/bench
 
-bench-http: ## compare the server with nginx and a Python service; BENCH_JSON=file keeps the figures
+bench-http: ## compare the server with nginx and a Python service; BENCH_ROUNDS=n, BENCH_JSON=file
 	@$(DEPS) build bench
 	+@$(AGAIN) $(B)/posenc
 	@tests/bench/http/bench $(B)/posenc build/bench

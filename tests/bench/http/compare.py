@@ -23,7 +23,7 @@ def report(text):
     return json.loads(lines[-1][len("REPORT "):])
 
 
-def run(server, target, connections, seconds, core):
+def run(server, target, *, connections, seconds, core):
     """One run: the figures of wrk, and the server's CPU time per request in microseconds."""
     command = ["taskset", "-c", str(core), *wrk_command(server.port, target, connections, seconds)]
     before = server.cpu()
@@ -32,19 +32,20 @@ def run(server, target, connections, seconds, core):
     figures = report(text)
     if figures["errors"]:
         raise SystemExit(f"{server.name} {target}: {figures['errors']} errors")
-    figures["cpu_us"] = used * 1e6 / max(figures["requests"], 1)
+    if not figures["requests"]:
+        raise SystemExit(f"{server.name} {target}: not one answer in {seconds} s")
+    server.settle()
+    figures["cpu_us"] = used * 1e6 / figures["requests"]
     figures["rate"] = figures["requests"] / figures["seconds"]
     return figures
 
 
-def alternate(contestants, rounds, seconds, connections, core):
-    """contestants: name -> (server, target). Each in turn, `rounds` times; name -> list of figures."""
+def alternate(contestants, rounds, measure):
+    """contestants: name -> what measure takes. Each in turn, `rounds` times; name -> list of figures."""
     found = {name: [] for name in contestants}
-    for name, (server, target) in contestants.items():
-        run(server, target, connections, 1, core)  # not counted
     for _ in range(rounds):
-        for name, (server, target) in contestants.items():
-            found[name].append(run(server, target, connections, seconds, core))
+        for name, arguments in contestants.items():
+            found[name].append(measure(*arguments))
     return found
 
 

@@ -53,6 +53,13 @@ class Server:
                 total += nanoseconds / 1e9
         return total
 
+    def settle(self):
+        """Wait until it no longer works for clients that have gone."""
+        used = -1.0
+        while (now := self.cpu()) > used + 0.001:
+            used = now
+            time.sleep(0.02)
+
     def resident_kb(self):
         return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1])
 
@@ -89,7 +96,7 @@ def locations(files):
     """One exact location a file, with the header fields that ours has and nginx does not make itself."""
     own = {"date", "content-length", "content-type", "accept-ranges", "connection"}
     lines = []
-    for name, (_, fields) in files.items():
+    for name, (_, fields, _) in files.items():
         lines.append(f"        location = /{name} {{")
         lines.append("            add_header Last-Modified '';")
         lines += [f"            add_header {key} '{value}';" for key, value in fields if key.lower() not in own]
@@ -98,10 +105,10 @@ def locations(files):
 
 
 def nginx(folder, files, sendfile, core):
-    """files: name -> (bytes, header fields)."""
+    """files: name -> answer (status, header fields, bytes)."""
     folder = folder / f"nginx-{sendfile}"
     (folder / "files").mkdir(parents=True, exist_ok=True)
-    for name, (body, _) in files.items():
+    for name, (_, _, body) in files.items():
         (folder / "files" / name).write_bytes(body)
     port = free_port()
     text = (HERE / "nginx.conf").read_text()
