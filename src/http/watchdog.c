@@ -16,17 +16,15 @@
 #define TICK_MAX    250000000 /* ns */
 #define REAP_EVERY  500000000 /* ns */
 
-/* What the thread notes under the lock, to deal with it outside. */
-typedef struct note {
-    uint64_t serial; /* of the connection */
-    int socket;
-    bool late; /* else: has its client left? */
-} note;
+/* Sockets looked at without letting go of the lock, and the time for others until the next. */
+#define REAP_AT_ONCE 64
+#define REAP_PAUSE   50000 /* ns */
 
 /*
- * The lock guards the list, the counts and draining, and keeps sockets open while they are shut
- * down: a connection is removed before the library closes its socket. No other lock is taken with
- * it, and nothing is sent or received under it. The notes are the thread's own.
+ * The lock guards the list, the counts and draining, and keeps sockets open while they are looked
+ * at or shut down: a connection is removed before the library closes its socket. No other lock is
+ * taken with it, and nothing is sent under it. Descriptors of those who are late are the thread's
+ * own.
  */
 struct pe_watchdog {
     pthread_mutex_t lock;
@@ -38,8 +36,8 @@ struct pe_watchdog {
     bool ending;
     pe_deadlines deadlines;
     int64_t tick, reaped_at;
-    note *notes;
-    size_t n_notes, notes_max;
+    int *late;
+    size_t n_late, late_max;
     void (*expired)(void *context, int socket);
     void *context;
     pthread_t thread;
@@ -83,14 +81,43 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch)
         return;
     }
     watch->expired = true;
-    watchdog->notes[watchdog->n_notes++] = (note){watch->serial, own, true};
+    watchdog->late[watchdog->n_late++] = own;
 }
 
-static void dismiss(const pe_watchdog *watchdog, int own)
+/* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
+static bool make_room(pe_watchdog *watchdog)
 {
-    watchdog->expired(watchdog->context, own);
-    shutdown(own, SHUT_RDWR);
-    close(own);
+    while (watchdog->count > watchdog->late_max) {
+        const size_t wanted = 2 * watchdog->count;
+        pthread_mutex_unlock(&watchdog->lock);
+        int *larger = realloc(watchdog->late, wanted * sizeof *larger);
+        if (larger != NULL) {
+            watchdog->late = larger;
+            watchdog->late_max = wanted;
+        }
+        pthread_mutex_lock(&watchdog->lock);
+        if (larger == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Called with the lock held, and returning with it. */
+static void dismiss_late(pe_watchdog *watchdog, int64_t now)
+{
+    if (!make_room(watchdog))
+        return;
+    watchdog->n_late = 0;
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        if (is_late(watch, now))
+            note_late(watchdog, watch);
+    pthread_mutex_unlock(&watchdog->lock);
+    for (size_t i = 0; i < watchdog->n_late; i++) {
+        watchdog->expired(watchdog->context, watchdog->late[i]);
+        shutdown(watchdog->late[i], SHUT_RDWR);
+        close(watchdog->late[i]);
+    }
+    pthread_mutex_lock(&watchdog->lock);
 }
 
 /* ---- clients that have left ---- */
@@ -106,74 +133,43 @@ static bool may_have_left(const pe_watch *watch)
     return !watch->expired && phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING;
 }
 
-/* Has the client ended its side, and has all that it sent been read? The socket may have become
- * another's; then the answer is about nobody. */
-static bool has_left(int socket)
+/* Has the client ended its side, and has all that it sent been read? */
+static bool has_left(const pe_watch *watch)
 {
     char next;
-    return recv(socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return may_have_left(watch) && recv(watch->socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/* The notes of clients that have left are in the order of the list, from which some may have been
- * removed meanwhile. Called with the lock held. */
-static void reap(pe_watchdog *watchdog)
+/* Look at some connections that are older than `serial`. Returns the serial of the last one, 0 when
+ * that was the oldest. Called with the lock held. */
+static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
 {
-    const note *at = watchdog->notes, *end = at + watchdog->n_notes;
-    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
-        while (at < end && at->serial > watch->serial)
-            at++;
-        const bool left = at < end && at->serial == watch->serial && may_have_left(watch);
+    pe_watch *watch = watchdog->first;
+    while (watch != NULL && watch->serial >= serial)
+        watch = watch->next;
+    for (int n = 0; watch != NULL; watch = watch->next) {
+        const bool left = has_left(watch);
         if (left && watch->left)
             shut(watch);
         watch->left = left;
+        if (++n == REAP_AT_ONCE)
+            return watch->serial;
+    }
+    return 0;
+}
+
+/* Called with the lock held, and returning with it. */
+static void reap(pe_watchdog *watchdog)
+{
+    const struct timespec pause = {.tv_nsec = REAP_PAUSE};
+    for (uint64_t at = UINT64_MAX; (at = reap_some(watchdog, at)) > 0 && !watchdog->ending;) {
+        pthread_mutex_unlock(&watchdog->lock);
+        nanosleep(&pause, NULL); /* or those who wait for the lock would not get it */
+        pthread_mutex_lock(&watchdog->lock);
     }
 }
 
 /* ---- the thread ---- */
-
-/* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
-static bool make_room(pe_watchdog *watchdog)
-{
-    while (watchdog->count > watchdog->notes_max) {
-        const size_t wanted = 2 * watchdog->count;
-        pthread_mutex_unlock(&watchdog->lock);
-        note *larger = realloc(watchdog->notes, wanted * sizeof *larger);
-        if (larger != NULL) {
-            watchdog->notes = larger;
-            watchdog->notes_max = wanted;
-        }
-        pthread_mutex_lock(&watchdog->lock);
-        if (larger == NULL)
-            return false;
-    }
-    return true;
-}
-
-/* Called with the lock held. */
-static void take_notes(pe_watchdog *watchdog, int64_t now, bool reaps)
-{
-    watchdog->n_notes = 0;
-    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
-        if (is_late(watch, now))
-            note_late(watchdog, watch);
-        else if (reaps && may_have_left(watch))
-            watchdog->notes[watchdog->n_notes++] = (note){watch->serial, watch->socket, false};
-    }
-}
-
-/* Without the lock. Those who have left stay noted. */
-static void work_off(pe_watchdog *watchdog)
-{
-    size_t left = 0;
-    for (size_t i = 0; i < watchdog->n_notes; i++) {
-        const note *at = &watchdog->notes[i];
-        if (at->late)
-            dismiss(watchdog, at->socket);
-        else if (has_left(at->socket))
-            watchdog->notes[left++] = *at;
-    }
-    watchdog->n_notes = left;
-}
 
 /* Wait for a change or `nanoseconds`. Called with the lock held. */
 static void wait(pe_watchdog *watchdog, int64_t nanoseconds)
@@ -189,17 +185,11 @@ static void *watch_all(void *context)
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->ending) {
         const int64_t now = pe_clock();
-        const bool reaps = now - watchdog->reaped_at >= REAP_EVERY;
-        if (make_room(watchdog)) {
-            take_notes(watchdog, now, reaps);
-            pthread_mutex_unlock(&watchdog->lock);
-            work_off(watchdog);
-            pthread_mutex_lock(&watchdog->lock);
-            if (reaps)
-                reap(watchdog);
-        }
-        if (reaps)
+        dismiss_late(watchdog, now);
+        if (now - watchdog->reaped_at >= REAP_EVERY) {
+            reap(watchdog);
             watchdog->reaped_at = now;
+        }
         if (!watchdog->ending)
             wait(watchdog, watchdog->tick);
     }
@@ -253,7 +243,7 @@ void pe_watchdog_free(pe_watchdog *watchdog)
     pthread_join(watchdog->thread, NULL);
     pthread_cond_destroy(&watchdog->changed);
     pthread_mutex_destroy(&watchdog->lock);
-    free(watchdog->notes);
+    free(watchdog->late);
     free(watchdog);
 }
 

@@ -61,7 +61,9 @@ class Server:
             time.sleep(0.02)
 
     def resident_kb(self):
-        return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())[1])
+        """0 when it has died."""
+        found = re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{self.process.pid}/status").read_text())
+        return int(found[1]) if found else 0
 
     def get(self, target, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
