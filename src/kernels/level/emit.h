@@ -30,8 +30,7 @@ typedef struct pe_limits {
 /*
  * Each of these defines
  *
- *     pe_ok, PE_ALL_OK           what is proven so far
- *     pe_floats, pe_emit         two vectors to float32, float16 or bfloat16
+ *     pe_seen, pe_emit           two vectors to float32, float16 or bfloat16, and what proves them
  *     pe_doubt                   whether anything of two emits is open
  *     pe_ok_double, PE_ALL_OK_DOUBLE, pe_same, pe_open_lanes
  *                                equal doubles, and the lanes where some were not

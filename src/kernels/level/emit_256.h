@@ -5,90 +5,98 @@
 
 #include "kernels/level/lanes.h"
 
-/* ok: all zero while everything is proven. */
-typedef __m256i pe_ok;
-typedef __m256 pe_floats;
-#define PE_ALL_OK _mm256_setzero_si256()
+/*
+ * What an emit shows to the proof: fields that are open where they are small. Of a double these are
+ * its words: the dropped bits, moved so that a midpoint's neighbourhood begins at 0, and the size.
+ * Of a float they are its halves, likewise. The least of several vectors speaks for them all.
+ */
+typedef __m256i pe_seen;
 
-PE_INLINE pe_floats pe_join(pe_shape_of_row shape, __m128 a, __m128 b)
+PE_INLINE __m256i pe_all_pairs(uint64_t upper, uint32_t lower)
 {
-    return shape == PE_ROW_PLANES ? _mm256_set_m128(b, a)
-                                  : _mm256_set_m128(_mm_unpackhi_ps(a, b), _mm_unpacklo_ps(a, b));
+    return _mm256_set1_epi64x((int64_t)(upper << 32 | lower));
 }
 
-/* Lanes whose masked bits are zero are open. */
-PE_INLINE pe_ok pe_open(__m256i bits, uint32_t mask, pe_ok ok)
+PE_INLINE pe_seen pe_see_double(const pe_limits *limits, pe_vd v)
 {
-    const __m256i kept = _mm256_and_si256(bits, _mm256_set1_epi32((int)mask));
-    return _mm256_or_si256(ok, _mm256_cmpeq_epi32(kept, _mm256_setzero_si256()));
+    const __m256i by = pe_all_pairs(0, (1U << 28) + limits->window);
+    const __m256i moved = _mm256_add_epi32((__m256i)v, by);
+    return _mm256_and_si256(moved, pe_all_pairs(INT32_MAX, PE_DROPPED));
 }
 
-PE_INLINE pe_ok pe_prove_float(const pe_limits *limits, pe_vd a, pe_vd b, pe_ok ok)
-{
-    /* the low words of both, in any order */
-    const __m256i words = (__m256i)_mm256_shuffle_ps((__m256)a, (__m256)b, 0x88);
-    const __m256i moved =
-        _mm256_add_epi32(words, _mm256_set1_epi32((int)((1U << 28) + limits->window)));
-    return pe_open(moved, PE_DROPPED & ~(2 * limits->window - 1), ok);
-}
-
-PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m128i halves, void *to_a, void *to_b)
+PE_INLINE void pe_put_floats(pe_shape_of_row shape, __m128 a, __m128 b, void *to_a, void *to_b)
 {
     if (shape == PE_ROW_INTERLEAVED) {
-        _mm_storeu_si128(to_a, halves);
+        _mm_storeu_ps(to_a, _mm_unpacklo_ps(a, b));
+        _mm_storeu_ps((float *)to_a + 4, _mm_unpackhi_ps(a, b));
     } else {
-        _mm_storel_epi64(to_a, halves);
-        _mm_storel_epi64(to_b, _mm_unpackhi_epi64(halves, halves));
+        _mm_storeu_ps(to_a, a);
+        _mm_storeu_ps(to_b, b);
     }
 }
 
-PE_INLINE __m256 pe_size(__m256 f)
+PE_INLINE void pe_put_planes(__m128i both, void *to_a, void *to_b)
 {
-    return _mm256_andnot_ps(_mm256_set1_ps(-0.0F), f);
+    _mm_storel_epi64(to_a, both);
+    _mm_storel_epi64(to_b, _mm_unpackhi_epi64(both, both));
 }
 
-PE_INLINE pe_ok pe_prove_half(pe_floats f, pe_ok ok)
+/* a's floats in the lower half, b's in the upper. */
+PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256 f, void *to_a, void *to_b)
 {
-    const __m256i flipped = _mm256_xor_si256(_mm256_castps_si256(f), _mm256_set1_epi32(1 << 12));
-    ok = pe_open(flipped, (1 << 13) - 1, ok);
-    return ok;
+    const __m128i by_turns = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+    const __m128i halves = _mm256_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    if (shape == PE_ROW_INTERLEAVED)
+        _mm_storeu_si128(to_a, _mm_shuffle_epi8(halves, by_turns));
+    else
+        pe_put_planes(halves, to_a, to_b);
 }
 
-PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                            pe_vd b, void *to_a, void *to_b, pe_ok *ok)
+/* The upper halves of words. */
+PE_INLINE void pe_put_bfloats(pe_shape_of_row shape, __m256i words, void *to_a, void *to_b)
+{
+    const __m256i lowered = _mm256_srli_epi32(words, 16);
+    const __m128i a = _mm256_castsi256_si128(lowered);
+    if (shape == PE_ROW_INTERLEAVED)
+        _mm_storeu_si128(to_a, _mm_blend_epi16(a, _mm256_extracti128_si256(words, 1), 0xaa));
+    else
+        pe_put_planes(_mm_packus_epi32(a, _mm256_extracti128_si256(lowered, 1)), to_a, to_b);
+}
+
+PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
+                          pe_vd b, void *to_a, void *to_b)
 {
     const __m128 low = _mm256_cvtpd_ps(a), high = _mm256_cvtpd_ps(b);
-    const pe_floats f = pe_join(shape, low, high);
     if (dtype == PE_FLOAT32) {
-        *ok = pe_prove_float(limits, a, b, *ok);
-        if (shape == PE_ROW_INTERLEAVED) {
-            _mm256_storeu_ps(to_a, f);
-        } else {
-            _mm_storeu_ps(to_a, low);
-            _mm_storeu_ps(to_b, high);
-        }
-    } else if (dtype == PE_FLOAT16) {
-        *ok = pe_prove_half(f, *ok);
-        pe_put_halves(shape, _mm256_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
-                      to_a, to_b);
-    } else {
-        const __m256i moved = _mm256_add_epi32(_mm256_castps_si256(f), _mm256_set1_epi32(1 << 15));
-        *ok = pe_open(moved, 0xffff, *ok);
-        const __m256i rounded = _mm256_srli_epi32(moved, 16);
-        pe_put_halves(
-            shape,
-            _mm_packus_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1)),
-            to_a, to_b);
+        pe_put_floats(shape, low, high, to_a, to_b);
+        return _mm256_min_epi32(pe_see_double(limits, a), pe_see_double(limits, b));
     }
-    return f;
+    const __m256 f = _mm256_set_m128(high, low);
+    if (dtype == PE_FLOAT16) {
+        pe_put_halves(shape, f, to_a, to_b);
+        /* 13 bits of the float are dropped; a midpoint has the first of them set alone */
+        const __m256i flipped = _mm256_xor_si256((__m256i)f, _mm256_set1_epi32(1 << 12));
+        return _mm256_and_si256(flipped, _mm256_set1_epi32(0x7fff1fff));
+    }
+    const __m256i moved = _mm256_add_epi32((__m256i)f, _mm256_set1_epi32(1 << 15));
+    pe_put_bfloats(shape, moved, to_a, to_b);
+    return _mm256_and_si256(moved, _mm256_set1_epi32(INT32_MAX));
 }
 
-PE_INLINE bool pe_doubt(const pe_limits *limits, pe_ok ok, pe_floats f, pe_floats g)
+/* Whether anything of two emits is open. The limit of size is rounded up to what a field holds.
+ * bfloat16's field has been rounded, by 2^-8 of itself at most; its limit has room for that. */
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
 {
-    const __m256 least = _mm256_min_ps(pe_size(f), pe_size(g));
-    const __m256 open = _mm256_cmp_ps(least, _mm256_set1_ps(limits->small), _CMP_NGE_UQ);
-    const __m256i all = _mm256_or_si256(ok, _mm256_castps_si256(open));
-    return !_mm256_testz_si256(all, all);
+    if (dtype == PE_FLOAT32) {
+        const uint64_t small = (pe_bits_of((double)limits->small) + UINT32_MAX) >> 32;
+        const __m256i least = _mm256_min_epi32(f, g);
+        const __m256i above = _mm256_sub_epi32(least, pe_all_pairs(small, 2 * limits->window));
+        return _mm256_movemask_ps((__m256)above) != 0;
+    }
+    const uint32_t small = (pe_bits_of_float(limits->small) + 0xffff) >> 16;
+    const __m256i least = _mm256_min_epu16(f, g);
+    const __m256i below = _mm256_subs_epu16(_mm256_set1_epi32((int)(small << 16 | 1)), least);
+    return _mm256_testz_si256(below, below) == 0;
 }
 
 PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, void *to_a, void *to_b)

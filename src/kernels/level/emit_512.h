@@ -5,12 +5,13 @@
 
 #include "kernels/level/lanes.h"
 
-/* ok: a bit for each lane of what was emitted, all set while everything is proven. */
-typedef __mmask16 pe_ok;
-typedef __m512 pe_floats;
-#define PE_ALL_OK ((pe_ok)0xffff)
+/* What was emitted, and a bit for each lane of it that is proven but for its size. */
+typedef struct pe_seen {
+    __m512 floats;
+    __mmask16 proven;
+} pe_seen;
 
-PE_INLINE pe_floats pe_join(pe_shape_of_row shape, __m256 a, __m256 b)
+PE_INLINE __m512 pe_join(pe_shape_of_row shape, __m256 a, __m256 b)
 {
     if (shape == PE_ROW_PLANES)
         return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
@@ -19,14 +20,14 @@ PE_INLINE pe_floats pe_join(pe_shape_of_row shape, __m256 a, __m256 b)
 }
 
 /* The window lies in the low words of the doubles; test them together. */
-PE_INLINE pe_ok pe_prove_float(const pe_limits *limits, pe_vd a, pe_vd b, pe_ok ok)
+PE_INLINE __mmask16 pe_prove_float(const pe_limits *limits, pe_vd a, pe_vd b)
 {
     const __m512i words =
         _mm512_mask_shuffle_epi32((__m512i)a, 0xaaaa, (__m512i)b, (_MM_PERM_ENUM)0xa0);
     const __m512i moved =
         _mm512_add_epi32(words, _mm512_set1_epi32((int)((1U << 28) + limits->window)));
     const uint32_t mask = PE_DROPPED & ~(2 * limits->window - 1);
-    return _mm512_mask_test_epi32_mask(ok, moved, _mm512_set1_epi32((int)mask));
+    return _mm512_test_epi32_mask(moved, _mm512_set1_epi32((int)mask));
 }
 
 PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256i halves, void *to_a, void *to_b)
@@ -40,44 +41,44 @@ PE_INLINE void pe_put_halves(pe_shape_of_row shape, __m256i halves, void *to_a, 
 }
 
 /* 13 bits of the float are dropped; a midpoint has the first of them set alone. */
-PE_INLINE pe_ok pe_prove_half(pe_floats f, pe_ok ok)
+PE_INLINE __mmask16 pe_prove_half(__m512 f)
 {
     const __m512i flipped = _mm512_xor_si512(_mm512_castps_si512(f), _mm512_set1_epi32(1 << 12));
-    ok = _mm512_mask_test_epi32_mask(ok, flipped, _mm512_set1_epi32((1 << 13) - 1));
-    return ok;
+    return _mm512_test_epi32_mask(flipped, _mm512_set1_epi32((1 << 13) - 1));
 }
 
-PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                            pe_vd b, void *to_a, void *to_b, pe_ok *ok)
+PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
+                          pe_vd b, void *to_a, void *to_b)
 {
     const __m256 low = _mm512_cvtpd_ps(a), high = _mm512_cvtpd_ps(b);
-    const pe_floats f = pe_join(shape, low, high);
+    const __m512 f = pe_join(shape, low, high);
     if (dtype == PE_FLOAT32) {
-        *ok = pe_prove_float(limits, a, b, *ok);
         if (shape == PE_ROW_INTERLEAVED) {
             _mm512_storeu_ps(to_a, f);
         } else {
             _mm256_storeu_ps(to_a, low);
             _mm256_storeu_ps(to_b, high);
         }
-    } else if (dtype == PE_FLOAT16) {
-        *ok = pe_prove_half(f, *ok);
+        return (pe_seen){f, pe_prove_float(limits, a, b)};
+    }
+    if (dtype == PE_FLOAT16) {
         pe_put_halves(shape, _mm512_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
                       to_a, to_b);
-    } else {
-        const __m512i moved = _mm512_add_epi32(_mm512_castps_si512(f), _mm512_set1_epi32(1 << 15));
-        *ok = _mm512_mask_test_epi32_mask(*ok, moved, _mm512_set1_epi32(0xffff));
-        pe_put_halves(shape, _mm512_cvtepi32_epi16(_mm512_srli_epi32(moved, 16)), to_a, to_b);
+        return (pe_seen){f, pe_prove_half(f)};
     }
-    return f;
+    const __m512i moved = _mm512_add_epi32(_mm512_castps_si512(f), _mm512_set1_epi32(1 << 15));
+    pe_put_halves(shape, _mm512_cvtepi32_epi16(_mm512_srli_epi32(moved, 16)), to_a, to_b);
+    return (pe_seen){f, _mm512_test_epi32_mask(moved, _mm512_set1_epi32(0xffff))};
 }
 
 /* Whether anything of two emits is open. */
-PE_INLINE bool pe_doubt(const pe_limits *limits, pe_ok ok, pe_floats f, pe_floats g)
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
 {
-    const pe_floats least = _mm512_range_ps(f, g, 0xa); /* the smaller magnitude */
-    return _mm512_mask_cmp_ps_mask(ok, least, _mm512_set1_ps(limits->small), _CMP_GE_OQ) !=
-           PE_ALL_OK;
+    (void)dtype;
+    const __m512 least = _mm512_range_ps(f.floats, g.floats, 0xa); /* the smaller magnitude */
+    const __mmask16 proven = f.proven & g.proven;
+    return _mm512_mask_cmp_ps_mask(proven, least, _mm512_set1_ps(limits->small), _CMP_GE_OQ) !=
+           0xffff;
 }
 
 PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, void *to_a, void *to_b)

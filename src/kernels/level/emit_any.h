@@ -5,11 +5,11 @@
 
 #include "kernels/level/lanes.h"
 
-typedef bool pe_ok;
-typedef struct pe_floats {
+/* What was emitted, and whether all of it is proven but for its size. */
+typedef struct pe_seen {
     float at[2 * PE_LANES];
-} pe_floats;
-#define PE_ALL_OK true
+    bool proven;
+} pe_seen;
 
 /* Lane k of two vectors emitted: an even one is a's, an odd one b's. */
 PE_INLINE void *pe_place(pe_shape_of_row shape, size_t item, void *to_a, void *to_b, int k)
@@ -40,36 +40,38 @@ PE_INLINE bool pe_prove_half(float f)
     return (pe_bits_of_float(f) & 0x1fff) != 0x1000;
 }
 
-PE_INLINE pe_floats pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                            pe_vd b, void *to_a, void *to_b, pe_ok *ok)
+PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
+                          pe_vd b, void *to_a, void *to_b)
 {
-    pe_floats f;
+    pe_seen f = {.proven = true};
     for (int k = 0; k < 2 * PE_LANES; k++) {
         const double value = k & 1 ? b[k >> 1] : a[k >> 1];
         const size_t item = dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
         void *to = pe_place(shape, item, to_a, to_b, k);
         f.at[k] = (float)value;
         if (dtype == PE_FLOAT32) {
-            *ok &= pe_prove_float(limits, value);
+            f.proven &= pe_prove_float(limits, value);
             *(pe_f32_at *)to = f.at[k];
         } else if (dtype == PE_FLOAT16) {
-            *ok &= pe_prove_half(f.at[k]);
+            f.proven &= pe_prove_half(f.at[k]);
             *(pe_u16_at *)to = pe_half_of(f.at[k]);
         } else {
             const uint32_t moved = pe_bits_of_float(f.at[k]) + (1U << 15);
-            *ok &= (moved & 0xffff) != 0;
+            f.proven &= (moved & 0xffff) != 0;
             *(pe_u16_at *)to = (uint16_t)(moved >> 16);
         }
     }
     return f;
 }
 
-PE_INLINE bool pe_doubt(const pe_limits *limits, pe_ok ok, pe_floats f, pe_floats g)
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
 {
+    (void)dtype;
+    bool proven = f.proven & g.proven;
     for (int k = 0; k < 2 * PE_LANES; k++)
-        ok &=
+        proven &=
             __builtin_fabsf(f.at[k]) >= limits->small && __builtin_fabsf(g.at[k]) >= limits->small;
-    return !ok;
+    return !proven;
 }
 
 PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, void *to_a, void *to_b)

@@ -2,6 +2,7 @@
 /* half_f16c.c - arrays of 16-bit types from and to double, with the instructions of v3 and v4. */
 #include "kernels/level/emit.h"
 #include "kernels/level/half_lanes.h"
+#include "kernels/level/wide.h"
 
 #if defined(__F16C__)
 
@@ -40,14 +41,14 @@ void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)
     }
 }
 
-/* Two vectors by way of float, unless that gives a tie: then a bit beyond the float may decide. */
+/* Two vectors by way of float, unless that gives a tie: then a bit beyond the float may decide. The
+ * proof knows nothing of NaN. */
 PE_INLINE void put_two_bfloats(pe_vd a, pe_vd b, pe_u16_at *bfloat)
 {
     const pe_limits none = {0, 0};
-    pe_ok ok = PE_ALL_OK;
-    const pe_floats f =
-        pe_emit(PE_BFLOAT16, PE_ROW_PLANES, &none, a, b, bfloat, bfloat + PE_LANES, &ok);
-    if (__builtin_expect(pe_doubt(&none, ok, f, f), 0)) {
+    const pe_seen seen =
+        pe_emit(PE_BFLOAT16, PE_ROW_PLANES, &none, a, b, bfloat, bfloat + PE_LANES);
+    if (__builtin_expect(pe_doubt(PE_BFLOAT16, &none, seen, seen) || pe_spoiled(a + b), 0)) {
         pe_round_bfloats(a, bfloat);
         pe_round_bfloats(b, bfloat + PE_LANES);
     }

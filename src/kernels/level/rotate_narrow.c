@@ -61,14 +61,13 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
     at->by_floats = pairs - pairs % PE_FLOAT_LANES;
     for (size_t i = 0; i < at->by_floats; i += PE_LANES) {
         const pe_vd c = pe_load_d(cos + i), s = pe_load_d(sin + i);
-        pe_ok ok = PE_ALL_OK; /* who cares */
         most = pe_max_i(most, pe_max_i((pe_vi)((pe_vu)c & size), (pe_vi)((pe_vu)s & size)));
         if (pairing == PE_PAIRING_HALF) {
             pe_store_floats(at->cos + i, c);
             pe_store_floats(at->sin + i, s);
         } else {
-            pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, c, c, at->cos + 2 * i, NULL, &ok);
-            pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, -s, s, at->sin + 2 * i, NULL, &ok);
+            (void)pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, c, c, at->cos + 2 * i, NULL);
+            (void)pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, -s, s, at->sin + 2 * i, NULL);
         }
     }
     at->twice_most = twice_most_of(most);

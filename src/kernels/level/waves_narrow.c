@@ -102,9 +102,8 @@ PE_INLINE void settle(row_kind kind, const narrow *job, size_t r, size_t i)
     const bool odd = kind.dtype != PE_FLOAT32;
     const pe_spot to = pe_spot_of(plan, r, i);
     char room[2][2 * PE_LANES * sizeof(float)];
-    pe_ok ok = PE_ALL_OK;
     (void)pe_emit(kind.dtype, kind.shape, &job->limits, odd ? round_to_odd(first) : first,
-                  odd ? round_to_odd(second) : second, room[0], room[1], &ok);
+                  odd ? round_to_odd(second) : second, room[0], room[1]);
     memcpy(to.first, room[0], bytes_of(kind, count));
     if (kind.shape == PE_ROW_PLANES && !kind.single)
         memcpy(to.second, room[1], bytes_of(kind, count));
@@ -154,18 +153,17 @@ PE_INLINE void sweep(row_kind kind, const pe_limits *given, const rotation *by, 
     size_t n = open->n;
     for (; i < end; i += PE_LANES) {
         const turned v = turn(by, i);
-        pe_ok ok = PE_ALL_OK;
-        pe_floats f, g;
+        pe_seen f, g;
         if (kind.single) {
             f = g = pe_emit(kind.dtype, PE_ROW_PLANES, &limits, v.first_plus, v.first_minus,
-                            plus.first, minus.first, &ok);
+                            plus.first, minus.first);
         } else {
             f = pe_emit(kind.dtype, kind.shape, &limits, v.first_plus, v.second_plus, plus.first,
-                        plus.second, &ok);
+                        plus.second);
             g = pe_emit(kind.dtype, kind.shape, &limits, v.first_minus, v.second_minus, minus.first,
-                        minus.second, &ok);
+                        minus.second);
         }
-        if (__builtin_expect(pe_doubt(&limits, ok, f, g), false))
+        if (__builtin_expect(pe_doubt(kind.dtype, &limits, f, g), false))
             open->at[n++] = (uint32_t)(by->k << 16 | i);
         plus = pe_spot_after(plus, bytes);
         minus = pe_spot_after(minus, bytes);
@@ -193,10 +191,8 @@ PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const rotation
 PE_INLINE bool is_open(row_kind kind, const pe_limits *limits, pe_vd first, pe_vd second)
 {
     char room[2][PE_LANES * sizeof(float)];
-    pe_ok ok = PE_ALL_OK;
-    const pe_floats f =
-        pe_emit(kind.dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1], &ok);
-    return pe_doubt(limits, ok, f, f);
+    const pe_seen f = pe_emit(kind.dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1]);
+    return pe_doubt(kind.dtype, limits, f, f);
 }
 
 PE_INLINE void list_spot(spot_list *list, size_t row, size_t i, bool really)
