@@ -270,9 +270,9 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
         const char *name;
         size_t every, scan;
     } cases[] = {
-        {"200 one-off answers after every 2000 requests", 2000, 200},
-        {"2000 one-off answers after every 20000 requests", 20000, 2000},
-        {"one one-off answer after every fifth request", 5, 1},
+        {"200 one-off answers after every 500 requests", 500, 200},
+        {"2000 one-off answers after every 3000 requests", 3000, 2000},
+        {"one one-off answer after every other request", 2, 1},
     };
     const double alone = replay(REPLAYED, 0);
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
