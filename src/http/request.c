@@ -346,8 +346,7 @@ static void overloaded(pe_request *request, const char *detail)
 /* Nobody waits for the answer: there will be none, and the connection ends. */
 static bool is_abandoned(pe_request *request)
 {
-    if (request->job_kind != PE_JOB_HEAVY ||
-        pe_client_waits(request->watch->socket, request->takes_interim))
+    if (pe_client_waits(request->watch->socket, request->takes_interim))
         return false;
     atomic_fetch_add_explicit(&request->service->counters.abandoned, 1, memory_order_relaxed);
     return true;
@@ -379,7 +378,6 @@ void pe_request_defer(pe_request *request, pe_job_kind kind, pe_work *work)
     }
     request->deferred = work;
     request->deferred_at = pe_clock();
-    request->job_kind = kind;
     request->job = (pe_job){.run = run_job, .context = request};
     if (pe_pool_submit(request->service->pool, &request->job, kind))
         return;

@@ -113,7 +113,6 @@ typedef struct pe_request {
     size_t path_name_bytes;
     struct pe_numeric *numeric;
     pe_job job;
-    pe_job_kind job_kind;
     bool (*deferred)(struct pe_request *request); /* a pe_work */
     int64_t deferred_at;
     pe_reply reply;
@@ -152,8 +151,8 @@ typedef bool pe_work(pe_request *request);
 
 /**
  * Go on in a worker thread: work(request) there, then the reply is sent. When the queue is full, or
- * the request has waited too long in it, the reply is 503; when the client has left meanwhile,
- * heavy work is not begun. The caller returns at once: an I/O thread to the library, a worker with
+ * the request has waited too long in it, the reply is 503; when the client has left meanwhile, the
+ * work is not begun. The caller returns at once: an I/O thread to the library, a worker with
  * false.
  */
 void pe_request_defer(pe_request *request, pe_job_kind kind, pe_work *work);

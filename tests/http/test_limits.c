@@ -207,30 +207,40 @@ static void *crowd_queue(void *context)
     return NULL;
 }
 
-/* All but the first wait for their turn; half of them are gone before it comes. */
-static void what_nobody_waits_for_is_not_begun(void **state)
+/* The first keep one worker, and the thread for light jobs, busy; half of the others are gone
+ * before their turn comes. Positions differ, so that each is work of its own. */
+typedef struct left_behind {
+    const char *before, *after; /* targets, up to the range of positions */
+    int n_before, rows_before, rows_after;
+} left_behind;
+
+enum { LEFT_N = 20, LEFT_MAX = 64 };
+
+static test_wire ask_at(const test_server *server, const char *target, int first, int rows)
 {
-    (void)state;
-    enum { BEFORE = 4, N = 20 };
+    char request[200];
+    test_wire wire = wire_open(server);
+    snprintf(request, sizeof request, "GET %s%d:%d HTTP/1.1\r\nHost: a\r\n\r\n", target, first,
+             first + rows);
+    wire_send_text(&wire, request);
+    return wire;
+}
+
+static void assert_only_waiting_are_served(const left_behind *of)
+{
     static const char *const flags[] = {"--workers", "1", "--threads", "1", NULL};
+    const int n = of->n_before + LEFT_N;
     test_server server;
-    test_wire wires[BEFORE + N];
+    test_wire wires[LEFT_MAX];
+    assert_true(n <= LEFT_MAX);
     server_start(&server, flags);
-    for (int i = 0; i < BEFORE + N; i++) {
-        char request[160];
-        snprintf(request, sizeof request,
-                 i < BEFORE
-                     ? "GET /v1/rope/decay?head_dim=8192&offsets=%d:%d HTTP/1.1\r\nHost: a\r\n\r\n"
-                     : "GET /v1/sinusoidal?d_model=1024&positions=%d:%d&dtype=float64 "
-                       "HTTP/1.1\r\nHost: a\r\n\r\n",
-                 i * 10000, i * 10000 + (i < BEFORE ? 1500 : 80));
-        wires[i] = wire_open(&server);
-        wire_send_text(&wires[i], request);
-    }
-    for (int i = BEFORE; i < BEFORE + N; i += 2)
+    for (int i = 0; i < n; i++)
+        wires[i] = i < of->n_before ? ask_at(&server, of->before, i * 10000, of->rows_before)
+                                    : ask_at(&server, of->after, i * 10000, of->rows_after);
+    for (int i = of->n_before; i < n; i += 2)
         wire_close(&wires[i]);
-    for (int i = 0; i < BEFORE + N; i++) {
-        if (i >= BEFORE && i % 2 == 0)
+    for (int i = 0; i < n; i++) {
+        if (i >= of->n_before && (i - of->n_before) % 2 == 0)
             continue;
         reply answer = wire_answer(&wires[i], false);
         assert_status("one that waits", &answer, 200);
@@ -241,8 +251,34 @@ static void what_nobody_waits_for_is_not_begun(void **state)
         /* until those who left have been dealt with */
     }
     /* All, unless this process slept while the server came to them. */
-    assert_in_range(gauge(&server, "posenc_abandoned_total"), 1, N / 2);
+    assert_in_range(gauge(&server, "posenc_abandoned_total"), 1, LEFT_N / 2);
     server_end(&server);
+}
+
+static void heavy_work_that_nobody_waits_for_is_not_begun(void **state)
+{
+    (void)state;
+    assert_only_waiting_are_served(&(left_behind){
+        .before = "/v1/rope/decay?head_dim=8192&offsets=",
+        .n_before = 4,
+        .rows_before = 1500,
+        .after = "/v1/sinusoidal?d_model=1024&dtype=float64&positions=",
+        .rows_after = 80,
+    });
+}
+
+/* What is little work is begun by either thread, and waits for many that are as much as it may be.
+ */
+static void light_work_that_nobody_waits_for_is_not_begun(void **state)
+{
+    (void)state;
+    assert_only_waiting_are_served(&(left_behind){
+        .before = "/v1/sinusoidal?d_model=1024&dtype=float64&positions=",
+        .n_before = 40,
+        .rows_before = 64,
+        .after = "/v1/sinusoidal?d_model=64&positions=",
+        .rows_after = 2,
+    });
 }
 
 /* What is asked for counts, not what it is a part or a repetition of. */
@@ -447,7 +483,8 @@ int main(void)
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
-        cmocka_unit_test(what_nobody_waits_for_is_not_begun),
+        cmocka_unit_test(heavy_work_that_nobody_waits_for_is_not_begun),
+        cmocka_unit_test(light_work_that_nobody_waits_for_is_not_begun),
         cmocka_unit_test(little_work_is_done_though_the_queue_is_full),
         cmocka_unit_test(too_many_bodies_at_once_are_503),
         cmocka_unit_test(there_are_descriptors_for_all_connections),
