@@ -70,6 +70,9 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
 
 static bool stands_still(const pe_wave *wave, size_t i)
 {
+    const double near = pe_wave_theta_near(wave, i);
+    if (!isnan(near))
+        return near == 0;
     mpfr_t theta;
     mpfr_init2(theta, 32);
     pe_wave_theta(wave, i, theta);
@@ -87,13 +90,43 @@ double pe_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_
     return pe_exact_round(dtype, eval, values, i);
 }
 
+/* The value within a relative 2^-45; not a number, or infinite, where a frequency is 0 or not near.
+ */
+static double near_value(const pe_spectrum_values *values, size_t i)
+{
+    static const double two_pi = 0x1.921fb54442d18p+2;
+    const double theta = pe_wave_theta_near(values->wave, i);
+    switch (values->kind) {
+    case PE_SPECTRUM_FREQUENCY:
+        return theta;
+    case PE_SPECTRUM_WAVELENGTH:
+        return two_pi / theta;
+    case PE_SPECTRUM_STRETCH:
+        return pe_wave_theta_near(values->unscaled, i) / theta;
+    case PE_SPECTRUM_TURNS:
+        return theta / two_pi * values->length;
+    case PE_SPECTRUM_REACH:
+        return theta / pe_wave_theta_near(values->unscaled, i) * values->target / values->length;
+    }
+    return (double)NAN;
+}
+
+/* Halfway past 65504, from where values round to infinity. What is not surely below it is evaluated
+ * exactly. */
+static bool overflows_half(const pe_spectrum_values *values, size_t i)
+{
+    static const double past = 65520, margin = 0x1p-40;
+    return !(near_value(values, i) < past - past * margin) &&
+           isinf(pe_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
+}
+
 /* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 * 1e18 * 1e6.
  */
 pe_status pe_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
                             size_t pairs, pe_problem *why)
 {
     for (size_t i = 0; dtype == PE_FLOAT16 && i < pairs; i++)
-        if (isinf(pe_spectrum_value(values, dtype, i)) && !stands_still(values->wave, i))
+        if (overflows_half(values, i))
             return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                            "%s of pair %zu overflows float16, whose largest value is 65504", name,
                            i);

@@ -37,6 +37,21 @@ void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out)
     mpfr_clear(theta);
 }
 
+double pe_wave_theta_near(const pe_wave *wave, size_t i)
+{
+    static const double two_pi = 0x1.921fb54442d18p+2;
+    if (wave->spec.float32)
+        return (double)wave->inv[i];
+    /* Of less than two words, half a unit of the last place would be much. */
+    const uint64_t *word = wave->turns[i].word;
+    if ((word[3] | word[2] | word[1]) == 0)
+        return word[0] != 0 || wave->unfit ? (double)NAN : 0;
+    double turns = 0;
+    for (int k = 0; k < 4; k++)
+        turns += ldexp((double)word[k], 64 * (k - 3));
+    return turns * two_pi / wave->spec.position_scale;
+}
+
 float pe_wave_angle32(const pe_wave *wave, double position, size_t i)
 {
     const float angle = (float)position * wave->inv[i];

@@ -79,6 +79,10 @@ pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, s
  * 2^(8-p). */
 void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out);
 
+/** The same within a relative 2^-50, without MPFR; 0 where theta_i is 0. NAN: it is too large or
+ * too small for the set's fixed point. */
+double pe_wave_theta_near(const pe_wave *wave, size_t i);
+
 /* ---- correct rounding of anything that MPFR can evaluate ---- */
 
 /** Evaluate quantity `index` at out's precision p with relative error below 2^(8-p) (0 exactly for

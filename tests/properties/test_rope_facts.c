@@ -2,6 +2,8 @@
 /* test_rope_facts.c - what rotations tell beside their numbers: facts of types, and warnings. */
 #include "support/check.h"
 
+#include <math.h>
+#include <mpfr.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,11 +92,59 @@ static void warnings_come_where_they_apply(void **state)
     }
 }
 
+/* 2 pi factor is the wavelength of the one pair; 65504 is the largest float16, and what comes below
+ * the middle between it and 65536 rounds to it. */
+static void float16_is_refused_from_halfway_past_its_largest(void **state)
+{
+    static const double around[] = {0.9999, 1 - 0x1p-20, 1 - 0x1p-39, 1 - 0x1p-41, 1,
+                                    1.0001, 1 + 0x1p-20, 1 + 0x1p-39, 1 + 0x1p-41};
+    int refused = 0;
+    mpfr_t wavelength;
+    (void)state;
+    mpfr_init2(wavelength, 256);
+    for (size_t c = 0; c < 2 * PE_LEN(around); c++) { /* each, and the double before */
+        double factor = 65520 / 6.283185307179586 * around[c / 2];
+        factor = c % 2 == 0 ? factor : nextafter(factor, 0);
+        encoded e = encode(&pe_rope_frequencies,
+                           "head_dim=2&rope_type=linear&dtype=float16&factor=%.17g", factor);
+        mpfr_const_pi(wavelength, MPFR_RNDN);
+        mpfr_mul_d(wavelength, wavelength, 2 * factor, MPFR_RNDN);
+        const bool fits = mpfr_cmp_d(wavelength, 65520) < 0;
+        assert_int_equal(e.status, fits ? PE_OK : PE_INVALID_PARAMETER);
+        if (!fits)
+            assert_non_null(strstr(e.why.detail, "wavelength of pair 0 overflows float16"));
+        refused += !fits;
+        encoded_free(&e);
+    }
+    assert_in_range(refused, 8, 10);
+    mpfr_clear(wavelength);
+}
+
+/* length / 2 pi turns of the first pair: 65519.95 and 65520.11. */
+static void float16_turns_are_refused_from_there_on(void **state)
+{
+    static const struct {
+        int length;
+        pe_status status;
+    } cases[] = {{411674, PE_OK}, {411675, PE_INVALID_PARAMETER}};
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        encoded e = encode(&pe_rope_compare,
+                           "head_dim=4&rope_theta=10&rope_types=default&dtype=float16&"
+                           "max_position_embeddings=%d&target_length=%d",
+                           cases[c].length, 2 * cases[c].length);
+        assert_int_equal(e.status, cases[c].status);
+        encoded_free(&e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(longrope_shows_both_sets_and_which_holds),
         cmocka_unit_test(warnings_come_where_they_apply),
+        cmocka_unit_test(float16_is_refused_from_halfway_past_its_largest),
+        cmocka_unit_test(float16_turns_are_refused_from_there_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

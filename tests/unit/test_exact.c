@@ -444,6 +444,42 @@ static void test_theta(void **unused)
     pe_wave_free(NULL);
 }
 
+static void check_near(const pe_wave_spec *spec)
+{
+    pe_wave *wave = make(spec);
+    mpfr_t theta;
+    mpfr_init2(theta, 128);
+    for (size_t i = 0; i < spec->n; i++) {
+        const double near = pe_wave_theta_near(wave, i);
+        pe_wave_theta(wave, i, theta);
+        if (mpfr_zero_p(theta))
+            assert_true(near == 0);
+        else if (spec->float32)
+            assert_true(mpfr_cmp_d(theta, near) == 0);
+        else if (isnan(near))
+            assert_true(mpfr_cmp_d(theta, 0x1p-120) < 0);
+        else
+            assert_true(fabs(near / mpfr_get_d(theta, MPFR_RNDN) - 1) < 0x1p-50);
+    }
+    mpfr_clear(theta);
+    pe_wave_free(wave);
+}
+
+static void test_theta_near(void **unused)
+{
+    (void)unused;
+    const formula ordinary = {.base = 500000, .factor = 3, .zero_from = 50, .kind = ONE},
+                  falling = {.base = 1e300, .factor = 1, .zero_from = 64, .kind = ONE};
+    pe_wave_spec spec = spec_of(&ordinary, 64, 128, 1);
+    check_near(&spec);
+    spec.float32 = true;
+    check_near(&spec);
+    spec = spec_of(&ordinary, 64, 128, 1000);
+    check_near(&spec);
+    spec = spec_of(&falling, 64, 128, 1);
+    check_near(&spec);
+}
+
 /* The mean of cosines each rounded to double differs from the true mean by less than 2^-53. */
 static void test_mean_cos(void **unused)
 {
@@ -580,6 +616,7 @@ int main(void)
         cmocka_unit_test(test_windows),
         cmocka_unit_test(test_layout_leaves_the_rest_alone),
         cmocka_unit_test(test_theta),
+        cmocka_unit_test(test_theta_near),
         cmocka_unit_test(test_mean_cos),
         cmocka_unit_test(test_float32_steps),
     };
