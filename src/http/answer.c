@@ -327,7 +327,7 @@ void pe_answer_numeric(pe_request *request)
 bool pe_answer_warm(pe_request *request)
 {
     request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
-    if ((request->method & (PE_METHOD_GET | PE_METHOD_HEAD)) == 0 || request->wants_digest ||
+    if ((request->method & (PE_METHOD_GET | PE_METHOD_HEAD)) == 0 ||
         request->header[PE_HEADER_RANGE] != NULL)
         return false;
     pe_front front;
@@ -337,13 +337,14 @@ bool pe_answer_warm(pe_request *request)
         return false;
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_answer *kept = pe_entry_value(entry);
-    if (tags == NULL) {
+    const bool to_hash = request->wants_digest && atomic_load(&kept->digest) == NULL;
+    if (tags == NULL && !to_hash) {
         pe_reply_entry(request, entry, NULL);
-    } else if (pe_etag_matches(tags, kept->facts.etag)) {
+    } else if (tags != NULL && pe_etag_matches(tags, kept->facts.etag)) {
         pe_reply_not_modified(request, &kept->facts);
         pe_entry_unref(entry);
     } else {
-        pe_entry_unref(entry); /* it may name the answer in another coding */
+        pe_entry_unref(entry); /* another coding may be named, or the whole is to be hashed */
         return false;
     }
     atomic_fetch_add_explicit(&request->service->counters.warm_hits, 1, memory_order_relaxed);

@@ -166,6 +166,8 @@ void pe_page_metrics(pe_request *request)
     single(&out, "abandoned_total", "counter",
            "Requests whose clients left before their turn came.",
            atomic_load(&counters->abandoned));
+    single(&out, "digests_total", "counter", "Answers hashed for a Repr-Digest.",
+           atomic_load(&counters->digests));
     single(&out, "connections_total", "counter", "Connections ever.",
            atomic_load(&counters->connections));
     single(&out, "connections", "gauge", "Connections open.", pe_watchdog_count(service->watchdog));

@@ -91,7 +91,10 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
     add_facts(shared, facts);
     add(shared, "Cache-Control", cache_control(PE_METHOD_GET, facts));
     add(shared, "Server-Timing", "cache;desc=hit");
-    *answer = (pe_answer){.data = data, .bytes = bytes, .facts = *facts, .shared = shared};
+    answer->data = data;
+    answer->bytes = bytes;
+    answer->facts = *facts;
+    answer->shared = shared;
     facts->location = NULL;
     *out = answer;
     return PE_OK;
@@ -101,7 +104,8 @@ size_t pe_answer_weight(size_t bytes, const pe_facts *facts)
 {
     const size_t rounding = bytes >= MAPPED_BYTES ? PAGE_BYTES : PE_CACHE_BLOCK_BYTES;
     const size_t location = facts->location != NULL ? strlen(facts->location) : 0;
-    return sizeof(pe_answer) + bytes + rounding + 2 * location + RESPONSE_BYTES;
+    const size_t digest = PE_DIGEST_BYTES + PE_CACHE_BLOCK_BYTES;
+    return sizeof(pe_answer) + bytes + rounding + 2 * location + digest + RESPONSE_BYTES;
 }
 
 void pe_answer_free(void *value)
@@ -109,6 +113,7 @@ void pe_answer_free(void *value)
     pe_answer *answer = value;
     MHD_destroy_response(answer->shared); /* frees data when the last connection has sent it */
     free(answer->facts.location);
+    free(atomic_load(&answer->digest));
     free(answer);
 }
 
@@ -217,15 +222,29 @@ static void decide_facts(pe_request *request, struct MHD_Response *response, con
     decide(request, part ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK, response);
 }
 
-/* The digest is of the whole representation, as are all its fields. */
-static void add_digest(pe_request *request, struct MHD_Response *response, const char *data,
-                       size_t bytes)
+/* ---- digests: of the whole representation, as are all its fields ---- */
+
+static void make_digest(pe_service *service, const char *data, size_t bytes,
+                        char out[PE_DIGEST_BYTES])
 {
-    char digest[PE_DIGEST_BYTES];
-    if (!request->wants_digest || response == NULL)
-        return;
-    pe_digest_make(data, bytes, digest);
-    add(response, "Repr-Digest", digest);
+    pe_digest_make(data, bytes, out);
+    atomic_fetch_add_explicit(&service->counters.digests, 1, memory_order_relaxed);
+}
+
+/* That of a kept answer. Several may make it at once; one publishes it. NULL: memory is short. */
+static const char *kept_digest(pe_service *service, pe_answer *answer)
+{
+    char *kept = atomic_load_explicit(&answer->digest, memory_order_acquire);
+    if (kept != NULL)
+        return kept;
+    char *made = malloc(PE_DIGEST_BYTES);
+    if (made == NULL)
+        return NULL;
+    make_digest(service, answer->data, answer->bytes, made);
+    if (atomic_compare_exchange_strong(&answer->digest, &kept, made))
+        return made;
+    free(made);
+    return kept;
 }
 
 static void release_entry(void *entry)
@@ -249,7 +268,8 @@ void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
     }
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
         bytes, answer->data + first, release_entry, entry);
-    add_digest(request, response, answer->data, answer->bytes);
+    if (response != NULL && request->wants_digest)
+        add(response, "Repr-Digest", kept_digest(request->service, answer));
     decide_facts(request, response, &answer->facts, timing != NULL ? timing : "cache;desc=hit");
     if (response == NULL)
         pe_entry_unref(entry);
@@ -258,13 +278,16 @@ void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
 void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_facts *facts,
                        const char *timing)
 {
+    char digest[PE_DIGEST_BYTES];
     request->answer_bytes = bytes;
     struct MHD_Response *response =
         MHD_create_response_from_buffer_with_free_callback_cls(bytes, data, free_data, data);
-    if (response == NULL)
+    if (response == NULL) {
         free(data);
-    else if (request->range.kind == PE_RANGE_WHOLE)
-        add_digest(request, response, data, bytes);
+    } else if (request->wants_digest && request->range.kind == PE_RANGE_WHOLE) {
+        make_digest(request->service, data, bytes, digest);
+        add(response, "Repr-Digest", digest);
+    }
     decide_facts(request, response, facts, timing);
 }
 

@@ -26,12 +26,14 @@ typedef struct pe_facts {
     bool lasts;                      /* the same for ever; else it may change with a restart */
 } pe_facts;
 
-/** A rendered representation: the value of a cache entry. Immutable. */
+/** A rendered representation: the value of a cache entry. Immutable, but for the digest. */
 typedef struct pe_answer {
     char *data; /* freed by `shared`, whose content it is; NULL: coding it was not worth it */
     size_t bytes;
     pe_facts facts;
     struct MHD_Response *shared; /* says "hit" and carries nothing that differs by request */
+    /** Repr-Digest; owned. Made when first wanted: NULL until then, published once. */
+    _Atomic(char *) digest;
 } pe_answer;
 
 /**
@@ -42,7 +44,8 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
                          pe_answer **out, pe_problem *why) PE_MUST_CHECK;
 void pe_answer_free(void *answer);
 
-/** What an answer of so many bytes holds, the library's part with it: what a cache reckons with. */
+/** What an answer of so many bytes holds, the library's part and a digest with it: what a cache
+ * reckons with. */
 size_t pe_answer_weight(size_t bytes, const pe_facts *facts);
 
 /* ---- each of these decides request->reply; when memory runs out there is none and

@@ -23,6 +23,7 @@ typedef struct pe_counters {
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
+    atomic_uint_fast64_t digests;                         /* made, not taken from what is kept */
 } pe_counters;
 
 /**

@@ -175,6 +175,48 @@ static void a_coded_answer_is_kept_and_hit(void **state)
     server_end(&server);
 }
 
+/* The whole is hashed when a digest is first wanted; who wants it again is not even read. */
+static void a_kept_answer_is_hashed_once(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/sinusoidal?d_model=64&positions=0:64";
+    static const struct {
+        const char *method, *headers[3];
+        long digests, warm_hits;
+    } asked[] = {
+        {"GET", {NULL}, 0, 0},
+        {"HEAD", {"Want-Repr-Digest: sha-256=1"}, 1, 0},
+        {"HEAD", {"Want-Repr-Digest: sha-256=1"}, 1, 1},
+        {"GET", {"Want-Repr-Digest: sha-256=1"}, 1, 2},
+        {"GET", {"Want-Repr-Digest: sha-256=1", "Range: bytes=1-3"}, 1, 2},
+        {"GET", {"Want-Repr-Digest: sha-256=1", "Accept-Encoding: gzip"}, 2, 2},
+        {"HEAD", {"Want-Repr-Digest: sha-256=1", "Accept-Encoding: gzip"}, 2, 3},
+        {"GET", {NULL}, 2, 4},
+    };
+    char digest[2][96];
+    test_server server;
+    server_start(&server, NULL);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        reply answer = fetch(&server, asked[i].method, target, asked[i].headers, NULL, 0);
+        const bool coded = asked[i].digests == 2;
+        const bool first = i == 1 || i == 5;
+        char got[96];
+        if (asked[i].headers[0] == NULL) {
+            assert_header(target, &answer, "Repr-Digest", NULL);
+        } else {
+            assert_non_null(reply_header(&answer, "Repr-Digest", got, sizeof got));
+            if (first)
+                memcpy(digest[coded], got, sizeof got);
+            assert_string_equal(got, digest[coded]);
+        }
+        assert_int_equal(metric(&server, "posenc_digests_total"), asked[i].digests);
+        assert_int_equal(metric(&server, "posenc_warm_hits_total"), asked[i].warm_hits);
+        reply_free(&answer);
+    }
+    assert_string_not_equal(digest[0], digest[1]);
+    server_end(&server);
+}
+
 /* ---- memory of bodies ---- */
 
 /* JSON numbers become elements as they are read: beside the body and the result there is little. */
@@ -266,6 +308,7 @@ int main(void)
         cmocka_unit_test(stalled_readers_of_kept_answers_stay_within_the_budget),
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
         cmocka_unit_test(a_coded_answer_is_kept_and_hit),
+        cmocka_unit_test(a_kept_answer_is_hashed_once),
         cmocka_unit_test(a_large_json_body_takes_little_beside_itself_and_the_result),
         cmocka_unit_test(what_a_burst_of_bodies_took_is_given_back),
         cmocka_unit_test(the_longest_target_is_known_when_it_comes_again),
