@@ -163,16 +163,23 @@ static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
     return pe_value_check_list(to, why);
 }
 
+static pe_status check_position_axes(const pe_reading *to, size_t axes, pe_problem *why)
+{
+    if (axes <= (to->param->three_axes ? 3U : to->param->two_axes ? 2U : 1U))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %s, got %zu",
+                   to->param->name,
+                   to->param->three_axes ? "one to three axes"
+                   : to->param->two_axes ? "one axis or two"
+                                         : "one axis",
+                   axes);
+}
+
 pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why)
 {
-    const size_t axes = to->value->positions.shape.ndim;
-    if (axes > (to->param->three_axes ? 3U : to->param->two_axes ? 2U : 1U))
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %s, got %zu",
-                       to->param->name,
-                       to->param->three_axes ? "one to three axes"
-                       : to->param->two_axes ? "one axis or two"
-                                             : "one axis",
-                       axes);
+    const pe_status status = check_position_axes(to, to->value->positions.shape.ndim, why);
+    if (status != PE_OK)
+        return status;
     if (to->param->integers_only && to->value->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers",
                        to->param->name);
@@ -183,8 +190,11 @@ static pe_status read_positions(const pe_reading *to, pe_slice text, pe_problem 
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
-    pe_status status = pe_positions_parse(text.text, text.bytes, to->place,
-                                          to->limits->max_positions, &to->value->positions, why);
+    const bool several = pe_positions_count_rows(text.text, text.bytes) > 1;
+    pe_status status = check_position_axes(to, several ? 2 : 1, why); /* before any is held */
+    if (status == PE_OK)
+        status = pe_positions_parse(text.text, text.bytes, to->place, to->limits->max_positions,
+                                    &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
 }
 

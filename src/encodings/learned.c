@@ -110,12 +110,8 @@ pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, doub
 pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
                                      int64_t offset, pe_problem *why)
 {
-    double low = pe_positions_at(positions, 0);
-    double high = pe_positions_at(positions, positions->count - 1);
-    for (size_t r = 0; positions->list != NULL && r < positions->count; r++) {
-        low = fmin(low, positions->list[r]);
-        high = fmax(high, positions->list[r]);
-    }
+    double low, high;
+    pe_positions_bounds(positions, &low, &high);
     return pe_learned_check_rows(table, low, high, offset, "positions", why);
 }
 

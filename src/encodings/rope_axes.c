@@ -211,13 +211,9 @@ pe_status pe_axes_rows_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tab
     const size_t n = axes != NULL ? axes->n : 1;
     *rows = (pe_axes_rows){.axes = axes, .pairs = axes != NULL ? axes->pairs : 0};
     for (size_t axis = 0; axis < n; axis++) {
-        rows->view[axis] = *positions;
+        rows->view[axis] = axes == NULL ? *positions : pe_positions_part(positions, axis, n);
         rows->rows[axis] =
             (pe_rope_rows){.tables = tables, .wave = wave, .positions = &rows->view[axis]};
-        if (axes == NULL)
-            continue;
-        rows->view[axis].count = positions->count / n;
-        rows->view[axis].list = positions->list + axis * rows->view[axis].count;
     }
     if (axes == NULL)
         return PE_OK;

@@ -122,7 +122,7 @@ pe_pairing pe_grid_pairing(const pe_grid *grid)
 double pe_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)
 {
     if (patches->given != NULL)
-        return patches->given->list[axis * patches->count + k];
+        return pe_positions_at(patches->given, axis * patches->count + k);
     const size_t m = patches->merge, wide = patches->width / m;
     const size_t within = k % (m * m), block = k / (m * m) % (patches->height / m * wide);
     const size_t row = block / wide * m + within / m, column = block % wide * m + within % m;
@@ -163,6 +163,7 @@ static pe_status read_given(pe_values *values, bool sides, pe_grid_patches *out,
 {
     static const char *const others[] = {"frames", "spatial_merge_size", "height", "width"};
     const pe_positions *given = &pe_values_find(values, "positions")->positions;
+    double least, most;
     for (size_t i = 0; i < PE_LEN(others) - (sides ? 2 : 0); i++)
         if (pe_values_present(values, others[i]))
             return pe_fail(why, PE_INVALID_PARAMETER, others[i],
@@ -170,11 +171,11 @@ static pe_status read_given(pe_values *values, bool sides, pe_grid_patches *out,
     if (given->shape.ndim != 2 || given->shape.dim[0] != PE_GRID_AXES)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be rows and columns, [2, n]");
-    for (size_t i = 0; i < given->count; i++)
-        if (fabs(given->list[i]) >= PLACE_MAX)
-            return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                           "positions must lie strictly between -2^31 and 2^31, got %.17g",
-                           given->list[i]);
+    pe_positions_bounds(given, &least, &most);
+    if (least <= -PLACE_MAX || most >= PLACE_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must lie strictly between -2^31 and 2^31, got %.17g",
+                       most >= PLACE_MAX ? most : least);
     out->given = given;
     out->count = given->shape.dim[1];
     return sides ? read_sides(values, out, why) : PE_OK;

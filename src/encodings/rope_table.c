@@ -111,7 +111,7 @@ static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned 
 static double position(const void *of, size_t axis, size_t r)
 {
     const table *state = of;
-    return state->positions.list[axis * state->tokens + r];
+    return pe_positions_at(&state->positions, axis * state->tokens + r);
 }
 
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,

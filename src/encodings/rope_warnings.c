@@ -47,8 +47,14 @@ static bool find_lost(const pe_positions *positions, double *lost)
 
 static void warn_positions(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)
 {
-    double lost;
-    if (rope->float32 && find_lost(positions, &lost))
+    double lost = 0;
+    bool found = false;
+    const size_t parts = pe_positions_parts(positions);
+    for (size_t k = 0; k < parts && !found && rope->float32; k++) {
+        const pe_positions part = pe_positions_part(positions, k, parts);
+        found = find_lost(&part, &lost);
+    }
+    if (found)
         pe_plan_warn(plan,
                      "with numerics=float32 positions are rounded to float32, as the reference "
                      "does: %.0f is turned as %.0f",
@@ -71,9 +77,16 @@ static bool find_beyond(const pe_positions *positions, double least, double *bey
 /* seq_len, not the positions, chooses between the two lists. */
 static void warn_length(const pe_rope_formula *f, const pe_positions *positions, pe_plan *plan)
 {
-    double beyond;
-    if (f->type == &pe_rope_longrope && f->key[PE_ROPE_SEQ_LEN] <= f->key[PE_ROPE_ORIGINAL] &&
-        find_beyond(positions, f->key[PE_ROPE_ORIGINAL], &beyond))
+    double beyond = 0;
+    bool found = false;
+    const size_t parts = pe_positions_parts(positions);
+    if (f->type != &pe_rope_longrope || f->key[PE_ROPE_SEQ_LEN] > f->key[PE_ROPE_ORIGINAL])
+        return;
+    for (size_t k = 0; k < parts && !found; k++) {
+        const pe_positions part = pe_positions_part(positions, k, parts);
+        found = find_beyond(&part, f->key[PE_ROPE_ORIGINAL], &beyond);
+    }
+    if (found)
         pe_plan_warn(plan,
                      "position %.0f lies beyond original_max_position_embeddings, but seq_len says "
                      "that the sequence does not: frequencies are those of short_factor",

@@ -12,21 +12,12 @@
 /* ---- what the resources share -------------------------------------------------------------------
  */
 
-double pe_rope_xpos_offset(const pe_values *values, const pe_positions *positions, size_t r)
+/* The position farthest from the center. */
+static double farthest(double center, const pe_positions *positions)
 {
-    return pe_positions_at(positions, r) - (double)pe_values_int(values, "center");
-}
-
-/* The position farthest from the center; that of a range is at an end. */
-static size_t farthest(const pe_values *values, const pe_positions *positions)
-{
-    const size_t last = positions->count - 1;
-    size_t found = 0;
-    for (size_t r = positions->list == NULL ? last : 0; r <= last; r++)
-        if (fabs(pe_rope_xpos_offset(values, positions, r)) >
-            fabs(pe_rope_xpos_offset(values, positions, found)))
-            found = r;
-    return found;
+    double least, most;
+    pe_positions_bounds(positions, &least, &most);
+    return fabs(most - center) > fabs(least - center) ? most : least;
 }
 
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
@@ -42,14 +33,14 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
                        "positions must be integers with xPos");
     if (!pe_values_present(values, "center"))
         pe_values_set_int(values, "center", (int64_t)(tokens / 2));
-    const size_t far = farthest(values, positions);
-    const double most = fabs(pe_rope_xpos_offset(values, positions, far));
+    const double center = (double)pe_values_int(values, "center");
+    const double far = farthest(center, positions), most = fabs(far - center);
     if (most > PE_XPOS_REACH * base)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be within %d scale_base = %.17g of center, %lld, for "
                        "scales to stay below 2^1000, got %.17g",
                        PE_XPOS_REACH, PE_XPOS_REACH * base,
-                       (long long)pe_values_int(values, "center"), pe_positions_at(positions, far));
+                       (long long)pe_values_int(values, "center"), far);
     return pe_xpos_scale_make(rope->formula->dim, base, most, out, why);
 }
 

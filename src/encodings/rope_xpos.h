@@ -30,7 +30,4 @@
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
                             pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
 
-/** The position of token r, from the center. */
-double pe_rope_xpos_offset(const pe_values *values, const pe_positions *positions, size_t r);
-
 #endif

@@ -293,14 +293,11 @@ static void count(table_job *job)
             atomic_fetch_add_explicit(&wave->paths[k], job->counts[k], memory_order_relaxed);
 }
 
-static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+/* Rows of a range or a list. */
+static pe_status fill_part(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
 {
-    assert(first + rows <= job->positions->count);
     pe_status status = PE_OK;
     const size_t live = job->wave->live;
-    job->item = pe_dtype_bytes(job->dtype);
-    if (job->n == 0 || rows == 0)
-        return PE_OK;
     job->live = live <= job->from ? 0 : live - job->from < job->n ? live - job->from : job->n;
     if (job->wave->spec.float32)
         status = pe_wave_rows32(job->wave, job->positions, first, rows, job->from, job->n,
@@ -311,6 +308,26 @@ static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_p
         status = rows_fit(job, first, rows, out, why);
     else
         status = rows_scattered(job, first, rows, out, why);
+    return status;
+}
+
+static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+{
+    const pe_positions *all = job->positions;
+    const size_t parts = pe_positions_parts(all), n = all->count / parts;
+    assert(first + rows <= all->count);
+    pe_status status = PE_OK;
+    job->item = pe_dtype_bytes(job->dtype);
+    if (job->n == 0)
+        return PE_OK;
+    for (size_t done = 0, some; done < rows && status == PE_OK; done += some) {
+        const size_t k = (first + done) / n, at = (first + done) % n;
+        const pe_positions part = pe_positions_part(all, k, parts);
+        some = rows - done < n - at ? rows - done : n - at;
+        job->positions = parts == 1 ? all : &part;
+        status = fill_part(job, at, some, (char *)out + done * job->layout->row * job->item, why);
+    }
+    job->positions = all;
     count(job);
     return status;
 }

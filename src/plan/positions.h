@@ -10,18 +10,28 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
+/** One row of several: first + i*step; of step 0 it is listed, list[first + i] of the positions. */
+typedef struct pe_positions_row {
+    int64_t first, step;
+} pe_positions_row;
+
 /**
  * Position r is first + r*step (list == NULL) or list[r]. Magnitudes are below 2^53, so every
  * integer position is an exact double. A list whose entries are integers of constant step is
  * normalised to a range by pe_positions_from_list, so equal positions have one form.
+ *
+ * Several axes have a list, or where a row of them was given as a range, `rows`: a range is held as
+ * one and costs nothing, however long it is. Code that knows only of ranges and lists looks at the
+ * rows one by one, as pe_positions_part gives them.
  */
 typedef struct pe_positions {
     size_t count;
     int64_t first, step;
-    double *list;    /* owned; NULL for a range */
-    bool fractional; /* some list entry is not an integer */
-    pe_shape shape;  /* as given: [count], [batch, n] or [axes, n], or [axes, batch, n];
-                      * elements == count. Several axes have a list. */
+    double *list;           /* owned; NULL for a range */
+    pe_positions_row *rows; /* owned; of shape [rows, n] some row of which is a range, else NULL */
+    bool fractional;        /* some list entry is not an integer */
+    pe_shape shape;         /* as given: [count], [batch, n] or [axes, n], or [axes, batch, n];
+                             * elements == count */
 } pe_positions;
 
 /** Magnitudes must be below this. */
@@ -30,12 +40,29 @@ typedef struct pe_positions {
 /** Position r, exact. */
 double pe_positions_at(const pe_positions *positions, size_t r);
 
+/** Parts, one after the other, each of which is a range or a list: 1, or as many as there are rows.
+ */
+size_t pe_positions_parts(const pe_positions *positions);
+
+/**
+ * Part k of `parts` equal ones, as positions [count / parts] of their own that borrow the list.
+ * Positions with `rows` have no parts but those.
+ */
+pe_positions pe_positions_part(const pe_positions *positions, size_t k, size_t parts);
+
+/** The least and the greatest. */
+void pe_positions_bounds(const pe_positions *positions, double *least, double *most);
+
 /** first, first+step, ... ; count > 0. */
 pe_positions pe_positions_range(int64_t first, int64_t step, size_t count);
 
+/** Rows of text: one more than it has semicolons. */
+size_t pe_positions_count_rows(const char *text, size_t bytes);
+
 /**
  * Parse "a:b", "a:b:step", "5", "1,5,9" (a, b, step integers; list entries may be fractional), or
- * several of these, equally long, with semicolons between them: [rows, n].
+ * several of these, equally long, with semicolons between them: [rows, n]. What it allocates is a
+ * few times the text at most.
  * Errors  MALFORMED_REQUEST (does not parse), INVALID_PARAMETER (fractional or zero step, empty or
  *         reversed range, beyond 2^53, rows of different lengths), TOO_MANY_ELEMENTS (more than
  *         max_count in all).
@@ -46,10 +73,6 @@ pe_status pe_positions_parse(const char *text, size_t bytes, const char *name, s
 /** Take a float64 array (ownership moves); normalises constant integer steps of 1-D lists. */
 pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions *out,
                                  pe_problem *why) PE_MUST_CHECK;
-
-/** Positions [first, first + n) as positions of their own, [n]: one row of several. */
-pe_status pe_positions_row(const pe_positions *from, size_t first, size_t n, pe_positions *out,
-                           pe_problem *why) PE_MUST_CHECK;
 
 /** Canonical text: a:b[:step] with b = last +- 1, or a comma-separated list; of [rows, n] one for
  * each row, with semicolons between them. Three axes have no text: only transforms take them, and

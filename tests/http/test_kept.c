@@ -96,6 +96,86 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
     server_end(&server);
 }
 
+/* Ranges on several axes are held as ranges: a table of a gigabyte whose reader stalls costs a
+ * buffer, not its six million positions, 48 MB for each reader. */
+static void stalled_readers_of_positions_on_several_axes_hold_little(void **state)
+{
+    (void)state;
+    enum { READERS = 16 };
+    if (SANITIZED)
+        skip();
+    test_server server;
+    test_wire wires[READERS];
+    server_start(&server, NULL);
+    reply warm =
+        get(&server, "/v1/rope/table?head_dim=128&mrope_section=16,24,24&positions=0:3;0:3;"
+                     "0:3&format=safetensors");
+    assert_status("warm", &warm, 200);
+    reply_free(&warm);
+    const long before = status_kb(&server, "VmHWM:");
+    for (int r = 0; r < READERS; r++) {
+        char request[240], some[64];
+        snprintf(request, sizeof request,
+                 "GET /v1/rope/table?head_dim=128&mrope_section=16,24,24&positions=0:2097152;"
+                 "0:2097152;%d:%d&format=safetensors HTTP/1.1\r\nHost: a\r\n\r\n",
+                 r, r + 2097152);
+        wires[r] = wire_open(&server);
+        wire_send_text(&wires[r], request);
+        wire_take(&wires[r], some, sizeof some);
+        assert_memory_equal(some, "HTTP/1.1 200", 12);
+    }
+    const long grown = status_kb(&server, "VmHWM:") - before;
+    print_message("%d readers, %ld kB more\n", READERS, grown);
+    assert_in_range(grown, 0, 48 * 1024);
+    for (int r = 0; r < READERS; r++)
+        wire_close(&wires[r]);
+    server_end(&server);
+}
+
+/* Nothing is held for positions that cannot be: 100 million would take 800 MB. */
+static void positions_on_several_axes_are_refused_before_any_is_held(void **state)
+{
+    (void)state;
+    static const struct refused {
+        const char *target, *body, *detail;
+    } refused[] = {
+        {"/v1/sinusoidal?d_model=2&positions=0:100000000;5&format=raw", NULL, "one axis, got 2"},
+        {"/v1/sinusoidal?d_model=2&positions=0:100000000;0:100000000", NULL, "one axis, got 2"},
+        {"/v1/rope/table?head_dim=8&mrope_section=1,1,2&positions=0:80000000;0:80000000;5", NULL,
+         "as many positions on every axis"},
+        {"/v1/rope/table?head_dim=8&mrope_section=1,1,2&positions=0:100000000;0:100000000", NULL,
+         "3 axes of mrope_section, got 2"},
+        {"/v1/rope/table?head_dim=8&positions=0:100000000;0:100000000", NULL, "positions"},
+        {"/v1/rope/grid?head_dim=8&positions=0:60000000;0:60000000;0:60000000", NULL, "[2, n]"},
+        {"/v1/rope/rotate", "{\"q\":[[1,2]],\"positions\":\"0:100000000;5\"}",
+         "as many positions on every axis"},
+        {"/v1/rope/rotate", "{\"q\":[[1,2]],\"positions\":\"0:100000000;0:100000000\"}",
+         "[batch, "},
+        {"/v1/sinusoidal/add", "{\"embeddings\":[[1,2]],\"positions\":\"0:90000000;0:90000000\"}",
+         "90000000 positions, 1 tokens"},
+    };
+    test_server server;
+    server_start(&server, NULL);
+    reply small = post_json(&server, "/v1/sinusoidal/add", "{\"embeddings\":[[1,2]]}");
+    assert_status("small", &small, 200);
+    reply_free(&small);
+    const long before = status_kb(&server, "VmHWM:");
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const struct refused *row = &refused[i];
+        reply answer = row->body != NULL ? post_json(&server, row->target, row->body)
+                                         : get(&server, row->target);
+        assert_status(row->target, &answer, 422);
+        if (strstr(answer.body, row->detail) == NULL)
+            fail_msg("%s: %s, wanted \"%s\"", row->target, answer.body, row->detail);
+        reply_free(&answer);
+    }
+    const long grown = status_kb(&server, "VmHWM:") - before;
+    print_message("%ld kB more\n", grown);
+    if (!SANITIZED)
+        assert_in_range(grown, 0, 16 * 1024);
+    server_end(&server);
+}
+
 /* The bytes are the same, kept or not, coded or not. */
 static void what_finds_no_room_is_the_same_answer(void **state)
 {
@@ -306,6 +386,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stalled_readers_of_kept_answers_stay_within_the_budget),
+        cmocka_unit_test(stalled_readers_of_positions_on_several_axes_hold_little),
+        cmocka_unit_test(positions_on_several_axes_are_refused_before_any_is_held),
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
         cmocka_unit_test(a_coded_answer_is_kept_and_hit),
         cmocka_unit_test(a_kept_answer_is_hashed_once),

@@ -2,6 +2,7 @@
 /* test_positions.c - ranges and lists of positions, and their one canonical text. */
 #include "support/check.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "plan/positions.h"
@@ -58,6 +59,72 @@ static void texts_read_and_print_in_canonical_form(void **state)
     }
 }
 
+/* Rows that are ranges are held as ranges, those that are listed as lists. */
+static void rows_of_several_axes_are_what_each_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t rows, listed; /* held as rows; numbers held */
+        double want[3][4];
+    } cases[] = {
+        {"0:4;9:5:-1;-7:5:3", 3, 0, {{0, 1, 2, 3}, {9, 8, 7, 6}, {-7, -4, -1, 2}}},
+        {"0.5,1,-0,8;3:7;2,2,2,2", 3, 8, {{0.5, 1, 0, 8}, {3, 4, 5, 6}, {2, 2, 2, 2}}},
+        {"1:5;1,2,3,4;-1,-2,-3,-4", 3, 8, {{1, 2, 3, 4}, {1, 2, 3, 4}, {-1, -2, -3, -4}}},
+        {"1,2,3,4;4,3,2,1;5,6,8,7", 0, 12, {{1, 2, 3, 4}, {4, 3, 2, 1}, {5, 6, 8, 7}}},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        pe_positions positions, copy;
+        pe_problem why;
+        double least, most, low = INFINITY, high = -INFINITY;
+        assert_int_equal(pe_positions_parse(cases[i].text, strlen(cases[i].text), "positions", 1000,
+                                            &positions, &why),
+                         PE_OK);
+        assert_int_equal(pe_positions_parts(&positions), cases[i].rows != 0 ? 3 : 1);
+        assert_int_equal(positions.rows != NULL, cases[i].rows != 0);
+        assert_int_equal(positions.list != NULL, cases[i].listed != 0);
+        assert_int_equal(pe_positions_copy(&positions, &copy, &why), PE_OK);
+        pe_positions_free(&positions); /* the copy has all of its own */
+        for (size_t r = 0; r < 3; r++) {
+            const pe_positions part = pe_positions_part(&copy, r, 3);
+            assert_int_equal(part.count, 4);
+            assert_null(part.rows);
+            for (size_t k = 0; k < 4; k++) {
+                assert_true(pe_positions_at(&copy, 4 * r + k) == cases[i].want[r][k]);
+                assert_true(pe_positions_at(&part, k) == cases[i].want[r][k]);
+                low = fmin(low, cases[i].want[r][k]);
+                high = fmax(high, cases[i].want[r][k]);
+            }
+        }
+        assert_int_equal(copy.fractional, i == 1);
+        pe_positions_bounds(&copy, &least, &most);
+        assert_true(least == low && most == high);
+        pe_positions_free(&copy);
+    }
+}
+
+/* 2^28 positions on each of three axes, whose numbers would take 6 GB. */
+static void long_ranges_on_several_axes_are_read_without_holding_their_numbers(void **state)
+{
+    (void)state;
+    static const char text[] = "0:268435456;268435455:-1:-1;-3:805306363:3";
+    pe_positions positions;
+    pe_problem why;
+    assert_int_equal(
+        pe_positions_parse(text, strlen(text), "positions", (size_t)3 << 28, &positions, &why),
+        PE_OK);
+    assert_null(positions.list);
+    assert_int_equal(positions.count, (size_t)3 << 28);
+    assert_true(pe_positions_at(&positions, 268435455) == 268435455);
+    assert_true(pe_positions_at(&positions, 268435456) == 268435455);
+    assert_true(pe_positions_at(&positions, ((size_t)3 << 28) - 1) == 805306362);
+    pe_buffer printed = {0};
+    pe_positions_print(&positions, &printed);
+    assert_string_equal(pe_buffer_text(&printed), text);
+    pe_buffer_free(&printed);
+    pe_positions_free(&positions);
+}
+
 static const struct bad {
     const char *text;
     pe_status status;
@@ -88,6 +155,13 @@ static const struct bad {
     {";1", PE_MALFORMED_REQUEST},
     {"0:4;0:4:0", PE_INVALID_PARAMETER},
     {"0:501;0:501", PE_TOO_MANY_ELEMENTS},
+    {"0:501;5", PE_TOO_MANY_ELEMENTS},
+    {"0:500;5", PE_INVALID_PARAMETER},
+    {"5;0:500", PE_INVALID_PARAMETER},
+    {"0:2;;0:2", PE_MALFORMED_REQUEST},
+    {"1,x;3;4", PE_MALFORMED_REQUEST},
+    {"0:2;1,9007199254740992", PE_INVALID_PARAMETER},
+    {";;", PE_MALFORMED_REQUEST},
 };
 
 static void texts_that_cannot_be_are_refused_with_the_right_status(void **state)
@@ -121,6 +195,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_read_and_print_in_canonical_form),
+        cmocka_unit_test(rows_of_several_axes_are_what_each_says),
+        cmocka_unit_test(long_ranges_on_several_axes_are_read_without_holding_their_numbers),
         cmocka_unit_test(texts_that_cannot_be_are_refused_with_the_right_status),
         cmocka_unit_test(too_many_tells_both_numbers),
     };
