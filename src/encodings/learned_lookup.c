@@ -60,74 +60,85 @@ static const pe_param add_params[] = {
 
 /* ---- which rows ---- */
 
-static pe_status ids_of_positions(const pe_positions *positions, pe_learned_ids *out,
-                                  pe_problem *why)
+/** Which rows tokens take. */
+typedef struct places {
+    pe_learned_ids ids;     /* of a mask; otherwise without ids, and */
+    pe_positions positions; /* as they were asked for */
+    pe_shape shape;
+    size_t count;
+    int64_t offset;
+} places;
+
+static size_t row_of(const places *t, size_t i)
 {
-    *out = (pe_learned_ids){.shape = positions->shape, .count = positions->count};
-    out->id = calloc(out->count + 1, sizeof *out->id);
-    if (out->id == NULL)
-        return pe_fail_memory(why);
-    for (size_t i = 0; i < out->count; i++)
-        out->id[i] = (int64_t)pe_positions_at(positions, i);
-    return PE_OK;
+    const int64_t id =
+        t->ids.id != NULL ? t->ids.id[i] : (int64_t)pe_positions_at(&t->positions, i);
+    return (size_t)(id + t->offset);
 }
 
-/* From the mask or the positions, whichever is given; 0:n of neither. */
-static pe_status read_ids(pe_values *values, pe_learned_ids *out, const char **where,
-                          pe_problem *why)
+static void free_places(places *t)
+{
+    pe_learned_ids_free(&t->ids);
+    pe_positions_free(&t->positions);
+}
+
+static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_rows *table,
+                         places *out, pe_problem *why)
+{
+    const pe_status status = pe_learned_ids_of_mask(mask, past, &out->ids, why);
+    if (status != PE_OK)
+        return status;
+    int64_t low = out->ids.id[0], high = out->ids.id[0];
+    for (size_t i = 0; i < out->ids.count; i++) {
+        low = out->ids.id[i] < low ? out->ids.id[i] : low;
+        high = out->ids.id[i] > high ? out->ids.id[i] : high;
+    }
+    out->shape = out->ids.shape;
+    out->count = out->ids.count;
+    return pe_learned_check_rows(table, (double)low, (double)high, out->offset, "attention_mask",
+                                 why);
+}
+
+static pe_status by_positions(const pe_positions *positions, const pe_learned_rows *table,
+                              places *out, pe_problem *why)
+{
+    const pe_status status = pe_learned_check_positions(table, positions, out->offset, why);
+    out->shape = positions->shape;
+    out->count = positions->count;
+    return status == PE_OK ? pe_positions_copy(positions, &out->positions, why) : status;
+}
+
+/* From the mask or the positions, whichever is given. */
+static pe_status read_places(pe_values *values, const pe_learned_rows *table, places *out,
+                             pe_problem *why)
 {
     const pe_value *positions = pe_values_find(values, "positions");
     const pe_value *mask = pe_values_find(values, "attention_mask");
     pe_value *past = pe_values_find(values, "past_key_values_length");
-    *where = mask->present ? "attention_mask" : "positions";
+    out->offset = pe_values_int(values, "offset");
     if (mask->present && positions->given)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions and attention_mask both say where tokens are: give one");
     if (mask->present)
-        return pe_learned_ids_of_mask(&mask->tensor, past->integer, out, why);
+        return by_mask(&mask->tensor, past->integer, table, out, why);
     if (past->given)
         return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
                        "past_key_values_length goes with attention_mask, which is not given");
     past->present = false;
-    return ids_of_positions(&positions->positions, out, why);
-}
-
-/* Ids become rows of the table. */
-static pe_status to_rows(const pe_learned_rows *table, int64_t offset, const char *where,
-                         pe_learned_ids *ids, pe_problem *why)
-{
-    int64_t low = ids->id[0], high = ids->id[0];
-    for (size_t i = 0; i < ids->count; i++) {
-        low = ids->id[i] < low ? ids->id[i] : low;
-        high = ids->id[i] > high ? ids->id[i] : high;
-    }
-    const pe_status status =
-        pe_learned_check_rows(table, (double)low, (double)high, offset, where, why);
-    for (size_t i = 0; status == PE_OK && i < ids->count; i++)
-        ids->id[i] += offset;
-    return status;
-}
-
-static pe_status read_rows(pe_values *values, const pe_learned_rows *table, pe_learned_ids *out,
-                           pe_problem *why)
-{
-    const char *where;
-    const pe_status status = read_ids(values, out, &where, why);
-    return status == PE_OK ? to_rows(table, pe_values_int(values, "offset"), where, out, why)
-                           : status;
+    return by_positions(&positions->positions, table, out, why);
 }
 
 /* ---- rows of batches ---- */
 
 typedef struct lookup {
     const pe_array *rows;
-    pe_learned_ids ids;
+    places places;
 } lookup;
 
 static void free_lookup(void *state)
 {
     lookup *l = state;
-    pe_learned_ids_free(&l->ids);
+    free_places(&l->places);
     free(l);
 }
 
@@ -139,7 +150,7 @@ static pe_status fill_lookup(const pe_plan *plan, size_t t, size_t first, size_t
     const pe_tensor *tensor = &plan->tensors[t];
     const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
     for (size_t u = 0; u < units; u++)
-        pe_learned_copy(l->rows, (size_t)l->ids.id[first + u] * width, width, tensor->dtype,
+        pe_learned_copy(l->rows, row_of(&l->places, first + u) * width, width, tensor->dtype,
                         (char *)out + u * bytes);
     return PE_OK;
 }
@@ -164,10 +175,10 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     out->state = l;
     out->free_state = free_lookup;
     out->fill = fill_lookup;
-    status = read_rows(values, &table, &l->ids, why);
+    status = read_places(values, &table, &l->places, why);
     if (status != PE_OK)
         return status;
-    pe_shape shape = l->ids.shape;
+    pe_shape shape = l->places.shape;
     const size_t width = table.rows->shape.dim[1];
     shape.dim[shape.ndim++] = width;
     return pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
@@ -214,8 +225,7 @@ static pe_status fill_sum(const pe_plan *plan, size_t t, size_t first, size_t un
 }
 
 /* Add in place, row by row; each sum is rounded once. */
-static pe_status add_rows(const pe_array *rows, const pe_learned_ids *ids, pe_array *x,
-                          pe_problem *why)
+static pe_status add_rows(const pe_array *rows, const places *from, pe_array *x, pe_problem *why)
 {
     const size_t width = rows->shape.dim[1], bytes = pe_dtype_bytes(x->dtype);
     const size_t tokens = x->elements / width;
@@ -223,7 +233,7 @@ static pe_status add_rows(const pe_array *rows, const pe_learned_ids *ids, pe_ar
     pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
     for (size_t r = 0; status == PE_OK && r < tokens; r++) {
         char *here = (char *)x->data + r * width * bytes;
-        pe_learned_copy(rows, (size_t)ids->id[r % ids->count] * width, width, PE_FLOAT64, row);
+        pe_learned_copy(rows, row_of(from, r % from->count) * width, width, PE_FLOAT64, row);
         pe_kernels_get()->add(x->dtype, here, row, width, here);
         for (size_t c = 0; status == PE_OK && c < width; c++)
             if (!isfinite(pe_dtype_load(x->dtype, here + c * bytes)))
@@ -245,38 +255,38 @@ static void derive_positions(pe_values *values, size_t tokens)
 }
 
 /* One row of ids for all batches, or one for each. */
-static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table,
-                              const pe_learned_ids *ids, pe_problem *why)
+static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, const pe_shape *ids,
+                              pe_problem *why)
 {
     const size_t width = table->rows->shape.dim[1];
-    const size_t n = x->dim[x->ndim - 2], id_n = ids->shape.dim[ids->shape.ndim - 1];
+    const size_t n = x->dim[x->ndim - 2], id_n = ids->dim[ids->ndim - 1];
     if (x->dim[x->ndim - 1] != width)
         return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
                        "the last axis of embeddings must be the width of %.128s, %zu, got %zu",
                        table->name, width, x->dim[x->ndim - 1]);
-    if (id_n == n && (ids->shape.ndim == 1 || (x->ndim == 3 && ids->shape.dim[0] == x->dim[0])))
+    if (id_n == n && (ids->ndim == 1 || (x->ndim == 3 && ids->dim[0] == x->dim[0])))
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
                    "embeddings have %zu tokens in %zu sequences, but there are positions of %zu "
                    "in %zu",
                    n, x->ndim == 3 ? x->dim[0] : (size_t)1, id_n,
-                   ids->shape.ndim == 2 ? ids->shape.dim[0] : (size_t)1);
+                   ids->ndim == 2 ? ids->dim[0] : (size_t)1);
 }
 
 static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *sum,
                      pe_problem *why)
 {
-    pe_learned_ids ids = {0};
+    places from = {0};
     const pe_shape *shape = &pe_values_find(values, "embeddings")->tensor.shape;
     derive_positions(values, shape->dim[shape->ndim - 2]);
-    pe_status status = read_rows(values, table, &ids, why);
+    pe_status status = read_places(values, table, &from, why);
     if (status == PE_OK)
-        status = check_shapes(shape, table, &ids, why);
+        status = check_shapes(shape, table, &from.shape, why);
     if (status == PE_OK)
         *sum = pe_values_take(values, "embeddings");
     if (status == PE_OK)
-        status = add_rows(table->rows, &ids, sum, why);
-    pe_learned_ids_free(&ids);
+        status = add_rows(table->rows, &from, sum, why);
+    free_places(&from);
     return status;
 }
 

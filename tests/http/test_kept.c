@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/folder.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -153,9 +154,14 @@ static void positions_on_several_axes_are_refused_before_any_is_held(void **stat
          "[batch, "},
         {"/v1/sinusoidal/add", "{\"embeddings\":[[1,2]],\"positions\":\"0:90000000;0:90000000\"}",
          "90000000 positions, 1 tokens"},
+        {"/v1/learned/two/lookup", "{\"positions\":\"0:100000000\"}", "between 0 and 1"},
+        {"/v1/learned/two/add", "{\"embeddings\":[[1,2]],\"positions\":\"0:90000000;0:90000000\"}",
+         "between 0 and 1"},
     };
     test_server server;
-    server_start(&server, NULL);
+    const test_folder tables = folder_make();
+    folder_put_npy(&tables, "two.npy", PE_FLOAT32, 2, 2, (const double[]){0, 1, 2, 3});
+    server_start(&server, (const char *const[]){"--learned-dir", tables.path, NULL});
     reply small = post_json(&server, "/v1/sinusoidal/add", "{\"embeddings\":[[1,2]]}");
     assert_status("small", &small, 200);
     reply_free(&small);
@@ -174,6 +180,7 @@ static void positions_on_several_axes_are_refused_before_any_is_held(void **stat
     if (!SANITIZED)
         assert_in_range(grown, 0, 16 * 1024);
     server_end(&server);
+    folder_remove(&tables);
 }
 
 /* The bytes are the same, kept or not, coded or not. */

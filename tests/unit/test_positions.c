@@ -76,7 +76,7 @@ static void rows_of_several_axes_are_what_each_says(void **state)
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_positions positions, copy;
         pe_problem why;
-        double least, most, low = INFINITY, high = -INFINITY;
+        double least, most, low = PE_POSITION_LIMIT, high = -PE_POSITION_LIMIT;
         assert_int_equal(pe_positions_parse(cases[i].text, strlen(cases[i].text), "positions", 1000,
                                             &positions, &why),
                          PE_OK);
