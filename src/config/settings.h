@@ -64,7 +64,7 @@
     X(stream_blocks_bytes, INT, 2097152, 0, 1099511627776, "bytes",                                \
       "Memory for large blocks of streams, 256 KiB each; streams beyond have blocks of 40 KiB.")   \
     X(table_cache_bytes, INT, 268435456, 1048576, 1099511627776, "bytes",                          \
-      "Budget of the cache of frequencies and sine and cosine rows.")                              \
+      "Budget of the cache of frequencies, slopes, and sine and cosine rows.")                     \
     X(learned_dir, TEXT, "", 0, 255, "",                                                           \
       "Folder of learned tables, .npy and .safetensors files read at start; empty: none.")         \
     X(learned_bytes, INT, 1073741824, 0, 1099511627776, "bytes",                                   \

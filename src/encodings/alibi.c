@@ -17,14 +17,21 @@ static const pe_param params[] = {
     PE_ALIBI_VARIANT, PE_PARAM_DTYPE,     PE_PARAM_NUMERICS_EXACT,
 };
 
-pe_alibi_slope pe_alibi_slope_of(const pe_values *values, size_t head)
+pe_alibi_formula pe_alibi_formula_of(const pe_values *values)
 {
-    const size_t heads = (size_t)pe_values_int(values, "num_heads");
-    const double bias_max = pe_values_real(values, "alibi_bias_max");
+    return (pe_alibi_formula){(uint64_t)pe_values_int(values, "num_heads"),
+                              pe_values_choice(values, "variant"),
+                              pe_values_real(values, "alibi_bias_max")};
+}
+
+pe_alibi_slope pe_alibi_slope_of(const pe_alibi_formula *formula, size_t head)
+{
+    const size_t heads = (size_t)formula->num_heads;
+    const double bias_max = formula->bias_max;
     size_t power = 1;
     while (power * 2 <= heads)
         power *= 2;
-    if (pe_values_choice(values, "variant") == FORMULA)
+    if (formula->variant == FORMULA)
         return (pe_alibi_slope){bias_max, (double)(head + 1), (double)heads};
     if (head < power)
         return (pe_alibi_slope){bias_max, (double)(head + 1), (double)power};
@@ -116,7 +123,8 @@ static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const 
                              pe_plan *out, pe_problem *why)
 {
     (void)tables;
-    const size_t heads = (size_t)pe_values_int(values, "num_heads");
+    const pe_alibi_formula formula = pe_alibi_formula_of(values);
+    const size_t heads = (size_t)formula.num_heads;
     const pe_shape shape = {1, {heads}};
     const pe_status status = pe_plan_add_tensor(
         out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1, why);
@@ -126,7 +134,7 @@ static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const 
     if (slopes == NULL)
         return pe_fail_memory(why);
     for (size_t h = 0; h < heads; h++)
-        slopes[h] = pe_alibi_slope_of(values, h);
+        slopes[h] = pe_alibi_slope_of(&formula, h);
     out->state = slopes;
     out->free_state = free;
     out->fill = fill;

@@ -6,6 +6,7 @@
 #include <mpfr.h>
 
 #include "plan/plan.h"
+#include "tables/tables.h"
 
 #define PE_ALIBI_HEADS_MAX 4096
 
@@ -44,13 +45,22 @@ extern const char *const pe_alibi_variants[]; /* press formula */
         .example = "0:4"                                                                           \
     }
 
+/** What slopes depend on. Plain data without padding. */
+typedef struct pe_alibi_formula {
+    uint64_t num_heads, variant;
+    double bias_max;
+} pe_alibi_formula;
+
+/** By the parameters num_heads, variant and alibi_bias_max. */
+pe_alibi_formula pe_alibi_formula_of(const pe_values *values);
+
 /** The slope 2^(-bias_max * num / den). A plain value. */
 typedef struct pe_alibi_slope {
     double bias_max, num, den;
 } pe_alibi_slope;
 
-/** Of one head, 0 <= head < num_heads, by the parameters num_heads, alibi_bias_max and variant. */
-pe_alibi_slope pe_alibi_slope_of(const pe_values *values, size_t head);
+/** Of one head, 0 <= head < num_heads. */
+pe_alibi_slope pe_alibi_slope_of(const pe_alibi_formula *formula, size_t head);
 
 /** slope * k at out's precision p, relative error below 2^(8-p); exact where that fits. */
 void pe_alibi_product(const pe_alibi_slope *slope, int64_t k, mpfr_ptr out);
@@ -74,7 +84,8 @@ void pe_alibi_ramp(const pe_alibi_head *head, pe_dtype dtype, int64_t first, int
 /** The heads of an answer. Immutable once made. */
 typedef struct pe_alibi_heads {
     pe_positions chosen; /* of all heads, those wanted */
-    pe_alibi_head *head; /* of all heads, owned; hi is 0 where nobody wants one */
+    pe_shared_numbers shared;
+    const pe_alibi_head *head; /* of all heads, shared; hi is 0 where nobody wants one */
 } pe_alibi_heads;
 
 /**
@@ -85,7 +96,7 @@ pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why) PE_MUST_CHECK
 
 /** Of checked values. *out is zeroed by the caller, and freed by it even when this fails.
  * Errors  INTERNAL (memory). */
-pe_status pe_alibi_heads_make(const pe_values *values, pe_alibi_heads *out,
+pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
                               pe_problem *why) PE_MUST_CHECK;
 void pe_alibi_heads_free(pe_alibi_heads *heads);
 

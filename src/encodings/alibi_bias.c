@@ -106,8 +106,8 @@ static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned ch
     return PE_OK;
 }
 
-static pe_status make_bias(const pe_values *values, const unsigned char *masked, bias **out,
-                           pe_problem *why)
+static pe_status make_bias(const pe_values *values, pe_tables *tables, const unsigned char *masked,
+                           bias **out, pe_problem *why)
 {
     const size_t queries = (size_t)pe_values_int(values, "query_length");
     const size_t keys = (size_t)pe_values_int(values, "key_length");
@@ -123,7 +123,7 @@ static pe_status make_bias(const pe_values *values, const unsigned char *masked,
         b->table.first_query = 0;
     }
     memcpy(b->masked, masked, sizeof b->masked);
-    pe_status status = pe_alibi_heads_make(values, &b->heads, why);
+    pe_status status = pe_alibi_heads_make(values, tables, &b->heads, why);
     if (status == PE_OK)
         status = pe_alibi_heads_fit(&b->heads, b->dtype, keys - 1, "key_length", why);
     if (status == PE_OK)
@@ -148,7 +148,6 @@ static pe_status check_lengths(pe_values *values, pe_problem *why)
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     unsigned char masked[8] = {0};
     pe_status status = check_lengths(values, why);
@@ -166,7 +165,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
     bias *state = NULL;
     if (status == PE_OK)
-        status = make_bias(values, masked, &state, why);
+        status = make_bias(values, tables, masked, &state, why);
     if (status != PE_OK)
         return status;
     out->state = state;

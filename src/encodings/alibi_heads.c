@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* alibi_heads.c - the heads that an answer wants, and multiples of their slopes. */
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "encodings/alibi.h"
 #include "kernels/kernels.h"
@@ -43,31 +43,57 @@ pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_alibi_heads_make(const pe_values *values, pe_alibi_heads *out, pe_problem *why)
+/* ---- slopes ready to be multiplied, which requests share ---- */
+
+typedef struct wanted {
+    pe_alibi_formula slopes;
+    unsigned char head[PE_ALIBI_HEADS_MAX / 8]; /* a bit each */
+} wanted;
+
+static bool is_wanted(const wanted *w, size_t head)
 {
-    const size_t num_heads = (size_t)pe_values_int(values, "num_heads");
-    const pe_status status =
+    return (w->head[head / 8] >> head % 8 & 1) != 0;
+}
+
+static void make_heads(const void *formula, void *out)
+{
+    const wanted *w = formula;
+    pe_alibi_head *head = out;
+    for (size_t h = 0; h < w->slopes.num_heads; h++) {
+        if (!is_wanted(w, h))
+            continue;
+        head[h].slope = pe_alibi_slope_of(&w->slopes, h);
+        pe_alibi_pair(&head[h].slope, &head[h].hi, &head[h].lo);
+    }
+}
+
+pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
+                              pe_problem *why)
+{
+    wanted w = {.slopes = pe_alibi_formula_of(values)};
+    const size_t num_heads = (size_t)w.slopes.num_heads;
+    pe_status status =
         pe_positions_copy(&pe_values_find(values, "heads")->positions, &out->chosen, why);
     if (status != PE_OK)
         return status;
-    out->head = calloc(num_heads, sizeof out->head[0]);
-    if (out->head == NULL)
-        return pe_fail_memory(why);
     for (size_t i = 0; i < out->chosen.count; i++) {
-        const size_t at = (size_t)pe_positions_at(&out->chosen, i);
-        pe_alibi_head *h = &out->head[at];
-        if (h->hi != 0)
-            continue;
-        h->slope = pe_alibi_slope_of(values, at);
-        pe_alibi_pair(&h->slope, &h->hi, &h->lo);
+        const size_t h = (size_t)pe_positions_at(&out->chosen, i);
+        w.head[h / 8] |= (unsigned char)(1U << h % 8);
     }
-    return PE_OK;
+    const pe_numbers_spec spec = {.bytes = num_heads * sizeof(pe_alibi_head),
+                                  .make = make_heads,
+                                  .formula = &w,
+                                  .formula_bytes = offsetof(wanted, head) + (num_heads + 7) / 8};
+    status = pe_tables_numbers(tables, &spec, &out->shared, why);
+    if (status == PE_OK)
+        out->head = out->shared.data;
+    return status;
 }
 
 void pe_alibi_heads_free(pe_alibi_heads *heads)
 {
     pe_positions_free(&heads->chosen);
-    free(heads->head);
+    pe_shared_numbers_unref(&heads->shared);
     *heads = (pe_alibi_heads){0};
 }
 

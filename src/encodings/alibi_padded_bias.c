@@ -111,7 +111,6 @@ static pe_status count_keys(const pe_array *mask, state *s, size_t *most, pe_pro
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const pe_array *mask = &pe_values_find(values, "attention_mask")->tensor;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     size_t most = 0;
@@ -133,7 +132,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     s->dtype = dtype;
     status = count_keys(mask, s, &most, why);
     if (status == PE_OK)
-        status = pe_alibi_heads_make(values, &s->heads, why);
+        status = pe_alibi_heads_make(values, tables, &s->heads, why);
     if (status == PE_OK)
         status = pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
     return status;

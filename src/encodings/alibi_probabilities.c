@@ -124,7 +124,6 @@ static pe_status check_overflow(const pe_array *logits, double scale, pe_problem
 static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
                                     const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
-    (void)tables;
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const double scale = pe_values_real(values, "scale");
     pe_status status = check_heads(values, why);
@@ -143,7 +142,7 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
-    status = pe_alibi_heads_make(values, &s->heads, why);
+    status = pe_alibi_heads_make(values, tables, &s->heads, why);
     if (status == PE_OK)
         s->logits = pe_values_take(values, "logits");
     return status;

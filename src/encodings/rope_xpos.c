@@ -21,7 +21,7 @@ static double farthest(double center, const pe_positions *positions)
 }
 
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_xpos_scale *out, pe_problem *why)
+                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why)
 {
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
@@ -41,7 +41,7 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
                        "scales to stay below 2^1000, got %.17g",
                        PE_XPOS_REACH, PE_XPOS_REACH * base,
                        (long long)pe_values_int(values, "center"), far);
-    return pe_xpos_scale_make(rope->formula->dim, base, most, out, why);
+    return pe_xpos_scale_make(tables, rope->formula->dim, base, most, out, why);
 }
 
 /* ---- queries and keys ---------------------------------------------------------------------------
@@ -91,7 +91,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return status;
     const pe_positions *positions = pe_rope_answer_positions(values, tokens);
     pe_rope_warn(&rope, NULL, out);
-    status = pe_rope_xpos_read(values, &rope, positions, &scale, why);
+    status = pe_rope_xpos_read(values, &rope, positions, tables, &scale, why);
     if (status == PE_OK) {
         status = turn(&rope, values, tables, &scale, limits, out, why);
         pe_xpos_scale_free(&scale);

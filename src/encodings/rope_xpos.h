@@ -28,6 +28,6 @@
  * Errors  INVALID_PARAMETER: mrope_section; positions too far from the center. INTERNAL.
  */
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
+                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

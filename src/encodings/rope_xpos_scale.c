@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <mpfr.h>
-#include <stdlib.h>
 
 #include "exact/wave.h"
 
@@ -15,19 +14,19 @@ enum { LADDER_BITS = 256, GUARD = 64 };
  */
 
 typedef struct element {
-    const pe_xpos_scale *scale;
+    const pe_xpos_powers *of;
     double n;
 } element;
 
 /* ((10 i + 2 d) / (7 d))^(n / base): zeta_i with gamma = 2/5 as one fraction. */
-static void power(const pe_xpos_scale *scale, size_t i, double n, mpfr_ptr out)
+static void power(const pe_xpos_powers *of, size_t i, double n, mpfr_ptr out)
 {
     mpfr_t zeta, exponent;
     mpfr_inits2(mpfr_get_prec(out) + GUARD, zeta, exponent, (mpfr_ptr)0);
-    mpfr_set_d(zeta, 10 * (double)i + 2 * scale->dim, MPFR_RNDN);
-    mpfr_div_d(zeta, zeta, 7 * scale->dim, MPFR_RNDN);
+    mpfr_set_d(zeta, 10 * (double)i + 2 * of->dim, MPFR_RNDN);
+    mpfr_div_d(zeta, zeta, 7 * of->dim, MPFR_RNDN);
     mpfr_set_d(exponent, n, MPFR_RNDN);
-    mpfr_div_d(exponent, exponent, scale->base, MPFR_RNDN);
+    mpfr_div_d(exponent, exponent, of->base, MPFR_RNDN);
     mpfr_pow(out, zeta, exponent, MPFR_RNDN);
     mpfr_clears(zeta, exponent, (mpfr_ptr)0);
 }
@@ -35,34 +34,45 @@ static void power(const pe_xpos_scale *scale, size_t i, double n, mpfr_ptr out)
 static void eval(const void *context, size_t i, mpfr_ptr out)
 {
     const element *e = context;
-    power(e->scale, i, e->n, out);
+    power(e->of, i, e->n, out);
 }
 
 /* ---- by a ladder of powers ----------------------------------------------------------------------
  */
 
-static pe_wide *ladder(const pe_xpos_scale *scale, bool down, size_t i)
+/* Where the powers of pair i begin. */
+static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
 {
-    return scale->power + ((down ? scale->pairs : 0) + i) * scale->levels;
+    return ((down ? of->pairs : 0) + i) * of->levels;
 }
 
-static void climb(const pe_xpos_scale *scale, bool down, size_t i)
+/* x, x^2, x^4, ... */
+static void climb(const pe_xpos_powers *of, mpfr_ptr x, pe_wide *to)
 {
-    pe_wide *to = ladder(scale, down, i);
-    mpfr_t x;
-    mpfr_init2(x, LADDER_BITS);
-    power(scale, i, down ? -1 : 1, x);
-    for (unsigned level = 0; level < scale->levels; level++) {
+    for (size_t level = 0; level < of->levels; level++) {
         to[level] = pe_wide_from_mpfr(x);
         mpfr_sqr(x, x, MPFR_RNDN);
     }
-    mpfr_clear(x);
+}
+
+static void make_powers(const void *formula, void *out)
+{
+    const pe_xpos_powers *of = formula;
+    mpfr_t up, down;
+    mpfr_inits2(LADDER_BITS, up, down, (mpfr_ptr)0);
+    for (size_t i = 0; i < of->pairs; i++) {
+        power(of, i, 1, up);
+        mpfr_ui_div(down, 1, up, MPFR_RNDN);
+        climb(of, up, (pe_wide *)out + ladder(of, false, i));
+        climb(of, down, (pe_wide *)out + ladder(of, true, i));
+    }
+    mpfr_clears(up, down, (mpfr_ptr)0);
 }
 
 /* The product of the powers whose levels are the bits of |n| > 0. */
 static pe_wide product(const pe_xpos_scale *scale, size_t i, double n)
 {
-    const pe_wide *level = ladder(scale, n < 0, i);
+    const pe_wide *level = scale->power + ladder(&scale->formula, n < 0, i);
     uint64_t bits = (uint64_t)fabs(n);
     pe_wide result = {0};
     bool first = true;
@@ -75,32 +85,32 @@ static pe_wide product(const pe_xpos_scale *scale, size_t i, double n)
     return result;
 }
 
-pe_status pe_xpos_scale_make(double dim, double base, double most, pe_xpos_scale *out,
-                             pe_problem *why)
+pe_status pe_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
+                             pe_xpos_scale *out, pe_problem *why)
 {
-    pe_xpos_scale scale = {.pairs = (size_t)dim / 2, .dim = dim, .base = base, .levels = 1};
-    while (ldexp(1, (int)scale.levels) <= most)
-        scale.levels++;
-    scale.power = calloc(2 * scale.pairs, scale.levels * sizeof *scale.power);
-    if (scale.power == NULL)
-        return pe_fail_memory(why);
-    for (size_t i = 0; i < scale.pairs; i++) {
-        climb(&scale, false, i);
-        climb(&scale, true, i);
-    }
-    *out = scale;
-    return PE_OK;
+    pe_xpos_powers formula = {(uint64_t)dim / 2, 1, dim, base};
+    while (ldexp(1, (int)formula.levels) <= most)
+        formula.levels++;
+    const pe_numbers_spec spec = {.bytes = 2 * formula.pairs * formula.levels * sizeof *out->power,
+                                  .make = make_powers,
+                                  .formula = &formula,
+                                  .formula_bytes = sizeof formula};
+    pe_shared_numbers shared;
+    const pe_status status = pe_tables_numbers(tables, &spec, &shared, why);
+    if (status == PE_OK)
+        *out = (pe_xpos_scale){formula, shared, shared.data};
+    return status;
 }
 
 void pe_xpos_scale_free(pe_xpos_scale *scale)
 {
-    free(scale->power);
+    pe_shared_numbers_unref(&scale->shared);
     *scale = (pe_xpos_scale){0};
 }
 
 void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi, double *lo)
 {
-    const element e = {scale, n};
+    const element e = {&scale->formula, n};
     *hi = 1;
     *lo = 0;
     if (n == 0)
@@ -116,7 +126,7 @@ void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *
 
 double pe_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype)
 {
-    const element e = {scale, n};
+    const element e = {&scale->formula, n};
     double result;
     if (n == 0)
         return 1;

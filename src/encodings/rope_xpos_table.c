@@ -108,7 +108,7 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *t
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
     if (status == PE_OK)
-        status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
+        status = pe_rope_xpos_read(values, rope, positions, tables, &state->scale, why);
     if (status != PE_OK)
         return status;
     out->tensors[SCALE].work = SCALE_WORK;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.c - frequency sets and row blocks, kept in one byte-bounded cache. */
+/* tables.c - what requests share, kept in one byte-bounded cache. */
 #include "tables/tables.h"
 
 #include <assert.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,12 @@ struct pe_tables {
     pe_learned *learned;
 };
 
-/* What the cache holds: a frequency set (wave), or the rows of one block (wave NULL). */
+/* What the cache holds: a frequency set (wave), or the rows of one block or the numbers of a
+ * formula (wave NULL). */
 typedef struct item {
     pe_wave *wave;
     uint64_t id;
-    double rows[]; /* block: cos [PE_BLOCK_ROWS, n], then sin */
+    alignas(max_align_t) double rows[]; /* block: cos [PE_BLOCK_ROWS, n], then sin */
 } item;
 
 static void free_item(void *value)
@@ -108,6 +110,20 @@ static pe_status fill_wave(void *context, void **value, size_t *bytes, pe_proble
     return PE_OK;
 }
 
+static unsigned char *join_key(const void *head, size_t head_bytes, const void *formula,
+                               size_t formula_bytes, size_t *bytes)
+{
+    if (!pe_size_add(head_bytes, formula_bytes, bytes))
+        return NULL;
+    unsigned char *key = malloc(*bytes);
+    if (key == NULL)
+        return NULL;
+    memcpy(key, head, head_bytes);
+    if (formula_bytes != 0)
+        memcpy(key + head_bytes, formula, formula_bytes);
+    return key;
+}
+
 static unsigned char *key_of_spec(const pe_wave_spec *spec, size_t *bytes)
 {
     const wave_key head = {.kind = 'W',
@@ -121,15 +137,7 @@ static unsigned char *key_of_spec(const pe_wave_spec *spec, size_t *bytes)
                            .scale = spec->scale,
                            .amplitude = spec->amplitude,
                            .scale32 = spec->scale32};
-    if (!pe_size_add(sizeof head, spec->formula_bytes, bytes))
-        return NULL;
-    unsigned char *key = malloc(*bytes);
-    if (key == NULL)
-        return NULL;
-    memcpy(key, &head, sizeof head);
-    if (spec->formula_bytes != 0)
-        memcpy(key + sizeof head, spec->formula, spec->formula_bytes);
-    return key;
+    return join_key(&head, sizeof head, spec->formula, spec->formula_bytes, bytes);
 }
 
 pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
@@ -222,4 +230,54 @@ void pe_block_unref(pe_block *block)
 {
     pe_entry_unref(block->entry);
     *block = (pe_block){0};
+}
+
+/* ---- numbers of a formula -----------------------------------------------------------------------
+ */
+
+/* The spec as bytes without padding; the formula's bytes follow. */
+typedef struct numbers_key {
+    uint64_t kind; /* 'N' */
+    uint64_t bytes, formula_bytes;
+    void (*make)(const void *, void *);
+} numbers_key;
+
+_Static_assert(sizeof(numbers_key) == 3 * 8 + sizeof(void (*)(void)), "keys hold no padding");
+
+static pe_status fill_numbers(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const pe_numbers_spec *spec = context;
+    if (!pe_size_add(spec->bytes, sizeof(item), bytes))
+        return pe_fail_memory(why);
+    item *it = calloc(1, *bytes);
+    if (it == NULL)
+        return pe_fail_memory(why);
+    spec->make(spec->formula, it->rows);
+    *value = it;
+    return PE_OK;
+}
+
+pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_shared_numbers *out,
+                            pe_problem *why)
+{
+    const numbers_key head = {'N', spec->bytes, spec->formula_bytes, spec->make};
+    size_t bytes;
+    pe_entry *entry;
+    unsigned char *key = join_key(&head, sizeof head, spec->formula, spec->formula_bytes, &bytes);
+    if (key == NULL)
+        return pe_fail_memory(why);
+    pe_numbers_spec fill = *spec;
+    const pe_status status =
+        pe_cache_get(tables->cache, key, bytes, fill_numbers, &fill, &entry, NULL, why);
+    free(key);
+    if (status != PE_OK)
+        return status;
+    *out = (pe_shared_numbers){entry, ((const item *)pe_entry_value(entry))->rows};
+    return PE_OK;
+}
+
+void pe_shared_numbers_unref(pe_shared_numbers *shared)
+{
+    pe_entry_unref(shared->entry);
+    *shared = (pe_shared_numbers){0};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tables.h - frequency sets and rows of sines and cosines that requests share. */
+/* tables.h - frequency sets, rows of sines and cosines, and other numbers that requests share. */
 #ifndef PE_TABLES_TABLES_H
 #define PE_TABLES_TABLES_H
 
@@ -53,5 +53,23 @@ typedef struct pe_block {
 pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t block,
                           pe_block *out, pe_problem *why) PE_MUST_CHECK;
 void pe_block_unref(pe_block *block);
+
+/** Numbers that a formula makes: `bytes` of them, with make(formula, out). */
+typedef struct pe_numbers_spec {
+    size_t bytes;
+    void (*make)(const void *formula, void *out); /* out is zeroed, and aligned for any type */
+    const void *formula;                          /* plain data without padding */
+    size_t formula_bytes;
+} pe_numbers_spec;
+
+typedef struct pe_shared_numbers {
+    pe_entry *entry;
+    const void *data; /* [bytes] */
+} pe_shared_numbers;
+
+/** Made by one thread from spec when absent. The key is the whole spec. */
+pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_shared_numbers *out,
+                            pe_problem *why) PE_MUST_CHECK;
+void pe_shared_numbers_unref(pe_shared_numbers *shared);
 
 #endif

@@ -44,7 +44,7 @@ static void run_memcpy(void)
     }
 }
 
-static void bench(const char *target)
+static void bench(const char *target, pe_tables *tables)
 {
     char path[64];
     const char *query = strchr(target, '?') + 1;
@@ -64,7 +64,7 @@ static void bench(const char *target)
     const pe_resource *resource = pe_resource_find(path);
     require(pe_ask_from_query(resource, query, strlen(query), &read_limits, &ask, &why), &why);
     plan = (pe_plan){0};
-    require(resource->plan(&ask.values, NULL, &limits, &plan, &why), &why);
+    require(resource->plan(&ask.values, tables, &limits, &plan, &why), &why);
     row.amount = bytes =
         plan.tensors[0].units * plan.tensors[0].unit * pe_dtype_bytes(plan.tensors[0].dtype);
     bench_measure(&row);
@@ -85,7 +85,11 @@ void bench_index(void)
         "/v1/alibi/bias?num_heads=8&query_length=512",
         "/v1/alibi/bias?num_heads=8&query_length=512&form=causal",
     };
+    pe_tables *tables;
+    pe_problem why;
+    require(pe_tables_make(1 << 24, &tables, &why), &why);
     memset(from, 1, sizeof from);
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
-        bench(targets[i]);
+        bench(targets[i], tables);
+    pe_tables_free(tables);
 }

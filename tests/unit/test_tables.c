@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_tables.c - shared frequency sets and row blocks. */
+/* test_tables.c - shared frequency sets, row blocks and numbers of formulas. */
 #include "support/check.h"
 
 #include <malloc.h>
@@ -332,6 +332,66 @@ static void a_reference_more_takes_a_release_more(void **state)
     pe_tables_free(tables);
 }
 
+/* ---- numbers of a formula -----------------------------------------------------------------------
+ */
+
+static int made; /* how often */
+
+static void make_squares(const void *of, void *out)
+{
+    const double *first = of;
+    double *square = out;
+    made++;
+    assert_true(square[3] == 0); /* zeroed */
+    for (int i = 0; i < 3; i++)
+        square[i] = (*first + i) * (*first + i);
+}
+
+static void make_cubes(const void *of, void *out)
+{
+    const double *first = of;
+    made++;
+    *(double *)out = *first * *first * *first;
+}
+
+static pe_shared_numbers numbers_of(pe_tables *tables, const pe_numbers_spec *spec)
+{
+    pe_problem why;
+    pe_shared_numbers shared;
+    assert_int_equal(pe_tables_numbers(tables, spec, &shared, &why), PE_OK);
+    assert_int_equal((uintptr_t)shared.data % _Alignof(max_align_t), 0);
+    return shared;
+}
+
+static void numbers_of_one_formula_are_made_once_and_of_others_apart(void **state)
+{
+    static const double five[] = {5, 9}, copy[] = {5}, six[] = {6};
+    const pe_numbers_spec specs[] = {
+        {32, make_squares, five, sizeof five[0]}, {32, make_squares, copy, sizeof copy[0]},
+        {32, make_squares, six, sizeof six[0]},   {40, make_squares, five, sizeof five[0]},
+        {32, make_cubes, five, sizeof five[0]},   {32, make_squares, five, sizeof five},
+    };
+    static const double want[PE_LEN(specs)] = {25, 25, 36, 25, 125, 25};
+    pe_tables *tables = make(1 << 20);
+    pe_shared_numbers got[PE_LEN(specs)];
+    pe_cache_stats stats;
+    (void)state;
+    made = 0;
+    for (size_t i = 0; i < PE_LEN(specs); i++) {
+        got[i] = numbers_of(tables, &specs[i]);
+        assert_true(*(const double *)got[i].data == want[i]);
+    }
+    assert_int_equal(made, PE_LEN(specs) - 1);
+    assert_ptr_equal(got[0].data, got[1].data);
+    for (size_t i = 0; i < PE_LEN(specs); i++)
+        pe_shared_numbers_unref(&got[i]);
+    assert_null(got[0].entry);
+    pe_tables_stats(tables, &stats);
+    assert_int_equal(stats.held, 0);
+    assert_int_equal(stats.entries, PE_LEN(specs) - 1);
+    pe_tables_free(tables);
+}
+
 /* ---- threads ------------------------------------------------------------------------------------
  */
 
@@ -405,6 +465,7 @@ int main(void)
         cmocka_unit_test(sets_and_blocks_stay_within_the_budget),
         cmocka_unit_test(a_set_made_anew_has_a_new_identity),
         cmocka_unit_test(a_reference_more_takes_a_release_more),
+        cmocka_unit_test(numbers_of_one_formula_are_made_once_and_of_others_apart),
         cmocka_unit_test(threads_that_want_the_same_get_one_set_and_the_same_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
