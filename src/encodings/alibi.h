@@ -20,8 +20,8 @@ extern const char *const pe_alibi_variants[]; /* press formula */
 #define PE_ALIBI_NUM_HEADS                                                                         \
     {                                                                                              \
         .name = "num_heads", .kind = PE_KIND_INT, .required = true, .by_model = true, .min = 1,    \
-        .max = PE_ALIBI_HEADS_MAX, .unit = "heads", .help = "Attention heads of the model.",       \
-        .example = "8"                                                                             \
+        .max = PE_ALIBI_HEADS_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "heads",               \
+        .help = "Attention heads of the model.", .example = "8"                                    \
     }
 /* Slopes of 1 - 2^-36 to 2^-512: what is left of a double's range holds any product. */
 #define PE_ALIBI_BIAS_MAX                                                                          \

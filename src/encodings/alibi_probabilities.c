@@ -35,6 +35,7 @@ static const pe_param params[] = {
      .optional = true,
      .min = 1,
      .max = PE_ALIBI_HEADS_MAX,
+     .plan_work = PE_PLAN_WORK_POWER,
      .fallback_text = "the first axis of logits",
      .unit = "heads",
      .help = "Attention heads of the model.",

@@ -27,6 +27,7 @@ static const pe_param params[] = {
      .by_model = true,
      .min = 2,
      .max = 4096, /* there is no model near it, and a type evaluates every pair */
+     .plan_work = PE_PLAN_WORK_POWERS,
      .unit = "channels",
      .help = "Channels of a head.",
      .example = "128"},

@@ -77,7 +77,8 @@ pe_pairing pe_grid_pairing(const pe_grid *grid);
     }
 
 #define PE_GRID_HEAD_DIM                                                                           \
-    .name = "head_dim", .kind = PE_KIND_INT, .min = 4, .max = 4096, .unit = "channels",            \
+    .name = "head_dim", .kind = PE_KIND_INT, .min = 4, .max = 4096,                                \
+    .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",                                           \
     .help = "Channels of a head, a multiple of 4.", .example = "64"
 
 #define PE_GRID_PARAMS                                                                             \

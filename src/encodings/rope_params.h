@@ -25,7 +25,8 @@ extern const char *const pe_rope_pairings[];
 
 #define PE_ROPE_PARAM_HEAD_DIM                                                                     \
     .name = "head_dim", .kind = PE_KIND_INT, .by_model = true, .min = 2, .max = 65536,             \
-    .unit = "channels", .help = "Channels of a head.", .example = "128"
+    .plan_work = PE_PLAN_WORK_POWER, .unit = "channels", .help = "Channels of a head.",            \
+    .example = "128"
 
 #define PE_ROPE_PARAM_THETA                                                                        \
     {                                                                                              \

@@ -14,6 +14,7 @@ static const pe_param params[] = {
      .by_model = true,
      .min = 1,
      .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
      .help = "Width of a row.",
      .example = "512"},

@@ -22,6 +22,7 @@ static const pe_param params[] = {
      .optional = true,
      .min = 1,
      .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
      .fallback_text = "the last axis",
      .unit = "channels",
      .help = "Width of a row; embeddings tell it, and it is checked when given.",

@@ -18,6 +18,7 @@ static const pe_param params[] = {
      .required = true,
      .min = 4,
      .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
      .help = "Width of a row, a multiple of 4: one half for each axis.",
      .example = "768"},

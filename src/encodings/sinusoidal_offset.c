@@ -16,6 +16,7 @@ static const pe_param params[] = {
      .required = true,
      .min = 2,
      .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
      .help = "Width of a row, even.",
      .example = "64"},

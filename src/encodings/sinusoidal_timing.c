@@ -19,6 +19,7 @@ static const pe_param params[] = {
      .required = true,
      .min = 1,
      .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
      .help = "Width of a row: sines, then cosines; the last column of an odd width is zero.",
      .example = "512"},

@@ -14,7 +14,8 @@
 #include "http/thread.h"
 
 /* Where much work begins, a millisecond or more: this many body bytes to parse, this many elements
- * to compute and print. Elements of a transform may each be a long sum. */
+ * to plan (by the rows' plan_work), to compute and print. Elements of a transform may each be a
+ * long sum. */
 #define HEAVY_BODY_BYTES         32768
 #define HEAVY_ELEMENTS           65536
 #define HEAVY_CODED_ELEMENTS     8192
@@ -284,6 +285,7 @@ static pe_status decide(pe_request *request, bool *left, pe_problem *why)
     return status;
 }
 
+/* False when there is nothing left to do: the reply is decided. */
 static bool plan(pe_request *request)
 {
     pe_problem why;
@@ -291,37 +293,51 @@ static bool plan(pe_request *request)
     const pe_status status = decide(request, &left, &why);
     if (status != PE_OK)
         pe_reply_problem(request, &why);
-    if (status != PE_OK || !left) {
-        pe_numeric_free(request->numeric);
-        request->numeric = NULL;
+    if (status == PE_OK && left)
         return true;
-    }
+    pe_numeric_free(request->numeric);
+    request->numeric = NULL;
+    return false;
+}
+
+static bool plan_lightly(pe_request *request)
+{
+    if (!plan(request))
+        return true;
     if (!is_heavy(request, request->numeric))
         return produce(request);
     pe_request_defer(request, PE_JOB_HEAVY, produce);
     return false;
 }
 
+/* What has had its turn as a heavy job does not wait for another. */
+static bool plan_and_produce(pe_request *request)
+{
+    return plan(request) ? produce(request) : true;
+}
+
 static bool ask_and_plan(pe_request *request)
 {
     pe_problem why;
     if (ask(request, &why) == PE_OK)
-        return plan(request);
+        return plan_and_produce(request);
     pe_reply_problem(request, &why);
     return true;
 }
 
 /* Small requests are read at once, so that mistakes cost little. Planning can take long (a new set
- * of frequencies at hundreds of bits) and is left to a worker. */
+ * of frequencies at hundreds of bits) and is left to a worker, as a heavy job where it is wide. */
 void pe_answer_numeric(pe_request *request)
 {
     pe_problem why;
     if (request->body.bytes > HEAVY_BODY_BYTES)
         pe_request_defer(request, PE_JOB_HEAVY, ask_and_plan);
-    else if (ask(request, &why) == PE_OK)
-        pe_request_defer(request, PE_JOB_LIGHT, plan);
-    else
+    else if (ask(request, &why) != PE_OK)
         pe_reply_problem(request, &why);
+    else if (pe_values_plan_work(&request->numeric->ask.values) > HEAVY_ELEMENTS)
+        pe_request_defer(request, PE_JOB_HEAVY, plan_and_produce);
+    else
+        pe_request_defer(request, PE_JOB_LIGHT, plan_lightly);
 }
 
 bool pe_answer_warm(pe_request *request)

@@ -16,7 +16,7 @@ typedef struct pe_job {
 } pe_job;
 
 typedef enum pe_job_kind {
-    /** Planning a request, and answering it when that is little work. Goes before
+    /** Planning a request that is not wide, and answering it when that is little work. Goes before
      * others. Never refused: there are no more of them than connections. */
     PE_JOB_LIGHT,
     /** Known to be much work: refused when queue_max wait. */

@@ -48,6 +48,8 @@ typedef struct pe_param {
                                  * as nested arrays; 0: no rows */
     size_t min_dims, max_dims;  /* TENSOR */
     bool as_float64;            /* TENSOR: read as float64 whatever dtype says */
+    size_t plan_work;           /* INT: what each one of it, as a channel, may cost the plan, in
+                                 * elements of a plain table: PE_PLAN_WORK_... */
     const char *unit;           /* "tokens", "channels", ... or NULL */
     const char *help;           /* one sentence */
     const char *example;        /* text of a typical value */
@@ -55,6 +57,12 @@ typedef struct pe_param {
 
 /** Most choices of a CHOICES row. */
 #define PE_PICKS_MAX 32
+
+/** A frequency of a geometric sequence is a product; others are powers and logarithms in MPFR, for
+ * each of a number of types where these are compared. Measured: up to 0.5, 20 and 50 us. */
+#define PE_PLAN_WORK_PRODUCT 16
+#define PE_PLAN_WORK_POWER   256
+#define PE_PLAN_WORK_POWERS  1024
 
 /** The value of one parameter. `present` after parsing: given by the client or filled from the row.
  */
@@ -101,6 +109,10 @@ bool pe_values_bool(const pe_values *values, const char *name);
 size_t pe_values_choice(const pe_values *values, const char *name);
 bool pe_values_present(const pe_values *values, const char *name);
 bool pe_values_given(const pe_values *values, const char *name);
+
+/** What planning may cost, in elements of a plain table, by the rows' plan_work. Where such a row
+ * is absent, a tensor will tell: at most its longest axis. */
+uint64_t pe_values_plan_work(const pe_values *values);
 
 /** Set and mark present (not given): derived defaults, as rotary_dim from head_dim. */
 void pe_values_set_int(pe_values *values, const char *name, int64_t integer);

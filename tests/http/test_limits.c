@@ -138,7 +138,7 @@ typedef struct load_task {
     reply answer;
 } load_task;
 
-static void *ask_heavy(void *context)
+static void *ask_much(void *context)
 {
     load_task *task = context;
     char target[128];
@@ -149,9 +149,22 @@ static void *ask_heavy(void *context)
     return NULL;
 }
 
-static void a_full_queue_is_503_with_retry_after(void **state)
+/* Planned and not computed: some hundred milliseconds. */
+static void *ask_wide(void *context)
 {
-    (void)state;
+    static const char *const headers[] = {"If-None-Match: *", NULL};
+    load_task *task = context;
+    char target[192];
+    snprintf(target, sizeof target,
+             "/v1/rope/table?head_dim=16384&positions=0&rope_theta=%d&rope_type=llama3&factor=8&"
+             "original_max_position_embeddings=8192&low_freq_factor=1&high_freq_factor=4",
+             500000 + task->number);
+    task->answer = fetch(task->server, "GET", target, headers, NULL, 0);
+    return NULL;
+}
+
+static void assert_refused_beyond_the_queue(void *(*ask)(void *task), long served_status)
+{
     enum { N = 64 };
     static const char *const flags[] = {"--workers", "1", "--queue-max", "1", NULL};
     test_server server;
@@ -161,16 +174,19 @@ static void a_full_queue_is_503_with_retry_after(void **state)
     server_start(&server, flags);
     for (int i = 0; i < N; i++) {
         tasks[i] = (load_task){.server = &server, .number = i};
-        assert_int_equal(pthread_create(&threads[i], NULL, ask_heavy, &tasks[i]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, ask, &tasks[i]), 0);
     }
     for (int i = 0; i < N; i++) {
         pthread_join(threads[i], NULL);
         reply *answer = &tasks[i].answer;
-        if (answer->status == 200) {
+        if (answer->status == served_status) {
             served++;
         } else {
             char after[16];
-            refused++;
+            json_t *problem = reply_json(answer);
+            const char *detail = json_string_value(json_object_get(problem, "detail"));
+            refused += detail != NULL && strstr(detail, "the queue is full") != NULL;
+            json_decref(problem);
             assert_problem("refused", answer, 503, "overloaded");
             assert_non_null(reply_header(answer, "Retry-After", after, sizeof after));
             assert_true(strtol(after, NULL, 10) >= 1);
@@ -183,6 +199,18 @@ static void a_full_queue_is_503_with_retry_after(void **state)
     assert_status("after the rush", &answer, 200);
     reply_free(&answer);
     server_end(&server);
+}
+
+static void a_full_queue_is_503_with_retry_after(void **state)
+{
+    (void)state;
+    assert_refused_beyond_the_queue(ask_much, 200);
+}
+
+static void wide_requests_are_not_even_planned_beyond_the_queue(void **state)
+{
+    (void)state;
+    assert_refused_beyond_the_queue(ask_wide, 304);
 }
 
 /* Keeps the one worker at work and the queue of one full, as well as a client can. */
@@ -483,6 +511,7 @@ int main(void)
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
+        cmocka_unit_test(wide_requests_are_not_even_planned_beyond_the_queue),
         cmocka_unit_test(heavy_work_that_nobody_waits_for_is_not_begun),
         cmocka_unit_test(light_work_that_nobody_waits_for_is_not_begun),
         cmocka_unit_test(little_work_is_done_though_the_queue_is_full),

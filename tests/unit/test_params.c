@@ -79,6 +79,28 @@ static void the_canonical_form_is_sorted_with_shortest_numbers(void **state)
     pe_values_free(&values);
 }
 
+/* 300 channels at 256; none but those of a tensor, whose longest axis is 200; and no such row. */
+static void what_planning_costs_goes_by_the_rows(void **state)
+{
+    static const pe_param wide[] = {
+        {.name = "head_dim", .kind = PE_KIND_INT, .optional = true, .plan_work = 256},
+        {.name = "tokens", .kind = PE_KIND_INT, .optional = true},
+        {.name = "x", .kind = PE_KIND_TENSOR, .optional = true},
+    };
+    pe_values values;
+    pe_problem why;
+    (void)state;
+    assert_int_equal(pe_values_make(wide, PE_LEN(wide), &values, &why), PE_OK);
+    assert_int_equal(pe_values_plan_work(&values), 0);
+    pe_values_set_int(&values, "tokens", 1000000);
+    assert_int_equal(pe_values_plan_work(&values), 0);
+    values.value[2].tensor.shape = (pe_shape){3, {7, 200, 64}};
+    assert_int_equal(pe_values_plan_work(&values), 200 * 256);
+    pe_values_set_int(&values, "head_dim", 300);
+    assert_int_equal(pe_values_plan_work(&values), 300 * 256);
+    pe_values_free(&values);
+}
+
 static void plans_count_elements_over_all_tensors(void **state)
 {
     (void)state;
@@ -119,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_fill_what_is_absent_and_name_what_is_missing),
         cmocka_unit_test(the_canonical_form_is_sorted_with_shortest_numbers),
+        cmocka_unit_test(what_planning_costs_goes_by_the_rows),
         cmocka_unit_test(plans_count_elements_over_all_tensors),
         cmocka_unit_test(every_problem_code_has_a_row),
     };
