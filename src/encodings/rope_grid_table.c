@@ -179,23 +179,37 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     return status;
 }
 
-/* The first pair of an axis is its fastest, and of a grid the corners are the farthest. */
+/* The patch farthest along an axis: of a range one at an end, of a grid one at a corner. */
+static size_t farthest(const pe_grid *grid, size_t axis)
+{
+    const pe_positions *given = grid->patches.given;
+    const bool listed = given != NULL && pe_positions_part(given, axis, PE_GRID_AXES).list != NULL;
+    const size_t n = grid->patches.count, step = listed || n == 1 ? 1 : n - 1;
+    size_t found = 0;
+    double most = 0;
+    for (size_t k = 0; k < n; k += step) {
+        const double at = fabs(pe_grid_position(grid, axis, k));
+        found = at > most ? k : found;
+        most = fmax(most, at);
+    }
+    return found;
+}
+
+/* The first pair of an axis is its fastest. */
 static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
 {
-    const pe_grid_patches *patches = &state->grid.patches;
-    const size_t step = patches->given != NULL || patches->count == 1 ? 1 : patches->count - 1;
     bool seen[PE_GRID_AXES] = {false};
     for (size_t r = 0; r < state->axes->n_runs && dtype == PE_FLOAT16; r++) {
         const pe_axis_run *run = &state->axes->run[r];
-        for (size_t k = 0; k < patches->count && !seen[run->axis]; k += step) {
-            const double at = pe_grid_position(&state->grid, run->axis, k);
-            const pe_wide wide = at != 0 ? wide_of(at) : (pe_wide){0};
-            if (fabs(angle_of(state, dtype, run->at, at, &wide)) >= FLOAT16_END)
-                return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
-                               "an angle of patch %zu overflows float16, whose largest value is "
-                               "65504",
-                               k);
-        }
+        if (seen[run->axis])
+            continue;
+        const size_t k = farthest(&state->grid, run->axis);
+        const double at = pe_grid_position(&state->grid, run->axis, k);
+        const pe_wide wide = at != 0 ? wide_of(at) : (pe_wide){0};
+        if (fabs(angle_of(state, dtype, run->at, at, &wide)) >= FLOAT16_END)
+            return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                           "an angle of patch %zu overflows float16, whose largest value is 65504",
+                           k);
         seen[run->axis] = true;
     }
     return PE_OK;

@@ -253,6 +253,9 @@ static void grids_that_cannot_be_are_refused(void **state)
         {"head_dim=8&positions=1;2&convention=dinov3", PE_MISSING_PARAMETER, "height"},
         {"head_dim=8&height=65536&width=1&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
         {"head_dim=8&positions=0;70000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
+        {"head_dim=8&positions=0:65521;0:65521&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
+        {"head_dim=8&positions=0:3;-65520:-65517&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
+        {"head_dim=8&positions=0:3;1,-65520,2&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
         {"head_dim=64&height=65536", PE_TOO_MANY_ELEMENTS, ""},
         {"head_dim=8&height=2&numerics=float32", PE_INVALID_PARAMETER, "numerics"},
     };
