@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* alibi_bias.c - attention's linear biases: slope times distance. */
+#include <stddef.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,12 +48,13 @@ static const pe_param params[] = {
 };
 
 typedef struct bias {
-    pe_relative table; /* first; form=key: one row, of a query at position 0 */
+    pe_relative table; /* form=key: one row, of a query at position 0 */
     size_t form;
     pe_dtype dtype;
     unsigned char masked[8]; /* the element of a masked key */
     pe_alibi_heads heads;
 } bias;
+_Static_assert(offsetof(bias, table) == 0, "pe_relative_fill finds it there");
 
 static void free_bias(void *state)
 {

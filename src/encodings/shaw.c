@@ -2,6 +2,7 @@
 /* shaw.c - clipped relative positions as indices. */
 #include "encodings/shaw.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "encodings/registry.h"
@@ -102,9 +103,10 @@ pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_
  */
 
 typedef struct state {
-    pe_relative table; /* first */
+    pe_relative table;
     pe_shaw_clip clip;
 } state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
 
 static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
 {

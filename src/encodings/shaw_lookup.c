@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* shaw_lookup.c - the embedding of every relative position. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +19,11 @@ static const pe_param params[] = {
 };
 
 typedef struct state {
-    pe_relative table; /* first: of vectors */
+    pe_relative table; /* of vectors */
     pe_shaw_clip clip;
     pe_array embeddings;
 } state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
 
 static void free_state(void *of)
 {

@@ -2,6 +2,7 @@
 /* t5.c - buckets of relative positions, as T5 and those after it count them. */
 #include "encodings/t5.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "encodings/registry.h"
@@ -39,10 +40,11 @@ static const pe_param params[] = {
 };
 
 typedef struct state {
-    pe_relative table; /* first */
+    pe_relative table;
     pe_buckets buckets;
     int32_t span; /* 0: buckets are wanted, not rows of embeddings */
 } state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
 
 static void free_state(void *of)
 {

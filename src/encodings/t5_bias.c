@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* t5_bias.c - attention biases of T5 and those after it: the weights of buckets, looked up. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +37,11 @@ static const pe_param params[] = {
 };
 
 typedef struct state {
-    pe_relative table; /* first */
+    pe_relative table;
     pe_buckets buckets;
     pe_array weights; /* [num_buckets, heads] */
 } state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
 
 static void free_state(void *of)
 {
