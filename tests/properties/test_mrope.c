@@ -343,6 +343,86 @@ static void batches_and_axes_are_told_apart(void **state)
     encoded_free(&second);
 }
 
+/* Rows of text, each a range or a list, and the numbers that they name. */
+static void random_rows(random_source *random, size_t rows, size_t n, double *at, pe_buffer *text)
+{
+    for (size_t r = 0; r < rows; r++, at += n) {
+        const int64_t first = random_int(random, -50, 50), step = random_int(random, 1, 9) - 10;
+        const int kind = (int)random_int(random, 0, 2); /* up by one, down by some, listed */
+        for (size_t i = 0; i < n; i++)
+            at[i] = kind == 2 ? (double)random_int(random, -200, 200) / 4
+                              : (double)(first + (kind == 0 ? 1 : step) * (int64_t)i);
+        pe_buffer_str(text, r == 0 ? "" : ";");
+        if (kind == 0)
+            pe_buffer_format(text, "%lld:%lld", (long long)first, (long long)first + (long long)n);
+        else if (kind == 1)
+            pe_buffer_format(text, "%lld:%.0f:%lld", (long long)first, at[n - 1] - 1,
+                             (long long)step);
+        for (size_t i = 0; kind == 2 && i < n; i++)
+            pe_buffer_format(text, i == 0 ? "%.17g" : ",%.17g", at[i]);
+    }
+}
+
+static void assert_same_encoding(const encoded *a, const encoded *b, const char *text)
+{
+    pe_buffer canonical[2] = {0};
+    if (a->status != PE_OK || b->status != PE_OK)
+        fail_msg("%s: %s%s", text, a->status == PE_OK ? "" : a->why.detail,
+                 b->status == PE_OK ? "" : b->why.detail);
+    pe_positions_print(&pe_values_find(&a->ask.values, "positions")->positions, &canonical[0]);
+    pe_positions_print(&pe_values_find(&b->ask.values, "positions")->positions, &canonical[1]);
+    assert_string_equal(pe_buffer_text(&canonical[0]), pe_buffer_text(&canonical[1]));
+    for (size_t t = 0; t < a->plan.n_tensors; t++) {
+        double *x = encoded_all(a, t), *y = encoded_all(b, t);
+        assert_memory_equal(x, y, a->plan.tensors[t].elements * sizeof *x);
+        free(x);
+        free(y);
+    }
+    pe_buffer_free(&canonical[0]);
+    pe_buffer_free(&canonical[1]);
+}
+
+/* Axes of a table, axes of a rotation, and batches: as text, and as arrays of numbers. */
+static void ranges_lists_and_arrays_of_the_same_positions_are_one_request(void **state)
+{
+    static const struct {
+        const pe_resource *resource;
+        size_t rows;
+        const char *members;
+    } cases[] = {
+        {&pe_rope_table, 3, "\"dtype\":\"float64\",\"head_dim\":12,\"mrope_section\":[2,1,3]"},
+        {&pe_rope_table, 3, "\"head_dim\":6,\"mrope_section\":[1,1,1],\"numerics\":\"float32\""},
+        {&pe_rope_rotate, 2, "\"dtype\":\"float64\",\"mrope_section\":[2,1],\"vectors\":"},
+        {&pe_rope_rotate, 2, "\"dtype\":\"float64\",\"vectors\":"},
+        {&pe_sinusoidal_add, 2, "\"dtype\":\"float64\",\"embeddings\":"},
+    };
+    random_source random = random_make("texts");
+    (void)state;
+    for (size_t round = 0; round < 100; round++) {
+        const size_t k = round % PE_LEN(cases), rows = cases[k].rows;
+        const size_t n = (size_t)random_int(&random, 1, 40);
+        const size_t at_shape[] = {rows, n}, shape[] = {rows, n, 6};
+        double at[3 * 40], *x = random_vectors(&random, 2 * n * 6);
+        pe_buffer text = {0}, array = {0}, members = {0};
+        random_rows(&random, rows, n, at, &text);
+        nest(at, at_shape, 2, &array);
+        pe_buffer_str(&members, cases[k].members);
+        if (cases[k].resource != &pe_rope_table)
+            nest(x, shape, 3, &members);
+        encoded by_text = encode_json(cases[k].resource, "{%s,\"positions\":\"%s\"}",
+                                      pe_buffer_text(&members), pe_buffer_text(&text));
+        encoded by_array = encode_json(cases[k].resource, "{%s,\"positions\":%s}",
+                                       pe_buffer_text(&members), pe_buffer_text(&array));
+        assert_same_encoding(&by_text, &by_array, pe_buffer_text(&text));
+        encoded_free(&by_text);
+        encoded_free(&by_array);
+        pe_buffer_free(&text);
+        pe_buffer_free(&array);
+        pe_buffer_free(&members);
+        free(x);
+    }
+}
+
 /* ---- what cannot be -----------------------------------------------------------------------------
  */
 
@@ -390,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_rotation_is_by_the_tables_rows),
         cmocka_unit_test(scores_depend_on_the_difference_on_each_axis),
         cmocka_unit_test(batches_and_axes_are_told_apart),
+        cmocka_unit_test(ranges_lists_and_arrays_of_the_same_positions_are_one_request),
         cmocka_unit_test(sections_and_positions_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
