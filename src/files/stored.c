@@ -26,37 +26,139 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
     return PE_OK;
 }
 
-/* Where row-major element e stands when the first axis runs fastest. */
-static size_t fortran_index(const pe_shape *shape, size_t e)
+/* Numbers next to each other, each rounded once. */
+static void convert_run(pe_dtype from, const unsigned char *in, size_t n, pe_dtype to, char *out)
 {
-    size_t index = 0, stride = 1, span = 1;
-    for (size_t axis = shape->ndim; axis-- > 0;)
-        span *= shape->dim[axis];
-    for (size_t axis = 0; axis < shape->ndim; axis++) {
-        span /= shape->dim[axis]; /* of the axes behind this one */
-        index += e / span % shape->dim[axis] * stride;
-        stride *= shape->dim[axis];
+    const size_t in_size = pe_dtype_bytes(from), out_size = pe_dtype_bytes(to);
+    if (from == to) {
+        memcpy(out, in, n * in_size);
+        return;
     }
-    return index;
+    for (size_t i = 0; i < n; i++)
+        pe_dtype_store(to, pe_dtype_load(from, in + i * in_size), out + i * out_size);
+}
+
+/* ---- the first axis runs fastest ----------------------------------------------------------------
+ *
+ * The axes are cut in two: h counts through the front ones as the file does, their first one
+ * fastest, and t through the back ones as rows do, their last one fastest. An element is at
+ *
+ *     h + front * (t as the file counts)   of the file,
+ *     t + back * (h as rows count)         of the array,
+ *
+ * so that a square of neighbours in h and in t is a few runs on either side.
+ */
+
+/* Neighbours in h, and in t. */
+#define SQUARE ((size_t)32)
+
+/* Some axes, in the order in which one count goes through them, with their strides in another. */
+typedef struct odometer {
+    size_t n;
+    size_t dim[PE_MAX_DIMS], stride[PE_MAX_DIMS];
+    size_t at[PE_MAX_DIMS], offset;
+} odometer;
+
+/* Axes [first, last), the first one fastest (step 1) or the last one; strides the other way round,
+ * from `stride` on. */
+static odometer odometer_of(const pe_shape *shape, size_t first, size_t last, bool first_fastest,
+                            size_t stride)
+{
+    odometer o = {.n = last - first};
+    for (size_t i = o.n; i-- > 0; stride *= o.dim[i]) {
+        o.dim[i] = shape->dim[first_fastest ? first + i : last - 1 - i];
+        o.stride[i] = stride;
+    }
+    return o;
+}
+
+/* The next `n` offsets. */
+static void odometer_run(odometer *o, size_t n, size_t *offsets)
+{
+    for (size_t k = 0; k < n; k++) {
+        offsets[k] = o->offset;
+        for (size_t i = 0; i < o->n; i++) {
+            o->offset += o->stride[i];
+            if (++o->at[i] < o->dim[i])
+                break;
+            o->offset -= o->dim[i] * o->stride[i]; /* carry */
+            o->at[i] = 0;
+        }
+    }
+}
+
+/* How many axes are the front ones: so that both counts are long. */
+static size_t cut_of(const pe_shape *shape, size_t elements, size_t *front)
+{
+    size_t cut = 0, best = 0, count = 1;
+    *front = 1;
+    for (size_t axis = 0; axis < shape->ndim; axis++) {
+        count *= shape->dim[axis];
+        const size_t shorter = count < elements / count ? count : elements / count;
+        if (shorter > best) {
+            cut = axis + 1;
+            best = shorter;
+            *front = count;
+        }
+    }
+    return cut;
+}
+
+/* square[h][t] = in[h + offset[t]], elements of `size` bytes. */
+static inline void gather(const unsigned char *in, size_t size, const size_t *offset, size_t n_h,
+                          size_t n_t, unsigned char *square)
+{
+    for (size_t t = 0; t < n_t; t++)
+        for (size_t h = 0; h < n_h; h++)
+            memcpy(square + (h * SQUARE + t) * size, in + (h + offset[t]) * size, size);
+}
+
+static void gather_any(const unsigned char *in, size_t size, const size_t *offset, size_t n_h,
+                       size_t n_t, unsigned char *square)
+{
+    if (size == 2)
+        gather(in, 2, offset, n_h, n_t, square);
+    else if (size == 4)
+        gather(in, 4, offset, n_h, n_t, square);
+    else
+        gather(in, 8, offset, n_h, n_t, square);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void convert_fortran(const pe_stored *from, pe_array *to)
+{
+    const size_t size = pe_dtype_bytes(from->dtype), out_size = pe_dtype_bytes(to->dtype);
+    unsigned char square[SQUARE * SQUARE * sizeof(double)];
+    size_t front, file[SQUARE], array[SQUARE];
+    const size_t cut = cut_of(&from->shape, from->elements, &front);
+    const size_t back = from->elements / front;
+    odometer of_h = odometer_of(&from->shape, 0, cut, true, back);
+    odometer of_t = odometer_of(&from->shape, cut, from->shape.ndim, false, front);
+    for (size_t h = 0; h < front; h += SQUARE) {
+        const size_t n_h = smaller(SQUARE, front - h);
+        odometer_run(&of_h, n_h, array);
+        for (size_t t = 0; t < back; t += SQUARE) {
+            const size_t n_t = smaller(SQUARE, back - t);
+            odometer_run(&of_t, n_t, file); /* after the last it begins anew */
+            gather_any(from->data + h * size, size, file, n_h, n_t, square);
+            for (size_t i = 0; i < n_h; i++)
+                convert_run(from->dtype, square + i * SQUARE * size, n_t, to->dtype,
+                            (char *)to->data + (t + array[i]) * out_size);
+        }
+    }
 }
 
 /* Copy row-major, each number rounded once to the array's dtype. */
 static void convert(const pe_stored *from, pe_array *to)
 {
-    const size_t size = pe_dtype_bytes(from->dtype), out_size = pe_dtype_bytes(to->dtype);
-    char *out = to->data;
-    if (to->dtype == from->dtype && !from->fortran) {
-        memcpy(out, from->data, from->elements * size);
-        return;
-    }
-    for (size_t e = 0; e < from->elements; e++, out += out_size) {
-        const unsigned char *in =
-            from->data + (from->fortran ? fortran_index(&from->shape, e) : e) * size;
-        if (to->dtype == from->dtype)
-            memcpy(out, in, size);
-        else
-            pe_dtype_store(to->dtype, pe_dtype_load(from->dtype, in), out);
-    }
+    if (from->fortran && from->elements > 0)
+        convert_fortran(from, to);
+    else
+        convert_run(from->dtype, from->data, from->elements, to->dtype, to->data);
 }
 
 /* An exponent field of all ones is an infinity or a NaN. Each loop is one pass without branches. */
@@ -101,6 +203,16 @@ static bool all_finite(const pe_array *array)
         break;
     }
     return true;
+}
+
+/* Where row-major element e stands when the first axis runs fastest. */
+static size_t fortran_index(const pe_shape *shape, size_t e)
+{
+    const odometer o = odometer_of(shape, 0, shape->ndim, false, 1);
+    size_t index = 0;
+    for (size_t i = 0; i < o.n; e /= o.dim[i++])
+        index += e % o.dim[i] * o.stride[i];
+    return index;
 }
 
 /* Non-finite elements mean "masked" in what we answer; as input they have no meaning. */
