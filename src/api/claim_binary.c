@@ -112,6 +112,10 @@ static pe_status take_tensor(pe_claim *claim, const pe_stored *from, pe_dtype dt
     if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
                        PE_UPLOADS_MAX);
+    if (dtype == PE_INT32 && from->dtype != PE_INT32)
+        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                       "dtype is int32, so the body's numbers must be, too, got %s",
+                       pe_dtype_name(from->dtype));
     pe_upload *upload = &claim->uploads[claim->n_uploads];
     pe_array *array = inputs ? &claim->inputs : &upload->array;
     const pe_status status = pe_stored_array(from, dtype, array, why);

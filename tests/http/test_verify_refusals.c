@@ -88,6 +88,8 @@ static void broken_binary_bodies_are_refused(void **state)
          400, "malformed-request"},
         {"half of the vectors", (const part[]){F32("inputs", good_cos)}, 1, 0, query, 400,
          "missing-parameter"},
+        {"indices with fractions", (const part[]){F32("buckets", good_sin)}, 1, 0,
+         "encoding=t5/buckets&query_length=2&dtype=int32", 422, "invalid-parameter"},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {
