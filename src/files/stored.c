@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
+
 pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes,
                                size_t max_elements, pe_problem *why)
 {
@@ -26,6 +28,14 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
     return PE_OK;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Numbers that are doubles on their way from one type to another. */
+#define WIDE ((size_t)512)
+
 /* Numbers next to each other, each rounded once. */
 static void convert_run(pe_dtype from, const unsigned char *in, size_t n, pe_dtype to, char *out)
 {
@@ -34,8 +44,13 @@ static void convert_run(pe_dtype from, const unsigned char *in, size_t n, pe_dty
         memcpy(out, in, n * in_size);
         return;
     }
-    for (size_t i = 0; i < n; i++)
-        pe_dtype_store(to, pe_dtype_load(from, in + i * in_size), out + i * out_size);
+    const pe_kernels *kernels = pe_kernels_get();
+    double wide[WIDE];
+    for (size_t i = 0, some; i < n; i += some) {
+        some = smaller(WIDE, n - i);
+        kernels->widen(from, in + i * in_size, some, wide);
+        kernels->narrow(to, wide, some, out + i * out_size);
+    }
 }
 
 /* ---- the first axis runs fastest ----------------------------------------------------------------
@@ -122,11 +137,6 @@ static void gather_any(const unsigned char *in, size_t size, const size_t *offse
         gather(in, 4, offset, n_h, n_t, square);
     else
         gather(in, 8, offset, n_h, n_t, square);
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 static void convert_fortran(const pe_stored *from, pe_array *to)
