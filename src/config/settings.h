@@ -62,7 +62,7 @@
       "Largest answer kept, if a quarter of the response cache, less what readers hold, is as "    \
       "large; others are streamed.")                                                               \
     X(stream_blocks_bytes, INT, 2097152, 0, 1099511627776, "bytes",                                \
-      "Memory for large blocks of streams, 256 KiB each; streams beyond have blocks of 40 KiB.")   \
+      "Memory for large blocks of streams, 256 KiB each; streams beyond have blocks of 32 KiB.")   \
     X(table_cache_bytes, INT, 268435456, 1048576, 1099511627776, "bytes",                          \
       "Budget of the cache of frequencies, slopes, and sine and cosine rows.")                     \
     X(learned_dir, TEXT, "", 0, 255, "",                                                           \

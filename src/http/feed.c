@@ -13,13 +13,12 @@
 
 /* What a worker makes at once: bytes as they are, or text, of which there is then one block. What
  * it did not take is given back. */
-#define BLOCK_BYTES 32768
+#define BLOCK_BYTES ((size_t)32768)
 #define TEXT_BYTES  81920
 
-/* What the thread that sends makes at once. Large blocks spare the system calls and packets, a
- * fifth to a third of what a byte costs, but stalled readers hold theirs, so few streams have them.
- */
-#define SMALL_BYTES ((size_t)40960)
+/* What the thread that sends makes at once, or as much as a worker. Large blocks spare the system
+ * calls and packets, a fifth to a third of what a byte costs, but stalled readers hold theirs, so
+ * few streams have them. */
 #define LARGE_BYTES ((size_t)262144)
 
 /* Threads that send give at most about this to one block: others wait. */
@@ -125,7 +124,7 @@ static void make_measured(pe_feed *feed)
         feed->owed--;
     const int64_t larger = (int64_t)(feed->most / BLOCK_BYTES);
     if (feed->begun && spent * larger > SLOW_NANOSECONDS)
-        feed->most = SMALL_BYTES;
+        feed->most = BLOCK_BYTES;
     feed->begun = true; /* the first block says little: it finds the tables cold */
     atomic_fetch_add_explicit(&feed->service->counters.blocks_by_workers, 1, memory_order_relaxed);
 }
@@ -248,7 +247,7 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding)
         release(feed);
         return;
     }
-    feed->most = SMALL_BYTES;
+    feed->most = BLOCK_BYTES;
     feed->dear = feed->coder != NULL || pe_stream_dear(feed->stream);
     const uint64_t bytes = feed->coder != NULL            ? UINT64_MAX
                            : range->kind == PE_RANGE_PART ? range->bytes
