@@ -8,6 +8,7 @@
 #include "api/ask.h"
 #include "bench/bench.h"
 #include "encodings/registry.h"
+#include "tables/tables.h"
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
