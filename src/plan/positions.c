@@ -16,8 +16,10 @@ double pe_positions_at(const pe_positions *positions, size_t r)
     if (positions->rows != NULL) {
         const size_t n = positions->shape.dim[1], i = r % n;
         const pe_positions_row *row = &positions->rows[r / n];
-        return row->step == 0 ? positions->list[(size_t)row->first + i]
-                              : (double)(row->first + (int64_t)i * row->step);
+        if (row->step != 0)
+            return (double)(row->first + (int64_t)i * row->step);
+        assert(positions->list != NULL);
+        return positions->list[(size_t)row->first + i];
     }
     if (positions->list != NULL)
         return positions->list[r];
@@ -477,6 +479,7 @@ void pe_positions_print(const pe_positions *positions, pe_buffer *out)
         return;
     }
     if (axes < 2) {
+        assert(positions->list != NULL); /* rows are of several axes */
         print_list(positions->list, positions->count, out);
         return;
     }

@@ -346,6 +346,7 @@ static void batches_and_axes_are_told_apart(void **state)
 /* Rows of text, each a range or a list, and the numbers that they name. */
 static void random_rows(random_source *random, size_t rows, size_t n, double *at, pe_buffer *text)
 {
+    assert_true(n > 0);
     for (size_t r = 0; r < rows; r++, at += n) {
         const int64_t first = random_int(random, -50, 50), step = random_int(random, 1, 9) - 10;
         const int kind = (int)random_int(random, 0, 2); /* up by one, down by some, listed */
