@@ -346,7 +346,6 @@ static void batches_and_axes_are_told_apart(void **state)
 /* Rows of text, each a range or a list, and the numbers that they name. */
 static void random_rows(random_source *random, size_t rows, size_t n, double *at, pe_buffer *text)
 {
-    assert_true(n > 0);
     for (size_t r = 0; r < rows; r++, at += n) {
         const int64_t first = random_int(random, -50, 50), step = random_int(random, 1, 9) - 10;
         const int kind = (int)random_int(random, 0, 2); /* up by one, down by some, listed */
@@ -357,8 +356,8 @@ static void random_rows(random_source *random, size_t rows, size_t n, double *at
         if (kind == 0)
             pe_buffer_format(text, "%lld:%lld", (long long)first, (long long)first + (long long)n);
         else if (kind == 1)
-            pe_buffer_format(text, "%lld:%.0f:%lld", (long long)first, at[n - 1] - 1,
-                             (long long)step);
+            pe_buffer_format(text, "%lld:%lld:%lld", (long long)first,
+                             (long long)(first + step * (int64_t)(n - 1) - 1), (long long)step);
         for (size_t i = 0; kind == 2 && i < n; i++)
             pe_buffer_format(text, i == 0 ? "%.17g" : ",%.17g", at[i]);
     }
