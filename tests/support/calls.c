@@ -18,6 +18,7 @@
 
 struct traced {
     pid_t id;
+    bool ended; /* as the thread does that warmed the caches, at any moment */
     call_counts counts;
 };
 
@@ -42,9 +43,8 @@ static bool seize_all(const test_server *server, struct trace *trace)
         const pid_t id = (pid_t)strtol(task->d_name, NULL, 10);
         if (id <= 0)
             continue;
-        if (ptrace(PTRACE_SEIZE, id, NULL, PTRACE_O_TRACESYSGOOD) != 0)
-            break;
-        trace->thread[trace->n++].id = id;
+        if (ptrace(PTRACE_SEIZE, id, NULL, PTRACE_O_TRACESYSGOOD) == 0)
+            trace->thread[trace->n++].id = id;
     }
     closedir(tasks);
     return trace->n > 0;
@@ -72,11 +72,14 @@ static void count(struct trace *trace, struct traced *thread, int status)
         thread->counts.of[info.entry.nr]++;
 }
 
-/* Wait for one of the threads to stop; NULL when it was something else. */
-static struct traced *next_stop(struct trace *trace, int *status)
+/* Wait for the thread `id`, or -1: for any of them, to stop; NULL when it ended instead. */
+static struct traced *next_stop(struct trace *trace, pid_t id, int *status)
 {
-    const pid_t id = waitpid(-1, status, __WALL);
-    return id > 0 && WIFSTOPPED(*status) ? find(trace, id) : NULL;
+    struct traced *thread = find(trace, waitpid(id, status, __WALL));
+    if (thread == NULL || WIFSTOPPED(*status))
+        return thread;
+    thread->ended = true;
+    return NULL;
 }
 
 /* A signal that stopped the thread is passed on; a trap is ours. */
@@ -91,10 +94,10 @@ static void let_go(struct trace *trace)
     for (size_t i = 0; i < trace->n; i++) {
         struct traced *thread = &trace->thread[i], *stopped;
         int status = 0;
-        if (ptrace(PTRACE_DETACH, thread->id, NULL, NULL) == 0)
-            continue; /* it stood */
+        if (thread->ended || ptrace(PTRACE_DETACH, thread->id, NULL, NULL) == 0)
+            continue; /* it is no more, or it stood */
         ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL);
-        while ((stopped = next_stop(trace, &status)) != thread)
+        while (!thread->ended && (stopped = next_stop(trace, -1, &status)) != thread)
             if (stopped != NULL)
                 ptrace(PTRACE_CONT, stopped->id, NULL, signal_of(status));
         ptrace(PTRACE_DETACH, thread->id, NULL, NULL);
@@ -126,13 +129,13 @@ bool calls_count(const test_server *server, void (*requests)(void *context),
         ptrace(PTRACE_INTERRUPT, trace.thread[i].id, NULL, NULL);
     for (size_t i = 0; i < trace.n; i++) {
         int status;
-        waitpid(trace.thread[i].id, &status, __WALL);
-        ptrace(PTRACE_SYSCALL, trace.thread[i].id, NULL, 0L);
+        if (next_stop(&trace, trace.thread[i].id, &status) != NULL)
+            ptrace(PTRACE_SYSCALL, trace.thread[i].id, NULL, 0L);
     }
     assert_int_equal(pthread_create(&client, NULL, run_requests, &trace), 0);
     while (!atomic_load(&trace.counted)) {
         int status;
-        struct traced *thread = next_stop(&trace, &status);
+        struct traced *thread = next_stop(&trace, -1, &status);
         if (thread == NULL)
             continue;
         count(&trace, thread, status);
