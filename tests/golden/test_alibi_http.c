@@ -143,21 +143,6 @@ static void probabilities_are_the_truth(void **state)
     json_decref(golden);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,5 +152,5 @@ int main(void)
         cmocka_unit_test(padded_biases_are_the_truth),
         cmocka_unit_test(probabilities_are_the_truth),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -121,21 +121,6 @@ static void positions_may_count_from_1(void **state)
     reply_free(&answer);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,5 +129,5 @@ int main(void)
         cmocka_unit_test(steps_are_of_the_exact_quotient),
         cmocka_unit_test(positions_may_count_from_1),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -285,21 +285,6 @@ static void scores_give_the_attention_of_the_reference(void **state)
     json_decref(golden);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,5 +295,5 @@ int main(void)
         cmocka_unit_test(probabilities_are_near_those_of_the_reference),
         cmocka_unit_test(scores_give_the_attention_of_the_reference),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

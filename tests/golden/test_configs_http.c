@@ -296,20 +296,6 @@ static void t5_buckets_are_the_models(void **state)
     json_decref(resolved);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,5 +306,5 @@ int main(void)
         cmocka_unit_test(linear_biases_have_the_models_slopes),
         cmocka_unit_test(t5_buckets_are_the_models),
     };
-    return cmocka_run_group_tests_name("configurations through HTTP", tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -261,21 +261,6 @@ static void tables_at_ten_other_positions_on_each_axis(void **state)
         }
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,5 +270,5 @@ int main(void)
         cmocka_unit_test(position_ids_are_upstreams),
         cmocka_unit_test(tables_at_ten_other_positions_on_each_axis),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

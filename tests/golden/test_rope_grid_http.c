@@ -295,21 +295,6 @@ static void every_convention_on_a_grid(void **state)
         }
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,5 +305,5 @@ int main(void)
         cmocka_unit_test(every_convention_at_ten_other_places),
         cmocka_unit_test(every_convention_on_a_grid),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -352,21 +352,6 @@ static void float32_numerics_reproduce_upstream_tables_of_ntk(void **state)
     assert_true(all > 300 && (double)equal > 0.9 * (double)all);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,5 +362,5 @@ int main(void)
         cmocka_unit_test(float32_numerics_reproduce_upstream_frequencies),
         cmocka_unit_test(float32_numerics_reproduce_upstream_tables_of_ntk),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

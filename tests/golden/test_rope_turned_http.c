@@ -283,21 +283,6 @@ static void dynamic_frequencies_follow_upstreams_state(void **state)
     json_decref(golden);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,5 +292,5 @@ int main(void)
         cmocka_unit_test(cached_keys_are_shifted),
         cmocka_unit_test(dynamic_frequencies_follow_upstreams_state),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -196,21 +196,6 @@ static void float32_numerics_scale_the_angle_last(void **state)
     reply_free(&frequencies);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,5 +203,5 @@ int main(void)
         cmocka_unit_test(sinusoidal_at_ten_other_positions),
         cmocka_unit_test(float32_numerics_scale_the_angle_last),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

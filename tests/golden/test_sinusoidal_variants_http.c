@@ -413,21 +413,6 @@ static void other_timing_signals_are_those_of_mpfr(void **state)
         check_timing(&signals[i]);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,5 +424,5 @@ int main(void)
         cmocka_unit_test(the_timing_signal_is_that_of_tensor2tensor),
         cmocka_unit_test(other_timing_signals_are_those_of_mpfr),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -208,26 +208,11 @@ static void xpos_tables_are_correctly_rounded(void **state)
                 check_table(&tables[c], t);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(xpos_is_upstreams_and_the_formulas),
         cmocka_unit_test(xpos_tables_are_correctly_rounded),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -19,22 +20,6 @@
     "[0.9092974,-0.41614684,0.019998666,0.9998]]}"
 
 static test_server server;
-
-static int start(void **state)
-{
-    (void)state;
-    /* Answers up to 4 KiB are kept, those above 1 MiB stream. */
-    static const char *const flags[] = {"--response-cache-entry-bytes", "4096", NULL};
-    server_start(&server, flags);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
 
 static void the_table_of_the_paper_is_exact_and_well_dressed(void **state)
 {
@@ -436,6 +421,8 @@ static void hits_misses_and_bytes_are_counted(void **state)
 
 int main(void)
 {
+    /* Answers up to 4 KiB are kept, those above 1 MiB stream. */
+    static const char *const flags[] = {"--response-cache-entry-bytes", "4096", NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_of_the_paper_is_exact_and_well_dressed),
         cmocka_unit_test(every_spelling_of_a_request_gets_the_same_bytes_and_tag),
@@ -454,5 +441,5 @@ int main(void)
         cmocka_unit_test(a_long_request_has_no_location_but_the_same_bytes),
         cmocka_unit_test(hits_misses_and_bytes_are_counted),
     };
-    return cmocka_run_group_tests_name("http answers", tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, flags);
 }

@@ -5,27 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
 #define LENGTH(text) (sizeof(text) - 1)
 
 static test_server server;
-
-static int start(void **state)
-{
-    (void)state;
-    static const char *const flags[] = {"--max-body-bytes", "1000", NULL};
-    server_start(&server, flags);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
 
 typedef struct raw_case {
     const char *name, *request;
@@ -238,6 +224,7 @@ static void a_chunked_body_far_beyond_the_limit_is_cut_off(void **state)
 
 int main(void)
 {
+    static const char *const flags[] = {"--max-body-bytes", "1000", NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_and_closes),
         cmocka_unit_test(refuses_what_is_no_http),
@@ -249,5 +236,5 @@ int main(void)
         cmocka_unit_test(a_chunked_body_beyond_the_limit_is_413_and_the_connection_lives),
         cmocka_unit_test(a_chunked_body_far_beyond_the_limit_is_cut_off),
     };
-    return cmocka_run_group_tests_name("http framing", tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, flags);
 }

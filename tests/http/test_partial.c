@@ -23,21 +23,6 @@
 
 static test_server server;
 
-static int start(void **state)
-{
-    (void)state;
-    static const char *const flags[] = {"--response-cache-entry-bytes", "65536", NULL};
-    server_start(&server, flags);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 static reply get_with(const char *method, const char *target, const char *first, const char *second)
 {
     const char *const headers[] = {first, first != NULL ? second : NULL, NULL};
@@ -521,6 +506,7 @@ static void the_digest_of_a_part_is_that_of_the_whole(void **state)
 
 int main(void)
 {
+    static const char *const flags[] = {"--response-cache-entry-bytes", "65536", NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_that_part_of_the_whole),
         cmocka_unit_test(ranges_that_are_not_read_get_the_whole),
@@ -540,5 +526,5 @@ int main(void)
         cmocka_unit_test(a_wanted_digest_is_that_of_the_bytes),
         cmocka_unit_test(the_digest_of_a_part_is_that_of_the_whole),
     };
-    return cmocka_run_group_tests_name("http partial", tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, flags);
 }

@@ -182,23 +182,6 @@ static void a_failure_is_one_line_of_json(void **state)
 
 static test_server server;
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    if (status != 0)
-        print_error("the server ended with %d:\n%s", status, server.log);
-    server_free(&server);
-    return status;
-}
-
 static const struct same {
     const char *arguments[ARGUMENTS_MAX], *target;
 } sames[] = {
@@ -342,5 +325,5 @@ int main(void)
         cmocka_unit_test(healthcheck_tells_whether_the_server_answers),
         cmocka_unit_test(sigterm_and_sigint_end_the_server_with_zero),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "support/problem.h"
 
 static test_server server;
@@ -163,21 +164,6 @@ static void what_cannot_be_is_explained(void **state)
     }
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    const int status = server_stop(&server);
-    server_free(&server);
-    return status;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,5 +173,5 @@ int main(void)
         cmocka_unit_test(a_binary_body_brings_its_dtype),
         cmocka_unit_test(what_cannot_be_is_explained),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -351,20 +351,6 @@ static void problems_point_into_the_body(void **state)
     reply_free(&answer);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,5 +364,5 @@ int main(void)
         cmocka_unit_test(what_cannot_be_compared_is_refused),
         cmocka_unit_test(problems_point_into_the_body),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -300,20 +300,6 @@ static void settings_of_a_common_case_read_as_people_write_them(void **state)
     reply_free(&answer);
 }
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,5 +308,5 @@ int main(void)
         cmocka_unit_test(llama_flags_give_the_same_frequencies),
         cmocka_unit_test(settings_of_a_common_case_read_as_people_write_them),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

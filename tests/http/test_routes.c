@@ -16,20 +16,6 @@
 
 static test_server server;
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 static const char *const pages[] = {
     "/",       "/v1",      "/openapi.yaml", "/openapi.json", "/livez",
     "/readyz", "/healthz", "/version",      "/metrics",      "/problems/timeout"};
@@ -301,5 +287,5 @@ int main(void)
         cmocka_unit_test(a_good_request_id_is_echoed_and_another_is_made),
         cmocka_unit_test(version_names_program_kernels_and_library),
     };
-    return cmocka_run_group_tests_name("http routes", tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -15,20 +15,6 @@
 
 static test_server server;
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 static json_t *report_of(const char *name, reply answer)
 {
     assert_status(name, &answer, 200);
@@ -165,5 +151,5 @@ int main(void)
         cmocka_unit_test(a_float32_table_far_out_is_clean),
         cmocka_unit_test(vectors_near_the_end_of_float64_are_compared),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -12,20 +12,6 @@
 
 static test_server server;
 
-static int start(void **state)
-{
-    (void)state;
-    server_start(&server, NULL);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 /* ---- binary bodies ------------------------------------------------------------------------------
  */
 
@@ -200,5 +186,5 @@ int main(void)
         cmocka_unit_test(broken_binary_bodies_are_refused),
         cmocka_unit_test(what_is_wrong_with_a_claim_is_said),
     };
-    return cmocka_run_group_tests(tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/array.h"
 #include "support/calls.h"
 #include "support/problem.h"
 #include "support/wire.h"
@@ -16,21 +17,6 @@ enum { REQUESTS = 200 };
 static test_server server;
 
 /* One of each: whose calls are counted, must be known. */
-static int start(void **state)
-{
-    (void)state;
-    static const char *const flags[] = {"--threads", "1", "--workers", "1", NULL};
-    server_start(&server, flags);
-    return 0;
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    server_end(&server);
-    return 0;
-}
-
 /* In one piece, so that each is received at once. */
 static const struct {
     const char *request;
@@ -139,9 +125,10 @@ static void a_large_one_takes_no_calls_but_to_send_on(void **state)
 
 int main(void)
 {
+    static const char *const flags[] = {"--threads", "1", "--workers", "1", NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_small_warm_request_takes_two_calls),
         cmocka_unit_test(a_large_one_takes_no_calls_but_to_send_on),
     };
-    return cmocka_run_group_tests_name("http warm calls", tests, start, stop);
+    return server_run_tests(tests, PE_LEN(tests), &server, flags);
 }

@@ -2,6 +2,7 @@
 /* server.c - a real posenc server on a port of its own, for tests. */
 #include "support/check.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -159,4 +160,33 @@ void server_end(test_server *server)
     if (status != 0)
         fail_msg("the server ended with status %d; its log: %s", status, server->log);
     server_free(server);
+}
+
+/* ---- one server for all cases ---- */
+
+static test_server *shared;
+static const char *const *shared_extra;
+
+static int start_shared(void **state)
+{
+    (void)state;
+    server_start(shared, shared_extra);
+    return 0;
+}
+
+/* cmocka would say that a tear-down failed, and return 0. */
+int server_run_tests(const struct CMUnitTest *tests, size_t n, test_server *server,
+                     const char *const *extra)
+{
+    shared = server;
+    shared_extra = extra;
+    int failed =
+        _cmocka_run_group_tests(program_invocation_short_name, tests, n, start_shared, NULL);
+    const int status = server_stop(server);
+    if (status != 0) {
+        failed++;
+        print_error("the server ended with status %d; its log: %s\n", status, server->log);
+    }
+    server_free(server);
+    return failed;
 }

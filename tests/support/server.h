@@ -4,6 +4,7 @@
 #define PE_TESTS_SUPPORT_SERVER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /** A child process of the binary that POSENC_BINARY names, listening on a free port of 127.0.0.1.
@@ -31,5 +32,14 @@ int server_stop(test_server *server);
 void server_free(test_server *server);
 /** Both; the server must have ended with status 0. Its log is shown when it has not. */
 void server_end(test_server *server);
+
+struct CMUnitTest;
+
+/**
+ * What main returns when all cases use one server: how many of the n tests failed, and one more
+ * when the server did not end with status 0. `extra` as for server_start.
+ */
+int server_run_tests(const struct CMUnitTest *tests, size_t n, test_server *server,
+                     const char *const *extra);
 
 #endif
