@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/reading.h"
-#include "api/utf8.h"
+#include "base/utf8.h"
 
 /* Reading under way. */
 typedef struct query_walk {

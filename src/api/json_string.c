@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/reading.h"
-#include "api/utf8.h"
+#include "base/utf8.h"
 
 /* What is left to decode, and where the decoded text goes: it is never longer. */
 typedef struct decoder {

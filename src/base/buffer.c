@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 static bool grow(pe_buffer *buffer, size_t bytes)
 {
@@ -63,33 +64,17 @@ void pe_buffer_format(pe_buffer *buffer, const char *format, ...)
     va_end(again);
 }
 
-/* Bytes of the UTF-8 sequence at s (RFC 3629: no overlong forms, no surrogates), 0 when it is none.
- */
-static size_t utf8_length(const unsigned char *s)
-{
-    if (s[0] < 0x80)
-        return 1;
-    const size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return length;
-}
-
 void pe_buffer_json_string(pe_buffer *buffer, const char *text)
 {
+    const char *end = text + strlen(text);
     pe_buffer_str(buffer, "\"");
-    for (const unsigned char *s = (const unsigned char *)text; *s != 0;) {
-        const size_t length = utf8_length(s);
-        if (*s == '"' || *s == '\\')
-            pe_buffer_format(buffer, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            pe_buffer_format(buffer, "\\u%04x", (unsigned)*s);
+    for (const char *s = text; s < end;) {
+        const size_t length = pe_utf8_length(s, (size_t)(end - s));
+        const unsigned char c = (unsigned char)*s;
+        if (c == '"' || c == '\\')
+            pe_buffer_format(buffer, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            pe_buffer_format(buffer, "\\u%04x", (unsigned)c);
         else if (length == 0)
             pe_buffer_str(buffer, "\xef\xbf\xbd");
         else

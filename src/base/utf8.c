@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* utf8.c - is it UTF-8? */
-#include "api/utf8.h"
+#include "base/utf8.h"
 
-/* Bytes of the sequence that begins with this byte, 0 when none does. */
-static size_t sequence_bytes(unsigned char first)
+/* By the first byte, 0 when no sequence begins with it. */
+static size_t length_by(unsigned char first)
 {
     if (first < 0x80)
         return 1;
@@ -20,17 +20,22 @@ static bool second_fits(unsigned char first, unsigned char second)
     return second >= low && second <= high;
 }
 
+size_t pe_utf8_length(const char *text, size_t bytes)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    const size_t length = bytes > 0 ? length_by(at[0]) : 0;
+    if (length > bytes || (length > 1 && !second_fits(at[0], at[1])))
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
 bool pe_utf8_valid(const char *text, size_t bytes)
 {
-    const unsigned char *at = (const unsigned char *)text, *end = at + bytes;
-    while (at < end) {
-        size_t n = sequence_bytes(*at);
-        if (n == 0 || (size_t)(end - at) < n || (n > 1 && !second_fits(at[0], at[1])))
+    for (size_t at = 0, length; at < bytes; at += length)
+        if ((length = pe_utf8_length(text + at, bytes - at)) == 0)
             return false;
-        for (size_t i = 2; i < n; i++)
-            if ((at[i] & 0xc0) != 0x80)
-                return false;
-        at += n;
-    }
     return true;
 }
