@@ -64,25 +64,16 @@ static void free_state(void *of)
     free(state);
 }
 
-/* A range has its least position at one end. */
-static double least_of(const pe_positions *positions)
-{
-    const size_t n = positions->count;
-    double least = fmin(pe_positions_at(positions, 0), pe_positions_at(positions, n - 1));
-    for (size_t r = 0; positions->list != NULL && r < n; r++)
-        least = fmin(least, positions->list[r]);
-    return least;
-}
-
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    double least, most;
     (void)tables;
-    if (least_of(positions) < 0)
+    pe_positions_bounds(positions, &least, &most);
+    if (least < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                       "positions must be at least 0, where attention begins, got %.17g",
-                       least_of(positions));
+                       "positions must be at least 0, where attention begins, got %.17g", least);
     scale *state = calloc(1, sizeof *state);
     if (state == NULL)
         return pe_fail_memory(why);

@@ -30,8 +30,8 @@ static bool is_float32(double position)
     return (double)(float)position == position;
 }
 
-/* The first that is no float32, if there is one. Of a range, if two positions beside each other
- * are, so are those nearer to 0; hence the two at each end tell. */
+/* The first of a range or a list that is no float32, if there is one. Of a range, if two positions
+ * beside each other are, so are those nearer to 0; hence the two at each end tell. */
 static bool find_lost(const pe_positions *positions, double *lost)
 {
     const size_t n = positions->count;
@@ -61,36 +61,19 @@ static void warn_positions(const pe_rope *rope, const pe_positions *positions, p
                      lost, (double)(float)lost);
 }
 
-/* The first position p >= least, if there is one; of a range one of the ends tells. */
-static bool find_beyond(const pe_positions *positions, double least, double *beyond)
-{
-    const size_t n = positions->count;
-    const bool range = positions->list == NULL;
-    for (size_t r = 0; r < (range ? 2 : n); r++) {
-        *beyond = pe_positions_at(positions, range ? r * (n - 1) : r);
-        if (*beyond >= least)
-            return true;
-    }
-    return false;
-}
-
 /* seq_len, not the positions, chooses between the two lists. */
 static void warn_length(const pe_rope_formula *f, const pe_positions *positions, pe_plan *plan)
 {
-    double beyond = 0;
-    bool found = false;
-    const size_t parts = pe_positions_parts(positions);
-    if (f->type != &pe_rope_longrope || f->key[PE_ROPE_SEQ_LEN] > f->key[PE_ROPE_ORIGINAL])
+    const double original = f->key[PE_ROPE_ORIGINAL];
+    double least, most;
+    if (f->type != &pe_rope_longrope || f->key[PE_ROPE_SEQ_LEN] > original)
         return;
-    for (size_t k = 0; k < parts && !found; k++) {
-        const pe_positions part = pe_positions_part(positions, k, parts);
-        found = find_beyond(&part, f->key[PE_ROPE_ORIGINAL], &beyond);
-    }
-    if (found)
+    pe_positions_bounds(positions, &least, &most);
+    if (most >= original)
         pe_plan_warn(plan,
                      "position %.0f lies beyond original_max_position_embeddings, but seq_len says "
                      "that the sequence does not: frequencies are those of short_factor",
-                     beyond);
+                     most);
 }
 
 void pe_rope_warn(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)

@@ -77,11 +77,8 @@ static void free_state(void *of)
 /* zeta_0 is the least: its scale is the greatest, before the center. */
 static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
 {
-    const size_t n = state->positions.count;
-    double least =
-        fmin(pe_positions_at(&state->positions, 0), pe_positions_at(&state->positions, n - 1));
-    for (size_t r = 0; state->positions.list != NULL && r < n; r++)
-        least = fmin(least, state->positions.list[r]);
+    double least, most;
+    pe_positions_bounds(&state->positions, &least, &most);
     const double greatest = pe_xpos_scale_round(&state->scale, 0, least - state->center, dtype);
     if (isfinite(greatest))
         return PE_OK;
