@@ -34,8 +34,9 @@ static bool can_connect(const test_server *server)
 static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
 {
     (void)state;
+    static const char *const flags[] = {"--drain-timeout-ms", "120000", NULL};
     test_server server;
-    server_start(&server, NULL);
+    server_start(&server, flags);
     test_wire idle = wire_open(&server), fresh = wire_open(&server), busy = wire_open(&server);
     reply before = wire_request(&idle, "GET", "/livez", NULL, NULL, 0);
     assert_status("before", &before, 200);
@@ -61,9 +62,10 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
 static void readyz_is_503_while_draining(void **state)
 {
     (void)state;
+    static const char *const flags[] = {"--drain-timeout-ms", "120000", NULL};
     test_server server;
     char interim[26] = "";
-    server_start(&server, NULL);
+    server_start(&server, flags);
     test_wire idle = wire_open(&server), asking = wire_open(&server);
     reply before = wire_request(&idle, "GET", "/readyz", NULL, NULL, 0);
     assert_status("before", &before, 200);
@@ -88,7 +90,7 @@ static void readyz_is_503_while_draining(void **state)
 static void readyz_is_503_for_new_connections_in_the_grace_period(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--drain-grace-ms", "3000", NULL};
+    static const char *const flags[] = {"--drain-grace-ms", "5000", NULL};
     test_server server;
     server_start(&server, flags);
     test_wire idle = wire_open(&server);
@@ -152,7 +154,7 @@ static void requests_that_wait_for_a_worker_are_answered(void **state)
 {
     (void)state;
     enum { N = 8 };
-    static const char *const flags[] = {"--workers", "1", NULL};
+    static const char *const flags[] = {"--workers", "1", "--drain-timeout-ms", "120000", NULL};
     test_server server;
     test_wire wires[N];
     server_start(&server, flags);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include <curl/curl.h>
 
@@ -145,4 +146,17 @@ double reply_metric(reply *answer, const char *name)
     const double value = strtod(at + strlen(line), NULL);
     reply_free(answer);
     return value;
+}
+
+long metric_wait(const test_server *server, const char *name, long least, long most)
+{
+    const time_t until = time(NULL) + TEST_PATIENCE;
+    for (;;) {
+        reply answer = get(server, "/metrics");
+        const long value = (long)reply_metric(&answer, name);
+        if (value >= least && value <= most)
+            return value;
+        if (time(NULL) > until)
+            fail_msg("%s stays at %ld, wanted from %ld to %ld", name, value, least, most);
+    }
 }

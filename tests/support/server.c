@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support/client.h"
@@ -28,6 +29,14 @@ struct drain {
     size_t bytes;
     bool ended;
 };
+
+static struct timespec patience_ends(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += TEST_PATIENCE;
+    return until;
+}
 
 static void *drain_main(void *argument)
 {
@@ -53,9 +62,10 @@ static void *drain_main(void *argument)
     return NULL;
 }
 
-/* The port of the "listening" line, or 0 when the child ended without one. */
+/* The port of the "listening" line, or 0 when the child ended, or took too long, without one. */
 static int wait_for_port(struct drain *drain)
 {
+    const struct timespec until = patience_ends();
     int port = 0;
     pthread_mutex_lock(&drain->lock);
     for (;;) {
@@ -67,12 +77,28 @@ static int wait_for_port(struct drain *drain)
             port = (int)strtol(number + strlen("\"port\":"), NULL, 10);
             break;
         }
-        if (drain->ended)
+        if (drain->ended || pthread_cond_timedwait(&drain->grown, &drain->lock, &until) != 0)
             break;
-        pthread_cond_wait(&drain->grown, &drain->lock);
     }
     pthread_mutex_unlock(&drain->lock);
     return port;
+}
+
+/* Wait for the child's end; one that does not come to it is made to, and a sanitizer tells where it
+ * stood. */
+static void wait_for_end(struct drain *drain, pid_t pid)
+{
+    const struct timespec until = patience_ends();
+    pthread_mutex_lock(&drain->lock);
+    while (!drain->ended && pthread_cond_timedwait(&drain->grown, &drain->lock, &until) == 0) {
+        /* it logs, still */
+    }
+    const bool ended = drain->ended;
+    pthread_mutex_unlock(&drain->lock);
+    if (ended)
+        return;
+    print_error("the server does not end within %d s\n", TEST_PATIENCE);
+    kill(pid, SIGABRT);
 }
 
 static pid_t spawn(const char *const *extra, int log_fd)
@@ -96,7 +122,9 @@ static pid_t spawn(const char *const *extra, int log_fd)
 
 void server_wait(const test_server *server)
 {
-    for (int attempt = 0; attempt < 12000; attempt++) {
+    const struct timespec until = patience_ends();
+    for (struct timespec now = {0}; now.tv_sec < until.tv_sec;
+         clock_gettime(CLOCK_REALTIME, &now)) {
         reply answer = fetch(server, "GET", "/readyz", NULL, NULL, 0);
         const long status = answer.status;
         reply_free(&answer);
@@ -137,6 +165,7 @@ int server_stop(test_server *server)
     if (server->pid <= 0) /* never started; 0 would signal the tests themselves */
         return 1;
     kill(server->pid, SIGTERM);
+    wait_for_end(drain, server->pid);
     waitpid(server->pid, &status, 0);
     pthread_join(drain->thread, NULL);
     close(drain->fd);

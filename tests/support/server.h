@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/** Seconds: what a server has not done by then, however busy the machine, it will not do. */
+#define TEST_PATIENCE 120
+
 /** A child process of the binary that POSENC_BINARY names, listening on a free port of 127.0.0.1.
  */
 typedef struct test_server {
@@ -26,8 +29,8 @@ void server_start(test_server *server, const char *const *extra);
 void server_listen(test_server *server, const char *const *extra);
 void server_wait(const test_server *server);
 
-/** SIGTERM, wait; returns the exit status (128 + signal when killed). The log stays until
- * server_free. */
+/** SIGTERM, wait; returns the exit status (128 + signal when killed; one that does not end is, by
+ * SIGABRT). The log stays until server_free. */
 int server_stop(test_server *server);
 void server_free(test_server *server);
 /** Both; the server must have ended with status 0. Its log is shown when it has not. */

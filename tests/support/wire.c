@@ -16,9 +16,6 @@
 
 #include "support/wire.h"
 
-/* A server that says nothing for this long will not say anything. */
-#define PATIENCE_MS 120000
-
 /* Segments and buffers of this many bytes (0: as usual). */
 static test_wire open_with(const test_server *server, int segment, int buffer)
 {
@@ -75,7 +72,7 @@ bool wire_send_text(test_wire *wire, const char *text)
 static bool receive(test_wire *wire)
 {
     struct pollfd wait = {.fd = wire->fd, .events = POLLIN};
-    if (poll(&wait, 1, PATIENCE_MS) != 1)
+    if (poll(&wait, 1, TEST_PATIENCE * 1000) != 1)
         fail_msg("the server neither answers nor ends the connection; so far: %.500s",
                  wire->data != NULL ? wire->data : "");
     char *larger = realloc(wire->data, wire->bytes + 65537);
