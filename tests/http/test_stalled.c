@@ -66,22 +66,6 @@ static const struct {
      "Accept-Encoding: zstd"},
 };
 
-/* A field of /proc/PID/status in kB. */
-static long resident_kb(const test_server *server)
-{
-    char path[64], line[256];
-    long kb = -1;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)server->pid);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kb = strtol(line + 6, NULL, 10);
-    fclose(file);
-    assert_true(kb > 0);
-    return kb;
-}
-
 /* On a connection that stays. */
 static long metric(test_wire *wire, const char *name)
 {
@@ -125,14 +109,14 @@ static void stall(const char *target, const char *line)
     take_some(&first, 1048576); /* the tables are there, and the threads have computed */
     wire_close(&first);
     wait_until_stalled(&server);
-    const long before = resident_kb(&server);
+    const long before = server_status_kb(&server, "VmRSS:");
     for (int r = 0; r < READERS; r++) {
         reader[r] = wire_open_narrow(&server);
         wire_send_text(&reader[r], request);
         take_some(&reader[r], 64);
     }
     wait_until_stalled(&server);
-    const long grown = resident_kb(&server) - before;
+    const long grown = server_status_kb(&server, "VmRSS:") - before;
     print_message("%6ld kB: %s %s\n", grown, target, line != NULL ? line : "");
     if (!SANITIZED)
         assert_in_range(grown < 0 ? 0 : grown, 0, GROWTH_KB_MAX);

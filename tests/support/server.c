@@ -191,6 +191,21 @@ void server_end(test_server *server)
     server_free(server);
 }
 
+long server_status_kb(const test_server *server, const char *field)
+{
+    char path[64], line[256];
+    long kb = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)server->pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, field, strlen(field)) == 0)
+            kb = strtol(line + strlen(field), NULL, 10);
+    fclose(file);
+    assert_true(kb > 0);
+    return kb;
+}
+
 /* ---- one server for all cases ---- */
 
 static test_server *shared;

@@ -36,6 +36,9 @@ void server_free(test_server *server);
 /** Both; the server must have ended with status 0. Its log is shown when it has not. */
 void server_end(test_server *server);
 
+/** A field of /proc/PID/status, as "VmRSS:", in kB; fails the test when it is not there. */
+long server_status_kb(const test_server *server, const char *field);
+
 struct CMUnitTest;
 
 /**
