@@ -82,9 +82,7 @@ static void stalled_readers_of_kept_answers_stay_within_the_budget(void **state)
     }
     for (int r = 0; r < READERS; r++)
         wire_close(&wires[r]);
-    while (metric(&server, "posenc_connections") > 1) {
-        /* until they have been dealt with */
-    }
+    metric_wait(&server, "posenc_connections", 1, 1); /* they have been dealt with */
     assert_int_equal(metric(&server, "posenc_cache_held_bytes{cache=\"responses\"}"), 0);
     server_end(&server);
 }
@@ -340,6 +338,7 @@ static void what_a_burst_of_bodies_took_is_given_back(void **state)
 {
     (void)state;
     enum { CLIENTS = 200, BYTES = 900000, SECONDS = 20 };
+    static const char *const flags[] = {"--request-deadline-ms", "300000", NULL};
     static const char head[] = "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n"
                                "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
     static char part[BYTES];
@@ -347,7 +346,7 @@ static void what_a_burst_of_bodies_took_is_given_back(void **state)
         skip();
     test_server server;
     test_wire wires[CLIENTS];
-    server_start(&server, NULL);
+    server_start(&server, flags);
     memset(part, ' ', sizeof part);
     const long before = server_status_kb(&server, "VmRSS:");
     for (int round = 0; round < 3; round++) {
@@ -357,15 +356,11 @@ static void what_a_burst_of_bodies_took_is_given_back(void **state)
         }
         for (int c = 0; c < CLIENTS; c++)
             assert_true(wire_send(&wires[c], part, sizeof part));
-        while (metric(&server, "posenc_body_bytes") < (long)CLIENTS * BYTES) {
-            /* until all of it has arrived */
-        }
+        metric_wait(&server, "posenc_body_bytes", (long)CLIENTS * BYTES, LONG_MAX);
         assert_true(server_status_kb(&server, "VmRSS:") - before > 100 * 1024);
         for (int c = 0; c < CLIENTS; c++)
             wire_close(&wires[c]);
-        while (metric(&server, "posenc_connections") > 1) {
-            /* until they have been dealt with */
-        }
+        metric_wait(&server, "posenc_connections", 1, 1); /* they have been dealt with */
     }
     long grown = LONG_MAX;
     for (int tenths = 0; tenths < 10 * SECONDS && grown > 40 * 1024; tenths++) {

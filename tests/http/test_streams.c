@@ -43,6 +43,14 @@ static long metric(const char *name)
     return (long)reply_metric(&answer, name);
 }
 
+/* Until the end of every other connection has been dealt with. */
+static void wait_until_alone(void)
+{
+    metric_wait(&server, "posenc_connections", 1, 1);
+    metric_wait(&server, "posenc_body_bytes", 0, 0);
+    metric_wait(&server, "posenc_stream_large_blocks_bytes", 0, 0);
+}
+
 static const char *const binary[] = {"Content-Type: application/octet-stream",
                                      "X-Tensor-Shape: 4096,256", "X-Tensor-Dtype: float32",
                                      "Accept: application/octet-stream", NULL};
@@ -109,8 +117,7 @@ static void clients_that_go_away_leave_nothing_behind(void **state)
         }
         wire_close(&wire);
     }
-    for (int i = 0; metric("posenc_connections") > 1 || metric("posenc_body_bytes") > 0; i++)
-        assert_true(i < 100000);
+    wait_until_alone();
     reply answer = get(&server, "/v1/sinusoidal?d_model=4&positions=0");
     assert_status("after all have gone", &answer, 200);
     reply_free(&answer);
@@ -158,8 +165,7 @@ static void clients_of_transforms_that_go_away_leave_nothing_behind(void **state
         }
         wire_close(&wire);
     }
-    for (int i = 0; metric("posenc_connections") > 1 || metric("posenc_body_bytes") > 0; i++)
-        assert_true(i < 100000);
+    wait_until_alone();
     free(zeros);
 }
 
@@ -194,6 +200,7 @@ static void a_client_that_leaves_ends_the_work(void **state)
     static const char *const formats[] = {"raw", "json", "npy", "csv"};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         char request[256];
+        wait_until_alone();
         long before = metric("posenc_stream_bytes_total");
         snprintf(request, sizeof request,
                  "GET /v1/sinusoidal?d_model=1024&positions=0:262144&format=%s HTTP/1.1\r\n"
@@ -204,8 +211,7 @@ static void a_client_that_leaves_ends_the_work(void **state)
         char some[1000];
         wire_take(&wire, some, sizeof some);
         wire_close(&wire);
-        while (metric("posenc_connections") > 1)
-            ;
+        wait_until_alone();
         long made = metric("posenc_stream_bytes_total") - before;
         print_message("%s: %ld bytes made\n", formats[i], made);
         assert_in_range(made, 1000, 32 << 20);
@@ -246,6 +252,25 @@ static void dear_blocks_are_made_by_workers_alone(void **state)
     }
 }
 
+/* A busy machine makes blocks slow, and then a worker's and small: what is said of quick ones is
+ * true of one of so many answers at the least. There every block is slow, so nothing is said. */
+enum { TRIES = SANITIZED ? 1 : 10 };
+
+typedef struct made_blocks {
+    long by_io, by_workers;
+} made_blocks;
+
+static made_blocks blocks_of(const char *target)
+{
+    const long by_io = metric(BY_IO), by_workers = metric(BY_WORKERS);
+    reply answer = get(&server, target);
+    assert_status(target, &answer, 200);
+    reply_free(&answer);
+    const made_blocks made = {metric(BY_IO) - by_io, metric(BY_WORKERS) - by_workers};
+    print_message("%s: %ld and %ld blocks\n", target, made.by_io, made.by_workers);
+    return made;
+}
+
 /* The first block of a stream is a worker's, as is the next one if sending was held up; all others
  * of a plain table are made by the thread that sends, without handing over. */
 static void quick_blocks_are_made_where_they_are_sent(void **state)
@@ -257,28 +282,26 @@ static void quick_blocks_are_made_where_they_are_sent(void **state)
         "/v1/sinusoidal?d_model=256&positions=0:8192&format=json",
     };
     for (size_t i = 0; i < PE_LEN(targets); i++) {
-        const long by_io = metric(BY_IO), by_workers = metric(BY_WORKERS);
-        reply answer = get(&server, targets[i]);
-        assert_status(targets[i], &answer, 200);
-        const long io = metric(BY_IO) - by_io, workers = metric(BY_WORKERS) - by_workers;
-        print_message("%s: %ld and %ld blocks\n", targets[i], io, workers);
-        assert_true(workers >= 1);
-        if (!SANITIZED) /* there every block is slow */
-            assert_true(io > workers);
-        reply_free(&answer);
+        bool here = false;
+        for (int attempt = 0; attempt < TRIES && !here; attempt++) {
+            const made_blocks made = blocks_of(targets[i]);
+            assert_true(made.by_workers >= 1);
+            here = made.by_io > made.by_workers;
+        }
+        assert_true(here || SANITIZED);
     }
 }
 
-/* Blocks that the sending thread makes for 32 MiB. */
-static long blocks_of_a_large_answer(void)
+/* That the sending thread makes as many blocks of 32 MiB. */
+static void assert_large_answer_has_blocks(long least, long most)
 {
-    static const char target[] = "/v1/sinusoidal?d_model=256&positions=0:32768&format=raw";
-    const long by_io = metric(BY_IO);
-    reply answer = get(&server, target);
-    assert_status(target, &answer, 200);
-    assert_int_equal(answer.bytes, 32 << 20);
-    reply_free(&answer);
-    return metric(BY_IO) - by_io;
+    bool so_many = false;
+    for (int attempt = 0; attempt < TRIES && !so_many; attempt++) {
+        const long by_io =
+            blocks_of("/v1/sinusoidal?d_model=256&positions=0:32768&format=raw").by_io;
+        so_many = by_io >= least && by_io <= most;
+    }
+    assert_true(so_many || SANITIZED);
 }
 
 /* 32 MiB are 128 large blocks or 1024 small ones; workers make some, which are smaller. */
@@ -287,9 +310,8 @@ static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
     (void)state;
     enum { ROOM = 8 };
     test_wire held[ROOM];
-    long alone, beside;
-    assert_int_equal(metric("posenc_stream_large_blocks_bytes"), 0);
-    alone = blocks_of_a_large_answer();
+    assert_large_answer_has_blocks(1, 140);
+    wait_until_alone();
     for (int i = 0; i < ROOM; i++) {
         char some[64];
         held[i] = wire_open(&server);
@@ -298,18 +320,12 @@ static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
         wire_take(&held[i], some, sizeof some);
     }
     assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
-    beside = blocks_of_a_large_answer();
+    assert_large_answer_has_blocks(400, 1100);
     assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
     for (int i = 0; i < ROOM; i++)
         wire_close(&held[i]);
-    while (metric("posenc_stream_large_blocks_bytes") > 0)
-        ;
-    print_message("%ld and %ld blocks\n", alone, beside);
-    if (!SANITIZED) { /* there large blocks are slow, so that nobody makes them */
-        assert_in_range(alone, 1, 140);
-        assert_in_range(beside, 400, 1100);
-        assert_in_range(blocks_of_a_large_answer(), 1, 140);
-    }
+    wait_until_alone();
+    assert_large_answer_has_blocks(1, 140);
 }
 
 /* Neither short answers nor text have any use for them, nor have blocks that workers make. */
@@ -323,6 +339,7 @@ static void large_blocks_are_for_plain_bytes(void **state)
          "Range: bytes=0-999999\r\n\r\n"),
         "HEAD /v1/sinusoidal?d_model=512&positions=0:65536&format=raw HTTP/1.1\r\nHost: a\r\n\r\n",
     };
+    wait_until_alone();
     for (size_t i = 0; i < PE_LEN(requests); i++) {
         char some[64];
         test_wire wire = wire_open(&server);
