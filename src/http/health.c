@@ -159,7 +159,7 @@ void pe_page_metrics(pe_request *request)
     single(&out, "stream_bytes_total", "counter", "Bytes made for streams.",
            atomic_load(&counters->stream_bytes));
     add_blocks(counters, &out);
-    single(&out, "refused_total", "counter", "Requests whose framing was refused.",
+    single(&out, "refused_total", "counter", "Requests refused by their header alone.",
            atomic_load(&counters->refused));
     single(&out, "timeouts_total", "counter", "Requests that did not arrive in time.",
            atomic_load(&counters->timeouts));

@@ -197,6 +197,36 @@ static bool declares_too_much(const pe_request *request)
                                  (unsigned long long)request->service->settings->max_body_bytes;
 }
 
+/* What the library keeps of a header field beside its text. */
+#define FIELD_BYTES 64
+
+/* Does the connection's memory hold the header of an answer beside that of the request? */
+static bool has_room(pe_request *request)
+{
+    const union MHD_ConnectionInfo *header =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const int fields = MHD_get_connection_values(request->connection, MHD_HEADER_KIND, NULL, NULL);
+    const size_t memory = (size_t)request->service->settings->connection_memory_bytes;
+    const size_t taken = (header != NULL ? header->header_size : 0) + (size_t)fields * FIELD_BYTES +
+                         PE_ANSWER_HEADER_BYTES;
+    request->header_room = taken < memory ? memory - taken : 0;
+    return taken <= memory;
+}
+
+/* Without that room the library would end the connection unanswered. */
+static enum MHD_Result refuse_header(pe_request *request)
+{
+    pe_problem why;
+    atomic_fetch_add_explicit(&request->service->counters.refused, 1, memory_order_relaxed);
+    pe_fail(&why, PE_MALFORMED_REQUEST, "",
+            "the request's header leaves no room for that of an answer; both together have "
+            "connection_memory_bytes, which is %lld",
+            (long long)request->service->settings->connection_memory_bytes);
+    pe_reply_farewell(request->service, request->watch->socket, &why, request->path,
+                      pe_request_id(request));
+    return MHD_NO;
+}
+
 /* The header has arrived. Answering now would end the connection, so only refusals do. */
 static enum MHD_Result begin(pe_request *request, const char *url, const char *method,
                              const char *version)
@@ -212,6 +242,8 @@ static enum MHD_Result begin(pe_request *request, const char *url, const char *m
         request->id = id;
         request->id_sent = true;
     }
+    if (!has_room(request))
+        return refuse_header(request);
     request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
                         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
     if (status == PE_OK && request->has_body)
@@ -265,7 +297,8 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     if (request->body_arrived > drained) {
         pe_problem why;
         too_large(request, &why);
-        pe_reply_farewell(request->service, request->watch->socket, &why, request->path);
+        pe_reply_farewell(request->service, request->watch->socket, &why, request->path,
+                          pe_request_id(request));
         return MHD_NO;
     }
     if (!request->keeps_body)

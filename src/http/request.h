@@ -94,6 +94,7 @@ typedef struct pe_request {
     unsigned header_count[PE_HEADERS];
     char *joined[PE_HEADERS]; /* owned: fields that came several times */
 
+    size_t header_room;        /* for Content-Location, in the connection's memory */
     bool takes_interim;        /* HTTP/1.1: an interim answer may come before the answer */
     bool has_body, keeps_body; /* keeps_body: the route reads it; else it is drained */
     uint64_t body_arrived;

@@ -209,12 +209,22 @@ void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *f
     decide(request, http_status, response);
 }
 
+/* The library writes the answer's header beside the request's, and ends the connection unanswered
+ * where it does not fit: then the address is left out. */
+static bool fits_location(const pe_request *request, const pe_facts *facts)
+{
+    return facts->location == NULL || strlen(facts->location) <= request->header_room;
+}
+
 static void decide_facts(pe_request *request, struct MHD_Response *response, const pe_facts *facts,
                          const char *timing)
 {
     bool part = request->range.kind == PE_RANGE_PART;
     if (response != NULL) {
-        add_facts(response, facts);
+        pe_facts fitting = *facts;
+        if (!fits_location(request, facts))
+            fitting.location = NULL;
+        add_facts(response, &fitting);
         add(response, "Cache-Control", cache_control(request->method, facts));
         add(response, "Server-Timing", timing);
         add(response, "Content-Range", part ? request->range.text : NULL);
@@ -260,7 +270,8 @@ void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
     size_t bytes = part ? (size_t)request->range.bytes : answer->bytes;
     request->answer_bytes = bytes;
     bool anybody = timing == NULL && !request->id_sent && request->method != PE_METHOD_POST &&
-                   !part && !request->wants_digest && !atomic_load(&request->service->draining);
+                   !part && !request->wants_digest && !atomic_load(&request->service->draining) &&
+                   fits_location(request, &answer->facts);
     if (anybody) {
         pe_reply_drop(request);
         request->reply = (pe_reply){MHD_HTTP_OK, answer->shared, entry};
@@ -315,7 +326,7 @@ void pe_reply_not_modified(pe_request *request, const pe_facts *facts)
 {
     const pe_field fields[] = {
         {"ETag", facts->etag},
-        {"Content-Location", facts->location},
+        {"Content-Location", fits_location(request, facts) ? facts->location : NULL},
         {"Vary", "Accept, Accept-Encoding"},
         {"Cache-Control", cache_control(request->method, facts)},
         {0},
@@ -323,14 +334,18 @@ void pe_reply_not_modified(pe_request *request, const pe_facts *facts)
     pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields);
 }
 
+static void count_answer(pe_service *service, unsigned http_status)
+{
+    atomic_fetch_add_explicit(&service->counters.by_class[http_status / 100 % 6], 1,
+                              memory_order_relaxed);
+}
+
 enum MHD_Result pe_reply_send(pe_request *request)
 {
     pe_reply *reply = &request->reply;
     if (reply->response == NULL)
         return MHD_NO;
-    pe_counters *counters = &request->service->counters;
-    atomic_fetch_add_explicit(&counters->by_class[reply->http_status / 100 % 6], 1,
-                              memory_order_relaxed);
+    count_answer(request->service, reply->http_status);
     enum MHD_Result queued =
         MHD_queue_response(request->connection, reply->http_status, reply->response);
     if (reply->entry == NULL)
@@ -352,11 +367,15 @@ void pe_reply_drop(pe_request *request)
 /* ---- past the library ---- */
 
 void pe_reply_farewell(pe_service *service, int socket, const pe_problem *problem,
-                       const char *instance)
+                       const char *instance, const char *id)
 {
     pe_buffer content = {0}, message = {0};
-    char id[PE_ID_BYTES];
-    pe_id_make(id);
+    char made[PE_ID_BYTES];
+    if (id == NULL) {
+        pe_id_make(made);
+        id = made;
+    }
+    count_answer(service, (unsigned)pe_status_http(problem->status));
     pe_problem_json(problem, instance, id, false, &content);
     pe_buffer_format(&message,
                      "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\n"

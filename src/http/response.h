@@ -11,6 +11,9 @@ typedef struct pe_field {
     const char *name, *value;
 } pe_field;
 
+/** What the header of an answer takes at most, but for Content-Location. */
+#define PE_ANSWER_HEADER_BYTES 1536
+
 /** "512,512": eight dimensions of twenty digits, seven commas, NUL. */
 #define PE_SHAPE_TEXT_BYTES 168
 
@@ -92,9 +95,10 @@ void pe_reply_drop(pe_request *request);
 
 /**
  * Write a problem to the socket past the library, where it cannot answer any more: in the middle
- * of a body, or of a header. The connection is to be closed.   Threads  any; does not wait.
+ * of a body, or of a header. id: the request's, or NULL where that is not known. The connection is
+ * to be closed.   Threads  any; does not wait.
  */
 void pe_reply_farewell(pe_service *service, int socket, const pe_problem *problem,
-                       const char *instance);
+                       const char *instance, const char *id);
 
 #endif

@@ -198,7 +198,7 @@ static void on_expired(void *context, int socket)
     atomic_fetch_add_explicit(&service->counters.timeouts, 1, memory_order_relaxed);
     pe_fail(&why, PE_TIMEOUT, "", "the request did not arrive within %lld ms",
             (long long)service->settings->request_deadline_ms);
-    pe_reply_farewell(service, socket, &why, "");
+    pe_reply_farewell(service, socket, &why, "", NULL);
 }
 
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)

@@ -2,6 +2,7 @@
 /* test_framing.c - requests whose end, host or text two readers could read differently. */
 #include "support/check.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,7 +191,8 @@ static void send_chunked(test_wire *wire, int chunks)
     char chunk[128];
     snprintf(chunk, sizeof chunk, "64\r\n%100s\r\n", "");
     wire_send_text(wire, "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\n"
-                         "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
+                         "Content-Type: application/json\r\nX-Request-Id: chunks-1\r\n"
+                         "Transfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < chunks; i++)
         wire_send_text(wire, chunk);
     wire_send_text(wire, "0\r\n\r\n");
@@ -213,13 +215,63 @@ static void a_chunked_body_beyond_the_limit_is_413_and_the_connection_lives(void
 static void a_chunked_body_far_beyond_the_limit_is_cut_off(void **state)
 {
     (void)state;
+    static const char counted[] = "posenc_responses_total{class=\"4xx\"}";
+    const long before = metric_wait(&server, counted, 0, LONG_MAX);
     test_wire wire = wire_open(&server);
     send_chunked(&wire, 30);
     reply answer = wire_answer(&wire, false);
     assert_problem("3000 bytes", &answer, 413, "body-too-large");
+    assert_header("3000 bytes", &answer, "X-Request-Id", "chunks-1");
     assert_true(wire_ended(&wire));
+    assert_int_equal(metric_wait(&server, counted, 0, LONG_MAX), before + 1);
     reply_free(&answer);
     wire_close(&wire);
+}
+
+/* Whatever the header leaves of the connection's memory: near its end the library has no room for
+ * an answer's. */
+static void a_header_of_any_length_is_answered(void **state)
+{
+    (void)state;
+    static char request[17000];
+    int answered[600] = {0};
+    for (size_t bytes = 13000; bytes < sizeof request - 1; bytes += 97) {
+        test_wire wire = wire_open(&server);
+        memset(request, 'x', bytes);
+        memcpy(request, GET_V1 "X-A: ", LENGTH(GET_V1 "X-A: "));
+        memcpy(request + bytes - 4, "\r\n\r\n", 5);
+        wire_send_text(&wire, request);
+        reply answer = wire_answer(&wire, false);
+        assert_in_range(answer.status, 200, 599); /* 0: the connection has ended */
+        answered[answer.status]++;
+        reply_free(&answer);
+        wire_close(&wire);
+    }
+    assert_true(answered[200] > 0 && answered[400] > 0 && answered[431] > 0);
+    assert_int_equal(answered[200] + answered[400] + answered[431] + answered[414],
+                     (sizeof request - 1 - 13000 + 96) / 97);
+}
+
+/* An answer of a long canonical URL to a request that leaves no room for it, cold and kept. */
+static void an_address_without_room_is_left_out(void **state)
+{
+    (void)state;
+    static char target[4000], fill[8000], address[4096];
+    const char *const headers[] = {fill, NULL};
+    size_t used = (size_t)snprintf(target, sizeof target, "/v1/sinusoidal?d_model=2&positions=0");
+    for (int i = 1; used + 16 < sizeof target; i++)
+        used += (size_t)snprintf(target + used, sizeof target - used, ",%d.5", i);
+    snprintf(fill, sizeof fill, "X-A: %07980d", 0);
+    for (int round = 0; round < 2; round++) {
+        reply answer = fetch(&server, "GET", target, headers, NULL, 0);
+        assert_status("a long header", &answer, 200);
+        assert_header("a long header", &answer, "Content-Location", NULL);
+        reply_free(&answer);
+    }
+    reply answer = get(&server, target);
+    assert_status("a short one", &answer, 200);
+    assert_non_null(reply_header(&answer, "Content-Location", address, sizeof address));
+    reply_free(&answer);
 }
 
 int main(void)
@@ -235,6 +287,8 @@ int main(void)
         cmocka_unit_test(a_body_that_is_awaited_gets_100_continue),
         cmocka_unit_test(a_chunked_body_beyond_the_limit_is_413_and_the_connection_lives),
         cmocka_unit_test(a_chunked_body_far_beyond_the_limit_is_cut_off),
+        cmocka_unit_test(a_header_of_any_length_is_answered),
+        cmocka_unit_test(an_address_without_room_is_left_out),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, flags);
 }
