@@ -146,8 +146,8 @@ static struct MHD_Daemon *start_daemon(pe_service *service, int fd)
         0, NULL, NULL, pe_request_on_access, service,  /* */
         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, /* first: it may talk */
         MHD_OPTION_LISTEN_SOCKET, fd,                  /* */
-        MHD_OPTION_THREAD_POOL_SIZE, threads,          /* */
-        MHD_OPTION_CONNECTION_LIMIT, connections > threads ? connections : threads,    /* */
+        MHD_OPTION_THREAD_POOL_SIZE, threads < connections ? threads : connections, /* one each */
+        MHD_OPTION_CONNECTION_LIMIT, connections,                                   /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
         MHD_OPTION_CONNECTION_TIMEOUT, idle,                                           /* */
         MHD_OPTION_URI_LOG_CALLBACK, pe_request_on_target, service,                    /* */

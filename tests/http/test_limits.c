@@ -405,6 +405,28 @@ static void too_many_bodies_at_once_are_503(void **state)
 
 /* ---- limits of the system ---- */
 
+static void one_connection_is_one_however_many_threads_there_are(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--connections-max", "1", "--threads", "2", NULL};
+    static const char *const ask = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
+    test_server server;
+    server_start(&server, flags);
+    test_wire first = wire_open(&server);
+    reply answer = wire_request(&first, "GET", "/livez", NULL, NULL, 0);
+    assert_status("the first", &answer, 200);
+    reply_free(&answer);
+    test_wire second = wire_open(&server);
+    wire_send_text(&second, ask);
+    assert_false(answered(&second, 300));
+    wire_close(&first);
+    answer = wire_answer(&second, false);
+    assert_status("the second, once the first has left", &answer, 200);
+    reply_free(&answer);
+    wire_close(&second);
+    server_end(&server);
+}
+
 static void there_are_descriptors_for_all_connections(void **state)
 {
     (void)state;
@@ -544,6 +566,7 @@ int main(void)
         cmocka_unit_test(what_a_small_cache_does_not_take_is_streamed),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
+        cmocka_unit_test(one_connection_is_one_however_many_threads_there_are),
     };
     return cmocka_run_group_tests_name("http limits", tests, NULL, NULL);
 }
