@@ -42,7 +42,7 @@
     X(drain_grace_ms, INT, 500, 0, 3600000, "ms",                                                  \
       "Time after SIGTERM in which connections are still taken and /readyz says 503.")             \
     X(drain_timeout_ms, INT, 10000, 0, 3600000, "ms",                                              \
-      "Time that answers under way get after SIGTERM.")                                            \
+      "Time that answers under way get after drain_grace_ms.")                                     \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \
       "Most elements an answer may hold.")                                                         \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
@@ -54,7 +54,8 @@
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes", "Largest request body.")           \
     X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
       "Largest model configuration, a body of its own kind.")                                      \
-    X(max_url_bytes, INT, 8192, 256, 65536, "bytes", "Longest request target.")                    \
+    X(max_url_bytes, INT, 8192, 256, 65536, "bytes",                                               \
+      "Longest request target; connection_memory_bytes holds it, too, and all of the header.")     \
     X(max_json_depth, INT, 32, 4, 1024, "levels", "Deepest nesting of a JSON body.")               \
     X(response_cache_bytes, INT, 268435456, 0, 1099511627776, "bytes",                             \
       "Budget of the response cache; 0 is off.")                                                   \
