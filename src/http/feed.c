@@ -8,24 +8,18 @@
 
 #include "base/log.h"
 #include "http/coder.h"
+#include "http/pace.h"
 #include "http/rendered.h"
 #include "http/thread.h"
 
-/* What a worker makes at once: bytes as they are, or text, of which there is then one block. What
- * it did not take is given back. */
-#define BLOCK_BYTES ((size_t)32768)
-#define TEXT_BYTES  81920
+/* Text that a worker makes at once, of which there is then one block. What it did not take is given
+ * back. */
+#define TEXT_BYTES 81920
 
-/* What the thread that sends makes at once, or as much as a worker. Large blocks spare the system
- * calls and packets, a fifth to a third of what a byte costs, but stalled readers hold theirs, so
- * few streams have them. */
+/* What the thread that sends makes at once in the end, where there is room. Large blocks spare
+ * system calls and packets, three to four tenths of what a byte costs that is cheap to make, but
+ * stalled readers hold theirs, so few streams have them. */
 #define LARGE_BYTES ((size_t)262144)
-
-/* Threads that send give at most about this to one block: others wait. */
-#define SLOW_NANOSECONDS 500000
-/* Workers make the next so many blocks, after one of theirs was slow: all of them quick, or it
- * begins anew. */
-#define SLOW_FOR 64
 
 /*
  * Either the I/O thread or a worker has the feed, never both: the worker between a suspend and its
@@ -39,11 +33,9 @@ typedef struct pe_feed {
     pe_stream *stream;
     pe_coder *coder; /* of the stream; NULL: it goes out as it is */
     bool dear;       /* workers make all blocks */
-    unsigned owed;   /* blocks that workers make before an I/O thread does */
-    bool begun;      /* the first block has been made */
     bool ended;      /* the stream has, or has failed */
     size_t large;    /* bytes taken from the room for large blocks */
-    size_t most;     /* that the I/O thread makes at once */
+    pe_pace pace;
     pe_status status;
     char *block; /* not sent yet: [at, at + have) */
     size_t at, have;
@@ -78,7 +70,7 @@ static pe_status make_plain(pe_feed *feed, size_t *got, pe_problem *why)
 {
     char room[TEXT_BYTES];
     const size_t text = pe_stream_room(feed->stream);
-    const size_t most = feed->numeric->length != UINT64_MAX ? BLOCK_BYTES
+    const size_t most = feed->numeric->length != UINT64_MAX ? PE_BLOCK_BYTES
                         : text < TEXT_BYTES                 ? text
                                                             : TEXT_BYTES;
     pe_status status = pe_stream_read(feed->stream, room, most, got, why);
@@ -117,15 +109,7 @@ static void make_measured(pe_feed *feed)
 {
     const int64_t start = thread_clock();
     make_block(feed);
-    const int64_t spent = thread_clock() - start;
-    if (spent > SLOW_NANOSECONDS)
-        feed->owed = SLOW_FOR;
-    else if (feed->owed > 0)
-        feed->owed--;
-    const int64_t larger = (int64_t)(feed->most / BLOCK_BYTES);
-    if (feed->begun && spent * larger > SLOW_NANOSECONDS)
-        feed->most = BLOCK_BYTES;
-    feed->begun = true; /* the first block says little: it finds the tables cold */
+    pe_pace_worker(&feed->pace, thread_clock() - start);
     atomic_fetch_add_explicit(&feed->service->counters.blocks_by_workers, 1, memory_order_relaxed);
 }
 
@@ -161,19 +145,18 @@ static size_t take(pe_feed *feed, char *out, size_t bytes)
     return got;
 }
 
-/* The next block, here and now, for the sender. The clock is one that costs no call; where it says
- * that this took long, the next block tells whether it did. */
+/* The next block, here and now, for the sender. The clock costs no call, but goes on while others
+ * have the core. */
 static size_t make_here(pe_feed *feed, char *out, size_t bytes)
 {
     pe_problem why;
     size_t got = 0;
     pe_thread_computes();
     const int64_t start = pe_clock();
-    const size_t most = bytes < feed->most ? bytes : feed->most;
+    const size_t most = bytes < feed->pace.most ? bytes : feed->pace.most;
     const pe_status status = pe_stream_read(feed->stream, out, most, &got, &why);
     note(feed, status, got, &why);
-    if (pe_clock() - start > SLOW_NANOSECONDS)
-        feed->owed = 1;
+    pe_pace_sender(&feed->pace, pe_clock() - start);
     atomic_fetch_add_explicit(&feed->service->counters.blocks_by_io, 1, memory_order_relaxed);
     return status == PE_OK ? got : 0;
 }
@@ -183,7 +166,7 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
     (void)position;
     pe_feed *feed = context;
     size_t got = take(feed, out, bytes);
-    if (got == 0 && !feed->ended && (feed->dear || feed->owed > 0)) {
+    if (got == 0 && !feed->ended && (feed->dear || feed->pace.owed > 0)) {
         if (hand_over(feed))
             return 0;     /* called again once resumed */
         make_block(feed); /* the pool has ended, and soon the server */
@@ -223,7 +206,7 @@ static void take_large(pe_feed *feed, uint64_t bytes)
     const size_t held =
         atomic_fetch_add_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
     if (held + LARGE_BYTES <= (size_t)service->settings->stream_blocks_bytes)
-        feed->large = feed->most = LARGE_BYTES;
+        feed->large = feed->pace.large = LARGE_BYTES;
     else
         atomic_fetch_sub_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
 }
@@ -247,7 +230,7 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding)
         release(feed);
         return;
     }
-    feed->most = BLOCK_BYTES;
+    feed->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
     feed->dear = feed->coder != NULL || pe_stream_dear(feed->stream);
     const uint64_t bytes = feed->coder != NULL            ? UINT64_MAX
                            : range->kind == PE_RANGE_PART ? range->bytes
@@ -257,6 +240,6 @@ void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding)
         make_measured(feed);
     }
     atomic_fetch_add_explicit(&request->service->counters.streams, 1, memory_order_relaxed);
-    const pe_pull pull = {bytes, feed->most, read_block, release, feed};
+    const pe_pull pull = {bytes, feed->pace.large, read_block, release, feed};
     pe_reply_stream(request, &pull, &numeric->facts, "cache;desc=miss");
 }

@@ -12,10 +12,10 @@
 #include "support/problem.h"
 #include "support/wire.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-enum { SANITIZED = 1 };
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __OPTIMIZE__
+enum { SLOW = 1 }; /* every block is */
 #else
-enum { SANITIZED = 0 };
+enum { SLOW = 0 };
 #endif
 
 enum { ROWS = 4096, CHANNELS = 256 };
@@ -252,10 +252,6 @@ static void dear_blocks_are_made_by_workers_alone(void **state)
     }
 }
 
-/* A busy machine makes blocks slow, and then a worker's and small: what is said of quick ones is
- * true of one of so many answers at the least. There every block is slow, so nothing is said. */
-enum { TRIES = SANITIZED ? 1 : 10 };
-
 typedef struct made_blocks {
     long by_io, by_workers;
 } made_blocks;
@@ -282,35 +278,28 @@ static void quick_blocks_are_made_where_they_are_sent(void **state)
         "/v1/sinusoidal?d_model=256&positions=0:8192&format=json",
     };
     for (size_t i = 0; i < PE_LEN(targets); i++) {
-        bool here = false;
-        for (int attempt = 0; attempt < TRIES && !here; attempt++) {
-            const made_blocks made = blocks_of(targets[i]);
-            assert_true(made.by_workers >= 1);
-            here = made.by_io > made.by_workers;
-        }
-        assert_true(here || SANITIZED);
+        const made_blocks made = blocks_of(targets[i]);
+        assert_true(made.by_workers >= 1);
+        assert_true(made.by_io > made.by_workers || SLOW);
     }
 }
 
-/* That the sending thread makes as many blocks of 32 MiB. */
-static void assert_large_answer_has_blocks(long least, long most)
+/* Blocks of 32 MiB, whoever makes them. */
+static long blocks_of_a_large_answer(void)
 {
-    bool so_many = false;
-    for (int attempt = 0; attempt < TRIES && !so_many; attempt++) {
-        const long by_io =
-            blocks_of("/v1/sinusoidal?d_model=256&positions=0:32768&format=raw").by_io;
-        so_many = by_io >= least && by_io <= most;
-    }
-    assert_true(so_many || SANITIZED);
+    const made_blocks made = blocks_of("/v1/sinusoidal?d_model=256&positions=0:32768&format=raw");
+    return made.by_io + made.by_workers;
 }
 
-/* 32 MiB are 128 large blocks or 1024 small ones; workers make some, which are smaller. */
+/* 32 MiB are 128 large blocks, with some that are smaller, or 1024 small ones. */
 static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
 {
     (void)state;
-    enum { ROOM = 8 };
+    enum { ROOM = 8, LARGE = 128, SMALL = 1024 };
+    const long most = SLOW ? SMALL : 2 * LARGE;
     test_wire held[ROOM];
-    assert_large_answer_has_blocks(1, 140);
+    wait_until_alone();
+    assert_in_range(blocks_of_a_large_answer(), LARGE, most);
     wait_until_alone();
     for (int i = 0; i < ROOM; i++) {
         char some[64];
@@ -320,12 +309,12 @@ static void as_many_streams_have_large_blocks_as_there_is_room(void **state)
         wire_take(&held[i], some, sizeof some);
     }
     assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
-    assert_large_answer_has_blocks(400, 1100);
+    assert_true(blocks_of_a_large_answer() >= SMALL); /* those who stall may still have some made */
     assert_int_equal(metric("posenc_stream_large_blocks_bytes"), ROOM << 18);
     for (int i = 0; i < ROOM; i++)
         wire_close(&held[i]);
     wait_until_alone();
-    assert_large_answer_has_blocks(1, 140);
+    assert_in_range(blocks_of_a_large_answer(), LARGE, most);
 }
 
 /* Neither short answers nor text have any use for them, nor have blocks that workers make. */
