@@ -12,6 +12,18 @@ static const pe_read_limits read_limits = {
 static const pe_limits limits = {.max_elements = 1 << 24};
 
 const char *encode_folder;
+pe_tables *encode_tables;
+
+static pe_tables *make_tables(void)
+{
+    const pe_learned_limits learned = {.bytes = 1 << 24, .tables = 64};
+    pe_tables *tables;
+    pe_problem why;
+    assert_int_equal(pe_tables_make(1 << 24, &tables, &why), PE_OK);
+    if (encode_folder != NULL)
+        assert_int_equal(pe_tables_load_learned(tables, encode_folder, &learned, &why), PE_OK);
+    return tables;
+}
 
 static encoded plan(const pe_resource *resource, bool json, const char *text, size_t bytes)
 {
@@ -20,11 +32,9 @@ static encoded plan(const pe_resource *resource, bool json, const char *text, si
                     : pe_ask_from_query(resource, text, bytes, &read_limits, &e.ask, &e.why);
     if (e.status != PE_OK)
         return e;
-    assert_int_equal(pe_tables_make(1 << 24, &e.tables, &e.why), PE_OK);
-    const pe_learned_limits learned = {.bytes = 1 << 24, .tables = 64};
-    if (encode_folder != NULL)
-        assert_int_equal(pe_tables_load_learned(e.tables, encode_folder, &learned, &e.why), PE_OK);
-    e.status = resource->plan(&e.ask.values, e.tables, &limits, &e.plan, &e.why);
+    e.tables = encode_tables == NULL ? make_tables() : NULL;
+    e.status = resource->plan(&e.ask.values, encode_tables != NULL ? encode_tables : e.tables,
+                              &limits, &e.plan, &e.why);
     return e;
 }
 

@@ -10,12 +10,14 @@ typedef struct encoded {
     pe_status status; /* of reading or planning; why tells more */
     pe_problem why;
     pe_ask ask;
-    pe_tables *tables;
+    pe_tables *tables; /* its own, or NULL */
     pe_plan plan;
 } encoded;
 
 /** Learned tables come from here; NULL (as at first): there are none. */
 extern const char *encode_folder;
+/** All that is planned shares these; NULL (as at first): each has tables of its own. */
+extern pe_tables *encode_tables;
 
 /** Plan a GET with this query (printf). Does not fail the test: status may be what is tested. */
 encoded encode(const pe_resource *resource, const char *query, ...)
