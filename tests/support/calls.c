@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,21 +23,24 @@ struct traced {
     call_counts counts;
 };
 
-/* Only the thread that traces touches `thread`. */
+/* Of a thread that traces, while the test's own thread asks: a request that fails ends the test,
+ * and leaves this behind. */
 struct trace {
-    struct traced *thread;
+    pid_t server;
+    struct traced thread[THREADS_MAX];
     size_t n;
+    bool over;
+    sem_t begun;         /* all are counted, or n is 0 */
     atomic_bool counted; /* what comes now is not */
-    void (*requests)(void *), (*last)(void *);
-    void *context;
 };
 
-static bool seize_all(const test_server *server, struct trace *trace)
+static void seize_all(struct trace *trace)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task", (int)server->pid);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)trace->server);
     DIR *tasks = opendir(path);
-    assert_non_null(tasks);
+    if (tasks == NULL)
+        return;
     /* cppcheck-suppress readdirCalled ; the stream is this call's own, which POSIX has thread-safe
      */
     for (struct dirent *task; (task = readdir(tasks)) != NULL && trace->n < THREADS_MAX;) {
@@ -47,7 +51,6 @@ static bool seize_all(const test_server *server, struct trace *trace)
             trace->thread[trace->n++].id = id;
     }
     closedir(tasks);
-    return trace->n > 0;
 }
 
 static struct traced *find(struct trace *trace, pid_t id)
@@ -72,10 +75,14 @@ static void count(struct trace *trace, struct traced *thread, int status)
         thread->counts.of[info.entry.nr]++;
 }
 
-/* Wait for the thread `id`, or -1: for any of them, to stop; NULL when it ended instead. */
+/* Wait for the thread `id`, or -1: for any of them, to stop; NULL when it ended instead, or all
+ * did. */
 static struct traced *next_stop(struct trace *trace, pid_t id, int *status)
 {
-    struct traced *thread = find(trace, waitpid(id, status, __WALL));
+    const pid_t got = waitpid(id, status, __WALL);
+    for (size_t i = 0; got < 0 && i < trace->n; i++)
+        trace->thread[i].ended = trace->over = true; /* the server is no more */
+    struct traced *thread = find(trace, got);
     if (thread == NULL || WIFSTOPPED(*status))
         return thread;
     thread->ended = true;
@@ -104,49 +111,50 @@ static void let_go(struct trace *trace)
     }
 }
 
-static void *run_requests(void *context)
+static void *count_all(void *context)
 {
     struct trace *trace = context;
-    trace->requests(trace->context);
-    atomic_store(&trace->counted, true);
-    trace->last(trace->context);
+    int status;
+    seize_all(trace);
+    /* Each is made to stop once, and from then on stops at every call. */
+    for (size_t i = 0; i < trace->n; i++)
+        ptrace(PTRACE_INTERRUPT, trace->thread[i].id, NULL, NULL);
+    for (size_t i = 0; i < trace->n; i++)
+        if (next_stop(trace, trace->thread[i].id, &status) != NULL)
+            ptrace(PTRACE_SYSCALL, trace->thread[i].id, NULL, 0L);
+    sem_post(&trace->begun);
+    while (trace->n > 0 && !trace->over && !atomic_load(&trace->counted)) {
+        struct traced *thread = next_stop(trace, -1, &status);
+        if (thread == NULL)
+            continue;
+        count(trace, thread, status);
+        ptrace(PTRACE_SYSCALL, thread->id, NULL, signal_of(status));
+    }
+    let_go(trace);
     return NULL;
 }
 
 bool calls_count(const test_server *server, void (*requests)(void *context),
                  void (*last)(void *context), void *context, call_counts *out)
 {
-    struct trace trace = {.requests = requests, .last = last, .context = context};
-    pthread_t client;
-    trace.thread = calloc(THREADS_MAX, sizeof *trace.thread);
-    assert_non_null(trace.thread);
-    if (!seize_all(server, &trace)) {
-        free(trace.thread);
-        return false;
+    struct trace *trace = calloc(1, sizeof *trace);
+    pthread_t tracer;
+    assert_non_null(trace);
+    trace->server = server->pid;
+    sem_init(&trace->begun, 0, 0);
+    assert_int_equal(pthread_create(&tracer, NULL, count_all, trace), 0);
+    sem_wait(&trace->begun);
+    const bool traced = trace->n > 0;
+    if (traced) {
+        requests(context);
+        atomic_store(&trace->counted, true);
+        last(context);
     }
-    /* Each is made to stop once, and from then on stops at every call. */
-    for (size_t i = 0; i < trace.n; i++)
-        ptrace(PTRACE_INTERRUPT, trace.thread[i].id, NULL, NULL);
-    for (size_t i = 0; i < trace.n; i++) {
-        int status;
-        if (next_stop(&trace, trace.thread[i].id, &status) != NULL)
-            ptrace(PTRACE_SYSCALL, trace.thread[i].id, NULL, 0L);
-    }
-    assert_int_equal(pthread_create(&client, NULL, run_requests, &trace), 0);
-    while (!atomic_load(&trace.counted)) {
-        int status;
-        struct traced *thread = next_stop(&trace, -1, &status);
-        if (thread == NULL)
-            continue;
-        count(&trace, thread, status);
-        ptrace(PTRACE_SYSCALL, thread->id, NULL, signal_of(status));
-    }
-    let_go(&trace);
-    pthread_join(client, NULL);
-    *out = trace.thread[0].counts;
-    for (size_t i = 1; i < trace.n; i++)
-        if (trace.thread[i].counts.all > out->all)
-            *out = trace.thread[i].counts;
-    free(trace.thread);
-    return true;
+    pthread_join(tracer, NULL);
+    for (size_t i = 0; i < trace->n; i++)
+        if (trace->thread[i].counts.all > out->all)
+            *out = trace->thread[i].counts;
+    sem_destroy(&trace->begun);
+    free(trace);
+    return traced;
 }

@@ -17,10 +17,9 @@ typedef struct call_counts {
 } call_counts;
 
 /**
- * Run requests(context) in a thread of its own and count the calls that the server's threads make
- * meanwhile; *out gets those of the thread that made most. False when this machine does not let us
- * trace. `last` is run after the counting, in the same thread: it must make the server call
- * something.
+ * Run requests(context) and count the calls that the server's threads make meanwhile; *out, which
+ * is zeros, gets those of the thread that made most. False when this machine does not let us trace.
+ * `last` is run after the counting: it must make the server call something.
  */
 bool calls_count(const test_server *server, void (*requests)(void *context),
                  void (*last)(void *context), void *context, call_counts *out);
