@@ -4,6 +4,7 @@
 
 #include "api/claim.h"
 #include "http/posted.h"
+#include "http/presence.h"
 #include "http/response.h"
 #include "http/thread.h"
 
@@ -25,14 +26,39 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
     return pe_claim_from_binary(request->query, request->query_bytes, &body, limits, out, why);
 }
 
+/* Whether there is a client is asked now and then only: guesses take microseconds, and who has
+ * ended its side is sent something each time. */
+#define LOOK_EVERY 500000000 /* ns */
+
+typedef struct audience {
+    const pe_request *request;
+    int64_t looked_at;
+    bool left;
+} audience;
+
+/* Nobody waits for the report: the client has gone, or the end of the drain has shut it off. */
+static bool has_left(void *context)
+{
+    audience *at = context;
+    const int64_t now = pe_clock();
+    if (!at->left && now - at->looked_at > LOOK_EVERY) {
+        at->looked_at = now;
+        at->left = !pe_client_waits(at->request->watch->socket, at->request->takes_interim);
+    }
+    return at->left;
+}
+
 static bool verify(pe_request *request)
 {
     pe_problem why;
     pe_claim claim;
     pe_report report;
     const pe_service *service = request->service;
+    audience waiting = {.request = request, .looked_at = pe_clock()};
     const pe_verify_limits bounds = {.max_elements = (size_t)service->settings->verify_max_elements,
-                                     .max_work = (size_t)service->settings->verify_max_work};
+                                     .max_work = (size_t)service->settings->verify_max_work,
+                                     .given_up = has_left,
+                                     .context = &waiting};
     pe_thread_computes();
     if (read_claim(request, &claim, &why) != PE_OK) {
         pe_reply_problem(request, &why);

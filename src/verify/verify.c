@@ -121,7 +121,9 @@ static void rank(pe_report *report)
 
 static bool spent(const search *s)
 {
-    return s->work > s->bounds->max_work;
+    const pe_verify_limits *bounds = s->bounds;
+    return s->work > bounds->max_work ||
+           (bounds->given_up != NULL && bounds->given_up(bounds->context));
 }
 
 /* The guess at all positions, and whether it explains the whole upload. */

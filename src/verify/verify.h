@@ -36,6 +36,9 @@ void pe_claim_free(pe_claim *claim);
 typedef struct pe_verify_limits {
     size_t max_elements; /* of an upload */
     size_t max_work;     /* elements computed while looking for faults */
+    /** Asked between guesses: true, from then on, ends the search. NULL: nobody gives up. */
+    bool (*given_up)(void *context);
+    void *context;
 } pe_verify_limits;
 
 /** Distances between upload and claim. */
@@ -94,7 +97,7 @@ typedef struct pe_report {
     size_t hypotheses; /* tried */
     bool pairs_tried;  /* of faults */
     size_t sampled;   /* positions that faults were looked for in; 0: all. Findings hold for all. */
-    bool complete;    /* false: max_work ended the search */
+    bool complete;    /* false: max_work, or who gave up, ended the search */
     char *parameters; /* owned: canonical JSON of the claim */
 } pe_report;
 

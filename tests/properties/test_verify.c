@@ -122,7 +122,8 @@ static void put_body(const planted *claim, const upload *u, bool exact, pe_buffe
     pe_buffer_str(out, "}");
 }
 
-static pe_report ask(const planted *claim, const upload *u, bool exact)
+static pe_report ask_within(const pe_verify_limits *most, const planted *claim, const upload *u,
+                            bool exact)
 {
     pe_claim asked;
     pe_report report;
@@ -131,13 +132,18 @@ static pe_report ask(const planted *claim, const upload *u, bool exact)
     put_body(claim, u, exact, &body);
     if (pe_claim_from_json(pe_buffer_text(&body), body.bytes, &read_limits, &asked, &why) != PE_OK)
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
-    if (pe_verify(&asked, tables, &limits, &bounds, &report, &why) != PE_OK)
+    if (pe_verify(&asked, tables, &limits, most, &report, &why) != PE_OK)
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
     /* the report borrows names from the claim */
     report.first_bad.tensor = "";
     pe_claim_free(&asked);
     pe_buffer_free(&body);
     return report;
+}
+
+static pe_report ask(const planted *claim, const upload *u, bool exact)
+{
+    return ask_within(&bounds, claim, u, exact);
 }
 
 /* ---- the rule, once more ------------------------------------------------------------------------
@@ -476,6 +482,39 @@ static void noise_is_not_explained(void **state)
         }
 }
 
+static bool count_down(void *context)
+{
+    size_t *left = context;
+    const bool ended = *left == 0;
+    *left -= !ended;
+    return ended;
+}
+
+/* After so many guesses, and not one later. */
+static void a_search_ends_when_nobody_waits_for_it(void **state)
+{
+    (void)state;
+    random_source random = random_make("given up");
+    planted claim = draw_claim(&random, PLANTED_ROPE, NULL);
+    upload u = numbers_of(&claim);
+    for (size_t e = 0; e < u.n; e++)
+        u.numbers[e] = random_real(&random, -1, 1);
+    pe_report whole = ask(&claim, &u, false);
+    for (size_t most = 0; most < 8; most++) {
+        size_t left = most;
+        pe_verify_limits patience = bounds;
+        patience.given_up = count_down;
+        patience.context = &left;
+        pe_report report = ask_within(&patience, &claim, &u, false);
+        assert_false(report.complete);
+        assert_true(report.hypotheses <= most && report.hypotheses < whole.hypotheses);
+        assert_true(report.first_bad.any); /* which no search is needed for */
+        pe_report_free(&report);
+    }
+    pe_report_free(&whole);
+    json_decref(claim.parameters);
+}
+
 /* Every type of scaling that there is can be what went wrong. */
 static void every_rope_type_is_a_fault(void **state)
 {
@@ -497,6 +536,7 @@ int main(void)
         cmocka_unit_test(pairs_of_faults_are_found),
         cmocka_unit_test(sound_numbers_of_every_type_are_clean),
         cmocka_unit_test(noise_is_not_explained),
+        cmocka_unit_test(a_search_ends_when_nobody_waits_for_it),
         cmocka_unit_test(every_rope_type_is_a_fault),
     };
     return cmocka_run_group_tests(tests, start, stop);
