@@ -165,6 +165,7 @@ $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 
 $(PROOF_BIN): $(B)/tests/proof/proof.o
 $(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
+$(B)/tests/kernels/test_emits: $(LEVELS:%=$(B)/tests/kernels/%/emits.o)
 
 $(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -ldl

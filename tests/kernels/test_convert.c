@@ -112,6 +112,21 @@ static void narrow_rounds_once(void **state)
     }
 }
 
+/* One of all ones, which would carry into the sign if it were rounded up, among numbers whose
+ * rounding is clear. */
+static void a_nan_stays_one_in_every_place(void **state)
+{
+    (void)state;
+    double in[19];
+    for (const pe_kernels *const *k = pe_kernels_all(); *k; k++)
+        for (size_t d = 0; d < PE_LEN(floats); d++)
+            for (size_t place = 0; place < PE_LEN(in); place++) {
+                for (size_t j = 0; j < PE_LEN(in); j++)
+                    in[j] = j == place ? nan("0x7ffffffffffff") : 1.5;
+                check_narrow(*k, floats[d], in, PE_LEN(in));
+            }
+}
+
 static void check_widen(const pe_kernels *kernels, pe_dtype dtype, const void *in, size_t n)
 {
     const size_t bytes = pe_dtype_bytes(dtype);
@@ -176,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(narrow_rounds_once),
+        cmocka_unit_test(a_nan_stays_one_in_every_place),
         cmocka_unit_test(widen_is_exact),
         cmocka_unit_test(every_length_stays_inside),
     };
