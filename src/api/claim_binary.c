@@ -105,7 +105,16 @@ static const pe_stored *find(const pe_stored *tensors, size_t n, const char *nam
     return NULL;
 }
 
-static pe_status take_tensor(pe_claim *claim, const pe_stored *from, pe_dtype dtype,
+/* That of the numbers: indices beside them are integers whatever the others are. */
+static pe_dtype dtype_of(const pe_stored *tensors, size_t n)
+{
+    for (size_t t = 0; t < n; t++)
+        if (tensors[t].dtype != PE_INT32)
+            return tensors[t].dtype;
+    return PE_INT32;
+}
+
+static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool alone, pe_dtype dtype,
                              pe_problem *why)
 {
     const bool inputs = strcmp(from->name, "inputs") == 0;
@@ -122,8 +131,9 @@ static pe_status take_tensor(pe_claim *claim, const pe_stored *from, pe_dtype dt
     if (status != PE_OK || inputs)
         return status;
     /* the lone tensor of a table goes by these, too */
-    const bool nameless = strcmp(from->name, "data") == 0 || strcmp(from->name, "table") == 0 ||
-                          strcmp(from->name, "bias") == 0 || strcmp(from->name, "slopes") == 0;
+    const bool nameless =
+        alone && (strcmp(from->name, "data") == 0 || strcmp(from->name, "table") == 0 ||
+                  strcmp(from->name, "bias") == 0 || strcmp(from->name, "slopes") == 0);
     snprintf(upload->name, sizeof upload->name, "%.63s", nameless ? "" : from->name);
     claim->n_uploads++;
     return PE_OK;
@@ -188,7 +198,7 @@ static pe_status read_all(query *q, const pe_binary_body *body, const pe_read_li
     if (status != PE_OK)
         return status;
     claim->seq_axis = (int64_t)axis;
-    pe_dtype dtype = tensors[0].dtype;
+    pe_dtype dtype = dtype_of(tensors, n);
     status = pe_claim_resource(q->own[ENCODING], find(tensors, n, "slopes") != NULL,
                                &claim->resource, why);
     if (status == PE_OK)
@@ -196,7 +206,7 @@ static pe_status read_all(query *q, const pe_binary_body *body, const pe_read_li
     if (status == PE_OK)
         status = read_values(q, claim, &dtype, why, limits);
     for (size_t t = 0; t < n && status == PE_OK; t++)
-        status = take_tensor(claim, &tensors[t], dtype, why);
+        status = take_tensor(claim, &tensors[t], n == 1, dtype, why);
     return status;
 }
 

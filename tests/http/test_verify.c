@@ -311,6 +311,44 @@ static void binary_tables_take_their_parameters_from_the_query(void **state)
     pe_buffer_free(&body);
 }
 
+/* Integers beside the numbers, a tensor called table beside others, every type: as it was sent. */
+static void what_the_server_writes_is_what_it_claims(void **state)
+{
+    static const struct {
+        const char *encoding, *query;
+    } tables[] = {
+        {"sinusoidal/relative", "d_model=8&query_length=4&key_length=6"},
+        {"rope/grid", "convention=qwen2_vl&head_dim=16&frames=1&height=4&width=6"},
+        {"rope/frequencies", "head_dim=16"},
+        {"rope/frequencies", "head_dim=32&mrope_section=4,6,6"},
+        {"rope/table", "head_dim=16&mrope_section=2,3,3&positions=0:9;0:9;4:13"},
+        {"rope/xpos/table", "head_dim=16&positions=0:9"},
+        {"rope/scaled-base", "head_dim=16&factor=8"},
+        {"alibi/bias", "num_heads=4&query_length=5&form=causal"},
+        {"sinusoidal/offset", "d_model=8&offset=3"},
+    };
+    static const char *const dtypes[] = {"float32", "float64", "bfloat16"};
+    (void)state;
+    for (size_t t = 0; t < PE_LEN(tables); t++)
+        for (size_t d = 0; d < PE_LEN(dtypes); d++) {
+            char target[256], claim[256];
+            snprintf(target, sizeof target, "/v1/%s?%s&dtype=%s&format=safetensors",
+                     tables[t].encoding, tables[t].query, dtypes[d]);
+            snprintf(claim, sizeof claim, "encoding=%s&%s", tables[t].encoding, tables[t].query);
+            reply table = get(&server, target);
+            assert_status(target, &table, 200);
+            pe_buffer body = {.data = table.body, .bytes = table.bytes};
+            reply answer = post_binary(claim, SAFETENSORS, &body);
+            assert_status(target, &answer, 200);
+            json_t *report = reply_json(&answer);
+            assert_true(matches(report));
+            assert_string_equal(json_string_value(json_object_get(report, "dtype")), dtypes[d]);
+            json_decref(report);
+            reply_free(&answer);
+            reply_free(&table);
+        }
+}
+
 static void binary_vectors_may_be_of_any_type(void **state)
 {
     /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
@@ -467,6 +505,7 @@ int main(void)
         cmocka_unit_test(tables_of_the_registry_are_read_by_name),
         cmocka_unit_test(a_pair_of_faults_is_found_in_a_configuration_s_table),
         cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
+        cmocka_unit_test(what_the_server_writes_is_what_it_claims),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),
