@@ -14,15 +14,14 @@ enum {
     BYTES = 262144000, /* 128000 rows of 512 float32 */
     SMALL = BYTES / 32768,
     LARGE = BYTES / 262144,
-    SERVERS = 3,
     SPINNERS_MAX = 256,
 };
 
 /* Blocks grow from small to large, and once more after one that seemed slow. */
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || !defined __OPTIMIZE__
-enum { ROOM_MAX = SMALL }; /* there large blocks are slow */
+enum { ROOM_MAX = SMALL, SERVERS = 1 }; /* there large blocks are slow */
 #else
-enum { ROOM_MAX = 2 * LARGE };
+enum { ROOM_MAX = 2 * LARGE, SERVERS = 3 };
 #endif
 
 /* Blocks that a new server makes for the first request it gets. */
