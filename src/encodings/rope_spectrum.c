@@ -106,7 +106,7 @@ static double near_value(const pe_spectrum_values *values, size_t i)
     case PE_SPECTRUM_TURNS:
         return theta / two_pi * values->length;
     case PE_SPECTRUM_REACH:
-        return theta / pe_wave_theta_near(values->unscaled, i) * values->target / values->length;
+        break; /* is in no tensor */
     }
     return (double)NAN;
 }

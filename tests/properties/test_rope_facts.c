@@ -77,6 +77,9 @@ static void warnings_come_where_they_apply(void **state)
         {&pe_rope_table, "numerics=float32&positions=1,16777218,5,16777217,3", "16777217"},
         {&pe_rope_table, "numerics=float32&positions=0.1,2.7", NULL},
         {&pe_rope_table, "positions=16777217:16777220", NULL},
+        {&pe_rope_table, "numerics=float32&mrope_section=2,1,1&positions=0:2;1,5;16777216:16777218",
+         "16777217"},
+        {&pe_rope_table, "numerics=float32&mrope_section=2,1,1&positions=0:2;1,5;7:9", NULL},
     };
     (void)state;
     for (size_t c = 0; c < PE_LEN(cases); c++) {

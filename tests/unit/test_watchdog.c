@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "http/service.h"
 #include "http/watchdog.h"
 
@@ -129,11 +130,39 @@ static void whoever_has_left_is_shut_and_others_are_not(void **state)
     close_scene(&s);
 }
 
+/* The oldest, too: connections are looked at some at a time, the youngest first. */
+static void whoever_has_left_is_found_among_many(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    const pe_deadlines deadlines = {.receive = LONG, .send = LONG, .idle = LONG};
+    static const int left[] = {0, N / 2, N - 1};
+    scene s;
+    int pair[N][2];
+    pe_watch watch[N];
+    open_scene(&s, &deadlines);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]), 0);
+        pe_watchdog_add(s.watchdog, &watch[i], pair[i][0]);
+    }
+    for (size_t k = 0; k < PE_LEN(left); k++)
+        shutdown(pair[left[k]][1], SHUT_WR);
+    for (size_t k = 0; k < PE_LEN(left); k++)
+        assert_int_equal(drain(pair[left[k]][1]), 0); /* the end comes */
+    for (int i = 0; i < N; i++) {
+        pe_watchdog_remove(s.watchdog, &watch[i]);
+        close(pair[i][0]);
+        close(pair[i][1]);
+    }
+    close_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_waits_for_a_farewell),
         cmocka_unit_test(whoever_has_left_is_shut_and_others_are_not),
+        cmocka_unit_test(whoever_has_left_is_found_among_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
