@@ -14,7 +14,7 @@ typedef struct pe_upload {
     pe_array array;
 } pe_upload;
 
-#define PE_UPLOADS_MAX 8
+#define PE_UPLOADS_MAX PE_MAX_TENSORS
 
 /** What a client says its numbers are. */
 typedef struct pe_claim {

@@ -326,6 +326,7 @@ static void what_the_server_writes_is_what_it_claims(void **state)
         {"rope/scaled-base", "head_dim=16&factor=8"},
         {"alibi/bias", "num_heads=4&query_length=5&form=causal"},
         {"sinusoidal/offset", "d_model=8&offset=3"},
+        {"rope/compare", "model=qwen2.5-7b&target_length=131072"},
     };
     static const char *const dtypes[] = {"float32", "float64", "bfloat16"};
     (void)state;
