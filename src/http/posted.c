@@ -37,11 +37,18 @@ static const char *known_type(const pe_request *request, bool binary)
     return NULL;
 }
 
-static pe_status unsupported(bool binary, pe_problem *why, const char *what, const char *got)
+/* The content coding, or where there is none the type, is not read. */
+static pe_status unsupported(const pe_request *request, bool binary, const char *coding,
+                             pe_problem *why)
 {
     const char *accepts = binary ? json_and_binary : json_only;
-    pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s must be one of %s, got %.100s", what, accepts,
-            got != NULL ? got : "none");
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
+    if (coding != NULL)
+        pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+                "a body must come without Content-Encoding, got %.100s", coding);
+    else
+        pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s",
+                binary ? "one of " : "", accepts, type != NULL ? type : "none");
     snprintf(why->allow, sizeof why->allow, "%s", accepts);
     return PE_UNSUPPORTED_MEDIA_TYPE;
 }
@@ -51,10 +58,10 @@ static pe_status check_type(const pe_request *request, bool binary, const char *
 {
     const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
     if (coding != NULL && strcasecmp(coding, "identity") != 0)
-        return unsupported(binary, why, "a body without Content-Encoding; Content-Type", coding);
+        return unsupported(request, binary, coding, why);
     *type = known_type(request, binary);
     if (*type == NULL)
-        return unsupported(binary, why, "Content-Type", request->header[PE_HEADER_CONTENT_TYPE]);
+        return unsupported(request, binary, NULL, why);
     return PE_OK;
 }
 
