@@ -123,13 +123,15 @@ void *pe_request_on_target(void *context, const char *target, struct MHD_Connect
 static void log_access(const pe_request *request, unsigned status)
 {
     double ms = (double)(pe_clock() - request->started) / 1e6;
+    const bool known = request->answer_bytes != UINT64_MAX;
     pe_log(PE_LOG_INFO, "access",
            (pe_log_member[]){{PE_LOG_TEXT, "method", .text = request->method_text},
                              {PE_LOG_TEXT, "target", .text = request->target},
                              {PE_LOG_NUMBER, "status", .number = status},
-                             {PE_LOG_NUMBER, "bytes", .number = (int64_t)request->answer_bytes},
                              {PE_LOG_REAL, "ms", .real = ms},
                              {PE_LOG_TEXT, "request_id", .text = request->id},
+                             {known ? PE_LOG_NUMBER : PE_LOG_END, "bytes",
+                              .number = (int64_t)request->answer_bytes},
                              {0}});
 }
 

@@ -120,7 +120,7 @@ typedef struct pe_request {
     int64_t started;
     pe_range range;        /* what of the answer is sent; WHOLE unless its length is known */
     bool wants_digest;     /* Repr-Digest */
-    uint64_t answer_bytes; /* for the access log */
+    uint64_t answer_bytes; /* for the access log; UINT64_MAX: not known when it began */
 } pe_request;
 
 /** A connection, as the watchdog knows it. */

@@ -314,7 +314,7 @@ void pe_reply_stream(pe_request *request, const pe_pull *pull, const pe_facts *f
     const size_t block = known || !request->takes_interim ? pull->block : 1;
     struct MHD_Response *response = MHD_create_response_from_callback(
         known ? pull->bytes : MHD_SIZE_UNKNOWN, block, pull->read, pull->context, pull->free);
-    request->answer_bytes = known ? pull->bytes : 0;
+    request->answer_bytes = pull->bytes;
     if (response == NULL)
         pull->free(pull->context);
     else if (request->method == PE_METHOD_HEAD && !known)

@@ -532,6 +532,9 @@ static void the_access_log_has_a_line_per_request(void **state)
     server_start(&server, flags);
     reply answer = fetch(&server, "GET", "/v1/sinusoidal?d_model=2&positions=0", headers, NULL, 0);
     reply missing = get(&server, "/nope\x01");
+    reply streamed = fetch(&server, "HEAD",
+                           "/v1/sinusoidal?d_model=512&positions=0:9000&format=csv", NULL, NULL, 0);
+    assert_status("of no known length", &streamed, 200);
     assert_int_equal(server_stop(&server), 0);
     const char *line = strstr(server.log, "\"target\":\"/v1/sinusoidal?d_model=2&positions=0\"");
     assert_non_null(line);
@@ -543,8 +546,13 @@ static void the_access_log_has_a_line_per_request(void **state)
     char bytes[32];
     snprintf(bytes, sizeof bytes, "\"bytes\":%zu", answer.bytes);
     assert_non_null(strstr(end, bytes));
+    line = strstr(server.log, "\"method\":\"HEAD\"");
+    assert_non_null(line);
+    snprintf(end, sizeof end, "%.*s", (int)strcspn(line, "\n"), line);
+    assert_null(strstr(end, "\"bytes\":")); /* rather than a wrong one */
     reply_free(&answer);
     reply_free(&missing);
+    reply_free(&streamed);
     server_free(&server);
 }
 
