@@ -297,7 +297,8 @@ static void pause_ms(int64_t ms)
 }
 
 /* The order matters: no new connections, then no answers under way, then no work under way (each
- * suspended connection is resumed by its worker), and only then may the library stop. */
+ * suspended connection is resumed by its worker), and only then may the library stop. Its threads
+ * may use the listening socket until then, so before it is only shut: nobody can connect. */
 void pe_server_stop(pe_server *server)
 {
     pe_service *service = &server->service;
@@ -305,12 +306,14 @@ void pe_server_stop(pe_server *server)
     pause_ms(service->settings->drain_grace_ms);
     int fd = MHD_quiesce_daemon(server->daemon);
     if (fd >= 0)
-        close(fd);
+        shutdown(fd, SHUT_RDWR);
     pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
     if (server->has_warmer)
         pthread_join(server->warmer, NULL);
     pe_pool_end(service->pool);
     MHD_stop_daemon(server->daemon);
+    if (fd >= 0)
+        close(fd);
     free_service(service);
     free(server);
 }
