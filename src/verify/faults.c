@@ -187,10 +187,17 @@ static bool attention_power(pe_guess *guess, const pe_fault *fault)
 /* ---- positions ----------------------------------------------------------------------------------
  */
 
+/* A grid has none, and a table that tells its own. */
+static bool has_positions(const pe_guess *guess)
+{
+    const pe_value *positions = pe_values_find(&guess->values, "positions");
+    return positions != NULL && positions->present;
+}
+
 static bool move_positions(pe_guess *guess, const pe_fault *fault)
 {
     pe_position_map *map = &guess->twist.positions;
-    if (pe_values_find(&guess->values, "positions") == NULL || map->rounded)
+    if (!has_positions(guess) || map->rounded)
         return false;
     map->times *= fault->value;
     map->plus = map->plus * fault->value + fault->and_value;
@@ -200,7 +207,7 @@ static bool move_positions(pe_guess *guess, const pe_fault *fault)
 static bool round_positions(pe_guess *guess, const pe_fault *fault)
 {
     pe_position_map *map = &guess->twist.positions;
-    if (pe_values_find(&guess->values, "positions") == NULL || map->rounded)
+    if (!has_positions(guess) || map->rounded)
         return false;
     map->rounded = true;
     map->to = (pe_dtype)fault->value;

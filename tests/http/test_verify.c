@@ -350,6 +350,27 @@ static void what_the_server_writes_is_what_it_claims(void **state)
         }
 }
 
+/* Where positions may be left out, and are, no fault is looked for in them. */
+static void a_wrong_grid_is_no_matter_of_positions(void **state)
+{
+    static const char grid[] = "convention=pixtral&head_dim=16&height=4&width=6&rope_theta=";
+    char target[256], faults[256];
+    (void)state;
+    snprintf(target, sizeof target, "/v1/rope/grid?%s10000&format=safetensors", grid);
+    reply table = get(&server, target);
+    assert_status(target, &table, 200);
+    pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    snprintf(target, sizeof target, "encoding=rope/grid&%s500000", grid);
+    reply answer = post_binary(target, SAFETENSORS, &body);
+    assert_status(target, &answer, 200);
+    json_t *report = reply_json(&answer);
+    assert_false(matches(report));
+    assert_string_equal(first_faults(report, faults, sizeof faults), "rope_theta");
+    json_decref(report);
+    reply_free(&answer);
+    reply_free(&table);
+}
+
 static void binary_vectors_may_be_of_any_type(void **state)
 {
     /* (1, 0) at position 1 turned by pi/3, which is no rotation of theta = 1; at 0 not at all */
@@ -507,6 +528,7 @@ int main(void)
         cmocka_unit_test(a_pair_of_faults_is_found_in_a_configuration_s_table),
         cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
         cmocka_unit_test(what_the_server_writes_is_what_it_claims),
+        cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),
