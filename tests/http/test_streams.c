@@ -176,7 +176,7 @@ static void stalled_readers_do_not_hold_up_others(void **state)
     test_wire stalled[STALLED];
     for (int i = 0; i < STALLED; i++) {
         char some[64];
-        stalled[i] = wire_open(&server);
+        stalled[i] = wire_open_narrow(&server);
         wire_send_text(&stalled[i], "GET /v1/sinusoidal?d_model=512&positions=0:65536&format=raw "
                                     "HTTP/1.1\r\nHost: a\r\n\r\n");
         wire_take(&stalled[i], some, sizeof some);
