@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* report_json.c - what came of a verification. */
 #include <math.h>
-#include <string.h>
 
 #include "api/claim.h"
 #include "api/writer.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* value_text.c - the value of one parameter from query text, and the checks of its row. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

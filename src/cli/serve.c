@@ -2,7 +2,6 @@
 /* serve.c - `posenc serve`: start, wait for a signal, stop. */
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/log.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* print.c - the settings as JSON, and as lines of help. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "config/rows.h"
 

@@ -3,6 +3,7 @@
 #include "encodings/alibi.h"
 
 #include <math.h>
+#include <mpfr.h>
 #include <stdlib.h>
 
 #include "encodings/registry.h"
@@ -52,7 +53,8 @@ static bool exponent(const pe_alibi_slope *slope, mpfr_ptr out)
     return mpfr_integer_p(out) != 0;
 }
 
-void pe_alibi_product(const pe_alibi_slope *slope, int64_t k, mpfr_ptr out)
+/* slope * k at out's precision p, relative error below 2^(8-p); exact where that fits. */
+static void multiply(const pe_alibi_slope *slope, int64_t k, mpfr_ptr out)
 {
     mpfr_t x;
     /* The exponent is below 2^9: its error costs the power as many bits. */
@@ -73,7 +75,7 @@ static void eval_product(const void *context, size_t index, mpfr_ptr out)
 {
     (void)index;
     const product *p = context;
-    pe_alibi_product(p->slope, p->k, out);
+    multiply(p->slope, p->k, out);
 }
 
 /* 2^-x where x is an integer, else 0. */

@@ -3,8 +3,6 @@
 #ifndef PE_ENCODINGS_ALIBI_H
 #define PE_ENCODINGS_ALIBI_H
 
-#include <mpfr.h>
-
 #include "plan/plan.h"
 #include "tables/tables.h"
 
@@ -61,9 +59,6 @@ typedef struct pe_alibi_slope {
 
 /** Of one head, 0 <= head < num_heads. */
 pe_alibi_slope pe_alibi_slope_of(const pe_alibi_formula *formula, size_t head);
-
-/** slope * k at out's precision p, relative error below 2^(8-p); exact where that fits. */
-void pe_alibi_product(const pe_alibi_slope *slope, int64_t k, mpfr_ptr out);
 
 /** slope * k correctly rounded to dtype, as a double. */
 double pe_alibi_round(const pe_alibi_slope *slope, int64_t k, pe_dtype dtype);

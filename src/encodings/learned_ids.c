@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* learned_ids.c - which rows of a learned table the tokens of padded batches take. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "encodings/learned.h"
 #include "encodings/registry.h"

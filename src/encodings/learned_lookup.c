@@ -60,12 +60,12 @@ static const pe_param add_params[] = {
 
 /* ---- which rows ---- */
 
-/** Which rows tokens take. */
+/* Which rows tokens take: offset further than their ids, which a mask gave, or their positions. */
 typedef struct places {
-    pe_learned_ids ids;     /* of a mask; otherwise without ids, and */
+    pe_learned_ids ids;     /* of a mask; else ids.id is NULL, and there are */
     pe_positions positions; /* as they were asked for */
-    pe_shape shape;
-    size_t count;
+    pe_shape shape;         /* [n] or [batch, n] */
+    size_t count;           /* of tokens */
     int64_t offset;
 } places;
 

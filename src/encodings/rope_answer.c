@@ -33,7 +33,8 @@ pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *axis, pe_problem *why)
+/* seq_axis of the tensor named `name`, counted from the front; it is not the last axis. */
+static pe_status seq_axis(const pe_values *values, const char *name, size_t *axis, pe_problem *why)
 {
     const int64_t given = pe_values_int(values, "seq_axis");
     const int64_t ndim = (int64_t)pe_values_find(values, name)->tensor.shape.ndim;
@@ -59,7 +60,7 @@ pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, siz
             continue;
         pe_status status = pe_rope_head_dim(values, name, why);
         if (status == PE_OK)
-            status = pe_rope_seq_axis(values, name, &axis, why);
+            status = seq_axis(values, name, &axis, why);
         if (status != PE_OK)
             return status;
         const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
@@ -184,7 +185,7 @@ pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, con
 {
     size_t axis;
     const pe_array *given = &pe_values_find(answer->values, name)->tensor;
-    pe_status status = pe_rope_seq_axis(answer->values, name, &axis, why);
+    pe_status status = seq_axis(answer->values, name, &axis, why);
     if (status == PE_OK)
         status = check_positions(answer, name, axis, why);
     if (status == PE_OK)

@@ -34,13 +34,10 @@ pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *w
  */
 pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why) PE_MUST_CHECK;
 
-/** seq_axis of the tensor named `name`, counted from the front; it is not the last axis. */
-pe_status pe_rope_seq_axis(const pe_values *values, const char *name, size_t *axis,
-                           pe_problem *why) PE_MUST_CHECK;
-
 /**
  * The tensors of these names that there are must have as many tokens along seq_axis: how many.
- * Errors  INVALID_PARAMETER: pe_rope_head_dim's, pe_rope_seq_axis's; another number of tokens.
+ * Errors  INVALID_PARAMETER: pe_rope_head_dim's; seq_axis is none, or the last; another number of
+ * tokens.
  */
 pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
                                 size_t *tokens, pe_problem *why) PE_MUST_CHECK;

@@ -3,8 +3,6 @@
  * fast ones kept, a blend between. Llama 3.1, and NTK-by-parts with other names for its ends. */
 #include "encodings/rope.h"
 
-#include <math.h>
-
 /* The blend subtracts: bits enough for low and high factors one ulp apart and any factor. */
 enum { GUARD = 128 };
 

@@ -2,7 +2,6 @@
 /* rope_grid.c - conventions of rotating patches by their row and column. */
 #include "encodings/rope_grid.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* Rows and columns that positions may name: their double is exact, whatever they count from. */

@@ -41,7 +41,8 @@ static pe_status split(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_shaw_read(pe_values *values, pe_shaw_clip *out, pe_problem *why)
+/* Both spellings get one canonical form: left_max and right_max. */
+static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why)
 {
     const pe_status status = split(values, why);
     if (status != PE_OK)
@@ -68,7 +69,7 @@ pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out, pe_probl
                       pe_values_present(values, "right_max");
     if (!told && rows % 2 == 1)
         pe_values_set_int(values, "max_relative_position", (int64_t)(rows / 2));
-    const pe_status status = pe_shaw_read(values, out, why);
+    const pe_status status = read_clip(values, out, why);
     if (status != PE_OK)
         return status;
     if (rows != (size_t)(out->left + out->right + 1))
@@ -130,7 +131,7 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
     const int64_t queries = pe_values_int(values, "query_length");
     pe_status status = pe_relative_lengths(values, queries, "query_length", why);
     if (status == PE_OK)
-        status = pe_shaw_read(values, &clip, why);
+        status = read_clip(values, &clip, why);
     if (status != PE_OK)
         return status;
     const size_t keys = (size_t)pe_values_int(values, "key_length");

@@ -38,16 +38,11 @@ typedef struct pe_shaw_clip {
 } pe_shaw_clip;
 
 /**
- * From max_relative_position, or left_max and right_max. Both spellings get one canonical form: the
- * second.
- * Errors  MISSING_PARAMETER; INVALID_PARAMETER: both spellings are given.
- */
-pe_status pe_shaw_read(pe_values *values, pe_shaw_clip *out, pe_problem *why) PE_MUST_CHECK;
-
-/**
- * The same beside relative_embeddings, whose rows must be left + right + 1. Without either spelling
- * an odd number of rows is split evenly.
- * Errors  also INVALID_PARAMETER: another number of rows, or more than 65536 channels.
+ * From max_relative_position, or left_max and right_max, beside relative_embeddings, whose rows
+ * must be left + right + 1. Both spellings get one canonical form: the second. Without either an
+ * odd number of rows is split evenly.
+ * Errors  MISSING_PARAMETER; INVALID_PARAMETER: both spellings are given; another number of rows,
+ *         or more than 65536 channels.
  */
 pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out,
                                   pe_problem *why) PE_MUST_CHECK;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sinusoidal_relative.c - sines and cosines of distances, for attention with relative positions. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "encodings/registry.h"
 #include "encodings/relative.h"

@@ -2,7 +2,6 @@
 /* t5_bias.c - attention biases of T5 and those after it: the weights of buckets, looked up. */
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "encodings/registry.h"
 #include "encodings/t5.h"

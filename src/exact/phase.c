@@ -3,7 +3,6 @@
 #include "exact/phase.h"
 
 #include <math.h>
-#include <string.h>
 
 bool pe_turns_from_mpfr(mpfr_srcptr turns, pe_turns *out)
 {

@@ -68,7 +68,7 @@ void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *f
 /** Where a stream comes from. HEAD does not read. */
 typedef struct pe_pull {
     uint64_t bytes; /* of the part that is sent; UINT64_MAX: not known */
-    size_t block;   /* most that is read at once; no memory is touched beyond what is read */
+    size_t block;   /* most that is read at once; what a read leaves of it takes no memory */
     MHD_ContentReaderCallback read;
     void (*free)(void *context); /* called in the end, or when there is no reply */
     void *context;

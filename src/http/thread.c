@@ -3,7 +3,6 @@
 #include "http/thread.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include <mpfr.h>
 

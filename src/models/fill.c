@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fill.c - what a model says, as values of a resource's rows. */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -115,11 +115,6 @@ const char *pe_fact_name(pe_fact fact)
     return facts[fact].names[0];
 }
 
-const char *pe_fact_parameter(pe_fact fact)
-{
-    return facts[fact].parameter;
-}
-
 /* Keys that are read without being facts. */
 static const char *const others[] = {
     "rope_scaling",     "rope_parameters", "layer_types", "no_rope_layers",

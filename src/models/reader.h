@@ -84,8 +84,6 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
 bool pe_reader_has(const pe_reader *reader, pe_fact fact);
 /** Where it would stand, in its first spelling. */
 const char *pe_fact_name(pe_fact fact);
-/** The row it becomes, or NULL. */
-const char *pe_fact_parameter(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */
 bool pe_reader_knows(const char *name);
 const char *pe_reader_nearest(const char *name);

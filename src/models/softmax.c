@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softmax.c - what multiplies attention logits, where that is not 1/sqrt(head_dim). */
 #include <mpfr.h>
-#include <string.h>
 
 #include "exact/wave.h"
 #include "models/kinds.h"

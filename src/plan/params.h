@@ -48,8 +48,8 @@ typedef struct pe_param {
                                  * as nested arrays; 0: no rows */
     size_t min_dims, max_dims;  /* TENSOR */
     bool as_float64;            /* TENSOR: read as float64 whatever dtype says */
-    size_t plan_work;           /* INT: what each one of it, as a channel, may cost the plan, in
-                                 * elements of a plain table: PE_PLAN_WORK_... */
+    size_t plan_work;           /* INT: what each one of it (a channel, a head) may cost the plan,
+                                 * in elements of a plain table: PE_PLAN_WORK_...; 0: nothing */
     const char *unit;           /* "tokens", "channels", ... or NULL */
     const char *help;           /* one sentence */
     const char *example;        /* text of a typical value */

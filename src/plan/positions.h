@@ -16,13 +16,14 @@ typedef struct pe_positions_row {
 } pe_positions_row;
 
 /**
- * Position r is first + r*step (list == NULL) or list[r]. Magnitudes are below 2^53, so every
- * integer position is an exact double. A list whose entries are integers of constant step is
- * normalised to a range by pe_positions_from_list, so equal positions have one form.
+ * Without `rows`, position r is first + r*step (list == NULL) or list[r]. Magnitudes are below
+ * 2^53, so every integer position is an exact double. A list on one axis whose entries are integers
+ * of constant step is normalised to a range by pe_positions_from_list, so equal positions have one
+ * form.
  *
- * Several axes have a list, or where a row of them was given as a range, `rows`: a range is held as
- * one and costs nothing, however long it is. Code that knows only of ranges and lists looks at the
- * rows one by one, as pe_positions_part gives them.
+ * Several axes have a list, or where some row of them was given as a range, `rows`: a range is held
+ * as one and costs nothing, however long it is, and the list holds the other rows. Code that knows
+ * only of ranges and lists looks at the rows one by one, as pe_positions_part gives them.
  */
 typedef struct pe_positions {
     size_t count;

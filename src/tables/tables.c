@@ -2,7 +2,6 @@
 /* tables.c - what requests share, kept in one byte-bounded cache. */
 #include "tables/tables.h"
 
-#include <assert.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@ struct pe_tables {
 typedef struct item {
     pe_wave *wave;
     uint64_t id;
-    alignas(max_align_t) double rows[]; /* block: cos [PE_BLOCK_ROWS, n], then sin */
+    alignas(max_align_t) double rows[]; /* block: cos [PE_BLOCK_ROWS, n], then sin; or numbers */
 } item;
 
 static void free_item(void *value)

@@ -54,10 +54,10 @@ pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t
                           pe_block *out, pe_problem *why) PE_MUST_CHECK;
 void pe_block_unref(pe_block *block);
 
-/** Numbers that a formula makes: `bytes` of them, with make(formula, out). */
+/** Numbers of any kind that make(formula, out) writes. */
 typedef struct pe_numbers_spec {
-    size_t bytes;
-    void (*make)(const void *formula, void *out); /* out is zeroed, and aligned for any type */
+    size_t bytes;                                 /* of all numbers */
+    void (*make)(const void *formula, void *out); /* out: [bytes], zeroed, aligned for any type */
     const void *formula;                          /* plain data without padding */
     size_t formula_bytes;
 } pe_numbers_spec;
@@ -67,7 +67,8 @@ typedef struct pe_shared_numbers {
     const void *data; /* [bytes] */
 } pe_shared_numbers;
 
-/** Made by one thread from spec when absent. The key is the whole spec. */
+/** Made by one thread from spec when absent. The key is the whole spec: formula tells all that make
+ * depends on. Errors  INTERNAL (memory). */
 pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_shared_numbers *out,
                             pe_problem *why) PE_MUST_CHECK;
 void pe_shared_numbers_unref(pe_shared_numbers *shared);

@@ -10,7 +10,6 @@
 #include "support/check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/golden.h"

@@ -6,9 +6,7 @@
 #include "support/check.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "config/settings.h"
 #include "http/server.h"

@@ -2,9 +2,7 @@
 /* test_warm_calls.c - the system calls of a request that was seen before. */
 #include "support/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 

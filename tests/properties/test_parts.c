@@ -2,7 +2,6 @@
 /* test_parts.c - parts of wide rows are what the rows have there, bit for bit. */
 #include "support/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* test_shared.c - what requests share: an answer is the same whatever was asked before. */
 #include "support/check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "support/check.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>

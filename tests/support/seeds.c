@@ -3,7 +3,6 @@
 #include "support/check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "support/seeds.h"

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <mpfr.h>
-#include <string.h>
 
 #include "base/array.h"
 

@@ -4,9 +4,7 @@
 #include "support/check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "exact/set.h"
 #include "support/halfway.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_number_blocks.c - blocks of numbers: every variant writes what single numbers print as. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

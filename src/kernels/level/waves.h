@@ -61,8 +61,6 @@ PE_INLINE size_t pe_reach(const pe_run *run, size_t r)
     return half < most ? half : most;
 }
 
-#define PE_ALL_LANES ((1U << PE_LANES) - 1)
-
 /* Mark lanes of the vector of frequencies from i on in row r. */
 PE_INLINE void pe_mark(const pe_plan_of_rows *plan, size_t r, size_t i, unsigned lanes)
 {
