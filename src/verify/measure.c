@@ -313,14 +313,15 @@ static void measure_pair(const pe_geometry *g, const ruler *r, const double *got
         add_pair(errors, got, x, c, s);
 }
 
-/* Elements of the row in bands; x is rounded already. */
-static void measure_bands(const pe_sheet *sheet, const ruler *r, size_t row, const double *x,
-                          pe_band *bands, size_t n_bands)
+/* Elements of the row in bands; x is rounded already. Pairs are where the guess puts them: the
+ * upload may be narrower than the claim. */
+static void measure_bands(const pe_sheet *sheet, const pe_geometry *g, const ruler *r, size_t row,
+                          const double *x, pe_band *bands, size_t n_bands)
 {
     const double *got = sheet->got + row * sheet->width;
     if (sheet->view != NULL) {
-        for (size_t i = 0; i < sheet->geometry.pairs; i++)
-            measure_pair(&sheet->geometry, r, got, x, i, &band_of(bands, n_bands, i)->errors);
+        for (size_t i = 0; i < g->pairs; i++)
+            measure_pair(g, r, got, x, i, &band_of(bands, n_bands, i)->errors);
         return;
     }
     const pe_shape *shape = &sheet->claim->uploads[0].array.shape;
@@ -333,11 +334,10 @@ static void measure_bands(const pe_sheet *sheet, const ruler *r, size_t row, con
     }
 }
 
-static void measure_row(const pe_sheet *sheet, const ruler *r, size_t row, double *x,
-                        pe_errors *errors, pe_band *bands, size_t n_bands)
+static void measure_row(const pe_sheet *sheet, const pe_geometry *g, const ruler *r, size_t row,
+                        double *x, pe_errors *errors, pe_band *bands, size_t n_bands)
 {
     const double *got = sheet->got + row * sheet->width;
-    const pe_geometry *g = &sheet->geometry;
     const size_t width = pe_sheet_row_width(sheet, row);
     for (size_t c = 0; c < width; c++) {
         x[c] = r->dtype == PE_INT32 ? x[c] : rounded(r->dtype, x[c]);
@@ -346,7 +346,7 @@ static void measure_row(const pe_sheet *sheet, const ruler *r, size_t row, doubl
     for (size_t i = 0; sheet->view != NULL && i < g->cos_n && i < g->sin_n; i++)
         add_pair(errors, got, x, g->cos_at + i * g->stride, g->sin_at + i * g->stride);
     if (n_bands > 0)
-        measure_bands(sheet, r, row, x, bands, n_bands);
+        measure_bands(sheet, g, r, row, x, bands, n_bands);
 }
 
 pe_status pe_measure(const pe_sheet *sheet, const pe_guess *guess, size_t numerics,
@@ -365,7 +365,8 @@ pe_status pe_measure(const pe_sheet *sheet, const pe_guess *guess, size_t numeri
             const size_t row = pe_sheet_row(sheet, t, o);
             status = pe_expect_row(&expect, row, &expected, why);
             if (status == PE_OK)
-                measure_row(sheet, &r, row, expected.value, errors, bands, n_bands);
+                measure_row(sheet, &expect.geometry, &r, row, expected.value, errors, bands,
+                            n_bands);
         }
     finish(errors);
     for (size_t b = 0; b < n_bands; b++)

@@ -350,6 +350,25 @@ static void what_the_server_writes_is_what_it_claims(void **state)
         }
 }
 
+/* Half as wide as the claim: its pairs are where they are in what it was found to be. */
+static void a_table_narrower_than_its_claim_is_told_so(void **state)
+{
+    char faults[256];
+    (void)state;
+    reply table = get(&server, "/v1/rope/table?head_dim=8&positions=0:5&format=safetensors");
+    assert_status("pairs", &table, 200);
+    pe_buffer body = {.data = table.body, .bytes = table.bytes};
+    reply answer = post_binary("encoding=rope/table&head_dim=8&positions=0:5&cache_layout=hf",
+                               SAFETENSORS, &body);
+    assert_status("claimed as hf", &answer, 200);
+    json_t *report = reply_json(&answer);
+    assert_false(matches(report));
+    assert_string_equal(first_faults(report, faults, sizeof faults), "cache_layout");
+    json_decref(report);
+    reply_free(&answer);
+    reply_free(&table);
+}
+
 /* Where positions may be left out, and are, no fault is looked for in them. */
 static void a_wrong_grid_is_no_matter_of_positions(void **state)
 {
@@ -528,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_pair_of_faults_is_found_in_a_configuration_s_table),
         cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
         cmocka_unit_test(what_the_server_writes_is_what_it_claims),
+        cmocka_unit_test(a_table_narrower_than_its_claim_is_told_so),
         cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
