@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,9 @@
 #include "http/service.h"
 
 #define NANOSECONDS_PER_MS 1000000
+
+/* A millisecond apart. */
+#define QUIESCE_TRIES 10000
 
 /* Request bodies held at once, all together, in largest bodies. */
 #define BODIES_HELD 8
@@ -126,6 +130,23 @@ static void log_library(void *context, const char *format, va_list arguments)
     pe_log(PE_LOG_DEBUG, "library", (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = text}, {0}});
 }
 
+/* Where a thread goes on that called MHD_quiesce_daemon, and how often it may. */
+static _Thread_local jmp_buf *quiescing;
+static _Thread_local unsigned quiesced_again;
+
+static void on_panic(void *context, const char *file, unsigned line, const char *reason)
+{
+    (void)context;
+    if (quiescing != NULL && quiesced_again++ < QUIESCE_TRIES)
+        longjmp(*quiescing, 1);
+    pe_log(PE_LOG_ERROR, "library",
+           (pe_log_member[]){{PE_LOG_TEXT, "file", .text = file},
+                             {PE_LOG_NUMBER, "line", .number = line},
+                             {PE_LOG_TEXT, "detail", .text = reason},
+                             {0}});
+    abort();
+}
+
 /* The raw target is read by us; the library's own decoding would cut it at %00. */
 static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
@@ -140,6 +161,7 @@ static struct MHD_Daemon *start_daemon(pe_service *service, int fd)
     unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
     unsigned threads = (unsigned)threads_or_cores(settings->threads);
     unsigned connections = (unsigned)settings->connections_max;
+    MHD_set_panic_func(on_panic, NULL);
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME |
             MHD_USE_ERROR_LOG,
@@ -296,6 +318,20 @@ static void pause_ms(int64_t ms)
         ;
 }
 
+/* An I/O thread that wakes up meanwhile may take the listening socket off its epoll set before
+ * MHD_quiesce_daemon does, which panics then. Nothing is lost when it is called again: that
+ * thread's set is done with as soon as the thread has noted it. */
+static int quiesce(struct MHD_Daemon *daemon)
+{
+    jmp_buf again;
+    quiescing = &again;
+    if (setjmp(again) != 0)
+        pause_ms(1);
+    const int fd = MHD_quiesce_daemon(daemon);
+    quiescing = NULL;
+    return fd;
+}
+
 /* The order matters: no new connections, then no answers under way, then no work under way (each
  * suspended connection is resumed by its worker), and only then may the library stop. Its threads
  * may use the listening socket until then, so before it is only shut: nobody can connect. */
@@ -304,7 +340,7 @@ void pe_server_stop(pe_server *server)
     pe_service *service = &server->service;
     atomic_store(&service->draining, true);
     pause_ms(service->settings->drain_grace_ms);
-    int fd = MHD_quiesce_daemon(server->daemon);
+    const int fd = quiesce(server->daemon);
     if (fd >= 0)
         shutdown(fd, SHUT_RDWR);
     pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
