@@ -3,14 +3,15 @@
 #include "http/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -23,8 +24,8 @@
 
 #define NANOSECONDS_PER_MS 1000000
 
-/* A millisecond apart. */
-#define QUIESCE_TRIES 10000
+/* Between the end of new connections and that of their socket. */
+#define NOTE_LIMIT_MS 20
 
 /* Request bodies held at once, all together, in largest bodies. */
 #define BODIES_HELD 8
@@ -32,6 +33,8 @@
 struct pe_server {
     pe_service service;
     struct MHD_Daemon *daemon;
+    int fd;    /* that listens */
+    int quiet; /* nothing ever happens on it */
     int port;
     pthread_t warmer;
     bool has_warmer;
@@ -130,23 +133,6 @@ static void log_library(void *context, const char *format, va_list arguments)
     pe_log(PE_LOG_DEBUG, "library", (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = text}, {0}});
 }
 
-/* Where a thread goes on that called MHD_quiesce_daemon, and how often it may. */
-static _Thread_local jmp_buf *quiescing;
-static _Thread_local unsigned quiesced_again;
-
-static void on_panic(void *context, const char *file, unsigned line, const char *reason)
-{
-    (void)context;
-    if (quiescing != NULL && quiesced_again++ < QUIESCE_TRIES)
-        longjmp(*quiescing, 1);
-    pe_log(PE_LOG_ERROR, "library",
-           (pe_log_member[]){{PE_LOG_TEXT, "file", .text = file},
-                             {PE_LOG_NUMBER, "line", .number = line},
-                             {PE_LOG_TEXT, "detail", .text = reason},
-                             {0}});
-    abort();
-}
-
 /* The raw target is read by us; the library's own decoding would cut it at %00. */
 static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
 {
@@ -161,7 +147,6 @@ static struct MHD_Daemon *start_daemon(pe_service *service, int fd)
     unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
     unsigned threads = (unsigned)threads_or_cores(settings->threads);
     unsigned connections = (unsigned)settings->connections_max;
-    MHD_set_panic_func(on_panic, NULL);
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME |
             MHD_USE_ERROR_LOG,
@@ -264,6 +249,14 @@ static void free_service(pe_service *service)
     pe_tables_free(service->tables);
 }
 
+static void free_server(pe_server *server)
+{
+    if (server->quiet >= 0)
+        close(server->quiet);
+    free_service(&server->service);
+    free(server);
+}
+
 static void log_listening(const pe_server *server)
 {
     pe_log(PE_LOG_INFO, "listening",
@@ -272,29 +265,35 @@ static void log_listening(const pe_server *server)
                              {0}});
 }
 
+static pe_status start(pe_server *server, const pe_settings *settings, pe_problem *why)
+{
+    pe_service *service = &server->service;
+    pe_status status = make_service(service, settings, why);
+    if (status == PE_OK)
+        status = check_warm_list(service, why);
+    if (status == PE_OK)
+        status = listen_at(settings, &server->fd, why);
+    if (status != PE_OK)
+        return status;
+    allow_connections(settings->connections_max);
+    server->port = port_of(server->fd);
+    server->quiet = eventfd(0, EFD_CLOEXEC);
+    server->daemon = server->quiet >= 0 ? start_daemon(service, server->fd) : NULL;
+    return server->daemon != NULL ? PE_OK
+                                  : pe_fail(why, PE_INTERNAL, "", "could not start serving");
+}
+
 pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_problem *why)
 {
-    int fd = -1;
     pe_server *server = calloc(1, sizeof *server);
     if (server == NULL)
         return pe_fail_memory(why);
-    pe_status status = make_service(&server->service, settings, why);
-    if (status == PE_OK)
-        status = check_warm_list(&server->service, why);
-    if (status == PE_OK)
-        status = listen_at(settings, &fd, why);
-    if (status == PE_OK) {
-        allow_connections(settings->connections_max);
-        server->port = port_of(fd);
-        server->daemon = start_daemon(&server->service, fd);
-        if (server->daemon == NULL) {
-            close(fd);
-            status = pe_fail(why, PE_INTERNAL, "", "could not start serving");
-        }
-    }
+    server->fd = server->quiet = -1;
+    const pe_status status = start(server, settings, why);
     if (status != PE_OK) {
-        free_service(&server->service);
-        free(server);
+        if (server->fd >= 0)
+            close(server->fd);
+        free_server(server);
         return status;
     }
     log_listening(server);
@@ -318,38 +317,32 @@ static void pause_ms(int64_t ms)
         ;
 }
 
-/* An I/O thread that wakes up meanwhile may take the listening socket off its epoll set before
- * MHD_quiesce_daemon does, which panics then. Nothing is lost when it is called again: that
- * thread's set is done with as soon as the thread has noted it. */
-static int quiesce(struct MHD_Daemon *daemon)
+/*
+ * MHD_quiesce_daemon, whose task this is, ends the process when a thread of the library is about to
+ * take the socket off its epoll set, too. So the socket is closed beneath them: first nobody can
+ * connect, and whoever is at its limit has time to note it; then the descriptor stands for
+ * something else, and the kernel takes the socket off their sets. Meanwhile they turn idly.
+ */
+static void stop_listening(const pe_server *server)
 {
-    jmp_buf again;
-    quiescing = &again;
-    if (setjmp(again) != 0)
-        pause_ms(1);
-    const int fd = MHD_quiesce_daemon(daemon);
-    quiescing = NULL;
-    return fd;
+    shutdown(server->fd, SHUT_RDWR);
+    pause_ms(NOTE_LIMIT_MS);
+    while (dup3(server->quiet, server->fd, O_CLOEXEC) < 0 && (errno == EINTR || errno == EBUSY))
+        ;
 }
 
 /* The order matters: no new connections, then no answers under way, then no work under way (each
- * suspended connection is resumed by its worker), and only then may the library stop. Its threads
- * may use the listening socket until then, so before it is only shut: nobody can connect. */
+ * suspended connection is resumed by its worker), and only then may the library stop. */
 void pe_server_stop(pe_server *server)
 {
     pe_service *service = &server->service;
     atomic_store(&service->draining, true);
     pause_ms(service->settings->drain_grace_ms);
-    const int fd = quiesce(server->daemon);
-    if (fd >= 0)
-        shutdown(fd, SHUT_RDWR);
+    stop_listening(server);
     pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
     if (server->has_warmer)
         pthread_join(server->warmer, NULL);
     pe_pool_end(service->pool);
-    MHD_stop_daemon(server->daemon);
-    if (fd >= 0)
-        close(fd);
-    free_service(service);
-    free(server);
+    MHD_stop_daemon(server->daemon); /* closes the descriptor */
+    free_server(server);
 }
