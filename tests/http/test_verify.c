@@ -350,44 +350,40 @@ static void what_the_server_writes_is_what_it_claims(void **state)
         }
 }
 
-/* Half as wide as the claim: its pairs are where they are in what it was found to be. */
-static void a_table_narrower_than_its_claim_is_told_so(void **state)
+/* What is found to be wrong, first of all, with a table of ours that is claimed to be another. */
+static void assert_told(const char *target, const char *claim, const char *fault)
 {
     char faults[256];
-    (void)state;
-    reply table = get(&server, "/v1/rope/table?head_dim=8&positions=0:5&format=safetensors");
-    assert_status("pairs", &table, 200);
+    reply table = get(&server, target);
+    assert_status(target, &table, 200);
     pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    reply answer = post_binary("encoding=rope/table&head_dim=8&positions=0:5&cache_layout=hf",
-                               SAFETENSORS, &body);
-    assert_status("claimed as hf", &answer, 200);
+    reply answer = post_binary(claim, SAFETENSORS, &body);
+    assert_status(claim, &answer, 200);
     json_t *report = reply_json(&answer);
     assert_false(matches(report));
-    assert_string_equal(first_faults(report, faults, sizeof faults), "cache_layout");
+    assert_string_equal(first_faults(report, faults, sizeof faults), fault);
     json_decref(report);
     reply_free(&answer);
     reply_free(&table);
 }
 
+/* Half as wide as the claim: its pairs are where they are in what it was found to be. */
+static void a_table_narrower_than_its_claim_is_told_so(void **state)
+{
+    (void)state;
+    assert_told("/v1/rope/table?head_dim=8&positions=0:5&format=safetensors",
+                "encoding=rope/table&head_dim=8&positions=0:5&cache_layout=hf", "cache_layout");
+}
+
 /* Where positions may be left out, and are, no fault is looked for in them. */
 static void a_wrong_grid_is_no_matter_of_positions(void **state)
 {
-    static const char grid[] = "convention=pixtral&head_dim=16&height=4&width=6&rope_theta=";
-    char target[256], faults[256];
     (void)state;
-    snprintf(target, sizeof target, "/v1/rope/grid?%s10000&format=safetensors", grid);
-    reply table = get(&server, target);
-    assert_status(target, &table, 200);
-    pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    snprintf(target, sizeof target, "encoding=rope/grid&%s500000", grid);
-    reply answer = post_binary(target, SAFETENSORS, &body);
-    assert_status(target, &answer, 200);
-    json_t *report = reply_json(&answer);
-    assert_false(matches(report));
-    assert_string_equal(first_faults(report, faults, sizeof faults), "rope_theta");
-    json_decref(report);
-    reply_free(&answer);
-    reply_free(&table);
+    assert_told("/v1/rope/grid?convention=pixtral&head_dim=16&height=4&width=6&rope_theta=10000"
+                "&format=safetensors",
+                "encoding=rope/grid&convention=pixtral&head_dim=16&height=4&width=6"
+                "&rope_theta=500000",
+                "rope_theta");
 }
 
 static void binary_vectors_may_be_of_any_type(void **state)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "support/bits.h"
 #include "support/guard.h"
 #include "support/random.h"
 #include "support/slow.h"
@@ -15,13 +16,6 @@
 #define CORNERS_MAX 4096
 
 static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 static size_t add_around(double value, double *out, size_t n)
 {

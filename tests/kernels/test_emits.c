@@ -3,10 +3,10 @@
 #include "support/check.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "kernels/kernels.h"
 #include "kernels/level/emits.h"
+#include "support/bits.h"
 #include "support/random.h"
 #include "support/variants.h"
 
@@ -15,20 +15,6 @@
 #define SMALL  0x1p-10F
 
 static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT16, PE_BFLOAT16};
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double value_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 static double rounded(pe_dtype dtype, double value)
 {
@@ -73,7 +59,7 @@ static double some_value(random_source *random, pe_dtype dtype)
     const uint64_t low = (UINT64_C(1) << dropped) - 1;
     const uint64_t middle = (bits_of(value) & ~low) | (low / 2 + 1);
     const uint64_t by = (uint64_t)near[random_int(random, 0, (int64_t)PE_LEN(near) - 1)];
-    return value_of(random_int(random, 0, 1) != 0 ? middle + by : middle - by);
+    return double_of(random_int(random, 0, 1) != 0 ? middle + by : middle - by);
 }
 
 /* One value in each place by turns, among others that are proven: pi to their left and right. */

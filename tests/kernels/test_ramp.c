@@ -4,9 +4,9 @@
 
 #include <math.h>
 #include <mpfr.h>
-#include <string.h>
 
 #include "kernels/kernels.h"
+#include "support/bits.h"
 #include "support/guard.h"
 #include "support/random.h"
 #include "support/slow.h"
@@ -32,13 +32,6 @@ static double product(pe_dtype dtype, double hi, double lo, int64_t k)
     const double value = slow_round(dtype, m);
     mpfr_clear(m);
     return value;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* Every element is right or listed; returns how many are listed. */

@@ -8,19 +8,13 @@
 
 #include "encodings/registry.h"
 #include "kernels/kernels.h"
+#include "support/bits.h"
 #include "support/encode.h"
 #include "support/random.h"
 #include "support/slow.h"
 
 static const char *const dtypes[] = {"float32", "float64", "float16", "bfloat16"};
 static const char *const forms[] = {"symmetric", "causal", "key"};
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 /* The published rule as its authors wrote it: a recursion on powers of two. */
 static void exponent(size_t heads, size_t h, mpfr_ptr out)

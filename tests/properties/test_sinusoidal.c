@@ -9,19 +9,13 @@
 
 #include "encodings/registry.h"
 #include "kernels/kernels.h"
+#include "support/bits.h"
 #include "support/encode.h"
 #include "support/random.h"
 #include "support/slow.h"
 
 static const char *const dtypes[] = {"float32", "float64", "float16", "bfloat16"};
 static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin"};
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 /* Which wave stands in column c of a row of d: frequency *i, its cosine or not; false for none. */
 static bool column(const char *layout, bool paper, size_t d, size_t c, size_t *i, bool *cosine)

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "exact/set.h"
+#include "support/bits.h"
 #include "support/slow.h"
 #include "support/truth.h"
 
@@ -142,13 +143,6 @@ static truth_formula truth_of(const pe_wave_spec *spec)
 }
 
 /* ---- comparing ------------------------------------------------------------------------------ */
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
 
 static size_t compared[PE_DTYPES], misrounded;
 

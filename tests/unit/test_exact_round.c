@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "exact/wave.h"
 #include "exact/wide.h"
+#include "support/bits.h"
 
 static uint64_t state;
 
@@ -46,13 +46,6 @@ static int seed(void **unused)
     state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     printf("seed %" PRIu64 "\n", state);
     return 0;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* ---- rounding ------------------------------------------------------------------------------- */

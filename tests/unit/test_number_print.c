@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "text/number.h"
+#include "support/bits.h"
 
 static const struct type {
     int bits, lowest; /* significand bits, exponent of the last place of subnormals */
@@ -116,13 +117,6 @@ static void check(pe_dtype dtype, double v, bool whole_search)
     expected_text(dtype, v, whole_search || n < 2 ? 0 : n - 2, wanted, sizeof wanted);
     if (strcmp(got, wanted) != 0 || read_back(dtype, got) != v)
         fail_msg("%s %a: got %s, wanted %s", pe_dtype_name(dtype), v, got, wanted);
-}
-
-static double from_bits(uint64_t bits)
-{
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
 }
 
 static double from_bits32(uint32_t bits)
@@ -255,9 +249,9 @@ static void powers_and_neighbours(void **unused)
             check_with_neighbours(PE_FLOAT32, (double)strtof(text, NULL));
     }
     for (uint64_t bits = 1; bits < 3000; bits++) {
-        check(PE_FLOAT64, from_bits(bits), true);
+        check(PE_FLOAT64, double_of(bits), true);
         check(PE_FLOAT32, from_bits32((uint32_t)bits), true);
-        check(PE_FLOAT64, from_bits(0x7ff0000000000000 - bits), false);
+        check(PE_FLOAT64, double_of(0x7ff0000000000000 - bits), false);
         check(PE_FLOAT32, from_bits32(0x7f800000 - (uint32_t)bits), false);
     }
 }
@@ -279,8 +273,8 @@ static void random_float64(void **unused)
     uint64_t seed = 64;
     for (size_t i = rounds(300000); i-- > 0;) {
         uint64_t bits = random_bits(&seed);
-        if (isfinite(from_bits(bits)))
-            check(PE_FLOAT64, from_bits(bits), false);
+        if (isfinite(double_of(bits)))
+            check(PE_FLOAT64, double_of(bits), false);
         double sine = sin((double)(bits >> 40));
         check(PE_FLOAT64, sine, false);
     }

@@ -55,6 +55,20 @@ static void close_scene(scene *s)
     sem_destroy(&s->go_on);
 }
 
+/* A connection: ends[0] is the server's. */
+static void enter(scene *s, pe_watch *watch, int ends[2])
+{
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    pe_watchdog_add(s->watchdog, watch, ends[0]);
+}
+
+static void leave(scene *s, pe_watch *watch, const int ends[2])
+{
+    pe_watchdog_remove(s->watchdog, watch);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* Reads to the end; how much came. */
 static size_t drain(int fd)
 {
@@ -107,8 +121,7 @@ static void whoever_has_left_is_shut_and_others_are_not(void **state)
     pe_watch watch[N];
     open_scene(&s, &deadlines);
     for (int i = 0; i < N; i++) {
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]), 0);
-        pe_watchdog_add(s.watchdog, &watch[i], pair[i][0]);
+        enter(&s, &watch[i], pair[i]);
         pe_watchdog_enter(s.watchdog, &watch[i], i == 4 ? PE_PHASE_SENDING : PE_PHASE_IDLE,
                           pe_clock());
     }
@@ -122,11 +135,8 @@ static void whoever_has_left_is_shut_and_others_are_not(void **state)
         struct pollfd now = {.fd = pair[i][1], .events = POLLIN};
         assert_int_equal(poll(&now, 1, 0), i == 1 || i == 2 || i == 5);
     }
-    for (int i = 0; i < N; i++) {
-        pe_watchdog_remove(s.watchdog, &watch[i]);
-        close(pair[i][0]);
-        close(pair[i][1]);
-    }
+    for (int i = 0; i < N; i++)
+        leave(&s, &watch[i], pair[i]);
     close_scene(&s);
 }
 
@@ -141,19 +151,14 @@ static void whoever_has_left_is_found_among_many(void **state)
     int pair[N][2];
     pe_watch watch[N];
     open_scene(&s, &deadlines);
-    for (int i = 0; i < N; i++) {
-        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair[i]), 0);
-        pe_watchdog_add(s.watchdog, &watch[i], pair[i][0]);
-    }
+    for (int i = 0; i < N; i++)
+        enter(&s, &watch[i], pair[i]);
     for (size_t k = 0; k < PE_LEN(left); k++)
         shutdown(pair[left[k]][1], SHUT_WR);
     for (size_t k = 0; k < PE_LEN(left); k++)
         assert_int_equal(drain(pair[left[k]][1]), 0); /* the end comes */
-    for (int i = 0; i < N; i++) {
-        pe_watchdog_remove(s.watchdog, &watch[i]);
-        close(pair[i][0]);
-        close(pair[i][1]);
-    }
+    for (int i = 0; i < N; i++)
+        leave(&s, &watch[i], pair[i]);
     close_scene(&s);
 }
 
