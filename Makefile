@@ -52,9 +52,9 @@ else
 LEVELS := baseline
 endif
 
-SRC := $(filter-out src/main.c,$(wildcard src/*/*.c))
 LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
-OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/openapi_data.o $(B)/models/catalogue_data.o \
+SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
+OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/models/catalogue_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
@@ -148,7 +148,7 @@ $(foreach l,$(LEVELS),$(foreach d,kernels text,$(eval $(call LEVEL_RULE,$(l),$(d
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),tests/kernels,)))
 
 # .incbin names files that -MMD does not see.
-$(B)/http/openapi_data.o: src/http/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+$(B)/http/pages/openapi_data.o: src/http/pages/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 

@@ -1,6 +1,6 @@
 # lint.mk - what `make lint` checks. Each file's stamp under $(B)/lint keeps what is clean from being checked again.
 L := $(B)/lint
-C_FILES = $(wildcard src/*.[ch] src/*/*.[ch] src/*/level/*.[ch] tests/*/*.[ch] tests/*/level/*.[ch])
+C_FILES = $(wildcard $(foreach depth,*.[ch] */*.[ch] */*/*.[ch] */*/*/*.[ch],src/$(depth)) tests/*/*.[ch] tests/*/level/*.[ch])
 LINT_SRC := $(filter-out $(LEVEL_SRC),$(filter src/%.c,$(C_FILES)))
 LINT_TESTS := $(filter-out $(TEST_LEVEL_SRC),$(filter tests/%.c,$(C_FILES)))
 LINT_LEVELS := $(LEVEL_SRC) $(TEST_LEVEL_SRC)

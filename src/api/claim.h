@@ -3,7 +3,7 @@
 #ifndef PE_API_CLAIM_H
 #define PE_API_CLAIM_H
 
-#include "api/ask.h"
+#include "api/query.h"
 #include "verify/verify.h"
 
 /**

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "api/ask.h"
+#include "api/query.h"
 #include "files/stored.h"
 
 /** A stretch of the request, not NUL-terminated. */

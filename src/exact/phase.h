@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exact/wide.h"
+#include "exact/fixed128.h"
 
 /** A frequency in turns per position: three words of fraction, least significant first, then the
  * whole turns, which fractional positions need. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "exact/wide.h"
+#include "exact/fixed128.h"
 
 #define BITS_MIN 128
 #define BITS_MAX 2048

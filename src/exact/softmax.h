@@ -4,7 +4,7 @@
 #define PE_EXACT_SOFTMAX_H
 
 #include "exact/pair.h"
-#include "exact/wide.h"
+#include "exact/fixed128.h"
 
 /** What an element costs, in elements of a plain table (pe_tensor.work). */
 #define PE_SOFTMAX_WORK 24

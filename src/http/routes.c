@@ -7,10 +7,10 @@
 
 #include "base/nearest.h"
 #include "encodings/registry.h"
-#include "http/answer.h"
-#include "http/models.h"
-#include "http/response.h"
-#include "http/verify.h"
+#include "http/answer/answer.h"
+#include "http/pages/model_pages.h"
+#include "http/reply/reply.h"
+#include "http/pages/verify_page.h"
 
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
 

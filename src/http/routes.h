@@ -3,7 +3,7 @@
 #ifndef PE_HTTP_ROUTES_H
 #define PE_HTTP_ROUTES_H
 
-#include "http/request.h"
+#include "http/request/request.h"
 
 /** Decides request->reply, or defers. */
 typedef void pe_handler(pe_request *request);

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "http/kept.h"
-#include "http/request.h"
-#include "http/service.h"
+#include "http/answer/stored_response.h"
+#include "http/request/request.h"
+#include "http/request/service.h"
 
 #define NANOSECONDS_PER_MS 1000000
 

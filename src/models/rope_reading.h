@@ -4,7 +4,7 @@
 #ifndef PE_MODELS_ROPE_READING_H
 #define PE_MODELS_ROPE_READING_H
 
-#include "encodings/rope.h"
+#include "encodings/rope/rope.h"
 #include "models/kinds.h"
 
 typedef struct pe_rope_reading {

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "plan/positions.h"
-#include "plan/spans.h"
+#include "plan/token_runs.h"
 
 typedef enum pe_param_kind {
     PE_KIND_INT,       /* value.integer; 512.0 is accepted for 512 */

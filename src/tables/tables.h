@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "cache/cache.h"
 #include "exact/wave.h"
-#include "tables/learned.h"
+#include "tables/learned_tables.h"
 
 /** Rows of a block; blocks are aligned to absolute multiples of this. */
 #define PE_BLOCK_ROWS 64

@@ -3,7 +3,7 @@
 #ifndef PE_VERIFY_EXPECT_H
 #define PE_VERIFY_EXPECT_H
 
-#include "verify/sheet.h"
+#include "verify/upload_view.h"
 #include "verify/guess.h"
 
 /** Tokens that are computed at a time. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/ask.h"
+#include "api/query.h"
 #include "bench/bench.h"
 #include "encodings/registry.h"
 #include "tables/tables.h"

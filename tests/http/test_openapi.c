@@ -14,7 +14,7 @@
 
 #include "encodings/registry.h"
 #include "formats/format.h"
-#include "http/openapi_data.h"
+#include "http/pages/openapi_data.h"
 #include "http/routes.h"
 
 static json_t *document;

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope.h"
-#include "encodings/sinusoidal.h"
+#include "encodings/rope/rope.h"
+#include "encodings/sinusoidal/sinusoidal.h"
 #include "exact/set.h"
 #include "proof/proof.h"
 #include "support/encode.h"

@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 #include "encodings/registry.h"
-#include "encodings/rope.h"
+#include "encodings/rope/rope.h"
 #include "support/encode.h"
 #include "support/random.h"
 #include "support/slow.h"

@@ -13,7 +13,7 @@
 
 #include "api/claim.h"
 #include "encodings/registry.h"
-#include "encodings/rope.h"
+#include "encodings/rope/rope.h"
 #include "support/nest.h"
 #include "support/planted.h"
 #include "support/seeds.h"

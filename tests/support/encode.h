@@ -3,7 +3,7 @@
 #ifndef PE_TESTS_SUPPORT_ENCODE_H
 #define PE_TESTS_SUPPORT_ENCODE_H
 
-#include "api/ask.h"
+#include "api/query.h"
 #include "tables/tables.h"
 
 typedef struct encoded {

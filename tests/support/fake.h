@@ -3,7 +3,7 @@
 #ifndef PE_TESTS_SUPPORT_FAKE_H
 #define PE_TESTS_SUPPORT_FAKE_H
 
-#include "api/ask.h"
+#include "api/query.h"
 #include "plan/plan.h"
 
 /** Rows of every kind that a query has. */

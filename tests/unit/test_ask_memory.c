@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "api/documents.h"
-#include "api/models.h"
+#include "api/model_report.h"
 #include "encodings/registry.h"
 #include "support/fake.h"
 #include "support/render.h"

@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "encodings/registry.h"
-#include "http/coder.h"
+#include "http/answer/coder.h"
 #include "support/encode.h"
 #include "support/render.h"
 

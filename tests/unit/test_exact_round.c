@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "exact/wave.h"
-#include "exact/wide.h"
+#include "exact/fixed128.h"
 #include "support/bits.h"
 
 static uint64_t state;

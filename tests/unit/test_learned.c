@@ -12,7 +12,7 @@
 #include "support/capture.h"
 #include "support/folder.h"
 #include "support/random.h"
-#include "tables/learned.h"
+#include "tables/learned_tables.h"
 
 static const pe_learned_limits roomy = {.bytes = 1 << 20, .tables = 64};
 

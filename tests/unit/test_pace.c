@@ -2,7 +2,7 @@
 /* test_pace.c - who makes how large blocks of a stream, for streams whose times are made up. */
 #include "support/check.h"
 
-#include "http/pace.h"
+#include "http/answer/pace.h"
 
 #define LARGE (8 * PE_BLOCK_BYTES)
 

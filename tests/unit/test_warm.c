@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/response.h"
-#include "http/warm.h"
+#include "http/reply/reply.h"
+#include "http/answer/response_cache.h"
 #include "support/random.h"
 
 #ifdef __SANITIZE_ADDRESS__

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "http/service.h"
-#include "http/watchdog.h"
+#include "http/request/service.h"
+#include "http/connection/watchdog.h"
 
 #define MILLISECOND INT64_C(1000000)
 #define LONG        (1000000 * MILLISECOND)

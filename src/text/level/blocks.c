@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "text/level/level.h"
+#include "text/level/text_level.h"
 #include "text/number.h"
 #include "text/powers.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "text/blocks.h"
-#include "text/level/level.h"
+#include "text/level/text_level.h"
 #include "text/number.h"
 #include "text/powers.h"
 

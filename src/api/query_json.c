@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* query_json.c - a request from a JSON object. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/reading.h"
+
+/* Where the body has a row's value; text is NULL while it has none. */
+typedef struct slot {
+    pe_slice json;
+    bool nested;
+} slot;
+
+/*
+ * The body is walked once, and each member's stretch noted in the slot of its row. Only then are
+ * values read: dtype first, because it says what tensors are rounded to.
+ */
+typedef struct body {
+    pe_ask *ask;
+    const pe_read_limits *limits;
+    slot *rows; /* parallel to the resource's rows */
+    pe_slice representation[PE_REPRESENTATION_N];
+    pe_slice nested;
+    bool inside; /* of the nested object */
+} body;
+
+/* "name" or "parent/name", with the characters escaped that RFC 6901 gives a meaning. */
+static void place_of(const char *parent, const char *name, char *out, size_t bytes)
+{
+    size_t at = 0;
+    if (parent != NULL)
+        at = (size_t)snprintf(out, bytes, "%s/", parent);
+    for (; *name != '\0' && at + 3 < bytes; name++) {
+        if (*name == '~' || *name == '/') {
+            out[at++] = '~';
+            out[at++] = *name == '~' ? '0' : '1';
+        } else {
+            out[at++] = *name;
+        }
+    }
+    out[at] = '\0';
+}
+
+static pe_status note(pe_slice *slice, const char *name, pe_slice json, pe_problem *why)
+{
+    if (slice->text != NULL)
+        return pe_fail_repeated(name, name, why);
+    *slice = json;
+    return PE_OK;
+}
+
+/* A member of the body or of the nested object; the latter holds plain parameters only. */
+static pe_status note_member(void *state, const char *key, pe_slice json, pe_problem *why)
+{
+    body *b = state;
+    const pe_resource *resource = b->ask->resource;
+    const size_t which = b->inside ? PE_REPRESENTATION_N : pe_representation_find(key);
+    char place[128];
+    if (which < PE_REPRESENTATION_N)
+        return note(&b->representation[which], key, json, why);
+    if (!b->inside && resource->nested != NULL && strcmp(key, resource->nested) == 0)
+        return note(&b->nested, key, json, why);
+    place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
+    for (size_t i = 0; i < resource->n_params; i++) {
+        const pe_param *param = &resource->params[i];
+        if (strcmp(param->name, key) != 0 ||
+            (b->inside && (param->kind == PE_KIND_TENSOR || param->kind == PE_KIND_TEXT)))
+            continue;
+        if (b->rows[i].json.text != NULL)
+            return pe_fail_repeated(place, key, why);
+        b->rows[i] = (slot){json, b->inside};
+        return PE_OK;
+    }
+    return pe_fail_unknown(resource, true, place, key, why);
+}
+
+static pe_status walk_nested(body *b, pe_problem *why)
+{
+    const char *name = b->ask->resource->nested;
+    if (b->nested.text == NULL)
+        return PE_OK;
+    if (b->nested.text[0] != '{')
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be an object", name);
+    b->inside = true;
+    return pe_members_walk(b->nested, b->limits->max_depth - 1, note_member, b, why);
+}
+
+static pe_status read_representation(body *b, pe_problem *why)
+{
+    for (size_t i = 0; i < PE_REPRESENTATION_N; i++) {
+        const pe_slice json = b->representation[i];
+        const char *name = pe_representation_names[i];
+        char *text = NULL;
+        if (json.text == NULL)
+            continue;
+        if (json.text[0] != '"')
+            return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a string", name);
+        pe_status status = pe_json_string_decode(json, name, &text, why);
+        if (status == PE_OK)
+            status = pe_representation_set(b->ask, i, text, why);
+        free(text);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
+{
+    const pe_resource *resource = b->ask->resource;
+    const char *parent = b->rows[i].nested ? resource->nested : NULL;
+    pe_value *value = &b->ask->values.value[i];
+    char place[128];
+    if (b->rows[i].json.text == NULL || value->given)
+        return PE_OK;
+    place_of(parent, resource->params[i].name, place, sizeof place);
+    value->parent = parent;
+    const pe_reading to = {.param = &resource->params[i],
+                           .value = value,
+                           .place = place,
+                           .limits = b->limits,
+                           .dtype = dtype};
+    return pe_value_from_json(&to, b->rows[i].json, why);
+}
+
+static pe_status read_rows(body *b, pe_problem *why)
+{
+    const pe_resource *resource = b->ask->resource;
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < resource->n_params && status == PE_OK; i++)
+        if (strcmp(resource->params[i].name, "dtype") == 0)
+            status = read_row(b, i, PE_FLOAT64, why);
+    const pe_dtype dtype = pe_ask_dtype(b->ask);
+    for (size_t i = 0; i < resource->n_params && status == PE_OK; i++)
+        status = read_row(b, i, dtype, why);
+    return status;
+}
+
+static pe_status read_body(pe_ask *ask, pe_slice text, const pe_read_limits *limits,
+                           pe_problem *why)
+{
+    body b = {.ask = ask, .limits = limits};
+    b.rows = calloc(ask->resource->n_params + 1, sizeof *b.rows);
+    if (b.rows == NULL)
+        return pe_fail_memory(why);
+    pe_status status = pe_members_walk(text, limits->max_depth, note_member, &b, why);
+    if (status == PE_OK)
+        status = walk_nested(&b, why);
+    if (status == PE_OK)
+        status = read_representation(&b, why);
+    if (status == PE_OK)
+        status = read_rows(&b, why);
+    free(b.rows);
+    return status;
+}
+
+pe_status pe_ask_from_json(const pe_resource *resource, const char *text, size_t bytes,
+                           const pe_read_limits *limits, pe_ask *out, pe_problem *why)
+{
+    pe_ask ask;
+    pe_status status = pe_ask_begin(resource, &ask, why);
+    ask.from_json = true;
+    if (status == PE_OK)
+        status = read_body(&ask, (pe_slice){text, bytes}, limits, why);
+    if (status == PE_OK)
+        status = pe_ask_finish(&ask, why);
+    if (status != PE_OK) {
+        pe_ask_free(&ask);
+        return status;
+    }
+    *out = ask;
+    return PE_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* query_model.c - parameters that come from a model of the catalogue. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/reading.h"
+#include "models/catalogue.h"
+
+static pe_value *text_of(const pe_ask *ask, const char *name)
+{
+    pe_value *value = pe_values_find(&ask->values, name);
+    return value != NULL && value->present ? value : NULL;
+}
+
+/* Another encoding's model: say where it belongs. */
+static pe_status fail_encoding(const pe_ask *ask, const char *name, const pe_model *model,
+                               pe_problem *why)
+{
+    const pe_resource *instead = model->kinds[0].resource;
+    if (instead != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                       "%s encodes positions with %s, not %s: see %s", name, model->encoding,
+                       ask->resource->encoding, instead->path);
+    return pe_fail(why, PE_INVALID_PARAMETER, "model",
+                   "%s encodes positions in another way (%s), not with %s", name, model->encoding,
+                   ask->resource->encoding);
+}
+
+/* What is asked apart from layers. */
+static pe_status fill_part(pe_ask *ask, const char *name, const pe_model *model, const char *lack,
+                           pe_problem *why)
+{
+    const pe_values *part = pe_model_part_find(model, ask->resource);
+    if (part == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "model", "%s %s: there is nothing for it to set",
+                       name, lack);
+    return pe_model_fill(part, &ask->values, why);
+}
+
+static pe_status fill(pe_ask *ask, const char *name, const char *layer_type, const pe_model *model,
+                      pe_problem *why)
+{
+    const pe_model_layers *layers;
+    const char *lack = pe_model_part_lack(ask->resource);
+    if (lack != NULL)
+        return fill_part(ask, name, model, lack, why);
+    if (strcmp(model->encoding, ask->resource->encoding) != 0)
+        return fail_encoding(ask, name, model, why);
+    const pe_status status = pe_model_choose(model, layer_type, &layers, why);
+    if (status != PE_OK)
+        return status;
+    if (layers->resource == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
+                       "layers of type %s of %s do not rotate", layers->layer_type, name);
+    return pe_model_fill(&layers->values, &ask->values, why);
+}
+
+/* What they said is in the values now. */
+static void forget(pe_value *value)
+{
+    if (value == NULL)
+        return;
+    free(value->text);
+    value->text = NULL;
+    value->present = value->given = false;
+}
+
+static pe_status expand(pe_ask *ask, pe_problem *why)
+{
+    pe_value *name = text_of(ask, "model"), *layer_type = text_of(ask, "layer_type");
+    const pe_catalogue_file *file;
+    pe_model *model = NULL;
+    if (name == NULL && layer_type == NULL)
+        return PE_OK;
+    if (name == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
+                       "layer_type says which layers of a model, and no model is given");
+    pe_status status = pe_catalogue_find(name->text, &file, why);
+    if (status == PE_OK)
+        status = pe_catalogue_read(file, NULL, &model, why);
+    if (status != PE_OK)
+        return status;
+    status = fill(ask, file->name, layer_type != NULL ? layer_type->text : NULL, model, why);
+    pe_model_free(model);
+    forget(name);
+    forget(layer_type);
+    return status;
+}
+
+pe_status pe_ask_finish(pe_ask *ask, pe_problem *why)
+{
+    const pe_status status = expand(ask, why);
+    return status == PE_OK ? pe_values_defaults(&ask->values, why) : status;
+}

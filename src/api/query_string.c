@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* query_string.c - a request from its query string. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/reading.h"
+#include "base/utf8.h"
+
+/* Reading under way. */
+typedef struct query_walk {
+    pe_ask *ask;
+    const pe_read_limits *limits;
+    bool seen[PE_REPRESENTATION_N];
+} query_walk;
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 32);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Decode in place. A plus sign is itself: exponents have them, and no value of ours has a space. */
+static pe_status decode(char *text, size_t *bytes, pe_problem *why)
+{
+    const char *from = text, *end = text + *bytes;
+    char *to = text;
+    while (from < end) {
+        if (*from != '%') {
+            *to++ = *from++;
+            continue;
+        }
+        int high = end - from > 2 ? hex(from[1]) : -1, low = end - from > 2 ? hex(from[2]) : -1;
+        if (high < 0 || low < 0)
+            return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                           "the query has a %% that two hexadecimal digits do not follow");
+        *to++ = (char)(high << 4 | low);
+        from += 3;
+    }
+    *bytes = (size_t)(to - text);
+    if (memchr(text, '\0', *bytes) != NULL || !pe_utf8_valid(text, *bytes))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the query must be UTF-8 text without %%00");
+    *to = '\0';
+    return PE_OK;
+}
+
+static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_problem *why)
+{
+    pe_values *values = &walk->ask->values;
+    const pe_param *param = &values->params[i];
+    if (values->value[i].given)
+        return pe_fail_repeated(param->name, param->name, why);
+    const pe_reading to = {
+        .param = param, .value = &values->value[i], .place = param->name, .limits = walk->limits};
+    return pe_value_from_text(&to, value, why);
+}
+
+static pe_status set(query_walk *walk, const char *name, const char *value, size_t bytes,
+                     pe_problem *why)
+{
+    const pe_values *values = &walk->ask->values;
+    const size_t which = pe_representation_find(name);
+    if (which < PE_REPRESENTATION_N) {
+        if (walk->seen[which])
+            return pe_fail_repeated(name, name, why);
+        walk->seen[which] = true;
+        return pe_representation_set(walk->ask, which, value, why);
+    }
+    for (size_t i = 0; i < values->n; i++)
+        if (strcmp(values->params[i].name, name) == 0)
+            return set_row(walk, i, (pe_slice){value, bytes}, why);
+    return pe_fail_unknown(walk->ask->resource, false, name, name, why);
+}
+
+/* One name=value; `pair` is writable, with room for a NUL after it and after its '='. */
+static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_problem *why)
+{
+    char *equals = memchr(pair, '=', bytes);
+    size_t name_bytes = equals != NULL ? (size_t)(equals - pair) : bytes;
+    char *value = equals != NULL ? equals + 1 : pair + bytes;
+    size_t value_bytes = (size_t)(pair + bytes - value);
+    pe_status status = decode(value, &value_bytes, why);
+    if (status == PE_OK)
+        status = decode(pair, &name_bytes, why);
+    return status == PE_OK ? set(walk, pair, value, value_bytes, why) : status;
+}
+
+pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
+                        pe_problem *why)
+{
+    query_walk walk = {.ask = ask, .limits = limits};
+    pe_status status = PE_OK;
+    char *copy = malloc(bytes + 1);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    if (bytes > 0)
+        memcpy(copy, query, bytes);
+    for (char *at = copy, *end = copy + bytes; at < end && status == PE_OK;) {
+        char *stop = memchr(at, '&', (size_t)(end - at));
+        if (stop == NULL)
+            stop = end;
+        if (stop > at) /* nothing between two '&' says nothing */
+            status = read_pair(&walk, at, (size_t)(stop - at), why);
+        at = stop + 1;
+    }
+    free(copy);
+    return status;
+}
+
+pe_status pe_ask_from_query(const pe_resource *resource, const char *query, size_t bytes,
+                            const pe_read_limits *limits, pe_ask *out, pe_problem *why)
+{
+    pe_ask ask;
+    pe_status status = pe_ask_begin(resource, &ask, why);
+    if (status == PE_OK)
+        status = pe_query_read(&ask, query, bytes, limits, why);
+    if (status == PE_OK)
+        status = pe_ask_finish(&ask, why);
+    if (status != PE_OK) {
+        pe_ask_free(&ask);
+        return status;
+    }
+    *out = ask;
+    return PE_OK;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* value_token_runs.c - spans of tokens from a JSON array: [["text", 4], "image", ["text", 2]]. */
+#include <jansson.h>
+#include <string.h>
+
+#include "api/reading.h"
+#include "files/tree.h"
+
+static pe_status fail_item(const pe_reading *to, size_t i, pe_problem *why)
+{
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                   "item %zu of %s must be a kind of token, or [kind, length]", i, to->param->name);
+}
+
+/* One item as query text; the kind must be a word, so that it means there what it means here. */
+static pe_status add_item(const pe_reading *to, const json_t *item, size_t i, pe_buffer *text,
+                          pe_problem *why)
+{
+    const bool pair = json_is_array(item);
+    const json_t *kind = pair ? json_array_get(item, 0) : item;
+    if ((pair && json_array_size(item) != 2) || !json_is_string(kind) ||
+        strpbrk(json_string_value(kind), ":,") != NULL)
+        return fail_item(to, i, why);
+    pe_buffer_format(text, i == 0 ? "%s" : ",%s", json_string_value(kind));
+    if (!pair)
+        return PE_OK;
+    const json_t *length = json_array_get(item, 1);
+    if (!json_is_number(length))
+        return fail_item(to, i, why);
+    pe_buffer_format(text, ":%.17g", json_number_value(length));
+    return PE_OK;
+}
+
+pe_status pe_value_spans_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+{
+    json_t *list = NULL;
+    pe_buffer text = {0};
+    pe_status status =
+        pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL, to->place, &list, why);
+    for (size_t i = 0; status == PE_OK && i < json_array_size(list); i++)
+        status = add_item(to, json_array_get(list, i), i, &text, why);
+    if (status == PE_OK && text.failed)
+        status = pe_fail_memory(why);
+    if (status == PE_OK && text.bytes == 0)
+        status =
+            pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", to->param->name);
+    if (status == PE_OK)
+        status = pe_value_from_text(to, (pe_slice){text.data, text.bytes}, why);
+    pe_buffer_free(&text);
+    json_decref(list);
+    return status;
+}

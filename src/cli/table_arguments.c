@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* table_arguments.c - what the arguments of `posenc table` ask for. */
+#include "cli/table_arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/nearest.h"
+#include "config/settings.h"
+#include "encodings/registry.h"
+
+#define NAMES_MAX 64
+
+/* ---- the encoding ---- */
+
+static pe_status find_resource(const char *name, pe_order *order, pe_problem *why)
+{
+    const char *names[NAMES_MAX];
+    size_t n = 0;
+    order->resource = pe_resource_find(name);
+    if (order->resource != NULL)
+        return PE_OK;
+    for (; n < NAMES_MAX && pe_resources[n] != NULL; n++)
+        names[n] = pe_resources[n]->name;
+    const char *near = pe_nearest_name(name, names, n);
+    return pe_fail(why, PE_NOT_FOUND, "", "no encoding is called %.100s%s%s%s", name,
+                   near == NULL ? "; posenc table --help lists them" : ", did you mean ",
+                   near == NULL ? "" : near, near == NULL ? "" : "?");
+}
+
+/* ---- parameters ---- */
+
+/* A flag of a parameter in its parts. */
+struct flag {
+    char name[64]; /* with underscores */
+    const char *value;
+    int width; /* arguments it takes */
+};
+
+static const pe_param *find_param(const pe_resource *resource, const char *name)
+{
+    for (size_t p = 0; p < resource->n_params; p++)
+        if (strcmp(resource->params[p].name, name) == 0)
+            return &resource->params[p];
+    return NULL;
+}
+
+/* A truth needs no value (--bidirectional), but takes one. */
+static bool stands_alone(const pe_resource *resource, const char *name, const char *next)
+{
+    const pe_param *param = find_param(resource, name);
+    return param != NULL && param->kind == PE_KIND_BOOL &&
+           (next == NULL || (strcmp(next, "true") != 0 && strcmp(next, "false") != 0));
+}
+
+static pe_status split(const pe_order *order, int n, char **arguments, struct flag *out,
+                       pe_problem *why)
+{
+    const char *argument = arguments[0], *next = n > 1 ? arguments[1] : NULL;
+    *out = (struct flag){.width = 1};
+    if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", argument);
+    const size_t bytes = strcspn(argument + 2, "=");
+    if (bytes >= sizeof out->name)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "no flag is as long as %.100s", argument);
+    memcpy(out->name, argument + 2, bytes);
+    for (char *c = out->name; *c != '\0'; c++)
+        if (*c == '-')
+            *c = '_';
+    if (argument[2 + bytes] == '=') {
+        out->value = argument + 2 + bytes + 1;
+    } else if (stands_alone(order->resource, out->name, next)) {
+        out->value = "true";
+    } else if (next != NULL) {
+        out->value = next;
+        out->width = 2;
+    } else {
+        return pe_fail(why, PE_INVALID_PARAMETER, out->name, "%s needs a value", argument);
+    }
+    return PE_OK;
+}
+
+/* Source: RFC 3986, section 2.3; what is not unreserved is encoded. */
+static void add_encoded(pe_buffer *query, const char *text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,:";
+    for (; *text != '\0'; text++) {
+        if (strchr(plain, *text) != NULL)
+            pe_buffer_add(query, text, 1);
+        else
+            pe_buffer_format(query, "%%%02X", (unsigned)(unsigned char)*text);
+    }
+}
+
+static void add_parameter(pe_buffer *query, const struct flag *flag)
+{
+    pe_buffer_str(query, query->bytes == 0 ? "" : "&");
+    add_encoded(query, flag->name);
+    pe_buffer_str(query, "=");
+    add_encoded(query, flag->value);
+}
+
+/* ---- where it goes ---- */
+
+static pe_status find_format(const char *name, pe_order *order, pe_problem *why)
+{
+    pe_buffer known = {0};
+    order->format = name != NULL ? pe_format_by_name(name) : pe_format_by_extension(order->output);
+    if (order->format == NULL && name == NULL && strcmp(order->output, "-") == 0)
+        order->format = pe_formats[0];
+    if (order->format != NULL)
+        return PE_OK;
+    for (size_t f = 0; pe_formats[f] != NULL; f++)
+        pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ",
+                         name != NULL ? pe_formats[f]->name : pe_formats[f]->extension);
+    const pe_status status =
+        pe_fail(why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
+                name != NULL ? "no format is called" : "the extension does not tell the format of",
+                name != NULL ? name : order->output, pe_buffer_text(&known),
+                name != NULL ? "" : ", or give --format");
+    pe_buffer_free(&known);
+    return status;
+}
+
+/* ---- the interface ---- */
+
+/* Flags of the command itself, which are no parameters. */
+static bool take_own(pe_order *order, const struct flag *flag, const char **format)
+{
+    if (strcmp(flag->name, "output") == 0)
+        order->output = flag->value;
+    else if (strcmp(flag->name, "body") == 0)
+        order->body = flag->value;
+    else if (strcmp(flag->name, "format") == 0)
+        *format = flag->value;
+    else
+        return false;
+    return true;
+}
+
+/* One flag with its value. Returns how many arguments it took in *width. */
+static pe_status take(pe_order *order, int n, char **arguments, const char **format, int *width,
+                      pe_problem *why)
+{
+    struct flag flag;
+    if (strcmp(arguments[0], "-o") == 0 && n > 1) {
+        order->output = arguments[1];
+        *width = 2;
+        return PE_OK;
+    }
+    *width = pe_config_flag_width(n, arguments);
+    if (*width > 0) {
+        memcpy(&order->settings[order->n_settings], arguments, (size_t)*width * sizeof *arguments);
+        order->n_settings += *width;
+        return PE_OK;
+    }
+    const pe_status status = split(order, n, arguments, &flag, why);
+    if (status != PE_OK)
+        return status;
+    if (!take_own(order, &flag, format))
+        add_parameter(&order->query, &flag);
+    *width = flag.width;
+    return PE_OK;
+}
+
+static bool asks_help(int n, char **arguments)
+{
+    for (int a = 0; a < n; a++)
+        if (strcmp(arguments[a], "--help") == 0 || strcmp(arguments[a], "-h") == 0)
+            return true;
+    return false;
+}
+
+pe_status pe_order_read(int n_arguments, char **arguments, pe_order *out, pe_problem *why)
+{
+    const char *format = NULL;
+    out->output = "-";
+    out->help = asks_help(n_arguments, arguments);
+    if (n_arguments == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "which encoding? posenc table --help lists them");
+    if (out->help && arguments[0][0] == '-')
+        return PE_OK;
+    pe_status status = find_resource(arguments[0], out, why);
+    if (status != PE_OK || out->help)
+        return status;
+    out->settings = calloc((size_t)n_arguments, sizeof *out->settings);
+    if (out->settings == NULL)
+        return pe_fail_memory(why);
+    for (int a = 1, width = 0; a < n_arguments && status == PE_OK; a += width)
+        status = take(out, n_arguments - a, arguments + a, &format, &width, why);
+    if (status == PE_OK)
+        status = find_format(format, out, why);
+    if (status == PE_OK && out->query.failed)
+        status = pe_fail_memory(why);
+    return status;
+}
+
+void pe_order_free(pe_order *order)
+{
+    pe_buffer_free(&order->query);
+    free(order->settings);
+    *order = (pe_order){0};
+}

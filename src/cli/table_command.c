@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* table_command.c - `posenc table`: the answer of a resource in a file, without a server. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/query.h"
+#include "base/array.h"
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/table_arguments.h"
+#include "encodings/registry.h"
+#include "tables/tables.h"
+
+#define BLOCK_BYTES ((size_t)256 * 1024)
+
+/* All that one answer takes, released by release(). The plan may borrow from the body. */
+struct work {
+    pe_tables *tables;
+    pe_buffer body, parameters;
+    pe_ask ask;
+    pe_plan plan;
+    pe_rendering rendering;
+    pe_stream *stream;
+};
+
+static void release(struct work *work)
+{
+    pe_stream_free(work->stream);
+    pe_plan_free(&work->plan);
+    pe_ask_free(&work->ask);
+    pe_buffer_free(&work->parameters);
+    pe_buffer_free(&work->body);
+    pe_tables_free(work->tables);
+}
+
+/* ---- the body ---- */
+
+static pe_status read_body(const char *path, size_t bytes_max, pe_buffer *out, pe_problem *why)
+{
+    const int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : 1;
+    while (got > 0 && out->bytes <= bytes_max) {
+        char *at = pe_buffer_reserve(out, BLOCK_BYTES);
+        if (at == NULL)
+            break;
+        got = read(fd, at, BLOCK_BYTES);
+        out->bytes += got > 0 ? (size_t)got : 0;
+    }
+    const int error = errno;
+    if (fd >= 0 && fd != STDIN_FILENO)
+        close(fd);
+    if (out->failed)
+        return pe_fail_memory(why);
+    if (got < 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "body", "cannot read %.200s: %s", path,
+                       strerror(error));
+    if (out->bytes > bytes_max)
+        return pe_fail(why, PE_BODY_TOO_LARGE, "body",
+                       "%.200s is larger than max_body_bytes, which is %zu", path, bytes_max);
+    return PE_OK;
+}
+
+/* Media type of a body by its file's name; JSON for standard input. */
+static const char *media_type_of(const char *path)
+{
+    static const char json[] = "application/json";
+    const pe_format *format = pe_format_by_extension(path);
+    if (strcmp(path, "-") == 0)
+        return json;
+    return format == NULL ? NULL : format->media_type;
+}
+
+static pe_status ask_with_body(const pe_order *order, const pe_settings *settings,
+                               const pe_read_limits *limits, struct work *work, pe_problem *why)
+{
+    const char *media_type = media_type_of(order->body);
+    if (media_type == NULL)
+        return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "body",
+                       "a body is a .json, .npy or .safetensors file, got %.200s", order->body);
+    const pe_status status =
+        read_body(order->body, (size_t)settings->max_body_bytes, &work->body, why);
+    if (status != PE_OK)
+        return status;
+    const pe_binary_body binary = {
+        .media_type = media_type, .data = work->body.data, .bytes = work->body.bytes};
+    if (strcmp(media_type, "application/json") != 0)
+        return pe_ask_from_binary(order->resource, order->query.data, order->query.bytes, &binary,
+                                  limits, &work->ask, why);
+    if (order->query.bytes > 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "parameters are members of the JSON body, not flags beside it");
+    return pe_ask_from_json(order->resource, work->body.data, work->body.bytes, limits, &work->ask,
+                            why);
+}
+
+/* ---- from parameters to a stream ---- */
+
+static pe_status read_ask(const pe_order *order, const pe_settings *settings, struct work *work,
+                          pe_problem *why)
+{
+    const pe_read_limits limits = {.max_elements = (size_t)settings->max_elements,
+                                   .max_positions = (size_t)settings->max_positions,
+                                   .max_depth = (size_t)settings->max_json_depth};
+    if (order->body != NULL)
+        return ask_with_body(order, settings, &limits, work, why);
+    if (order->resource->kind == PE_TRANSFORM)
+        return pe_fail(why, PE_MISSING_PARAMETER, "body",
+                       "%s transforms vectors: give them with --body FILE (.json, .npy or "
+                       ".safetensors)",
+                       order->resource->name);
+    return pe_ask_from_query(order->resource, order->query.data, order->query.bytes, &limits,
+                             &work->ask, why);
+}
+
+static pe_status make_stream(const pe_order *order, const pe_settings *settings, struct work *work,
+                             pe_problem *why)
+{
+    const pe_limits limits = {.max_elements = (size_t)settings->max_elements};
+    const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
+                                       .tables = (size_t)settings->learned_tables};
+    size_t chosen;
+    pe_status status = pe_tables_make((size_t)settings->table_cache_bytes, &work->tables, why);
+    if (status == PE_OK)
+        status = pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why);
+    if (status == PE_OK)
+        status = read_ask(order, settings, work, why);
+    if (status != PE_OK)
+        return status;
+    status = order->resource->plan(&work->ask.values, work->tables, &limits, &work->plan, why);
+    if (status != PE_OK) {
+        pe_ask_locate(&work->ask, why);
+        return status;
+    }
+    pe_values_json(&work->ask.values, &work->parameters);
+    work->rendering =
+        (pe_rendering){.format = order->format,
+                       .base64 = work->ask.base64,
+                       .tensor = work->ask.tensor[0] == '\0' ? NULL : work->ask.tensor,
+                       .encoding = order->resource->encoding,
+                       .parameters = pe_buffer_text(&work->parameters)};
+    if (work->parameters.failed)
+        return pe_fail_memory(why);
+    status = pe_format_check(&work->plan, &work->rendering, &chosen, why);
+    if (status != PE_OK)
+        return status;
+    return pe_stream_make(&work->plan, &work->rendering, &work->stream, why);
+}
+
+/* ---- the file ---- */
+
+static pe_status fail_writing(const char *path, int error, pe_problem *why)
+{
+    return pe_fail(why, PE_INTERNAL, "output", "cannot write %.200s: %s", path, strerror(error));
+}
+
+static bool write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t written = write(fd, data, bytes);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        data += written;
+        bytes -= (size_t)written;
+    }
+    return true;
+}
+
+static pe_status copy_stream(pe_stream *stream, int fd, const char *path, pe_problem *why)
+{
+    char *block = aligned_alloc(64, BLOCK_BYTES);
+    size_t got = 1;
+    pe_status status = block == NULL ? pe_fail_memory(why) : PE_OK;
+    while (status == PE_OK && got > 0) {
+        status = pe_stream_read(stream, block, BLOCK_BYTES, &got, why);
+        if (status == PE_OK && !write_all(fd, block, got))
+            status = fail_writing(path, errno, why);
+    }
+    free(block);
+    return status;
+}
+
+/* The file is opened only now: what cannot be made leaves an older file of this name alone, and
+ * what fails half-way leaves none. */
+static pe_status write_file(pe_stream *stream, const char *path, pe_problem *why)
+{
+    struct stat facts;
+    if (strcmp(path, "-") == 0)
+        return copy_stream(stream, STDOUT_FILENO, "standard output", why);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fail_writing(path, errno, why);
+    const bool regular = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+    pe_status status = copy_stream(stream, fd, path, why);
+    if (close(fd) != 0 && status == PE_OK)
+        status = fail_writing(path, errno, why);
+    if (status != PE_OK && regular)
+        unlink(path);
+    return status;
+}
+
+/* ---- help ---- */
+
+void pe_cli_table_help(pe_buffer *out)
+{
+    pe_buffer_str(out, "Encodings:\n");
+    for (size_t r = 0; pe_resources[r] != NULL; r++)
+        pe_buffer_format(out, "  %-24s %s%s\n", pe_resources[r]->name, pe_resources[r]->summary,
+                         pe_resources[r]->kind == PE_TRANSFORM ? " (needs --body)" : "");
+    pe_buffer_str(out, "\nposenc table ENCODING --help lists its parameters.\n");
+}
+
+static void print_resource_help(const pe_resource *resource, pe_buffer *out)
+{
+    pe_buffer_format(out, "posenc table %s [--name value ...] -o FILE\n\n%s\n\n  %s\n  %s\n\n",
+                     resource->name, resource->summary, resource->formula, resource->source);
+    for (size_t p = 0; p < resource->n_params; p++) {
+        const pe_param *param = &resource->params[p];
+        if (param->kind == PE_KIND_TENSOR)
+            continue;
+        pe_buffer_format(out, "  --%-24s %s%s", param->name, param->help,
+                         param->required ? " Required." : "");
+        const bool one = param->kind == PE_KIND_CHOICE, some = param->kind == PE_KIND_CHOICES;
+        for (size_t c = 0; (one || some) && param->choices[c] != NULL; c++)
+            pe_buffer_format(out, "%s%s",
+                             c != 0 ? ", "
+                             : one  ? " One of: "
+                                    : " Some of: ",
+                             param->choices[c]);
+        pe_buffer_str(out, "\n");
+    }
+    pe_buffer_str(out, "  --tensor                   Which tensor, where the format holds one.\n"
+                       "  --encoding_format          float or base64 (JSON).\n"
+                       "  --format                   ");
+    for (size_t f = 0; pe_formats[f] != NULL; f++)
+        pe_buffer_format(out, "%s%s", f == 0 ? "" : ", ", pe_formats[f]->name);
+    pe_buffer_str(out, "; default by FILE's extension.\n");
+}
+
+/* ---- the command ---- */
+
+/* What JSON carries in "warnings" is said here, too: other formats have no place for it. */
+static void log_warnings(const pe_plan *plan)
+{
+    for (size_t w = 0; w < plan->n_warnings; w++)
+        pe_log(PE_LOG_WARN, "table_warning",
+               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
+}
+
+static pe_status run(const pe_order *order, pe_problem *why)
+{
+    pe_config *config = NULL;
+    pe_status status = pe_cli_configure(order->n_settings, order->settings, &config, why);
+    if (status != PE_OK)
+        return status;
+    struct work work = {0};
+    status = make_stream(order, pe_config_settings(config), &work, why);
+    if (status == PE_OK) {
+        log_warnings(&work.plan);
+        status = write_file(work.stream, order->output, why);
+    }
+    release(&work);
+    pe_config_free(config);
+    return status;
+}
+
+int pe_cli_table(int n_arguments, char **arguments)
+{
+    pe_order order = {0};
+    pe_problem why;
+    pe_status status = pe_order_read(n_arguments, arguments, &order, &why);
+    if (status == PE_OK && order.help) {
+        pe_buffer text = {0};
+        if (order.resource != NULL)
+            print_resource_help(order.resource, &text);
+        else
+            pe_cli_table_help(&text);
+        pe_order_free(&order);
+        return pe_cli_print(&text);
+    }
+    if (status == PE_OK)
+        status = run(&order, &why);
+    pe_order_free(&order);
+    return status == PE_OK ? PE_EXIT_OK : pe_cli_fail("table_failed", &why);
+}

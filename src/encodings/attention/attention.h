@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* attention.h - what the resources of attention probabilities share: scores to probabilities, row
+ * by row. */
+#ifndef PE_ENCODINGS_ATTENTION_ATTENTION_H
+#define PE_ENCODINGS_ATTENTION_ATTENTION_H
+
+#include "exact/softmax.h"
+#include "plan/plan.h"
+
+/** Magnitudes of scores stay below it: what pairs and pe_softmax take. */
+#define PE_ATTENTION_SCORE_MAX 0x1p900
+
+/** How the scores of a row are made. First member of a resource's state. */
+typedef struct pe_attention {
+    size_t keys;    /* of a row */
+    size_t scratch; /* doubles that scores wants */
+    /** The scores of row `row` (of all queries of all heads); hi = -infinity where masked. */
+    void (*scores)(const void *state, size_t row, double *scratch, pe_pair *score);
+} pe_attention;
+
+/**
+ * Add the tensor of probabilities, [heads, queries, keys].
+ *
+ * Errors  INVALID_PARAMETER at `where`: more queries than keys, or more than PE_SOFTMAX_MAX keys;
+ *         TOO_MANY_ELEMENTS.
+ */
+pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_shape *shape,
+                            pe_dtype dtype, const char *where, pe_problem *why) PE_MUST_CHECK;
+
+/** The plan's fill: rows of scores made into probabilities. */
+pe_status pe_attention_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                            pe_problem *why);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* learned_ids.c - which rows of a learned table the tokens of padded batches take. */
+#include <stdlib.h>
+
+#include "encodings/learned/learned_rows.h"
+#include "encodings/registry.h"
+#include "encodings/relative/relative.h"
+
+#define ID_MAX 1073741823 /* so that a sum of two is an int32 */
+
+static const pe_param params[] = {
+    {.name = "input_ids",
+     .kind = PE_KIND_TENSOR,
+     .integers_only = true,
+     .as_float64 = true,
+     .optional = true,
+     .min_dims = 1,
+     .max_dims = 2,
+     .help = "Tokens [n] or [batch, n]; those that equal padding_idx are padding.",
+     .example = "[[0,31,2,1]]"},
+    {.name = "padding_idx",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = ID_MAX,
+     .fallback = 1,
+     .help = "With input_ids: the token of padding, and the id that it gets; others count from the "
+             "one after it.",
+     .example = "1"},
+    {.name = "attention_mask",
+     .kind = PE_KIND_TENSOR,
+     .integers_only = true,
+     .as_float64 = true,
+     .optional = true,
+     .min_dims = 1,
+     .max_dims = 2,
+     .help = "Instead of input_ids: [n] or [batch, n], 1 for a token and 0 for padding.",
+     .example = "[[0,1,1,1]]"},
+    {.name = "offset",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = ID_MAX,
+     .fallback = 0,
+     .unit = "rows",
+     .help = "With attention_mask: the id of the first token; padding gets the one before.",
+     .example = "2"},
+    {.name = "past_key_values_length",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = ID_MAX,
+     .fallback = 0,
+     .unit = "tokens",
+     .help = "Tokens before these: input_ids has them not, and they are added; attention_mask has "
+             "them, and they are left out.",
+     .example = "0"},
+    PE_RELATIVE_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+void pe_learned_ids_free(pe_learned_ids *ids)
+{
+    free(ids->id);
+    *ids = (pe_learned_ids){0};
+}
+
+/* Room for the last n - past of the n tokens of each sequence. */
+static pe_status make_ids(const pe_shape *of, size_t past, pe_learned_ids *out, pe_problem *why)
+{
+    pe_shape shape = *of;
+    shape.dim[shape.ndim - 1] -= past;
+    const size_t batches = shape.ndim == 2 ? shape.dim[0] : 1;
+    *out = (pe_learned_ids){.shape = shape, .count = batches * shape.dim[shape.ndim - 1]};
+    out->id = calloc(out->count + 1, sizeof *out->id);
+    return out->id == NULL ? pe_fail_memory(why) : PE_OK;
+}
+
+static pe_status check_mask(const pe_array *mask, int64_t past, pe_problem *why)
+{
+    const double *m = mask->data;
+    const size_t n = mask->shape.dim[mask->shape.ndim - 1];
+    for (size_t i = 0; i < mask->elements; i++)
+        if (m[i] != 0 && m[i] != 1)
+            return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                           "attention_mask must be of zeros and ones, got %.17g", m[i]);
+    if ((uint64_t)past >= n)
+        return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
+                       "past_key_values_length must be below the tokens of attention_mask, which "
+                       "are %zu, got %lld",
+                       n, (long long)past);
+    return PE_OK;
+}
+
+pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
+                                 pe_problem *why)
+{
+    pe_status status = check_mask(mask, past, why);
+    if (status == PE_OK)
+        status = make_ids(&mask->shape, (size_t)past, out, why);
+    if (status != PE_OK)
+        return status;
+    const double *m = mask->data;
+    const size_t n = mask->shape.dim[mask->shape.ndim - 1];
+    int64_t *id = out->id, ones = 0;
+    for (size_t i = 0; i < mask->elements; i++) {
+        ones = (i % n == 0 ? 0 : ones) + (m[i] != 0);
+        if (i % n >= (size_t)past)
+            *id++ = m[i] != 0 ? ones - 1 : -1;
+    }
+    return PE_OK;
+}
+
+/* (cumsum(mask) + past) * mask + padding_idx, where mask is 0 at padding. */
+static pe_status ids_of_tokens(const pe_array *tokens, int64_t padding, int64_t past,
+                               pe_learned_ids *out, pe_problem *why)
+{
+    const pe_status status = make_ids(&tokens->shape, 0, out, why);
+    if (status != PE_OK)
+        return status;
+    const double *token = tokens->data;
+    const size_t n = tokens->shape.dim[tokens->shape.ndim - 1];
+    int64_t count = 0;
+    for (size_t i = 0; i < tokens->elements; i++) {
+        const bool real = token[i] != (double)padding;
+        count = (i % n == 0 ? 0 : count) + real;
+        out->id[i] = real ? count + past + padding : padding;
+    }
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    pe_learned_ids_free(of);
+    free(of);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const pe_learned_ids *ids = plan->state;
+    int32_t *to = out;
+    for (size_t u = 0; u < units; u++)
+        to[u] = (int32_t)ids->id[first + u];
+    return PE_OK;
+}
+
+/* One of the two, and nothing that belongs to the other. */
+static pe_status check_rule(pe_values *values, bool by_tokens, pe_problem *why)
+{
+    const char *of_other = by_tokens ? "offset" : "padding_idx";
+    if (pe_values_present(values, "input_ids") == pe_values_present(values, "attention_mask"))
+        return by_tokens ? pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                                   "input_ids and attention_mask stand for two rules: give one")
+                         : pe_fail(why, PE_MISSING_PARAMETER, "input_ids",
+                                   "input_ids is required, or attention_mask");
+    if (pe_values_given(values, of_other))
+        return pe_fail(why, PE_INVALID_PARAMETER, of_other, "%s goes with %s, which is not given",
+                       of_other, by_tokens ? "attention_mask" : "input_ids");
+    pe_values_find(values, of_other)->present = false;
+    return PE_OK;
+}
+
+static pe_status make(const pe_values *values, bool by_tokens, pe_learned_ids *out, pe_problem *why)
+{
+    const int64_t past = pe_values_int(values, "past_key_values_length");
+    if (by_tokens)
+        return ids_of_tokens(&pe_values_find(values, "input_ids")->tensor,
+                             pe_values_int(values, "padding_idx"), past, out, why);
+    const pe_status status =
+        pe_learned_ids_of_mask(&pe_values_find(values, "attention_mask")->tensor, past, out, why);
+    for (size_t i = 0; status == PE_OK && i < out->count; i++)
+        out->id[i] += pe_values_int(values, "offset");
+    return status;
+}
+
+static pe_status check_range(const pe_learned_ids *ids, pe_problem *why)
+{
+    for (size_t i = 0; i < ids->count; i++)
+        if (ids->id[i] > INT32_MAX)
+            return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
+                           "id %zu overflows int32", i);
+    return PE_OK;
+}
+
+static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                          pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    const bool by_tokens = pe_values_present(values, "input_ids");
+    pe_status status = check_rule(values, by_tokens, why);
+    if (status != PE_OK)
+        return status;
+    pe_learned_ids *ids = calloc(1, sizeof *ids);
+    if (ids == NULL)
+        return pe_fail_memory(why);
+    out->state = ids;
+    out->free_state = free_state;
+    out->fill = fill;
+    status = make(values, by_tokens, ids, why);
+    if (status == PE_OK)
+        status = check_range(ids, why);
+    return status == PE_OK
+               ? pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why)
+               : status;
+}
+
+/**
+ * The positions of tokens in padded batches.
+ *
+ * Source    input_ids: huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
+ *           RobertaEmbeddings.create_position_ids_from_input_ids; fairseq and M2M-100 number
+ *           tokens so, too. attention_mask: OPTLearnedPositionalEmbedding.forward there.
+ * Shapes    input_ids [n] or [batch, n] -> the same; attention_mask without the past tokens.
+ * Errors    INVALID_PARAMETER: both rules at once, a mask that is none.
+ */
+const pe_resource pe_position_ids = {
+    .path = "/v1/position-ids",
+    .encoding = "learned",
+    .name = "position-ids",
+    .kind = PE_TRANSFORM,
+    .summary = "Position ids of the tokens of padded batches.",
+    .formula = "input_ids: mask = (input_ids != padding_idx), (cumsum(mask) + past) * mask + "
+               "padding_idx; attention_mask: cumsum(mask) * mask - 1 + offset",
+    .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
+              "create_position_ids_from_input_ids (RoBERTa), OPTLearnedPositionalEmbedding",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_ids,
+};

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* learned_interpolate.c - a learned table of image patches at another resolution. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/learned/learned_rows.h"
+#include "encodings/registry.h"
+
+/* Weights are quotients of integers below 2^53 then. */
+#define SIDE_MAX 4096
+
+/* Most patches that one patch is made of, along an axis. */
+#define TAPS_MAX 4
+
+/* What an element costs: so many products, and reading what they are made of. */
+#define WORK 64
+
+enum { BICUBIC, BILINEAR };
+
+static const char *const modes[] = {[BICUBIC] = "bicubic", [BILINEAR] = "bilinear", NULL};
+
+#define GRID(NAME, HELP, ...)                                                                      \
+    {                                                                                              \
+        .name = (NAME), .kind = PE_KIND_REAL_LIST, .min = 1, .max = SIDE_MAX, .list_max = 2,       \
+        .unit = "patches", .help = (HELP), __VA_ARGS__                                             \
+    }
+#define SOURCE_GRID                                                                                \
+    GRID("source_grid", "Height and width of the table's grid; one number for a square.",          \
+         .optional = true, .fallback_text = "a square", .example = "4,4")
+#define TARGET_GRID                                                                                \
+    GRID("target_grid", "Height and width wanted; one number for a square.", .required = true,     \
+         .example = "6,3")
+#define EXTRA_TOKENS                                                                               \
+    {                                                                                              \
+        .name = "extra_tokens", .kind = PE_KIND_INT, .min = 0, .max = 65536, .fallback = 1,        \
+        .unit = "rows", .help = "First rows that belong to no patch, as a class token; kept.",     \
+        .example = "1"                                                                             \
+    }
+#define MODE                                                                                       \
+    {                                                                                              \
+        .name = "mode", .kind = PE_KIND_CHOICE, .choices = modes,                                  \
+        .help = "bicubic: Keys's cubic with a = -0.75; both as PyTorch with align_corners=False.", \
+        .example = "bicubic"                                                                       \
+    }
+
+static const pe_param named_params[] = {
+    PE_LEARNED_NAME,         SOURCE_GRID, TARGET_GRID, EXTRA_TOKENS, MODE, PE_LEARNED_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+static const pe_param body_params[] = {
+    {.name = "table",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "The table [extra_tokens + height * width, width of a row].",
+     .example = "[[0,0],[1,0],[0,1],[1,1],[2,2]]"},
+    SOURCE_GRID,
+    TARGET_GRID,
+    EXTRA_TOKENS,
+    MODE,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* ---- weights ---- */
+
+/* The patches along an axis that one patch is made of. */
+typedef struct taps {
+    size_t at[TAPS_MAX];
+    double weight[TAPS_MAX];
+} taps;
+
+/*
+ * The cubic W(p/q), q > 0, 0 <= p <= 2q, rounded once. With a = -3/4:
+ *
+ *     (5 x^3 - 9 x^2 + 4) / 4              x = p/q <= 1
+ *     (-3 x^3 + 15 x^2 - 24 x + 12) / 4    1 < x <= 2
+ *
+ * Source  Keys 1981, "Cubic convolution interpolation for digital image processing", equation 4
+ *         with a free; q <= 2^13, so that all terms are below 2^47.
+ */
+static double cubic(int64_t p, int64_t q)
+{
+    const int64_t inner = 5 * p * p * p - 9 * p * p * q + 4 * q * q * q;
+    const int64_t outer = -3 * p * p * p + 15 * p * p * q - 24 * p * q * q + 12 * q * q * q;
+    return (double)(p <= q ? inner : outer) / (double)(4 * q * q * q);
+}
+
+static size_t clamped(int64_t at, size_t side)
+{
+    return at < 0 ? 0 : (uint64_t)at < side ? (size_t)at : side - 1;
+}
+
+/* Patch i of `to` lies at (i + 1/2) from/to - 1/2 of the other grid: floor + r/q, q = 2 to. */
+static taps taps_of(size_t mode, size_t i, size_t from, size_t to)
+{
+    taps t = {{0}, {0}};
+    const int64_t q = 2 * (int64_t)to;
+    const int64_t place = (2 * (int64_t)i + 1) * (int64_t)from - (int64_t)to;
+    const int64_t floor = (place + q) / q - 1; /* place + q > 0 */
+    const int64_t r = place - floor * q;
+    if (mode == BILINEAR) {
+        t = (taps){{clamped(floor, from), clamped(floor + 1, from)},
+                   {(double)(q - r) / (double)q, (double)r / (double)q}};
+        return t;
+    }
+    for (int k = 0; k < TAPS_MAX; k++) {
+        const int64_t p = r - (k - 1) * q;
+        t.at[k] = clamped(floor + k - 1, from);
+        t.weight[k] = cubic(p < 0 ? -p : p, q);
+    }
+    return t;
+}
+
+/* The largest sum of magnitudes of weights along an axis. */
+static double gain_of(size_t mode, size_t from, size_t to)
+{
+    double most = 0;
+    for (size_t i = 0; i < to; i++) {
+        const taps t = taps_of(mode, i, from, to);
+        double sum = 0;
+        for (int k = 0; k < TAPS_MAX; k++)
+            sum += fabs(t.weight[k]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* ---- rows ---- */
+
+typedef struct grid {
+    size_t height, width;
+} grid;
+
+typedef struct state {
+    const pe_array *rows;
+    pe_array own; /* rows of a body */
+    grid source, target;
+    size_t extra, mode;
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_array_free(&s->own);
+    free(s);
+}
+
+/* sum_y wy (sum_x wx v), from the first to the last, of one patch; in float64. row, sum: room for
+ * one row each. */
+static void mix(const state *s, const taps *y, const taps *x, size_t width, double *row,
+                double *sum, double *out)
+{
+    const size_t count = s->mode == BICUBIC ? TAPS_MAX : 2;
+    memset(out, 0, width * sizeof *out);
+    for (size_t j = 0; j < count; j++) {
+        memset(sum, 0, width * sizeof *sum);
+        for (size_t k = 0; k < count; k++) {
+            const size_t patch = s->extra + y->at[j] * s->source.width + x->at[k];
+            pe_learned_copy(s->rows, patch * width, width, PE_FLOAT64, row);
+            for (size_t c = 0; c < width; c++)
+                sum[c] += x->weight[k] * row[c];
+        }
+        for (size_t c = 0; c < width; c++)
+            out[c] += y->weight[j] * sum[c];
+    }
+}
+
+static void put_patch(const state *s, size_t patch, size_t width, pe_dtype dtype, double *memory,
+                      char *out)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    const taps y = taps_of(s->mode, patch / s->target.width, s->source.height, s->target.height);
+    const taps x = taps_of(s->mode, patch % s->target.width, s->source.width, s->target.width);
+    double *mixed = memory + 2 * width;
+    mix(s, &y, &x, width, memory, memory + width, mixed);
+    for (size_t c = 0; c < width; c++)
+        pe_dtype_store(dtype, mixed[c] + 0.0, out + c * bytes);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const state *s = plan->state;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
+    double *memory = malloc(3 * width * sizeof *memory);
+    if (memory == NULL)
+        return pe_fail_memory(why);
+    for (size_t u = 0; u < units; u++) {
+        const size_t row = first + u;
+        char *to = (char *)out + u * bytes;
+        if (row < s->extra)
+            pe_learned_copy(s->rows, row * width, width, tensor->dtype, to);
+        else
+            put_patch(s, row - s->extra, width, tensor->dtype, memory, to);
+    }
+    free(memory);
+    return PE_OK;
+}
+
+/* ---- the plan ---- */
+
+static pe_status read_grid(pe_values *values, const char *name, grid *out, pe_problem *why)
+{
+    const pe_value *value = pe_values_find(values, name);
+    const double height = value->list[0], width = value->list[value->list_length - 1];
+    if (height != trunc(height) || width != trunc(width))
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be integers, got %.17g and %.17g",
+                       name, height, width);
+    *out = (grid){(size_t)height, (size_t)width};
+    return PE_OK;
+}
+
+/* The list as a canonical form has it: two numbers. */
+static pe_status set_grid(pe_values *values, const char *name, const grid *from, pe_problem *why)
+{
+    pe_value *value = pe_values_find(values, name);
+    double *list = malloc(2 * sizeof *list);
+    if (list == NULL)
+        return pe_fail_memory(why);
+    list[0] = (double)from->height;
+    list[1] = (double)from->width;
+    free(value->list);
+    value->list = list;
+    value->list_length = 2;
+    value->present = true;
+    return PE_OK;
+}
+
+static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe_problem *why)
+{
+    const size_t n = rows->shape.dim[0];
+    const size_t patches = n > extra ? n - extra : 0;
+    size_t side = 0;
+    while (side * side < patches && side <= SIDE_MAX)
+        side++;
+    *out = (grid){side, side};
+    if (patches > 0 && side * side == patches)
+        return PE_OK;
+    return pe_fail(why, PE_MISSING_PARAMETER, "source_grid",
+                   "source_grid is required: %zu rows less %zu extra_tokens are no square", n,
+                   extra);
+}
+
+static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, pe_problem *why)
+{
+    const bool derived = !pe_values_present(values, "source_grid");
+    s->extra = (size_t)pe_values_int(values, "extra_tokens");
+    s->mode = pe_values_choice(values, "mode");
+    pe_status status = derived ? derive_source(rows, s->extra, &s->source, why)
+                               : read_grid(values, "source_grid", &s->source, why);
+    if (status == PE_OK)
+        status = read_grid(values, "target_grid", &s->target, why);
+    const size_t patches = s->source.height * s->source.width;
+    if (status == PE_OK && s->extra + patches != rows->shape.dim[0])
+        status = pe_fail(why, PE_INVALID_PARAMETER, "source_grid",
+                         "source_grid must, with extra_tokens, account for the table's %zu rows, "
+                         "got %zu * %zu + %zu",
+                         rows->shape.dim[0], s->source.height, s->source.width, s->extra);
+    if (status == PE_OK)
+        status = set_grid(values, "source_grid", &s->source, why);
+    return status == PE_OK ? set_grid(values, "target_grid", &s->target, why) : status;
+}
+
+/* What the sums can reach must fit the type. */
+static double reach_of(const state *s, double largest)
+{
+    return largest * gain_of(s->mode, s->source.height, s->target.height) *
+           gain_of(s->mode, s->source.width, s->target.width);
+}
+
+static pe_status plan_table(pe_values *values, const pe_learned_rows *table, state *s,
+                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    pe_dtype dtype = PE_FLOAT32;
+    pe_status status = read_grids(values, table->rows, s, why);
+    if (status == PE_OK)
+        status = pe_learned_dtype(values, table, reach_of(s, table->largest), &dtype, why);
+    if (status != PE_OK)
+        return status;
+    const size_t width = table->rows->shape.dim[1];
+    const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
+    status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
+    if (status == PE_OK)
+        out->tensors[0].work = WORK;
+    return status;
+}
+
+static state *begin(pe_plan *out)
+{
+    state *s = calloc(1, sizeof *s);
+    out->state = s;
+    out->free_state = s != NULL ? free_state : NULL;
+    out->fill = fill;
+    return s;
+}
+
+static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
+{
+    pe_learned_rows table = {0};
+    const pe_status status = pe_learned_open(values, tables, out, &table, why);
+    if (status != PE_OK)
+        return status;
+    state *s = begin(out);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->rows = table.rows;
+    return plan_table(values, &table, s, limits, out, why);
+}
+
+static pe_status plan_body(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    state *s = begin(out);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->own = pe_values_take(values, "table");
+    s->rows = &s->own;
+    if (s->own.shape.dim[1] > PE_LEARNED_WIDTH_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "table",
+                       "table must have at most %d channels, got %zu", PE_LEARNED_WIDTH_MAX,
+                       s->own.shape.dim[1]);
+    pe_learned_rows table = {.rows = &s->own, .name = "table"};
+    const size_t bytes = pe_dtype_bytes(s->own.dtype);
+    for (size_t e = 0; e < s->own.elements; e++)
+        table.largest =
+            fmax(table.largest,
+                 fabs(pe_dtype_load(s->own.dtype, (const char *)s->own.data + e * bytes)));
+    return plan_table(values, &table, s, limits, out, why);
+}
+
+#define FORMULA                                                                                    \
+    "sum_y W(v - y) sum_x W(u - x) table[y, x], (v, u) = (i + 1/2) source/target - 1/2 along "     \
+    "each axis, patches beyond the edge as those on it; W: Keys's cubic, a = -3/4, or linear"
+#define SOURCE                                                                                     \
+    "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "                          \
+    "ViTEmbeddings.interpolate_pos_encoding; Keys 1981, doi:10.1109/TASSP.1981.1163711"
+
+/**
+ * A table at another resolution.
+ *
+ * Source    Dosovitskiy et al. 2021, arXiv:2010.11929, section 3.2; as PyTorch's interpolate with
+ *           align_corners=False, in ViTEmbeddings.interpolate_pos_encoding of
+ *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532.
+ * Shapes    [extra_tokens + h w, width] -> [extra_tokens + H W, width].
+ * Accuracy  weights correctly rounded to float64, sums in float64 in a fixed order: within 0.5 ulp
+ *           of dtype + 2^-49 times the sum of the magnitudes.
+ * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: a grid that is not the table's, a dtype
+ *           that the sums may overflow; MISSING_PARAMETER: a grid that is no square.
+ */
+const pe_resource pe_learned_interpolate = {
+    .path = "/v1/learned/{name}/interpolate",
+    .encoding = "learned",
+    .name = "learned/table-interpolate",
+    .kind = PE_TABLE,
+    .summary = "A learned table of image patches at another resolution.",
+    .formula = FORMULA,
+    .source = SOURCE,
+    .params = named_params,
+    .n_params = PE_LEN(named_params),
+    .plan = plan_named,
+};
+
+/** The same of a table in the body. */
+const pe_resource pe_learned_interpolate_body = {
+    .path = "/v1/learned/interpolate",
+    .encoding = "learned",
+    .name = "learned/interpolate",
+    .kind = PE_TRANSFORM,
+    .summary = "A table of image patches, given in the body, at another resolution.",
+    .formula = FORMULA,
+    .source = SOURCE,
+    .params = body_params,
+    .n_params = PE_LEN(body_params),
+    .plan = plan_body,
+};

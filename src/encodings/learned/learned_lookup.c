@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* learned_lookup.c - rows of a learned table for batches, and embeddings with them added. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/learned/learned_rows.h"
+#include "encodings/registry.h"
+#include "kernels/kernels.h"
+
+#define POSITIONS(HELP)                                                                            \
+    {                                                                                              \
+        .name = "positions", .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,   \
+        .two_axes = true, .fallback_text = "0:n", .unit = "tokens", .help = (HELP),                \
+        .example = "0:2"                                                                           \
+    }
+#define ATTENTION_MASK                                                                             \
+    {                                                                                              \
+        .name = "attention_mask", .kind = PE_KIND_TENSOR, .integers_only = true,                   \
+        .as_float64 = true, .optional = true, .min_dims = 1, .max_dims = 2,                        \
+        .help =                                                                                    \
+            "Instead of positions: [n] or [batch, n], 1 for a token and 0 for padding; tokens "    \
+            "are counted, padding is at position -1.",                                             \
+        .example = "[[0,1]]"                                                                       \
+    }
+#define PAST                                                                                       \
+    {                                                                                              \
+        .name = "past_key_values_length", .kind = PE_KIND_INT, .min = 0,                           \
+        .max = PE_POSITION_LIMIT - 1, .fallback = 0, .unit = "tokens",                             \
+        .help = "First tokens of attention_mask that are counted and left out.", .example = "0"    \
+    }
+
+static const pe_param lookup_params[] = {
+    PE_LEARNED_NAME,
+    ATTENTION_MASK,
+    POSITIONS("Positions, also [batch, n]: a:b, a:b:step, a number, or a list. One of the two is "
+              "needed."),
+    PE_LEARNED_OFFSET,
+    PAST,
+    PE_LEARNED_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+static const pe_param add_params[] = {
+    PE_LEARNED_NAME,
+    {.name = "embeddings",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 3,
+     .help = "Embeddings [n, width] or [batch, n, width].",
+     .example = "[[0,0,0,0],[0,0,0,0]]"},
+    ATTENTION_MASK,
+    POSITIONS("Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list."),
+    PE_LEARNED_OFFSET,
+    PAST,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* ---- which rows ---- */
+
+/* Which rows tokens take: offset further than their ids, which a mask gave, or their positions. */
+typedef struct places {
+    pe_learned_ids ids;     /* of a mask; else ids.id is NULL, and there are */
+    pe_positions positions; /* as they were asked for */
+    pe_shape shape;         /* [n] or [batch, n] */
+    size_t count;           /* of tokens */
+    int64_t offset;
+} places;
+
+static size_t row_of(const places *t, size_t i)
+{
+    const int64_t id =
+        t->ids.id != NULL ? t->ids.id[i] : (int64_t)pe_positions_at(&t->positions, i);
+    return (size_t)(id + t->offset);
+}
+
+static void free_places(places *t)
+{
+    pe_learned_ids_free(&t->ids);
+    pe_positions_free(&t->positions);
+}
+
+static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_rows *table,
+                         places *out, pe_problem *why)
+{
+    const pe_status status = pe_learned_ids_of_mask(mask, past, &out->ids, why);
+    if (status != PE_OK)
+        return status;
+    int64_t low = out->ids.id[0], high = out->ids.id[0];
+    for (size_t i = 0; i < out->ids.count; i++) {
+        low = out->ids.id[i] < low ? out->ids.id[i] : low;
+        high = out->ids.id[i] > high ? out->ids.id[i] : high;
+    }
+    out->shape = out->ids.shape;
+    out->count = out->ids.count;
+    return pe_learned_check_rows(table, (double)low, (double)high, out->offset, "attention_mask",
+                                 why);
+}
+
+static pe_status by_positions(const pe_positions *positions, const pe_learned_rows *table,
+                              places *out, pe_problem *why)
+{
+    const pe_status status = pe_learned_check_positions(table, positions, out->offset, why);
+    out->shape = positions->shape;
+    out->count = positions->count;
+    return status == PE_OK ? pe_positions_copy(positions, &out->positions, why) : status;
+}
+
+/* From the mask or the positions, whichever is given. */
+static pe_status read_places(pe_values *values, const pe_learned_rows *table, places *out,
+                             pe_problem *why)
+{
+    const pe_value *positions = pe_values_find(values, "positions");
+    const pe_value *mask = pe_values_find(values, "attention_mask");
+    pe_value *past = pe_values_find(values, "past_key_values_length");
+    out->offset = pe_values_int(values, "offset");
+    if (mask->present && positions->given)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions and attention_mask both say where tokens are: give one");
+    if (mask->present)
+        return by_mask(&mask->tensor, past->integer, table, out, why);
+    if (past->given)
+        return pe_fail(why, PE_INVALID_PARAMETER, "past_key_values_length",
+                       "past_key_values_length goes with attention_mask, which is not given");
+    past->present = false;
+    return by_positions(&positions->positions, table, out, why);
+}
+
+/* ---- rows of batches ---- */
+
+typedef struct lookup {
+    const pe_array *rows;
+    places places;
+} lookup;
+
+static void free_lookup(void *state)
+{
+    lookup *l = state;
+    free_places(&l->places);
+    free(l);
+}
+
+static pe_status fill_lookup(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                             pe_problem *why)
+{
+    (void)why;
+    const lookup *l = plan->state;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
+    for (size_t u = 0; u < units; u++)
+        pe_learned_copy(l->rows, row_of(&l->places, first + u) * width, width, tensor->dtype,
+                        (char *)out + u * bytes);
+    return PE_OK;
+}
+
+static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    pe_learned_rows table = {0};
+    pe_dtype dtype = PE_FLOAT32;
+    pe_status status = pe_learned_open(values, tables, out, &table, why);
+    if (status == PE_OK)
+        status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
+    if (status != PE_OK)
+        return status;
+    if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
+        return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
+                       "attention_mask is required, or positions");
+    lookup *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return pe_fail_memory(why);
+    l->rows = table.rows;
+    out->state = l;
+    out->free_state = free_lookup;
+    out->fill = fill_lookup;
+    status = read_places(values, &table, &l->places, why);
+    if (status != PE_OK)
+        return status;
+    pe_shape shape = l->places.shape;
+    const size_t width = table.rows->shape.dim[1];
+    shape.dim[shape.ndim++] = width;
+    return pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
+}
+
+/**
+ * The rows that the tokens of a padded batch take.
+ *
+ * Source    huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
+ *           OPTLearnedPositionalEmbedding.forward (offset 2 there).
+ * Shapes    attention_mask or positions [n] or [batch, n] -> [.., n, width]; without past tokens.
+ * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: a row that it has not.
+ */
+const pe_resource pe_learned_lookup = {
+    .path = "/v1/learned/{name}/lookup",
+    .encoding = "learned",
+    .name = "learned/lookup",
+    .kind = PE_TRANSFORM,
+    .summary = "Rows of a learned table for the tokens of padded batches.",
+    .formula = "table[pos + offset], pos = cumsum(attention_mask) * attention_mask - 1",
+    .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
+              "OPTLearnedPositionalEmbedding",
+    .params = lookup_params,
+    .n_params = PE_LEN(lookup_params),
+    .plan = plan_lookup,
+};
+
+/* ---- sums ---- */
+
+static void free_sum(void *state)
+{
+    pe_array_free(state);
+    free(state);
+}
+
+static pe_status fill_sum(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                          pe_problem *why)
+{
+    (void)why;
+    const pe_array *sum = plan->state;
+    const size_t bytes = plan->tensors[t].unit * pe_dtype_bytes(sum->dtype);
+    memcpy(out, (const char *)sum->data + first * bytes, units * bytes);
+    return PE_OK;
+}
+
+/* Add in place, row by row; each sum is rounded once. */
+static pe_status add_rows(const pe_array *rows, const places *from, pe_array *x, pe_problem *why)
+{
+    const size_t width = rows->shape.dim[1], bytes = pe_dtype_bytes(x->dtype);
+    const size_t tokens = x->elements / width;
+    double *row = malloc(width * sizeof *row);
+    pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
+    for (size_t r = 0; status == PE_OK && r < tokens; r++) {
+        char *here = (char *)x->data + r * width * bytes;
+        pe_learned_copy(rows, row_of(from, r % from->count) * width, width, PE_FLOAT64, row);
+        pe_kernels_get()->add(x->dtype, here, row, width, here);
+        for (size_t c = 0; status == PE_OK && c < width; c++)
+            if (!isfinite(pe_dtype_load(x->dtype, here + c * bytes)))
+                status = pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
+                                 "the sum at token %zu, channel %zu overflows %s", r, c,
+                                 pe_dtype_name(x->dtype));
+    }
+    free(row);
+    return status;
+}
+
+static void derive_positions(pe_values *values, size_t tokens)
+{
+    pe_value *positions = pe_values_find(values, "positions");
+    if (positions->present || pe_values_present(values, "attention_mask"))
+        return;
+    positions->positions = pe_positions_range(0, 1, tokens);
+    positions->present = true;
+}
+
+/* One row of ids for all batches, or one for each. */
+static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, const pe_shape *ids,
+                              pe_problem *why)
+{
+    const size_t width = table->rows->shape.dim[1];
+    const size_t n = x->dim[x->ndim - 2], id_n = ids->dim[ids->ndim - 1];
+    if (x->dim[x->ndim - 1] != width)
+        return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
+                       "the last axis of embeddings must be the width of %.128s, %zu, got %zu",
+                       table->name, width, x->dim[x->ndim - 1]);
+    if (id_n == n && (ids->ndim == 1 || (x->ndim == 3 && ids->dim[0] == x->dim[0])))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
+                   "embeddings have %zu tokens in %zu sequences, but there are positions of %zu "
+                   "in %zu",
+                   n, x->ndim == 3 ? x->dim[0] : (size_t)1, id_n,
+                   ids->ndim == 2 ? ids->dim[0] : (size_t)1);
+}
+
+static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *sum,
+                     pe_problem *why)
+{
+    places from = {0};
+    const pe_shape *shape = &pe_values_find(values, "embeddings")->tensor.shape;
+    derive_positions(values, shape->dim[shape->ndim - 2]);
+    pe_status status = read_places(values, table, &from, why);
+    if (status == PE_OK)
+        status = check_shapes(shape, table, &from.shape, why);
+    if (status == PE_OK)
+        *sum = pe_values_take(values, "embeddings");
+    if (status == PE_OK)
+        status = add_rows(table->rows, &from, sum, why);
+    free_places(&from);
+    return status;
+}
+
+static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                          pe_plan *out, pe_problem *why)
+{
+    pe_learned_rows table = {0};
+    pe_status status = pe_learned_open(values, tables, out, &table, why);
+    if (status != PE_OK)
+        return status;
+    pe_array *sum = calloc(1, sizeof *sum);
+    if (sum == NULL)
+        return pe_fail_memory(why);
+    out->state = sum;
+    out->free_state = free_sum;
+    out->fill = fill_sum;
+    status = add(values, &table, sum, why);
+    return status == PE_OK ? pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
+                                                table.rows->shape.dim[1], why)
+                           : status;
+}
+
+/**
+ * embeddings + table[pos + offset], in float64, rounded once.
+ *
+ * Source    Devlin et al. 2018, arXiv:1810.04805; attention_mask as for lookup.
+ * Shapes    embeddings [n, width] or [batch, n, width] -> the same.
+ * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: shapes that disagree, a row that the table
+ *           has not, a sum that overflows.
+ */
+const pe_resource pe_learned_add = {
+    .path = "/v1/learned/{name}/add",
+    .encoding = "learned",
+    .name = "learned/add",
+    .kind = PE_TRANSFORM,
+    .summary = "Embeddings with the rows of a learned table added.",
+    .formula = "embeddings + table[pos + offset]",
+    .source = "Devlin et al. 2018, arXiv:1810.04805",
+    .params = add_params,
+    .n_params = PE_LEN(add_params),
+    .plan = plan_add,
+};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* learned_rows.c - rows of a table that training has made. */
+#include "encodings/learned/learned_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "encodings/registry.h"
+
+static const pe_param params[] = {
+    PE_LEARNED_NAME,
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .integers_only = true,
+     .fallback_text = "all that the table has",
+     .unit = "tokens",
+     .help = "Positions: a:b, a:b:step, a number, or a list.",
+     .example = "0:8"},
+    PE_LEARNED_OFFSET,
+    PE_LEARNED_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* ---- what the resources share -----------------------------------------------------------------
+ */
+
+/* Without memory nothing is suggested. */
+static const char *nearest_table(const char *name, const pe_learned *learned)
+{
+    size_t n;
+    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const char **names = calloc(n + 1, sizeof *names);
+    for (size_t i = 0; names != NULL && i < n; i++)
+        names[i] = table[i].name;
+    const char *near = names != NULL ? pe_nearest_name(name, names, n) : NULL;
+    free(names);
+    return near;
+}
+
+static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_problem *why)
+{
+    const char *near = nearest_table(name, learned);
+    if (learned == NULL)
+        return pe_fail(why, PE_NOT_FOUND, "",
+                       "there is no learned table %.64s; learned_dir, the setting, names no folder",
+                       name);
+    if (near == NULL)
+        return pe_fail(why, PE_NOT_FOUND, "",
+                       "there is no learned table %.64s; GET /v1/learned lists them", name);
+    return pe_fail(why, PE_NOT_FOUND, "", "there is no learned table %.64s; did you mean %.128s?",
+                   name, near);
+}
+
+pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *plan,
+                          pe_learned_rows *out, pe_problem *why)
+{
+    const pe_learned *learned = pe_tables_learned(tables);
+    const char *name = pe_values_find(values, "name")->text;
+    if (name == NULL)
+        return pe_fail(why, PE_MISSING_PARAMETER, "name", "name is required: which table?");
+    const pe_learned_table *table = pe_learned_find(learned, name);
+    if (table == NULL)
+        return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
+    _Static_assert(sizeof table->digest == sizeof plan->version, "a digest is a version");
+    memcpy(plan->version, table->digest, sizeof plan->version);
+    *out = (pe_learned_rows){&table->rows, table->largest, table->name};
+    return PE_OK;
+}
+
+static bool overflows(double value, pe_dtype dtype)
+{
+    unsigned char rounded[sizeof(double)];
+    pe_dtype_store(dtype, value, rounded);
+    return isinf(pe_dtype_load(dtype, rounded));
+}
+
+pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, double largest,
+                           pe_dtype *out, pe_problem *why)
+{
+    pe_value *dtype = pe_values_find(values, "dtype");
+    if (!dtype->present)
+        dtype->choice = (size_t)table->rows->dtype;
+    dtype->present = true;
+    *out = (pe_dtype)dtype->choice;
+    if (overflows(largest, *out))
+        return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                       "numbers up to %.9g overflow %s, whose largest is %.9g", largest,
+                       pe_dtype_name(*out), pe_dtype_max(*out));
+    return PE_OK;
+}
+
+pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, double last,
+                                int64_t offset, const char *where, pe_problem *why)
+{
+    const size_t rows = table->rows->shape.dim[0];
+    const double low = fmin(first, last), high = fmax(first, last), by = (double)offset;
+    if (low + by >= 0 && high + by < (double)rows)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, where,
+                   "%.128s has %zu rows, so with offset %lld positions must be between %lld and "
+                   "%lld, got %.0f",
+                   table->name, rows, (long long)offset, (long long)-offset,
+                   (long long)rows - 1 - (long long)offset, high + by < (double)rows ? low : high);
+}
+
+pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
+                                     int64_t offset, pe_problem *why)
+{
+    double low, high;
+    pe_positions_bounds(positions, &low, &high);
+    return pe_learned_check_rows(table, low, high, offset, "positions", why);
+}
+
+void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out)
+{
+    const size_t from = pe_dtype_bytes(rows->dtype), to = pe_dtype_bytes(dtype);
+    const unsigned char *in = (const unsigned char *)rows->data + first * from;
+    unsigned char *at = out;
+    if (dtype == rows->dtype) {
+        memcpy(out, in, n * from);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        pe_dtype_store(dtype, pe_dtype_load(rows->dtype, in + i * from), at + i * to);
+}
+
+/* ---- the rows -----------------------------------------------------------------------------------
+ */
+
+typedef struct state {
+    const pe_array *rows;
+    pe_positions positions;
+    int64_t offset;
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_positions_free(&s->positions);
+    free(s);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)why;
+    const state *s = plan->state;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
+    const bool together = s->positions.list == NULL && s->positions.step == 1;
+    const size_t some = together ? units : 1;
+    for (size_t u = 0; u < units; u += some) {
+        const int64_t row = (int64_t)pe_positions_at(&s->positions, first + u) + s->offset;
+        pe_learned_copy(s->rows, (size_t)row * width, some * width, tensor->dtype,
+                        (char *)out + u * bytes);
+    }
+    return PE_OK;
+}
+
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    (void)why;
+    const state *s = plan->state;
+    const pe_tensor *tensor = &plan->tensors[t];
+    const int64_t row = (int64_t)pe_positions_at(&s->positions, unit) + s->offset;
+    pe_learned_copy(s->rows, (size_t)row * tensor->unit + first, n, tensor->dtype, out);
+    return PE_OK;
+}
+
+/* All positions, where none are asked for. */
+static pe_status derive_positions(pe_values *values, const pe_learned_rows *table, int64_t offset,
+                                  pe_problem *why)
+{
+    pe_value *positions = pe_values_find(values, "positions");
+    const size_t rows = table->rows->shape.dim[0];
+    if (positions->present)
+        return pe_learned_check_positions(table, &positions->positions, offset, why);
+    if ((uint64_t)offset >= rows)
+        return pe_fail(why, PE_INVALID_PARAMETER, "offset",
+                       "%.128s has %zu rows, so offset must be below that, got %lld", table->name,
+                       rows, (long long)offset);
+    positions->positions = pe_positions_range(0, 1, rows - (size_t)offset);
+    positions->present = true;
+    return PE_OK;
+}
+
+static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    pe_learned_rows table = {0};
+    pe_dtype dtype = PE_FLOAT32;
+    const int64_t offset = pe_values_int(values, "offset");
+    pe_status status = pe_learned_open(values, tables, out, &table, why);
+    if (status == PE_OK)
+        status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
+    if (status == PE_OK)
+        status = derive_positions(values, &table, offset, why);
+    if (status != PE_OK)
+        return status;
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const size_t width = table.rows->shape.dim[1];
+    const pe_shape shape = {2, {positions->count, width}};
+    status = pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->rows = table.rows;
+    s->offset = offset;
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = fill;
+    out->fill_part = fill_part;
+    return pe_positions_copy(positions, &s->positions, why);
+}
+
+/**
+ * Rows of a table in the configured folder.
+ *
+ * Source    BERT, GPT-2: Devlin et al. 2018, arXiv:1810.04805; OPT's offset:
+ *           huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532.
+ * Shapes    [positions, width].
+ * Accuracy  the table's numbers, rounded once where dtype is narrower.
+ * Errors    NOT_FOUND: no such table; INVALID_PARAMETER: a position that it has not, a dtype that
+ *           its numbers overflow.
+ */
+const pe_resource pe_learned_table_rows = {
+    .path = "/v1/learned/{name}",
+    .encoding = "learned",
+    .name = "learned",
+    .kind = PE_TABLE,
+    .summary = "Rows of a learned table, one per position.",
+    .formula = "PE(pos) = table[pos + offset]",
+    .source = "Devlin et al. 2018, arXiv:1810.04805; offset: "
+              "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
+              "OPTLearnedPositionalEmbedding",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_rows,
+};

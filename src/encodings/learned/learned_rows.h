@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* learned_rows.h - what the resources of learned tables share: which table, which rows, which type.
+ */
+#ifndef PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
+#define PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
+
+#include "plan/plan.h"
+#include "tables/tables.h"
+
+/* Rows of parameters, as initialisers. */
+#define PE_LEARNED_NAME                                                                            \
+    {                                                                                              \
+        .name = "name", .kind = PE_KIND_NAME, .required = true, .max = PE_LEARNED_NAME_MAX,        \
+        .help = "The table, one of those that GET /v1/learned lists.", .example = "wpe"            \
+    }
+#define PE_LEARNED_OFFSET                                                                          \
+    {                                                                                              \
+        .name = "offset", .kind = PE_KIND_INT, .min = 0, .max = PE_POSITION_LIMIT - 1,             \
+        .fallback = 0, .unit = "rows",                                                             \
+        .help = "Added to every position: the first rows of OPT's table (offset 2) and of "        \
+                "RoBERTa's (padding_idx + 1) belong to no position.",                              \
+        .example = "2"                                                                             \
+    }
+#define PE_LEARNED_DTYPE                                                                           \
+    {                                                                                              \
+        .name = "dtype", .kind = PE_KIND_CHOICE, .optional = true, .choices = pe_dtype_choices,    \
+        .fallback_text = "that of the table",                                                      \
+        .help = "Element type of the numbers; each is rounded to it once.", .example = "float32"   \
+    }
+
+/** Both are of the tables' folder, or of the request. */
+typedef struct pe_learned_rows {
+    const pe_array *rows; /* [rows, width] */
+    double largest;       /* magnitude */
+    const char *name;     /* for problems */
+} pe_learned_rows;
+
+/** The table that values name; its digest becomes the plan's version.   Errors  NOT_FOUND. */
+pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *plan,
+                          pe_learned_rows *out, pe_problem *why) PE_MUST_CHECK;
+
+/** dtype, that of the table where absent (it becomes part of the canonical form).
+ * Errors  INVALID_PARAMETER: numbers up to `largest` overflow it. */
+pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, double largest,
+                           pe_dtype *out, pe_problem *why) PE_MUST_CHECK;
+
+/** INVALID_PARAMETER at `where` unless the table has a row first + offset and last + offset. */
+pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, double last,
+                                int64_t offset, const char *where, pe_problem *why) PE_MUST_CHECK;
+/** The same for all of positions. */
+pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
+                                     int64_t offset, pe_problem *why) PE_MUST_CHECK;
+
+/** n elements from element `first` of the table on, each rounded once to dtype. */
+void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out);
+
+/** Rows that tokens of one or several sequences take. */
+typedef struct pe_learned_ids {
+    int64_t *id; /* owned; [shape] */
+    pe_shape shape;
+    size_t count;
+} pe_learned_ids;
+
+/**
+ * OPT's rule, from an attention mask [n] or [batch, n] of zeros and ones: the ones before and at a
+ * token, less one; -1 at zeros; the first `past` tokens of each sequence are left out.
+ *
+ * Source  huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
+ *         OPTLearnedPositionalEmbedding.forward.
+ * Errors  INVALID_PARAMETER: not a mask, or shorter than past; INTERNAL (memory).
+ */
+pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
+                                 pe_problem *why) PE_MUST_CHECK;
+void pe_learned_ids_free(pe_learned_ids *ids);
+
+#endif

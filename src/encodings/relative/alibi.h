@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi.h - what the ALiBi resources share: slopes, and the heads that have them. */
+#ifndef PE_ENCODINGS_RELATIVE_ALIBI_H
+#define PE_ENCODINGS_RELATIVE_ALIBI_H
+
+#include "plan/plan.h"
+#include "tables/tables.h"
+
+#define PE_ALIBI_HEADS_MAX 4096
+
+extern const char *const pe_alibi_variants[]; /* press formula */
+
+#define PE_ALIBI_SOURCE                                                                            \
+    "Press et al. 2022, arXiv:2108.12409, section 3; other head counts: "                          \
+    "ofirpress/attention_with_linear_biases@4b92f28a005ead2567abe2359f633e73e08f3833"
+
+/* Rows of parameters, as initialisers. */
+#define PE_ALIBI_NUM_HEADS                                                                         \
+    {                                                                                              \
+        .name = "num_heads", .kind = PE_KIND_INT, .required = true, .by_model = true, .min = 1,    \
+        .max = PE_ALIBI_HEADS_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "heads",               \
+        .help = "Attention heads of the model.", .example = "8"                                    \
+    }
+/* Slopes of 1 - 2^-36 to 2^-512: what is left of a double's range holds any product. */
+#define PE_ALIBI_BIAS_MAX                                                                          \
+    {                                                                                              \
+        .name = "alibi_bias_max", .kind = PE_KIND_REAL, .min = 1e-6, .max = 512, .fallback = 8,    \
+        .unit = NULL, .help = "The last slope is 2^-alibi_bias_max.", .example = "8"               \
+    }
+#define PE_ALIBI_VARIANT                                                                           \
+    {                                                                                              \
+        .name = "variant", .kind = PE_KIND_CHOICE, .choices = pe_alibi_variants,                   \
+        .help = "Head counts that are no power of two: press takes every other slope of the next " \
+                "power, formula spaces them evenly.",                                              \
+        .example = "press"                                                                         \
+    }
+
+#define PE_ALIBI_HEADS                                                                             \
+    {                                                                                              \
+        .name = "heads", .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,       \
+        .fallback_text = "0:num_heads", .unit = "heads",                                           \
+        .help = "The heads wanted, counted from 0: a:b, a:b:step, a number, or a list.",           \
+        .example = "0:4"                                                                           \
+    }
+
+/** What slopes depend on. Plain data without padding. */
+typedef struct pe_alibi_formula {
+    uint64_t num_heads, variant;
+    double bias_max;
+} pe_alibi_formula;
+
+/** By the parameters num_heads, variant and alibi_bias_max. */
+pe_alibi_formula pe_alibi_formula_of(const pe_values *values);
+
+/** The slope 2^(-bias_max * num / den). A plain value. */
+typedef struct pe_alibi_slope {
+    double bias_max, num, den;
+} pe_alibi_slope;
+
+/** Of one head, 0 <= head < num_heads. */
+pe_alibi_slope pe_alibi_slope_of(const pe_alibi_formula *formula, size_t head);
+
+/** slope * k correctly rounded to dtype, as a double. */
+double pe_alibi_round(const pe_alibi_slope *slope, int64_t k, pe_dtype dtype);
+
+/** The slope as hi + lo (106 bits); lo is 0 only for a power of two. */
+void pe_alibi_pair(const pe_alibi_slope *slope, double *hi, double *lo);
+
+/** A slope ready to be multiplied: hi + lo as pe_alibi_pair says. */
+typedef struct pe_alibi_head {
+    pe_alibi_slope slope;
+    double hi, lo;
+} pe_alibi_head;
+
+/** out[j] = slope * (first + j*step), correctly rounded. */
+void pe_alibi_ramp(const pe_alibi_head *head, pe_dtype dtype, int64_t first, int64_t step, size_t n,
+                   unsigned char *out);
+
+/** The heads of an answer. Immutable once made. */
+typedef struct pe_alibi_heads {
+    pe_positions chosen; /* of all heads, those wanted */
+    pe_shared_numbers shared;
+    const pe_alibi_head *head; /* of all heads, shared; hi is 0 where nobody wants one */
+} pe_alibi_heads;
+
+/**
+ * The parameter heads, all of them where absent (it becomes part of the canonical form).
+ * Errors  INVALID_PARAMETER: one is not below num_heads.
+ */
+pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
+/** Of checked values. *out is zeroed by the caller, and freed by it even when this fails.
+ * Errors  INTERNAL (memory). */
+pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
+                              pe_problem *why) PE_MUST_CHECK;
+void pe_alibi_heads_free(pe_alibi_heads *heads);
+
+/** The i-th of the heads wanted. */
+const pe_alibi_head *pe_alibi_heads_at(const pe_alibi_heads *heads, size_t i);
+
+/** INVALID_PARAMETER at `where` when some slope times distance overflows dtype. */
+pe_status pe_alibi_heads_fit(const pe_alibi_heads *heads, pe_dtype dtype, size_t distance,
+                             const char *where, pe_problem *why) PE_MUST_CHECK;
+
+#endif

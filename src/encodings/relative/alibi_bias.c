@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi_bias.c - attention's linear biases: slope times distance. */
+#include <stddef.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/relative/alibi.h"
+#include "encodings/registry.h"
+#include "encodings/relative/relative.h"
+
+enum { SYMMETRIC, CAUSAL, KEY };
+
+static const char *const forms[] = {
+    [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
+
+static const pe_param params[] = {
+    PE_PARAM_MODEL,
+    PE_ALIBI_NUM_HEADS,
+    {.name = "query_length",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = PE_RELATIVE_LENGTH_MAX,
+     .fallback_text = "1 where form=key says key_length",
+     .unit = "tokens",
+     .help = "Queries: the last so many of the key positions. Needed by all forms but key.",
+     .example = "16"},
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+    {.name = "form",
+     .kind = PE_KIND_CHOICE,
+     .choices = forms,
+     .help = "symmetric: -m|i-j|; causal: -m(i-j), keys after the query masked; key: m*j, which "
+             "softmax cannot tell from causal.",
+     .example = "causal"},
+    {.name = "mask_value",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = -1.7976931348623157e308,
+     .max = 1.7976931348623157e308,
+     .help = "What form=causal puts at masked keys instead of minus infinity.",
+     .example = "-10000"},
+    PE_ALIBI_HEADS,
+    PE_ALIBI_BIAS_MAX,
+    PE_ALIBI_VARIANT,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct bias {
+    pe_relative table; /* form=key: one row, of a query at position 0 */
+    size_t form;
+    pe_dtype dtype;
+    unsigned char masked[8]; /* the element of a masked key */
+    pe_alibi_heads heads;
+} bias;
+_Static_assert(offsetof(bias, table) == 0, "pe_relative_fill finds it there");
+
+static void free_bias(void *state)
+{
+    bias *b = state;
+    pe_alibi_heads_free(&b->heads);
+    free(b);
+}
+
+/* ---- elements ---- */
+
+/* n keys from `relative` on. */
+static void run(const void *state, size_t layer, int64_t relative, size_t n, unsigned char *out)
+{
+    const bias *b = state;
+    const pe_alibi_head *h = pe_alibi_heads_at(&b->heads, layer);
+    if (b->form == KEY) {
+        pe_alibi_ramp(h, b->dtype, relative, 1, n, out);
+        return;
+    }
+    const size_t behind = relative > 0 ? 0 : (size_t)(1 - relative);
+    const size_t before = behind < n ? behind : n;
+    unsigned char *rest = out + before * b->table.bytes;
+    pe_alibi_ramp(h, b->dtype, relative, 1, before, out);
+    if (b->form == CAUSAL)
+        pe_relative_repeat(b->masked, b->table.bytes, n - before, rest);
+    else
+        pe_alibi_ramp(h, b->dtype, -(relative + (int64_t)before), -1, n - before, rest);
+}
+
+/* ---- the plan ---- */
+
+static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned char *masked,
+                            pe_problem *why)
+{
+    if (!pe_values_present(values, "mask_value")) {
+        pe_dtype_store(dtype, -HUGE_VAL, masked);
+        return PE_OK;
+    }
+    const double value = pe_values_real(values, "mask_value");
+    if (pe_values_choice(values, "form") != CAUSAL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "mask_value",
+                       "mask_value is read by form=causal only, form is %s",
+                       forms[pe_values_choice(values, "form")]);
+    pe_dtype_store(dtype, value, masked);
+    const double stored = pe_dtype_load(dtype, masked);
+    if (isinf(stored))
+        return pe_fail(why, PE_INVALID_PARAMETER, "mask_value",
+                       "mask_value must fit %s, whose largest number is %.9g, got %.9g",
+                       pe_dtype_name(dtype), pe_dtype_max(dtype), value);
+    pe_dtype_store(dtype, stored + 0.0, masked); /* no -0 */
+    return PE_OK;
+}
+
+static pe_status make_bias(const pe_values *values, pe_tables *tables, const unsigned char *masked,
+                           bias **out, pe_problem *why)
+{
+    const size_t queries = (size_t)pe_values_int(values, "query_length");
+    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    bias *b = calloc(1, sizeof *b);
+    if (b == NULL)
+        return pe_fail_memory(why);
+    b->form = pe_values_choice(values, "form");
+    b->dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    b->table = pe_relative_make(queries, keys, pe_dtype_bytes(b->dtype));
+    b->table.run = run;
+    if (b->form == KEY) {
+        b->table.rows = 1;
+        b->table.first_query = 0;
+    }
+    memcpy(b->masked, masked, sizeof b->masked);
+    pe_status status = pe_alibi_heads_make(values, tables, &b->heads, why);
+    if (status == PE_OK)
+        status = pe_alibi_heads_fit(&b->heads, b->dtype, keys - 1, "key_length", why);
+    if (status == PE_OK)
+        *out = b;
+    else
+        free_bias(b);
+    return status;
+}
+
+/* form=key has one row whatever the queries are, so that its keys are enough. */
+static pe_status check_lengths(pe_values *values, pe_problem *why)
+{
+    if (!pe_values_present(values, "query_length")) {
+        if (pe_values_choice(values, "form") != KEY || !pe_values_present(values, "key_length"))
+            return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
+                           "query_length is required: how many queries the last keys are");
+        pe_values_set_int(values, "query_length", 1);
+    }
+    return pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+}
+
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    unsigned char masked[8] = {0};
+    pe_status status = check_lengths(values, why);
+    if (status == PE_OK)
+        status = check_mask(values, dtype, masked, why);
+    if (status == PE_OK)
+        status = pe_alibi_heads_check(values, why);
+    if (status != PE_OK)
+        return status;
+    const bool key = pe_values_choice(values, "form") == KEY;
+    const pe_shape shape = {3,
+                            {pe_values_find(values, "heads")->positions.count,
+                             key ? 1 : (size_t)pe_values_int(values, "query_length"),
+                             (size_t)pe_values_int(values, "key_length")}};
+    status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
+    bias *state = NULL;
+    if (status == PE_OK)
+        status = make_bias(values, tables, masked, &state, why);
+    if (status != PE_OK)
+        return status;
+    out->state = state;
+    out->free_state = free_bias;
+    out->fill = pe_relative_fill;
+    return PE_OK;
+}
+
+const pe_resource pe_alibi_bias = {
+    .path = "/v1/alibi/bias",
+    .encoding = "alibi",
+    .name = "alibi/bias",
+    .kind = PE_TABLE,
+    .summary = "The biases that ALiBi adds to attention scores.",
+    .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "
+               "query i the last query_length of the key_length positions",
+    .source = PE_ALIBI_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_bias,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi_padded_bias.c - attention's linear biases of keys some of which are padding. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/relative/alibi.h"
+#include "encodings/registry.h"
+
+static const pe_param params[] = {
+    {.name = "attention_mask",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .integers_only = true,
+     .as_float64 = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "1 for a key, 0 for padding, [batch, keys].",
+     .example = "[[1,1,1,0],[0,0,1,1]]"},
+    PE_PARAM_MODEL,
+    PE_ALIBI_NUM_HEADS,
+    PE_ALIBI_HEADS,
+    PE_ALIBI_BIAS_MAX,
+    PE_ALIBI_VARIANT,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    pe_dtype dtype;
+    pe_alibi_heads heads;
+    size_t keys;
+    uint32_t *position; /* [batch, keys], owned; of padding 0 */
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_alibi_heads_free(&s->heads);
+    free(s->position);
+    free(s);
+}
+
+/* How many of n positions go on as the first two do: all zero, or rising by one. */
+static size_t run_of(const uint32_t *position, size_t n, bool *zero)
+{
+    size_t run = 1;
+    *zero = position[0] == 0 && (n == 1 || position[1] == 0);
+    const uint32_t step = *zero ? 0 : 1;
+    while (run < n && position[run] == position[run - 1] + step)
+        run++;
+    return run;
+}
+
+static void put_run(const state *s, const pe_alibi_head *head, const uint32_t *position, size_t n,
+                    unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(s->dtype);
+    for (size_t done = 0, run; done < n; done += run) {
+        bool zero;
+        run = run_of(position + done, n - done, &zero);
+        if (zero)
+            memset(out + done * bytes, 0, run * bytes);
+        else
+            pe_alibi_ramp(head, s->dtype, position[done], 1, run, out + done * bytes);
+    }
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const state *s = plan->state;
+    const size_t heads = s->heads.chosen.count;
+    unsigned char *at = out;
+    for (size_t done = 0, n; done < units; done += n) {
+        const size_t row = (first + done) / s->keys, from = (first + done) % s->keys;
+        n = units - done < s->keys - from ? units - done : s->keys - from;
+        put_run(s, pe_alibi_heads_at(&s->heads, row % heads),
+                s->position + row / heads * s->keys + from, n, at);
+        at += n * pe_dtype_bytes(s->dtype);
+    }
+    return PE_OK;
+}
+
+/* ---- the plan ---- */
+
+/* Unmasked keys count from 0 in each row; *most: the last of all. */
+static pe_status count_keys(const pe_array *mask, state *s, size_t *most, pe_problem *why)
+{
+    const double *key = mask->data;
+    s->keys = mask->shape.dim[1];
+    s->position = malloc(mask->elements * sizeof s->position[0]);
+    if (s->position == NULL)
+        return pe_fail_memory(why);
+    *most = 0;
+    for (size_t i = 0, seen = 0; i < mask->elements; i++) {
+        if (i % s->keys == 0)
+            seen = 0;
+        if (key[i] != 0 && key[i] != 1)
+            return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                           "attention_mask must be 1 for a key and 0 for padding, got %.17g at "
+                           "[%zu, %zu]",
+                           key[i], i / s->keys, i % s->keys);
+        s->position[i] = key[i] == 1 ? (uint32_t)seen++ : 0;
+        *most = s->position[i] > *most ? s->position[i] : *most;
+    }
+    return PE_OK;
+}
+
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    const pe_array *mask = &pe_values_find(values, "attention_mask")->tensor;
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    size_t most = 0;
+    pe_status status = pe_alibi_heads_check(values, why);
+    if (status != PE_OK)
+        return status;
+    const pe_shape shape = {4,
+                            {mask->shape.dim[0], pe_values_find(values, "heads")->positions.count,
+                             1, mask->shape.dim[1]}};
+    status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = fill;
+    s->dtype = dtype;
+    status = count_keys(mask, s, &most, why);
+    if (status == PE_OK)
+        status = pe_alibi_heads_make(values, tables, &s->heads, why);
+    if (status == PE_OK)
+        status = pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
+    return status;
+}
+
+/**
+ * bias[b, h, 0, j] = m_h (unmasked keys of b up to j - 1), 0 where j is padding: the form of
+ * /v1/alibi/bias that is called key, in batches padded on either side.
+ *
+ * Source    build_alibi_tensor of huggingface/transformers@b4b5244, models/bloom; slopes: Press et
+ *           al. 2022, arXiv:2108.12409, section 3.
+ * Shapes    attention_mask: [batch, keys] -> [batch, heads, 1, keys].
+ * Accuracy  correctly rounded.
+ */
+const pe_resource pe_alibi_padded_bias = {
+    .path = "/v1/alibi/padded-bias",
+    .encoding = "alibi",
+    .name = "alibi/padded-bias",
+    .kind = PE_TRANSFORM,
+    .summary = "The biases that ALiBi adds to the attention scores of a padded batch.",
+    .formula = "m j', j' = 1 of attention_mask up to key j, less one; 0 where attention_mask is 0",
+    .source = PE_ALIBI_SOURCE "; build_alibi_tensor of "
+                              "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_bias,
+};

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* alibi_probabilities.c - attention probabilities under linear biases. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "encodings/relative/alibi.h"
+#include "encodings/attention/attention.h"
+#include "encodings/registry.h"
+#include "kernels/kernels.h"
+
+static const pe_param params[] = {
+    {.name = "logits",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 3,
+     .max_dims = 3,
+     .help = "Attention scores, [heads, queries, keys]; queries are the last of the keys.",
+     .example = "[[[1,0],[0.5,2]]]"},
+    {.name = "scale",
+     .kind = PE_KIND_REAL,
+     .min = 0,
+     .max = 1e30,
+     .fallback = 1,
+     .help = "Multiplies the scores, not the biases.",
+     .example = "0.125"},
+    {.name = "causal",
+     .kind = PE_KIND_BOOL,
+     .fallback = 1,
+     .help = "Keys after the query are masked; false: their biases are those of keys as far before "
+             "it.",
+     .example = "true"},
+    PE_PARAM_MODEL,
+    {.name = "num_heads",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = PE_ALIBI_HEADS_MAX,
+     .plan_work = PE_PLAN_WORK_POWER,
+     .fallback_text = "the first axis of logits",
+     .unit = "heads",
+     .help = "Attention heads of the model.",
+     .example = "8"},
+    PE_ALIBI_HEADS,
+    PE_ALIBI_BIAS_MAX,
+    PE_ALIBI_VARIANT,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    pe_attention attention;
+    double scale;
+    bool causal;
+    pe_alibi_heads heads;
+    pe_array logits;
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_alibi_heads_free(&s->heads);
+    pe_array_free(&s->logits);
+    free(s);
+}
+
+/* scale * logit - slope * distance */
+static void scores(const void *of, size_t row, double *logit, pe_pair *score)
+{
+    const state *s = of;
+    const size_t queries = s->logits.shape.dim[1], keys = s->logits.shape.dim[2];
+    const size_t query = keys - queries + row % queries;
+    const pe_alibi_head *head = pe_alibi_heads_at(&s->heads, row / queries);
+    const pe_pair slope = {-head->hi, -head->lo};
+    const unsigned char *logits = s->logits.data;
+    pe_kernels_get()->widen(s->logits.dtype, logits + row * keys * pe_dtype_bytes(s->logits.dtype),
+                            keys, logit);
+    for (size_t j = 0; j < keys; j++) {
+        const double distance = j < query ? (double)(query - j) : (double)(j - query);
+        score[j] = s->causal && j > query ? (pe_pair){-HUGE_VAL, 0}
+                                          : pe_pair_add(pe_pair_product(s->scale, logit[j]),
+                                                        pe_pair_mul(slope, (pe_pair){distance, 0}));
+    }
+}
+
+/* ---- the plan ---- */
+
+/* As many heads are wanted as the logits have. */
+static pe_status check_heads(pe_values *values, pe_problem *why)
+{
+    const size_t heads = pe_values_find(values, "logits")->tensor.shape.dim[0];
+    if (!pe_values_present(values, "num_heads")) {
+        if (pe_values_given(values, "heads"))
+            return pe_fail(why, PE_MISSING_PARAMETER, "num_heads",
+                           "num_heads is required beside heads: how many the model has");
+        if (heads > PE_ALIBI_HEADS_MAX)
+            return pe_fail(why, PE_INVALID_PARAMETER, "logits",
+                           "logits must have at most %d heads, got %zu", PE_ALIBI_HEADS_MAX, heads);
+        pe_values_set_int(values, "num_heads", (int64_t)heads);
+    }
+    const pe_status status = pe_alibi_heads_check(values, why);
+    if (status != PE_OK)
+        return status;
+    const size_t wanted = pe_values_find(values, "heads")->positions.count;
+    if (wanted != heads)
+        return pe_fail(why, PE_INVALID_PARAMETER, "logits",
+                       "logits must have %zu heads, as many as are wanted, got %zu", wanted, heads);
+    return PE_OK;
+}
+
+/* Only a float64 can be too large: scale has a bound of its own. */
+static pe_status check_overflow(const pe_array *logits, double scale, pe_problem *why)
+{
+    const double *logit = logits->data;
+    if (logits->dtype != PE_FLOAT64)
+        return PE_OK;
+    for (size_t i = 0; i < logits->elements; i++)
+        if (!(fabs(logit[i]) * scale < PE_ATTENTION_SCORE_MAX))
+            return pe_fail(why, PE_INVALID_PARAMETER, "logits",
+                           "logits times scale must stay below 2^900 in magnitude, got %.9g times "
+                           "%.9g",
+                           logit[i], scale);
+    return PE_OK;
+}
+
+static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
+                                    const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    const pe_array *logits = &pe_values_find(values, "logits")->tensor;
+    const double scale = pe_values_real(values, "scale");
+    pe_status status = check_heads(values, why);
+    if (status == PE_OK)
+        status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
+    if (status == PE_OK)
+        status = check_overflow(logits, scale, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = pe_attention_fill;
+    s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
+    s->scale = scale;
+    s->causal = pe_values_bool(values, "causal");
+    status = pe_alibi_heads_make(values, tables, &s->heads, why);
+    if (status == PE_OK)
+        s->logits = pe_values_take(values, "logits");
+    return status;
+}
+
+/**
+ * p[h, i, j] = softmax over j of scale logits[h, i, j] - m_h |i - j|, keys after i masked (causal)
+ * or not.
+ *
+ * Source    Press et al. 2022, arXiv:2108.12409, section 3; ggml_compute_forward_soft_max of
+ *           ggml-org/ggml@d99724f, with max_bias > 0.
+ * Shapes    logits: [heads, queries, keys] -> the same.
+ * Accuracy  as pe_softmax: the error before the one rounding is below 2^-100 (1 + the largest
+ *           magnitude of a score).
+ */
+const pe_resource pe_alibi_probabilities = {
+    .path = "/v1/alibi/probabilities",
+    .encoding = "alibi",
+    .name = "alibi/probabilities",
+    .kind = PE_TRANSFORM,
+    .summary = "Attention probabilities under ALiBi's biases.",
+    .formula = "softmax over keys j of scale logits[h, i, j] - m_h |i - j|; causal: over j <= i",
+    .source = PE_ALIBI_SOURCE "; ggml_compute_forward_soft_max of "
+                              "ggml-org/ggml@d99724f2b141fed9e1a9f402213506c081433465",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_probabilities,
+};

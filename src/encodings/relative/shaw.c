@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* shaw.c - clipped relative positions as indices. */
+#include "encodings/relative/shaw.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+
+#define WIDTH_MAX 65536
+
+static const pe_param params[] = {
+    PE_RELATIVE_QUERY_LENGTH,
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+    PE_SHAW_MAX_RELATIVE_POSITION(NULL),
+    PE_SHAW_LEFT_MAX,
+    PE_SHAW_RIGHT_MAX,
+    PE_RELATIVE_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* ---- the clipping -------------------------------------------------------------------------------
+ */
+
+/* max_relative_position, where present, becomes the two sides. */
+static pe_status split(pe_values *values, pe_problem *why)
+{
+    static const char *const sides[] = {"left_max", "right_max"};
+    pe_value *both = pe_values_find(values, "max_relative_position");
+    if (!both->present)
+        return PE_OK;
+    for (size_t s = 0; s < PE_LEN(sides); s++) {
+        if (pe_values_given(values, sides[s]))
+            return pe_fail(why, PE_INVALID_PARAMETER, sides[s],
+                           "%s is given beside max_relative_position, which says the same of both "
+                           "sides",
+                           sides[s]);
+        pe_values_set_int(values, sides[s], both->integer);
+    }
+    both->present = false;
+    return PE_OK;
+}
+
+/* Both spellings get one canonical form: left_max and right_max. */
+static pe_status read_clip(pe_values *values, pe_shaw_clip *out, pe_problem *why)
+{
+    const pe_status status = split(values, why);
+    if (status != PE_OK)
+        return status;
+    const bool left = pe_values_present(values, "left_max");
+    const bool right = pe_values_present(values, "right_max");
+    if (!left && !right)
+        return pe_fail(why, PE_MISSING_PARAMETER, "max_relative_position",
+                       "max_relative_position is required, or left_max and right_max");
+    if (!left || !right)
+        return pe_fail(why, PE_MISSING_PARAMETER, left ? "right_max" : "left_max",
+                       "%s is required beside %s", left ? "right_max" : "left_max",
+                       left ? "left_max" : "right_max");
+    *out = (pe_shaw_clip){pe_values_int(values, "left_max"), pe_values_int(values, "right_max")};
+    return PE_OK;
+}
+
+pe_status pe_shaw_read_embeddings(pe_values *values, pe_shaw_clip *out, pe_problem *why)
+{
+    const pe_shape *shape = &pe_values_find(values, "relative_embeddings")->tensor.shape;
+    const size_t rows = shape->dim[0];
+    const bool told = pe_values_present(values, "max_relative_position") ||
+                      pe_values_present(values, "left_max") ||
+                      pe_values_present(values, "right_max");
+    if (!told && rows % 2 == 1)
+        pe_values_set_int(values, "max_relative_position", (int64_t)(rows / 2));
+    const pe_status status = read_clip(values, out, why);
+    if (status != PE_OK)
+        return status;
+    if (rows != (size_t)(out->left + out->right + 1))
+        return pe_fail(why, PE_INVALID_PARAMETER, "relative_embeddings",
+                       "relative_embeddings must have left_max + right_max + 1 = %lld rows, got "
+                       "%zu",
+                       (long long)(out->left + out->right + 1), rows);
+    if (shape->dim[1] > WIDTH_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "relative_embeddings",
+                       "relative_embeddings must have at most %d channels, got %zu", WIDTH_MAX,
+                       shape->dim[1]);
+    return PE_OK;
+}
+
+/* How many of n keys come before the one at `relative` plus `distance`. */
+static size_t keys_before(int64_t distance, size_t n)
+{
+    return distance < 0 ? 0 : (size_t)distance < n ? (size_t)distance : n;
+}
+
+pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_t n)
+{
+    pe_shaw_zones zones = {.before = keys_before(-clip->left - relative, n)};
+    const size_t through = keys_before(clip->right + 1 - relative, n);
+    zones.inside = through - zones.before;
+    zones.behind = n - through;
+    zones.first = (size_t)(relative + (int64_t)zones.before + clip->left);
+    return zones;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+typedef struct state {
+    pe_relative table;
+    pe_shaw_clip clip;
+} state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+
+static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
+{
+    (void)layer;
+    const state *s = of;
+    const pe_shaw_zones zones = pe_shaw_zones_of(&s->clip, relative, n);
+    int32_t *to = (int32_t *)(void *)out; /* out is aligned, and so is every element */
+    for (size_t i = 0; i < zones.before; i++)
+        *to++ = 0;
+    for (size_t i = 0; i < zones.inside; i++)
+        *to++ = (int32_t)(zones.first + i);
+    for (size_t i = 0; i < zones.behind; i++)
+        *to++ = (int32_t)(s->clip.left + s->clip.right);
+}
+
+static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                              pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    pe_shaw_clip clip;
+    const int64_t queries = pe_values_int(values, "query_length");
+    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
+    if (status == PE_OK)
+        status = read_clip(values, &clip, why);
+    if (status != PE_OK)
+        return status;
+    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    const pe_shape shape = {2, {(size_t)queries, keys}};
+    status = pe_plan_add_tensor(out, limits, "indices", PE_INT32, &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->table = pe_relative_make((size_t)queries, keys, sizeof(int32_t));
+    s->table.run = run;
+    s->clip = clip;
+    out->state = s;
+    out->free_state = free;
+    out->fill = pe_relative_fill;
+    return PE_OK;
+}
+
+/**
+ * The row of the embeddings that each query and key take.
+ *
+ * Source  Shaw et al. 2018, arXiv:1803.02155, equation 4.
+ * Shapes  [query_length, key_length], int32 from 0 to left_max + right_max.
+ */
+const pe_resource pe_shaw_indices = {
+    .path = "/v1/shaw/indices",
+    .encoding = "shaw",
+    .name = "shaw/indices",
+    .kind = PE_TABLE,
+    .summary = "Clipped relative positions, as rows of their embeddings.",
+    .formula = PE_SHAW_FORMULA,
+    .source = PE_SHAW_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_indices,
+};

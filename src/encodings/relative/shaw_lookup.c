@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* shaw_lookup.c - the embedding of every relative position. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "encodings/relative/shaw.h"
+
+static const pe_param params[] = {
+    PE_SHAW_EMBEDDINGS,
+    PE_RELATIVE_QUERY_LENGTH,
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
+    PE_SHAW_LEFT_MAX,
+    PE_SHAW_RIGHT_MAX,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    pe_relative table; /* of vectors */
+    pe_shaw_clip clip;
+    pe_array embeddings;
+} state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_array_free(&s->embeddings);
+    free(s);
+}
+
+static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
+{
+    (void)layer;
+    const state *s = of;
+    const size_t bytes = s->table.bytes;
+    const unsigned char *embeddings = s->embeddings.data;
+    const pe_shaw_zones zones = pe_shaw_zones_of(&s->clip, relative, n);
+    pe_relative_repeat(embeddings, bytes, zones.before, out);
+    out += zones.before * bytes;
+    if (zones.inside > 0)
+        memcpy(out, embeddings + zones.first * bytes, zones.inside * bytes);
+    out += zones.inside * bytes;
+    pe_relative_repeat(embeddings + (size_t)(s->clip.left + s->clip.right) * bytes, bytes,
+                       zones.behind, out);
+}
+
+static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    pe_shaw_clip clip;
+    const int64_t queries = pe_values_int(values, "query_length");
+    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
+    if (status == PE_OK)
+        status = pe_shaw_read_embeddings(values, &clip, why);
+    if (status != PE_OK)
+        return status;
+    const pe_array *embeddings = &pe_values_find(values, "relative_embeddings")->tensor;
+    const size_t keys = (size_t)pe_values_int(values, "key_length"), d = embeddings->shape.dim[1];
+    const pe_shape shape = {3, {(size_t)queries, keys, d}};
+    status = pe_plan_add_tensor(out, limits, "embeddings", embeddings->dtype, &shape, d, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->table = pe_relative_make((size_t)queries, keys, d * pe_dtype_bytes(embeddings->dtype));
+    s->table.run = run;
+    s->clip = clip;
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = pe_relative_fill;
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    return PE_OK;
+}
+
+/**
+ * a[i, j] = relative_embeddings[clip(j - i)], copied bit for bit.
+ *
+ * Source  Shaw et al. 2018, arXiv:1803.02155, equation 4.
+ * Shapes  relative_embeddings: [left_max + right_max + 1, d] -> [query_length, key_length, d].
+ */
+const pe_resource pe_shaw_lookup = {
+    .path = "/v1/shaw/lookup",
+    .encoding = "shaw",
+    .name = "shaw/lookup",
+    .kind = PE_TRANSFORM,
+    .summary = "The embedding of the relative position of every query and key.",
+    .formula = "a[i, j] = relative_embeddings[" PE_SHAW_FORMULA "]",
+    .source = PE_SHAW_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_lookup,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* shaw_probabilities.c - attention probabilities with clipped relative positions. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "encodings/attention/attention.h"
+#include "encodings/registry.h"
+#include "encodings/attention/scores.h"
+#include "encodings/relative/shaw.h"
+#include "exact/wave.h"
+#include "kernels/kernels.h"
+
+/* Numbers of the keys of a head, so that a row's scores take some ten milliseconds. */
+#define KEY_NUMBERS_MAX ((size_t)1 << 23)
+
+#define VECTORS(label, what, shown)                                                                \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 3, .max_dims = 3,   \
+        .help = (what), .example = (shown)                                                         \
+    }
+
+static const pe_param params[] = {
+    VECTORS("q", "Queries, [heads, n, d]: the last n of the key positions.", "[[[1,0],[0.5,2]]]"),
+    VECTORS("k", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
+    PE_SHAW_EMBEDDINGS,
+    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
+    PE_SHAW_LEFT_MAX,
+    PE_SHAW_RIGHT_MAX,
+    {.name = "scale",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 0,
+     .max = 1e30,
+     .fallback_text = "1/sqrt(d)",
+     .help = "Multiplies the scores.",
+     .example = "0.125"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* Arrays as rows of vectors, whatever heads they belong to. */
+typedef struct state {
+    pe_attention attention;
+    size_t queries; /* of a head */
+    pe_pair scale;
+    pe_shaw_clip clip;
+    pe_array q, k, embeddings;
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_array_free(&s->q);
+    pe_array_free(&s->k);
+    pe_array_free(&s->embeddings);
+    free(s);
+}
+
+static pe_pair dot(const double *x, const pe_array *rows, size_t row, double *wide)
+{
+    const size_t d = rows->shape.dim[1];
+    pe_kernels_get()->widen(rows->dtype, pe_scores_row(rows, row), d, wide);
+    return pe_pair_dot(x, wide, d);
+}
+
+/* scale (q . k + q . embedding); the embedding's product is kept for the keys that share it. */
+static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
+{
+    const state *s = of;
+    const size_t keys = s->attention.keys, d = s->q.shape.dim[1], head = row / s->queries;
+    const int64_t query = (int64_t)(keys - s->queries + row % s->queries);
+    double *q = scratch, *other = scratch + d;
+    const int64_t none = -1;
+    int64_t held = none;
+    pe_pair position = {0, 0};
+    pe_kernels_get()->widen(s->q.dtype, pe_scores_row(&s->q, row), d, q);
+    for (size_t j = 0; j < keys; j++) {
+        const int64_t relative = (int64_t)j - query;
+        const int64_t index = (relative < -s->clip.left   ? -s->clip.left
+                               : relative > s->clip.right ? s->clip.right
+                                                          : relative) +
+                              s->clip.left;
+        if (index != held)
+            position = dot(q, &s->embeddings, (size_t)index, other);
+        held = index;
+        score[j] =
+            pe_pair_mul(s->scale, pe_pair_add(dot(q, &s->k, head * keys + j, other), position));
+    }
+}
+
+/* ---- the plan ---- */
+
+static void eval_inverse_root(const void *context, size_t d, mpfr_ptr out)
+{
+    (void)context;
+    mpfr_set_ui(out, d, MPFR_RNDN);
+    mpfr_rec_sqrt(out, out, MPFR_RNDN);
+}
+
+static pe_pair scale_of(const pe_values *values, size_t d)
+{
+    pe_pair scale = {0, 0};
+    if (pe_values_present(values, "scale"))
+        scale.hi = pe_values_real(values, "scale");
+    else
+        pe_exact_pair(eval_inverse_root, NULL, d, &scale.hi, &scale.lo);
+    return scale;
+}
+
+static pe_status check_shapes(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
+{
+    const size_t *q = pe_values_find(values, "q")->tensor.shape.dim;
+    const size_t *k = pe_values_find(values, "k")->tensor.shape.dim;
+    const size_t d = pe_values_find(values, "relative_embeddings")->tensor.shape.dim[1];
+    if (q[0] != k[0])
+        return pe_fail(why, PE_INVALID_PARAMETER, "k",
+                       "k must have as many heads as q, got %zu and %zu", k[0], q[0]);
+    if (q[2] != d || k[2] != d)
+        return pe_fail(why, PE_INVALID_PARAMETER, q[2] != d ? "q" : "k",
+                       "q, k and relative_embeddings must have the same number of channels, got "
+                       "%zu, %zu and %zu",
+                       q[2], k[2], d);
+    if (k[1] * d > KEY_NUMBERS_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "k",
+                       "k must have at most %zu numbers for each head, got %zu", KEY_NUMBERS_MAX,
+                       k[1] * d);
+    return pe_shaw_read_embeddings(values, clip, why);
+}
+
+/* |scale q . (k + e)| <= scale |q| (|k| + |e|), with room for a factor of 2^100. */
+static pe_status check_overflow(const state *s, pe_problem *why)
+{
+    double *wide = malloc(s->q.shape.dim[1] * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    const double bound =
+        s->scale.hi * pe_scores_norm_max(&s->q, wide) *
+        (pe_scores_norm_max(&s->k, wide) + pe_scores_norm_max(&s->embeddings, wide));
+    free(wide);
+    if (bound < PE_ATTENTION_SCORE_MAX)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "q",
+                   "q and k are so large that a score may reach 2^900 in magnitude");
+}
+
+/* Out of values, its heads and rows one axis. */
+static pe_array take_rows(pe_values *values, const char *name)
+{
+    pe_array rows = pe_values_take(values, name);
+    rows.shape = (pe_shape){2, {rows.shape.dim[0] * rows.shape.dim[1], rows.shape.dim[2]}};
+    return rows;
+}
+
+static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
+                                    const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    pe_shaw_clip clip;
+    pe_status status = check_shapes(values, &clip, why);
+    if (status != PE_OK)
+        return status;
+    const pe_array *q = &pe_values_find(values, "q")->tensor;
+    const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
+    const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
+    status = pe_attention_plan(out, limits, &shape, q->dtype, "q", why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work += d;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = pe_attention_fill;
+    s->attention = (pe_attention){keys, 2 * d, scores};
+    s->queries = q->shape.dim[1];
+    s->scale = scale_of(values, d);
+    s->clip = clip;
+    s->q = take_rows(values, "q");
+    s->k = take_rows(values, "k");
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    return check_overflow(s, why);
+}
+
+/**
+ * p[h, i, j] = softmax over j of scale (q[h, i] . k[h, j] + q[h, i] . relative_embeddings[clip(j -
+ * i)]).
+ *
+ * Source    Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of
+ *           huggingface/transformers@b4b5244.
+ * Shapes    q: [heads, n, d], k: [heads, m, d], relative_embeddings: [left_max + right_max + 1, d]
+ *           -> [heads, n, m].
+ * Accuracy  scores are sums in pairs of doubles, 2^-104 d^2 scale |q| (|k| + |e|); then as
+ *           pe_softmax.
+ */
+const pe_resource pe_shaw_probabilities = {
+    .path = "/v1/shaw/probabilities",
+    .encoding = "shaw",
+    .name = "shaw/probabilities",
+    .kind = PE_TRANSFORM,
+    .summary = "Attention probabilities with the embeddings of relative positions.",
+    .formula = "softmax over keys j of scale (q[h, i] . k[h, j] + q[h, i] . "
+               "relative_embeddings[" PE_SHAW_FORMULA "])",
+    .source = "Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of "
+              "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_probabilities,
+};

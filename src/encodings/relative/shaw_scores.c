@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* shaw_scores.c - what relative positions add to attention scores. */
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/attention/scores.h"
+#include "encodings/relative/shaw.h"
+#include "kernels/kernels.h"
+
+static const pe_param params[] = {
+    {.name = "queries",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "Queries, [n, d]: the last n of the key positions.",
+     .example = "[[1,0],[0.5,2]]"},
+    PE_SHAW_EMBEDDINGS,
+    PE_RELATIVE_KEY_LENGTH("n"),
+    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
+    PE_SHAW_LEFT_MAX,
+    PE_SHAW_RIGHT_MAX,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    size_t keys;
+    pe_shaw_clip clip;
+    pe_array queries, embeddings;
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_array_free(&s->queries);
+    pe_array_free(&s->embeddings);
+    free(s);
+}
+
+/* ---- a run of scores ----------------------------------------------------------------------------
+ */
+
+/* Scratch of one fill. */
+typedef struct worker {
+    const state *state;
+    double *query, *embedding; /* [d] */
+} worker;
+
+/* The score of the query at hand and embedding `index`, n times; returns where the next goes. */
+static unsigned char *put(const worker *work, size_t index, size_t n, unsigned char *out)
+{
+    const pe_array *embeddings = &work->state->embeddings;
+    const size_t d = embeddings->shape.dim[1], bytes = pe_dtype_bytes(embeddings->dtype);
+    unsigned char score[8];
+    if (n == 0)
+        return out;
+    pe_kernels_get()->widen(embeddings->dtype, pe_scores_row(embeddings, index), d,
+                            work->embedding);
+    pe_dtype_store(embeddings->dtype, pe_scores_dot(work->query, work->embedding, d) + 0.0, score);
+    pe_relative_repeat(score, bytes, n, out);
+    return out + n * bytes;
+}
+
+/* Keys [from, from + n) of query i. */
+static unsigned char *put_run(const worker *work, size_t i, size_t from, size_t n,
+                              unsigned char *out)
+{
+    const state *s = work->state;
+    const size_t first_query = s->keys - s->queries.shape.dim[0];
+    const int64_t relative = (int64_t)from - (int64_t)(first_query + i);
+    const pe_shaw_zones zones = pe_shaw_zones_of(&s->clip, relative, n);
+    pe_kernels_get()->widen(s->queries.dtype, pe_scores_row(&s->queries, i),
+                            s->queries.shape.dim[1], work->query);
+    out = put(work, 0, zones.before, out);
+    for (size_t k = 0; k < zones.inside; k++)
+        out = put(work, zones.first + k, 1, out);
+    return put(work, (size_t)(s->clip.left + s->clip.right), zones.behind, out);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    const state *s = plan->state;
+    const size_t d = s->queries.shape.dim[1], keys = s->keys;
+    unsigned char *at = out;
+    double *room = calloc(2 * d, sizeof *room);
+    if (room == NULL)
+        return pe_fail_memory(why);
+    const worker work = {s, room, room + d};
+    for (size_t done = 0, n; done < units; done += n) {
+        const size_t i = (first + done) / keys, from = (first + done) % keys;
+        n = units - done < keys - from ? units - done : keys - from;
+        at = put_run(&work, i, from, n, at);
+    }
+    free(room);
+    return PE_OK;
+}
+
+/* ---- planning -----------------------------------------------------------------------------------
+ */
+
+static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
+{
+    const pe_shape *queries = &pe_values_find(values, "queries")->tensor.shape;
+    const pe_shape *embeddings = &pe_values_find(values, "relative_embeddings")->tensor.shape;
+    const pe_status status =
+        pe_relative_lengths(values, (int64_t)queries->dim[0], "key_length", why);
+    if (status != PE_OK)
+        return status;
+    if (queries->dim[1] != embeddings->dim[1])
+        return pe_fail(why, PE_INVALID_PARAMETER, "queries",
+                       "queries and relative_embeddings must have the same number of channels, "
+                       "got %zu and %zu",
+                       queries->dim[1], embeddings->dim[1]);
+    return pe_shaw_read_embeddings(values, clip, why);
+}
+
+/* Before anything is answered: |q . e| <= |q| |e|, and mostly that settles it. What it does not
+ * clear is computed once here and again when it is sent. */
+static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
+{
+    const state *s = plan->state;
+    double *wide = malloc(s->queries.shape.dim[1] * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    const double bound =
+        pe_scores_norm_max(&s->queries, wide) * pe_scores_norm_max(&s->embeddings, wide);
+    free(wide);
+    if (pe_scores_fit(bound, plan->tensors[0].dtype))
+        return PE_OK;
+    return pe_scores_check(plan, "queries", why);
+}
+
+static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    pe_shaw_clip clip;
+    pe_status status = check(values, &clip, why);
+    if (status != PE_OK)
+        return status;
+    const pe_array *queries = &pe_values_find(values, "queries")->tensor;
+    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    const pe_shape shape = {2, {queries->shape.dim[0], keys}};
+    status = pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work = queries->shape.dim[1];
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->keys = keys;
+    s->clip = clip;
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = fill;
+    s->queries = pe_values_take(values, "queries");
+    s->embeddings = pe_values_take(values, "relative_embeddings");
+    return check_overflow(out, why);
+}
+
+/**
+ * score(i, j) = q_i . relative_embeddings[clip(j - i)], summed in float64 in a fixed order, rounded
+ * once; not divided by sqrt(d), to be added to q_i . k_j.
+ *
+ * Source  Shaw et al. 2018, arXiv:1803.02155, equations 4 and 5.
+ * Shapes  queries: [n, d], relative_embeddings: [left_max + right_max + 1, d] -> [n, key_length].
+ */
+const pe_resource pe_shaw_scores = {
+    .path = "/v1/shaw/scores",
+    .encoding = "shaw",
+    .name = "shaw/scores",
+    .kind = PE_TRANSFORM,
+    .summary = "What relative positions add to attention scores: queries times their embeddings.",
+    .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
+    .source = PE_SHAW_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_scores,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* swin.c - relative positions within a window of an image, as rows of their table of biases. */
+#include "encodings/relative/swin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "encodings/relative/relative.h"
+
+#define FORMULA                                                                                    \
+    "(row(query) - row(key) + window_height - 1) (2 window_width - 1) + column(query) - "          \
+    "column(key) + window_width - 1; patches count along the rows"
+#define SOURCE                                                                                     \
+    "Liu et al. 2021, arXiv:2103.14030, equation 4; SwinRelativePositionBias of "                  \
+    "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
+
+static const pe_param index_params[] = {
+    PE_SWIN_HEIGHT,
+    PE_SWIN_WIDTH,
+    PE_RELATIVE_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+static const pe_param bias_params[] = {
+    {.name = "weights",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "A bias for each relative position and head, "
+             "[(2 window_height - 1)(2 window_width - 1), heads].",
+     .example = "[[0.5,-0.5],[0.25,1],[1,2]]"},
+    PE_SWIN_HEIGHT,
+    PE_SWIN_WIDTH,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    size_t height, width;
+    pe_array weights; /* [rows of the table, heads]; none for the indices */
+} state;
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_array_free(&s->weights);
+    free(s);
+}
+
+/* The index of query and key. The keys after it, to the end of their row of the window, have one
+ * less each; *run: how many there are, key included. */
+static size_t index_of(const state *s, size_t query, size_t key, size_t *run)
+{
+    const size_t column = key % s->width;
+    const size_t down = query / s->width + s->height - 1 - key / s->width;
+    *run = s->width - column;
+    return down * (2 * s->width - 1) + query % s->width + s->width - 1 - column;
+}
+
+static size_t put_indices(const state *s, size_t layer, size_t index, size_t n, void *out)
+{
+    (void)s;
+    (void)layer;
+    int32_t *to = out;
+    for (size_t i = 0; i < n; i++)
+        to[i] = (int32_t)(index - i);
+    return n * sizeof *to;
+}
+
+static size_t put_weights(const state *s, size_t head, size_t index, size_t n, void *out)
+{
+    const size_t heads = s->weights.shape.dim[1], bytes = pe_dtype_bytes(s->weights.dtype);
+    const unsigned char *weights = s->weights.data;
+    for (size_t i = 0; i < n; i++)
+        memcpy((unsigned char *)out + i * bytes, weights + ((index - i) * heads + head) * bytes,
+               bytes);
+    return n * bytes;
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const state *s = plan->state;
+    const size_t patches = s->height * s->width;
+    unsigned char *at = out;
+    for (size_t done = 0, n; done < units; done += n) {
+        const size_t row = (first + done) / patches, key = (first + done) % patches;
+        const size_t index = index_of(s, row % patches, key, &n);
+        n = n < units - done ? n : units - done;
+        at += (s->weights.data == NULL ? put_indices : put_weights)(s, row / patches, index, n, at);
+    }
+    return PE_OK;
+}
+
+static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
+{
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->height = (size_t)pe_values_int(values, "window_height");
+    s->width = (size_t)pe_values_int(values, "window_width");
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = fill;
+    return PE_OK;
+}
+
+static pe_status plan_index(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    const size_t patches = (size_t)pe_values_int(values, "window_height") *
+                           (size_t)pe_values_int(values, "window_width");
+    const pe_shape shape = {2, {patches, patches}};
+    const pe_status status = pe_plan_add_tensor(out, limits, "index", PE_INT32, &shape, 1, why);
+    return status != PE_OK ? status : make_state(values, out, why);
+}
+
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    const size_t height = (size_t)pe_values_int(values, "window_height");
+    const size_t width = (size_t)pe_values_int(values, "window_width");
+    const pe_array *weights = &pe_values_find(values, "weights")->tensor;
+    const size_t rows = (2 * height - 1) * (2 * width - 1);
+    if (weights->shape.dim[0] != rows)
+        return pe_fail(why, PE_INVALID_PARAMETER, "weights",
+                       "weights must have a row for each of the (2 window_height - 1)(2 "
+                       "window_width - 1) = %zu relative positions, got %zu rows",
+                       rows, weights->shape.dim[0]);
+    const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
+    pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
+    if (status == PE_OK)
+        status = make_state(values, out, why);
+    if (status == PE_OK)
+        ((state *)out->state)->weights = pe_values_take(values, "weights");
+    return status;
+}
+
+/**
+ * The row of the table of biases that each query and key of a window take.
+ *
+ * Source  Liu et al. 2021, arXiv:2103.14030, equation 4 and what follows it.
+ * Shapes  [h w, h w], int32 from 0 to (2h - 1)(2w - 1) - 1, h x w the window.
+ */
+const pe_resource pe_swin_index = {
+    .path = "/v1/swin/index",
+    .encoding = "swin",
+    .name = "swin/index",
+    .kind = PE_TABLE,
+    .summary = "Relative positions of the patches of a window, as rows of their table of biases.",
+    .formula = FORMULA,
+    .source = SOURCE,
+    .params = index_params,
+    .n_params = PE_LEN(index_params),
+    .plan = plan_index,
+};
+
+/**
+ * bias[h, i, j] = weights[index(i, j), h], copied bit for bit.
+ *
+ * Source  Liu et al. 2021, arXiv:2103.14030, equation 4 and what follows it.
+ * Shapes  weights: [(2h - 1)(2w - 1), heads] -> [heads, h w, h w], h x w the window.
+ */
+const pe_resource pe_swin_bias = {
+    .path = "/v1/swin/bias",
+    .encoding = "swin",
+    .name = "swin/bias",
+    .kind = PE_TRANSFORM,
+    .summary = "The biases that Swin adds to the attention scores of a window.",
+    .formula = "bias[h, i, j] = weights[index(i, j), h]; index: " FORMULA,
+    .source = SOURCE,
+    .params = bias_params,
+    .n_params = PE_LEN(bias_params),
+    .plan = plan_bias,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* swin_coordinates.c - the logarithmic coordinates from which Swin v2 makes its biases. */
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/relative/swin.h"
+#include "exact/wave.h"
+
+#define PRETRAINED(side, fallback, text)                                                           \
+    {                                                                                              \
+        .name = (side), .kind = PE_KIND_INT, .optional = true, .min = 2, .max = PE_SWIN_SIDE_MAX,  \
+        .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12"            \
+    }
+
+static const pe_param params[] = {
+    PE_SWIN_HEIGHT,
+    PE_SWIN_WIDTH,
+    PRETRAINED("pretrained_window_height", "window_height",
+               "Rows of the window that the model was trained with."),
+    PRETRAINED("pretrained_window_width", "window_width",
+               "Columns of the window that the model was trained with."),
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+enum { DOWN, ACROSS, AXES };
+
+typedef struct state {
+    pe_dtype dtype;
+    size_t side[AXES];
+    double *at[AXES]; /* coordinates of the offsets 0 .. side - 1, rounded */
+    double room[];
+} state;
+
+/* ---- coordinates ---- */
+
+typedef struct axis {
+    unsigned long most; /* the offset that becomes 8 */
+} axis;
+
+/* log2(1 + 8 offset/most) / log2(8) */
+static void eval_coordinate(const void *context, size_t offset, mpfr_ptr out)
+{
+    const axis *a = context;
+    mpfr_t x;
+    mpfr_init2(x, mpfr_get_prec(out) + 32);
+    mpfr_set_ui(x, a->most + 8 * offset, MPFR_RNDN);
+    mpfr_div_ui(x, x, a->most, MPFR_RNDN);
+    mpfr_log2(x, x, MPFR_RNDN);
+    mpfr_div_ui(out, x, 3, MPFR_RNDN);
+    mpfr_clear(x);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const state *s = plan->state;
+    const size_t columns = 2 * s->side[ACROSS] - 1, bytes = pe_dtype_bytes(s->dtype);
+    unsigned char *to = out;
+    for (size_t u = first; u < first + units; u++) {
+        const size_t cell[AXES] = {u / columns, u % columns};
+        for (size_t a = 0; a < AXES; a++, to += bytes) {
+            const size_t zero = s->side[a] - 1;
+            pe_dtype_store(s->dtype,
+                           cell[a] < zero ? -s->at[a][zero - cell[a]] : s->at[a][cell[a] - zero],
+                           to);
+        }
+    }
+    return PE_OK;
+}
+
+/* ---- the plan ---- */
+
+/* The offset that becomes 8: of the window trained with, by default this one. */
+static unsigned long most_of(pe_values *values, size_t side, const char *pretrained)
+{
+    if (!pe_values_present(values, pretrained) && side > 1)
+        pe_values_set_int(values, pretrained, (int64_t)side);
+    return pe_values_present(values, pretrained)
+               ? (unsigned long)pe_values_int(values, pretrained) - 1
+               : 0;
+}
+
+static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
+                                  const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    static const char *const pretrained[AXES] = {"pretrained_window_height",
+                                                 "pretrained_window_width"};
+    const size_t side[AXES] = {(size_t)pe_values_int(values, "window_height"),
+                               (size_t)pe_values_int(values, "window_width")};
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_shape shape = {3, {2 * side[DOWN] - 1, 2 * side[ACROSS] - 1, AXES}};
+    const pe_status status =
+        pe_plan_add_tensor(out, limits, "coordinates", dtype, &shape, AXES, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s + (side[DOWN] + side[ACROSS]) * sizeof s->room[0]);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    out->state = s;
+    out->free_state = free;
+    out->fill = fill;
+    s->dtype = dtype;
+    for (size_t a = 0; a < AXES; a++) {
+        const axis of = {most_of(values, side[a], pretrained[a])};
+        s->side[a] = side[a];
+        s->at[a] = a == DOWN ? s->room : s->room + side[DOWN];
+        for (size_t offset = 1; offset < side[a]; offset++)
+            s->at[a][offset] = pe_exact_round(dtype, eval_coordinate, &of, offset);
+        if (of.most == 0)
+            pe_plan_warn(out,
+                         "a window of one patch has the coordinate 0; the reference divides by "
+                         "%s - 1 = 0 there and gets NaN",
+                         a == DOWN ? "window_height" : "window_width");
+    }
+    return PE_OK;
+}
+
+/**
+ *     c = 8 offset/(window - 1),  coordinate = sign(c) log2(1 + |c|)/log2(8)
+ *
+ * of every offset query - key within a window, along its rows and its columns: what the network
+ * that makes Swin v2's biases gets.
+ *
+ * Source    Liu et al. 2022, arXiv:2111.09883, section 3.3; the factors 8 and log2(8):
+ *           Swinv2SelfAttention of
+ * huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e. Shapes    [2h - 1, 2w - 1, 2],
+ * h x w the window; the last axis is down, across. Accuracy  correctly rounded.
+ */
+const pe_resource pe_swin_coordinates = {
+    .path = "/v1/swin/coordinates",
+    .encoding = "swin",
+    .name = "swin/coordinates",
+    .kind = PE_TABLE,
+    .summary = "The logarithmic relative coordinates from which Swin v2 makes its biases.",
+    .formula = "sign(c) log2(1 + |c|)/log2(8), c = 8 offset/(pretrained_window - 1), offset = "
+               "-(window - 1) .. window - 1 down and across",
+    .source = "Liu et al. 2022, arXiv:2111.09883, section 3.3; Swinv2SelfAttention of "
+              "huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_coordinates,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* t5.h - what the resources of bucketed relative positions share: the buckets. */
+#ifndef PE_ENCODINGS_RELATIVE_T5_H
+#define PE_ENCODINGS_RELATIVE_T5_H
+
+#include <stdbool.h>
+
+#include "encodings/relative/relative.h"
+
+#define PE_T5_BUCKETS_MAX 65536
+
+#define PE_T5_FORMULA                                                                              \
+    "n = |key - query|, B = num_buckets (bidirectional: half of it, which keys after the query "   \
+    "add), E = floor(B/2): n < E ? n : min(B - 1, E + floor((B - E) ln(n/E) / "                    \
+    "ln(max_distance/E))); one direction: n = max(query - key, 0)"
+#define PE_T5_SOURCE                                                                               \
+    "Raffel et al. 2020, arXiv:1910.10683, section 2.1; T5Attention._relative_position_bucket of " \
+    "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
+#define PE_T5_OTHERS_SOURCE                                                                        \
+    "mpnet: Song et al. 2020, arXiv:2004.09297, MPNetEncoder.relative_position_bucket of "         \
+    "huggingface/transformers@00099b9f15ad8bea330364709453fc49cbba90e5; wavlm: Chen et al. 2022, " \
+    "arXiv:2110.13900, WavLMAttention._relative_positions_bucket of "                              \
+    "huggingface/transformers@008f5c8c29be84d4721dc6d1e0fcd72300580be4"
+
+/* Rows of parameters, as initialisers. */
+#define PE_T5_NUM_BUCKETS                                                                          \
+    {                                                                                              \
+        .name = "num_buckets", .kind = PE_KIND_INT, .optional = true, .min = 2,                    \
+        .max = PE_T5_BUCKETS_MAX, .fallback_text = "32 (wavlm: 320)", .unit = "buckets",           \
+        .help = "Buckets of the model, both directions together (DeBERTa: position_buckets).",     \
+        .example = "32"                                                                            \
+    }
+#define PE_T5_MAX_DISTANCE                                                                         \
+    {                                                                                              \
+        .name = "max_distance", .kind = PE_KIND_INT, .optional = true, .min = 2,                   \
+        .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "128 (wavlm: 800)", .unit = "tokens",      \
+        .help = "Distance from which on all share the last bucket (DeBERTa: "                      \
+                "max_relative_positions).",                                                        \
+        .example = "128"                                                                           \
+    }
+#define PE_T5_BIDIRECTIONAL                                                                        \
+    {                                                                                              \
+        .name = "bidirectional", .kind = PE_KIND_BOOL, .fallback = 1,                              \
+        .help = "Keys after the query have buckets of their own: an encoder; false: a decoder, "   \
+                "they share bucket 0.",                                                            \
+        .example = "true"                                                                          \
+    }
+
+/** Whose buckets. All but the last have biases. */
+enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT_DEBERTA };
+
+/**
+ * num_buckets and max_distance of the variant where absent (they become part of the canonical
+ * form).
+ * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
+ */
+pe_status pe_buckets_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * How distances fall into buckets: distance n < exact is bucket n; n >= exact is bucket `base` +
+ * how many edges are <= n. Immutable once made.
+ */
+typedef struct pe_buckets {
+    int64_t exact, base;
+    int64_t *edge; /* ascending, owned; those up to the farthest distance asked for */
+    size_t edges;
+    bool both;     /* keys after the query count by distance too; else they share bucket 0 */
+    bool negate;   /* and their buckets are negative (DeBERTa) ... */
+    int64_t after; /* ... or this much higher */
+} pe_buckets;
+
+/**
+ * From num_buckets, max_distance, bidirectional and the variant, all read, for `keys` keys.
+ *
+ * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
+ *           comparing integer powers.
+ * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
+ *           there would be more than PE_T5_BUCKETS_MAX edges. INTERNAL (memory).
+ */
+pe_status pe_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+                          pe_problem *why) PE_MUST_CHECK;
+void pe_buckets_free(pe_buckets *buckets);
+
+/**
+ * The bucket of a relative position (key - query); *same: it is that of relative, relative + 1, ...
+ * (so many of them, at least 1).
+ */
+int32_t pe_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same);
+
+/**
+ * Warn where the published code computes other buckets than the formula has: its float32
+ * logarithms, taken as correctly rounded, may miss an edge (the first 1024 are compared), and it
+ * may not read its configuration.
+ *
+ * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
+ */
+void pe_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
+                     size_t keys, pe_plan *plan);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* t5_bias.c - attention biases of T5 and those after it: the weights of buckets, looked up. */
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/relative/t5.h"
+
+/* DeBERTa's buckets index vectors, not biases. */
+static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
+                                       [PE_T5_VARIANT_MPNET] = "mpnet",
+                                       [PE_T5_VARIANT_WAVLM] = "wavlm",
+                                       NULL};
+
+static const pe_param params[] = {
+    {.name = "weights",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "A bias for each bucket and head, [num_buckets, heads].",
+     .example = "[[0.5,-0.5],[0.25,1],[1,2],[3,4]]"},
+    PE_RELATIVE_QUERY_LENGTH,
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+    PE_PARAM_MODEL,
+    PE_T5_NUM_BUCKETS,
+    PE_T5_MAX_DISTANCE,
+    PE_T5_BIDIRECTIONAL,
+    {.name = "variant",
+     .kind = PE_KIND_CHOICE,
+     .choices = variants,
+     .help = "Whose buckets: mpnet and wavlm look both ways; DeBERTa's have no biases.",
+     .example = "t5"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct state {
+    pe_relative table;
+    pe_buckets buckets;
+    pe_array weights; /* [num_buckets, heads] */
+} state;
+_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+
+static void free_state(void *of)
+{
+    state *s = of;
+    pe_buckets_free(&s->buckets);
+    pe_array_free(&s->weights);
+    free(s);
+}
+
+static void run(const void *of, size_t head, int64_t relative, size_t n, unsigned char *out)
+{
+    const state *s = of;
+    const size_t heads = s->weights.shape.dim[1], bytes = s->table.bytes;
+    const unsigned char *weights = s->weights.data;
+    for (int64_t left = (int64_t)n, same; left > 0; left -= same, relative += same) {
+        const size_t bucket = (size_t)pe_bucket_of(&s->buckets, relative, &same);
+        same = same < left ? same : left;
+        pe_relative_repeat(weights + (bucket * heads + head) * bytes, bytes, (size_t)same, out);
+        out += (size_t)same * bytes;
+    }
+}
+
+static pe_status check_weights(const pe_values *values, pe_problem *why)
+{
+    const pe_shape *shape = &pe_values_find(values, "weights")->tensor.shape;
+    const size_t buckets = (size_t)pe_values_int(values, "num_buckets");
+    if (shape->dim[0] == buckets)
+        return PE_OK;
+    return pe_fail(
+        why, PE_INVALID_PARAMETER, "weights",
+        "weights must have a row for each of the num_buckets = %zu buckets, got %zu rows", buckets,
+        shape->dim[0]);
+}
+
+static pe_status make_state(pe_values *values, size_t queries, size_t keys, state *s,
+                            pe_problem *why)
+{
+    s->weights = pe_values_take(values, "weights");
+    s->table = pe_relative_make(queries, keys, pe_dtype_bytes(s->weights.dtype));
+    s->table.run = run;
+    return pe_buckets_make(values, pe_values_choice(values, "variant"), keys, &s->buckets, why);
+}
+
+static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                           pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    const int64_t queries = pe_values_int(values, "query_length");
+    const pe_array *weights = &pe_values_find(values, "weights")->tensor;
+    const size_t variant = pe_values_choice(values, "variant");
+    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
+    if (status == PE_OK)
+        status = pe_buckets_read(values, variant, why);
+    if (status == PE_OK)
+        status = check_weights(values, why);
+    if (status != PE_OK)
+        return status;
+    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    const pe_shape shape = {3, {weights->shape.dim[1], (size_t)queries, keys}};
+    status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    out->state = s;
+    out->free_state = free_state;
+    out->fill = pe_relative_fill;
+    status = make_state(values, (size_t)queries, keys, s, why);
+    if (status == PE_OK)
+        pe_buckets_warn(values, variant, &s->buckets, keys, out);
+    return status;
+}
+
+/**
+ * bias[h, i, j] = weights[bucket(i, j), h], copied bit for bit.
+ *
+ * Source  Raffel et al. 2020, arXiv:1910.10683, section 2.1.
+ * Shapes  weights: [num_buckets, heads] -> [heads, query_length, key_length].
+ */
+const pe_resource pe_t5_bias = {
+    .path = "/v1/t5/bias",
+    .encoding = "t5",
+    .name = "t5/bias",
+    .kind = PE_TRANSFORM,
+    .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",
+    .formula = "bias[h, i, j] = weights[bucket(i, j), h]; " PE_T5_FORMULA,
+    .source = PE_T5_SOURCE "; " PE_T5_OTHERS_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_bias,
+};

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* t5_edges.c - where one bucket of relative positions ends and the next begins, exactly. */
+#include "encodings/relative/t5.h"
+
+#include <mpfr.h>
+#include <stdlib.h>
+
+/* 2^17 products of 2^-192 each, of numbers below 2^42, stay below 2^-128: nothing farther than
+ * 2^-100 from an integer is on its other side. */
+#define BITS       192
+#define GUARD_BITS 100
+
+/*
+ * The thresholds low * (high/low)^(k/parts), 0 < low < high. An edge is the first integer at or
+ * (strict) beyond its threshold.
+ */
+typedef struct scale {
+    unsigned long low, high, parts;
+    bool strict;
+} scale;
+
+static unsigned long common_divisor(unsigned long a, unsigned long b)
+{
+    while (b != 0) {
+        const unsigned long rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The sign of n - threshold k, from n^parts low^k - high^k low^parts. */
+static int compare_exactly(const scale *s, unsigned long n, unsigned long k)
+{
+    const unsigned long divisor = common_divisor(k, s->parts);
+    const unsigned long parts = s->parts / divisor, power = k / divisor;
+    mpz_t left, right, factor;
+    mpz_inits(left, right, factor, NULL);
+    mpz_ui_pow_ui(left, n, parts);
+    mpz_ui_pow_ui(factor, s->low, power);
+    mpz_mul(left, left, factor);
+    mpz_ui_pow_ui(right, s->high, power);
+    mpz_ui_pow_ui(factor, s->low, parts);
+    mpz_mul(right, right, factor);
+    const int sign = mpz_cmp(left, right);
+    mpz_clears(left, right, factor, NULL);
+    return sign;
+}
+
+/* at: threshold k within 2^-128; off: scratch. */
+static int64_t edge_of(const scale *s, mpfr_srcptr at, unsigned long k, mpfr_ptr off)
+{
+    const unsigned long n = mpfr_get_ui(at, MPFR_RNDN);
+    mpfr_ui_sub(off, n, at, MPFR_RNDN);
+    const bool near = mpfr_zero_p(off) != 0 || mpfr_get_exp(off) <= -GUARD_BITS;
+    const int sign = near ? compare_exactly(s, n, k) : mpfr_sgn(off);
+    return (int64_t)n + (sign < 0 || (s->strict && sign == 0));
+}
+
+/* Edges from .. to - 1 of the scale, as far as `farthest`; returns how many. */
+static size_t find_edges(const scale *s, unsigned long from, unsigned long to, int64_t farthest,
+                         int64_t *edge)
+{
+    size_t n = 0;
+    mpfr_t at, step, off;
+    mpfr_inits2(BITS, at, step, off, (mpfr_ptr)NULL);
+    mpfr_set_ui(step, s->high, MPFR_RNDN);
+    mpfr_div_ui(step, step, s->low, MPFR_RNDN);
+    mpfr_rootn_ui(step, step, s->parts, MPFR_RNDN);
+    mpfr_set_ui(at, s->low, MPFR_RNDN);
+    for (unsigned long k = 0; k < to; k++, mpfr_mul(at, at, step, MPFR_RNDN)) {
+        if (mpfr_cmp_si(at, farthest + 1) > 0)
+            break;
+        if (k >= from)
+            edge[n++] = edge_of(s, at, k, off);
+    }
+    mpfr_clears(at, step, off, (mpfr_ptr)NULL);
+    return n;
+}
+
+static pe_status make_edges(const scale *s, unsigned long from, unsigned long to, int64_t farthest,
+                            pe_buckets *out, pe_problem *why)
+{
+    int64_t *edge = malloc((to - from + 1) * sizeof *edge);
+    if (edge == NULL)
+        return pe_fail_memory(why);
+    const size_t n = find_edges(s, from, to, farthest, edge);
+    if (n > PE_T5_BUCKETS_MAX) {
+        free(edge);
+        return pe_fail(why, PE_INVALID_PARAMETER, "max_distance",
+                       "max_distance must lie farther beyond num_buckets/2: %lld keys would fall "
+                       "into more than %d buckets",
+                       (long long)farthest + 1, PE_T5_BUCKETS_MAX);
+    }
+    out->edge = edge;
+    out->edges = n;
+    return PE_OK;
+}
+
+static pe_status check(int64_t low, int64_t high, const char *why_more, pe_problem *why)
+{
+    if (low < 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "num_buckets",
+                       "num_buckets must be at least 4 when both directions share them");
+    if (high <= low)
+        return pe_fail(why, PE_INVALID_PARAMETER, "max_distance",
+                       "max_distance%s must be more than the %lld distances before buckets widen, "
+                       "got %lld",
+                       why_more, (long long)low, (long long)high);
+    return PE_OK;
+}
+
+static pe_status make_t5(int64_t num_buckets, int64_t max_distance, bool bidirectional,
+                         int64_t farthest, pe_buckets *out, pe_problem *why)
+{
+    const int64_t buckets = bidirectional ? num_buckets / 2 : num_buckets, exact = buckets / 2;
+    const pe_status status = check(exact, max_distance, "", why);
+    if (status != PE_OK)
+        return status;
+    *out = (pe_buckets){
+        .exact = exact, .base = exact, .both = bidirectional, .after = bidirectional ? buckets : 0};
+    const scale s = {(unsigned long)exact, (unsigned long)max_distance,
+                     (unsigned long)(buckets - exact), false};
+    return make_edges(&s, 1, s.parts, farthest, out, why);
+}
+
+/*
+ * sign(d) ceil(ln(|d|/mid) / ln((max_distance - 1)/mid) (mid - 1)) + mid, where |d| > mid: one more
+ * beyond each threshold, the first at mid itself; never an end to it.
+ */
+static pe_status make_deberta(int64_t num_buckets, int64_t max_distance, int64_t farthest,
+                              pe_buckets *out, pe_problem *why)
+{
+    const int64_t mid = num_buckets / 2;
+    const pe_status status = check(mid, max_distance - 1, " - 1", why);
+    if (status != PE_OK)
+        return status;
+    *out = (pe_buckets){.exact = mid + 1, .base = mid, .both = true, .negate = true};
+    const scale s = {(unsigned long)mid, (unsigned long)(max_distance - 1),
+                     (unsigned long)(mid - 1), true};
+    return mid == 1 ? PE_OK : make_edges(&s, 0, PE_T5_BUCKETS_MAX + 1, farthest, out, why);
+}
+
+pe_status pe_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+                          pe_problem *why)
+{
+    const int64_t num_buckets = pe_values_int(values, "num_buckets");
+    const int64_t max_distance = pe_values_int(values, "max_distance");
+    const bool bidirectional = pe_values_bool(values, "bidirectional");
+    const int64_t farthest = (int64_t)keys - 1;
+    return variant == PE_T5_VARIANT_DEBERTA
+               ? make_deberta(num_buckets, max_distance, farthest, out, why)
+               : make_t5(num_buckets, max_distance, bidirectional, farthest, out, why);
+}
+
+void pe_buckets_free(pe_buckets *buckets)
+{
+    free(buckets->edge);
+    *buckets = (pe_buckets){0};
+}
+
+/* How many edges are at most `distance`. */
+static size_t edges_passed(const pe_buckets *b, int64_t distance)
+{
+    size_t low = 0, high = b->edges;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (b->edge[middle] <= distance)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int32_t pe_bucket_of(const pe_buckets *b, int64_t relative, int64_t *same)
+{
+    const bool after = relative > 0;
+    const int64_t distance = after ? relative : -relative;
+    if (after && !b->both) {
+        *same = INT64_MAX;
+        return 0;
+    }
+    int64_t bucket = distance, first = distance, beyond = distance + 1;
+    if (distance >= b->exact) {
+        const size_t passed = edges_passed(b, distance);
+        bucket = b->base + (int64_t)passed;
+        first = passed > 0 ? b->edge[passed - 1] : b->exact;
+        beyond = passed < b->edges ? b->edge[passed] : INT64_MAX;
+    }
+    *same = after ? beyond - distance : distance - first + 1;
+    /* deberta counts from the key: query - key. */
+    return (int32_t)(!after ? bucket : b->negate ? -bucket : bucket + b->after);
+}

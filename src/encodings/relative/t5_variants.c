@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* t5_variants.c - whose buckets: their defaults, and where the reference computes others. */
+#include "encodings/relative/t5.h"
+
+#include <math.h>
+#include <mpfr.h>
+
+/* Edges that are compared with the reference: more than any published model has. */
+#define EDGES_COMPARED 1024
+
+/* Same order as the enumeration. */
+static const struct variant {
+    const char *name;
+    int64_t num_buckets, max_distance;
+    bool signed_buckets; /* of query - key, rounded up */
+    bool adds_first;     /* floor(E + x) where others have E + floor(x) */
+    bool fixed;          /* upstream reads no configuration */
+} variants[] = {
+    [PE_T5_VARIANT_T5] = {"t5", 32, 128, false, false, false},
+    [PE_T5_VARIANT_MPNET] = {"mpnet", 32, 128, false, false, true},
+    [PE_T5_VARIANT_WAVLM] = {"wavlm", 320, 800, false, true, false},
+    [PE_T5_VARIANT_DEBERTA] = {"deberta", 32, 128, true, false, false},
+};
+
+pe_status pe_buckets_read(pe_values *values, size_t variant, pe_problem *why)
+{
+    const struct variant *v = &variants[variant];
+    if (!pe_values_present(values, "num_buckets"))
+        pe_values_set_int(values, "num_buckets", v->num_buckets);
+    if (!pe_values_present(values, "max_distance"))
+        pe_values_set_int(values, "max_distance", v->max_distance);
+    if (variant == PE_T5_VARIANT_T5 || pe_values_bool(values, "bidirectional"))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "bidirectional",
+                   "bidirectional=false is read by variant=t5 only; %s looks both ways", v->name);
+}
+
+/* ---- the reference, with every step rounded to float32 ----------------------------------------
+ */
+
+/* ln(x), correctly rounded to `bits`. */
+static double logarithm(double x, mpfr_prec_t bits)
+{
+    mpfr_t in, out;
+    mpfr_init2(in, 53);
+    mpfr_init2(out, bits);
+    mpfr_set_d(in, x, MPFR_RNDN);
+    mpfr_log(out, in, MPFR_RNDN);
+    const double result = mpfr_get_d(out, MPFR_RNDN);
+    mpfr_clears(in, out, (mpfr_ptr)NULL);
+    return result;
+}
+
+typedef struct reference {
+    const struct variant *variant;
+    int64_t exact, last; /* distances that are buckets; the last bucket, 0: no end */
+    float parts, span;   /* buckets beyond the exact ones, and what logarithm they share */
+} reference;
+
+static reference make_reference(const pe_values *values, size_t variant)
+{
+    const int64_t num_buckets = pe_values_int(values, "num_buckets");
+    const int64_t max_distance = pe_values_int(values, "max_distance");
+    reference r = {.variant = &variants[variant]};
+    if (r.variant->signed_buckets) {
+        r.exact = num_buckets / 2;
+        r.parts = (float)(r.exact - 1);
+        const float most = (float)((double)(max_distance - 1) / (double)r.exact);
+        r.span = (float)logarithm((double)most, 24);
+        return r;
+    }
+    const int64_t buckets = pe_values_bool(values, "bidirectional") ? num_buckets / 2 : num_buckets;
+    r.exact = buckets / 2;
+    r.last = buckets - 1;
+    r.parts = (float)(buckets - r.exact);
+    r.span = (float)logarithm((double)max_distance / (double)r.exact, 53);
+    return r;
+}
+
+/* The reference's bucket of a distance beyond the exact ones. */
+static int64_t reference_bucket(const reference *r, int64_t distance)
+{
+    const float quotient = (float)distance / (float)r->exact;
+    const float share = (float)logarithm((double)quotient, 24) / r->span, x = share * r->parts;
+    if (r->variant->signed_buckets)
+        return r->exact + (int64_t)ceilf(x);
+    const float sum = (float)r->exact + x;
+    const int64_t bucket = r->variant->adds_first ? (int64_t)sum : r->exact + (int64_t)x;
+    return bucket < r->last ? bucket : r->last;
+}
+
+/* ---- warnings ----------------------------------------------------------------------------------
+ */
+
+/* On either side of the edges, where a float32 may err. */
+static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t keys, pe_plan *plan)
+{
+    size_t others = 0;
+    int64_t checked = r->exact, at = 0, wanted = 0, got = 0;
+    for (size_t i = 0; i < buckets->edges && i < EDGES_COMPARED; i++)
+        for (int64_t d = buckets->edge[i] - 1; d <= buckets->edge[i]; d++) {
+            if (d <= checked || d >= (int64_t)keys)
+                continue;
+            int64_t same;
+            checked = d;
+            const int64_t bucket = pe_bucket_of(buckets, -d, &same),
+                          theirs = reference_bucket(r, d);
+            if (bucket == theirs)
+                continue;
+            if (others++ == 0) {
+                at = d;
+                wanted = bucket;
+                got = theirs;
+            }
+        }
+    if (others > 0)
+        pe_plan_warn(plan,
+                     "with float32 logarithms, as %s is published, distance %lld falls into bucket "
+                     "%lld, not %lld; distances beside edges that differ so: %zu",
+                     r->variant->name, (long long)at, (long long)got, (long long)wanted, others);
+}
+
+void pe_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
+                     size_t keys, pe_plan *plan)
+{
+    const struct variant *v = &variants[variant];
+    if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||
+                     pe_values_int(values, "max_distance") != v->max_distance))
+        pe_plan_warn(plan,
+                     "%s as published always has %lld buckets and a max_distance of %lld, whatever "
+                     "its configuration says",
+                     v->name, (long long)v->num_buckets, (long long)v->max_distance);
+    const reference r = make_reference(values, variant);
+    warn_of_edges(&r, buckets, keys, plan);
+}

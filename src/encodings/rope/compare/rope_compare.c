@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_compare.c - rope types side by side, for a context longer than the model was trained for. */
+#include "encodings/rope/compare/rope_compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_params.h"
+#include "encodings/rope/rope_spectrum.h"
+
+/* All but proportional, whose model turns other pairs. */
+static const pe_rope_type *const types[] = {
+    &pe_rope_default,   &pe_rope_linear,    &pe_rope_ntk,          &pe_rope_dynamic,
+    &pe_rope_yarn,      &pe_rope_longrope,  &pe_rope_llama3,       &pe_rope_ntk_alpha,
+    &pe_rope_ntk_fixed, &pe_rope_ntk_mixed, &pe_rope_ntk_by_parts, &pe_rope_part_ntk,
+};
+static const char *const type_names[] = {
+    "default",   "linear",    "ntk",       "dynamic",      "yarn",     "longrope", "llama3",
+    "ntk_alpha", "ntk_fixed", "ntk_mixed", "ntk_by_parts", "part_ntk", NULL};
+
+static const pe_param params[] = {
+    {.name = "head_dim",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .by_model = true,
+     .min = 2,
+     .max = 4096, /* there is no model near it, and a type evaluates every pair */
+     .plan_work = PE_PLAN_WORK_POWERS,
+     .unit = "channels",
+     .help = "Channels of a head.",
+     .example = "128"},
+    PE_ROPE_SHAPE_PARAMS,
+    {.name = "max_position_embeddings",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .by_model = true,
+     .min = 1,
+     .max = PE_ROPE_LENGTH_MAX,
+     .unit = "tokens",
+     .help = "Context length that the model was trained for.",
+     .example = "4096"},
+    {.name = "target_length",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = PE_ROPE_LENGTH_MAX,
+     .fallback_text = "floor(max_position_embeddings * factor)",
+     .unit = "tokens",
+     .help = "Context length that is wanted: at least max_position_embeddings.",
+     .example = "16384"},
+    {PE_ROPE_PARAM_FACTOR, .optional = true,
+     .fallback_text = "target_length / max_position_embeddings"},
+    {.name = "rope_types",
+     .kind = PE_KIND_CHOICES,
+     .choices = type_names,
+     .optional = true,
+     .fallback_text = "every type whose keys are given or have a default",
+     .help = "Types to compare, in the order of the answer's first axis.",
+     .example = "default,linear,ntk,yarn"},
+    PE_ROPE_KEY_PARAMS,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* ---- the numbers --------------------------------------------------------------------------------
+ */
+
+typedef struct compare {
+    pe_rope_lengths lengths;
+    size_t pairs, n;
+    size_t unturned; /* pairs from here on never turned while training */
+    pe_shared_wave unscaled;
+    pe_rope_candidate candidate[PE_LEN(types)];
+} compare;
+
+/* [types, pairs] */
+static const struct {
+    const char *name;
+    pe_spectrum_kind kind;
+} spectra[] = {
+    {"inv_freq", PE_SPECTRUM_FREQUENCY},
+    {"wavelength", PE_SPECTRUM_WAVELENGTH},
+    {"stretch", PE_SPECTRUM_STRETCH},
+    {"turns", PE_SPECTRUM_TURNS},
+};
+
+static pe_spectrum_values values_of(const compare *state, size_t type, pe_spectrum_kind kind)
+{
+    return (pe_spectrum_values){.kind = kind,
+                                .wave = state->candidate[type].wave.wave,
+                                .unscaled = state->unscaled.wave,
+                                .length = state->lengths.trained,
+                                .target = state->lengths.target};
+}
+
+/* Is the value, which is irrational where turns are counted, below the limit? */
+static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
+{
+    mpfr_t value;
+    mpfr_init2(value, 256);
+    pe_spectrum_eval(values, i, value);
+    const bool below = mpfr_cmp_d(value, limit) < 0;
+    mpfr_clear(value);
+    return below;
+}
+
+/* The first pair that fell short of a whole turn while training: from there on frequencies only
+ * fall. */
+static size_t first_unturned(const compare *state)
+{
+    const pe_spectrum_values turns = {
+        .kind = PE_SPECTRUM_TURNS, .wave = state->unscaled.wave, .length = state->lengths.trained};
+    size_t low = 0, high = state->pairs;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (is_below(&turns, middle, 1))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+static double attention_factor(const compare *state, size_t type)
+{
+    return state->candidate[type].attention_factor;
+}
+
+static double base(const compare *state, size_t type)
+{
+    return state->candidate[type].base;
+}
+
+static double slow_pairs(const compare *state, size_t type)
+{
+    const pe_spectrum_values turns = values_of(state, type, PE_SPECTRUM_TURNS);
+    size_t n = 0;
+    for (size_t i = 0; i < state->pairs; i++)
+        n += is_below(&turns, i, 1);
+    return (double)n;
+}
+
+/* A token beyond: what factor was rounded by is less. */
+static double unseen_pairs(const compare *state, size_t type)
+{
+    const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
+    const double trained = state->lengths.trained;
+    size_t n = 0;
+    for (size_t i = state->unturned; i < state->pairs; i++)
+        n += !is_below(&reach, i, (trained + 1) / trained);
+    return (double)n;
+}
+
+static double largest_angle(const compare *state, size_t type)
+{
+    const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
+    double largest = 0;
+    for (size_t i = state->unturned; i < state->pairs; i++)
+        largest = fmax(largest, pe_spectrum_value(&reach, PE_FLOAT64, i));
+    return largest;
+}
+
+/* [types]; all: looks at every pair */
+static const struct {
+    const char *name;
+    pe_dtype dtype;
+    bool all;
+    double (*of)(const compare *state, size_t type);
+} facts[] = {
+    {"attention_factor", PE_FLOAT64, false, attention_factor},
+    {"base", PE_FLOAT64, false, base},
+    {"slow_pairs", PE_INT32, true, slow_pairs},
+    {"unseen_pairs", PE_INT32, true, unseen_pairs},
+    {"largest_angle", PE_FLOAT64, true, largest_angle},
+};
+
+static void fill_spectrum(const compare *state, size_t t, pe_dtype dtype, size_t first,
+                          size_t units, unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t e = first; e < first + units; e++, out += bytes) {
+        const pe_spectrum_values values = values_of(state, e / state->pairs, spectra[t].kind);
+        pe_dtype_store(dtype, pe_spectrum_value(&values, dtype, e % state->pairs), out);
+    }
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const compare *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    unsigned char *to = out;
+    (void)why;
+    if (t < PE_LEN(spectra)) {
+        fill_spectrum(state, t, dtype, first, units, to);
+        return PE_OK;
+    }
+    for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, facts[t - PE_LEN(spectra)].of(state, first + u), to);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    compare *state = of;
+    for (size_t c = 0; c < state->n; c++)
+        pe_rope_candidate_free(&state->candidate[c]);
+    pe_shared_wave_unref(&state->unscaled);
+    free(state);
+}
+
+/* ---- lengths ------------------------------------------------------------------------------------
+ */
+
+/* floor(trained * factor), as if the product were not rounded */
+static double floor_product(double trained, double factor)
+{
+    const double product = trained * factor, whole = floor(product);
+    return whole == product && fma(trained, factor, -product) < 0 ? whole - 1 : whole;
+}
+
+static pe_status derive_target(pe_values *values, double trained, pe_problem *why)
+{
+    if (!pe_values_present(values, "factor"))
+        return pe_fail(why, PE_MISSING_PARAMETER, "target_length",
+                       "target_length is required, or factor in its place: how long the context "
+                       "is to be");
+    const double target = floor_product(trained, pe_values_real(values, "factor"));
+    if (target > PE_ROPE_LENGTH_MAX)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "factor", why,
+                            "max_position_embeddings * factor must be at most 1e12, got %.17g",
+                            target);
+    pe_values_set_int(values, "target_length", (int64_t)target);
+    return PE_OK;
+}
+
+static pe_status derive_factor(pe_values *values, double trained, double target, pe_problem *why)
+{
+    if (pe_values_present(values, "factor"))
+        return PE_OK;
+    if (target / trained > PE_ROPE_FACTOR_MAX)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "target_length", why,
+                            "target_length must be at most 1e6 times max_position_embeddings, got "
+                            "%.17g and %.17g",
+                            target, trained);
+    pe_values_set_real(values, "factor", target / trained);
+    return PE_OK;
+}
+
+static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_problem *why)
+{
+    const double trained = (double)pe_values_int(values, "max_position_embeddings");
+    pe_status status = PE_OK;
+    if (!pe_values_present(values, "target_length"))
+        status = derive_target(values, trained, why);
+    if (status != PE_OK)
+        return status;
+    const double target = (double)pe_values_int(values, "target_length");
+    if (target < trained)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "target_length", why,
+                            "target_length must be at least max_position_embeddings, %.17g, got "
+                            "%.17g",
+                            trained, target);
+    status = derive_factor(values, trained, target, why);
+    if (status == PE_OK)
+        *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
+    return status;
+}
+
+/* ---- types --------------------------------------------------------------------------------------
+ */
+
+/* Keys with a default here, as Llama 3.1 has them. */
+static const struct {
+    const char *name;
+    double value;
+} llama3_defaults[] = {{"low_freq_factor", 1}, {"high_freq_factor", 4}};
+
+static bool suffices(const pe_values *values, const pe_rope_type *type, size_t rotary_dim)
+{
+    if (type == &pe_rope_llama3)
+        return true;
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
+        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !pe_values_present(values, pe_rope_key_name(k)))
+            return false;
+    return rotary_dim >= type->min_dim;
+}
+
+static void choose_types(pe_values *values, size_t rotary_dim)
+{
+    pe_value *chosen = pe_values_find(values, "rope_types");
+    if (chosen->present)
+        return;
+    for (size_t t = 0; t < PE_LEN(types); t++)
+        if (suffices(values, types[t], rotary_dim))
+            chosen->picks[chosen->n_picks++] = (unsigned char)t;
+    chosen->present = true;
+}
+
+/* The union of what the chosen types read. */
+static unsigned all_reads(const pe_value *chosen)
+{
+    unsigned reads = 0;
+    for (size_t c = 0; c < chosen->n_picks; c++)
+        reads |= types[chosen->picks[c]]->reads;
+    return reads;
+}
+
+static pe_status check_keys(pe_values *values, pe_problem *why)
+{
+    const unsigned reads = all_reads(pe_values_find(values, "rope_types")) |
+                           PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
+        if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, pe_rope_key_name(k)))
+            return pe_rope_fail(values, PE_INVALID_PARAMETER, pe_rope_key_name(k), why,
+                                "%s is read by none of the rope_types", pe_rope_key_name(k));
+    for (size_t d = 0; d < PE_LEN(llama3_defaults); d++)
+        if ((reads & PE_ROPE_BIT(PE_ROPE_LOW_FREQ_FACTOR)) != 0 &&
+            !pe_values_present(values, llama3_defaults[d].name))
+            pe_values_set_real(values, llama3_defaults[d].name, llama3_defaults[d].value);
+    return PE_OK;
+}
+
+/* What the types have in common: the frequencies that were trained. */
+static pe_status read_trained(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
+{
+    pe_rope_candidate trained;
+    const pe_status status =
+        pe_rope_candidate_make(values, &pe_rope_default, &state->lengths, tables, &trained, why);
+    if (status != PE_OK)
+        return status;
+    state->pairs = trained.rope.pairs;
+    state->unscaled = trained.wave;
+    state->unturned = first_unturned(state);
+    trained.wave = (pe_shared_wave){0};
+    pe_values_set_int(values, "rotary_dim", pe_values_int(&trained.values, "rotary_dim"));
+    pe_values_set_real(values, "partial_rotary_factor",
+                       pe_values_real(&trained.values, "partial_rotary_factor"));
+    pe_rope_candidate_free(&trained);
+    return PE_OK;
+}
+
+static pe_status read_types(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
+{
+    pe_status status = read_lengths(values, &state->lengths, why);
+    if (status == PE_OK)
+        status = read_trained(values, tables, state, why);
+    if (status != PE_OK)
+        return status;
+    choose_types(values, 2 * state->pairs);
+    status = check_keys(values, why);
+    const pe_value *chosen = pe_values_find(values, "rope_types");
+    for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++) {
+        status = pe_rope_candidate_make(values, types[chosen->picks[c]], &state->lengths, tables,
+                                        &state->candidate[c], why);
+        state->n += status == PE_OK;
+    }
+    return status;
+}
+
+/* ---- the plan -----------------------------------------------------------------------------------
+ */
+
+static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
+    for (size_t t = 0; t < PE_LEN(spectra); t++) {
+        const pe_status status =
+            pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why);
+        if (status != PE_OK)
+            return status;
+        out->tensors[t].work = PE_SPECTRUM_WORK;
+    }
+    for (size_t f = 0; f < PE_LEN(facts); f++) {
+        const pe_status status =
+            pe_plan_add_tensor(out, limits, facts[f].name, facts[f].dtype, &one, 1, why);
+        if (status != PE_OK)
+            return status;
+        out->tensors[PE_LEN(spectra) + f].work = facts[f].all ? state->pairs * PE_SPECTRUM_WORK : 1;
+    }
+    return PE_OK;
+}
+
+static pe_status check_overflow(const compare *state, pe_dtype dtype, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < PE_LEN(spectra); t++)
+        for (size_t c = 0; c < state->n && status == PE_OK; c++) {
+            const pe_spectrum_values values = values_of(state, c, spectra[t].kind);
+            status = pe_spectrum_check(&values, spectra[t].name, dtype, state->pairs, why);
+        }
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    compare *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    pe_status status = read_types(values, tables, state, why);
+    if (status == PE_OK)
+        status = add_tensors(state, dtype, limits, out, why);
+    if (status == PE_OK)
+        status = check_overflow(state, dtype, why);
+    for (size_t c = 0; c < state->n && status == PE_OK; c++)
+        status = pe_rope_settings_add(&state->candidate[c], &state->lengths, out, why);
+    return status;
+}
+
+/**
+ * For each type, with L = max_position_embeddings, the trained length, and T = target_length:
+ *
+ *     turns_i       = L theta'_i / (2 pi)
+ *     slow_pairs    = how many turns_i < 1
+ *     unseen_pairs  = how many i have L theta_i < 2 pi and T theta'_i >= (L + 1) theta_i
+ *     largest_angle = max T theta'_i / (L theta_i) over i with L theta_i < 2 pi, 0 without any
+ *
+ * theta_i are the unscaled frequencies, which training saw, and theta'_i those of the type. A pair
+ * that never turned while training has phases that were never seen; unseen_pairs counts those that
+ * a context of T tokens takes there, a token or more beyond training, and largest_angle says how
+ * far.
+ *
+ * Source  the types: rope_types.c; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
+ *         section 3.2; settings: rope_settings.c.
+ * Shapes  inv_freq, wavelength, stretch, turns: [types, rotary_dim/2]; attention_factor, base,
+ *         largest_angle: [types], float64; slow_pairs, unseen_pairs: [types], int32.
+ * Accuracy  correctly rounded; inv_freq, wavelength and stretch are those of rope/frequencies.
+ * Errors  INVALID_PARAMETER: a target below the trained length, a key that no type reads;
+ *         MISSING_PARAMETER: no target, a key that a type needs.
+ */
+const pe_resource pe_rope_compare = {
+    .path = "/v1/rope/compare",
+    .encoding = "rope",
+    .name = "rope/compare",
+    .kind = PE_TABLE,
+    .summary = "Rope types side by side for a longer context, and the settings that engines take.",
+    .formula = "turns_i = max_position_embeddings * theta_i / (2 pi); largest_angle = max "
+               "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
+               "that never turned while training",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_compare.h - rope types planned for one model and one length. */
+#ifndef PE_ENCODINGS_ROPE_COMPARE_ROPE_COMPARE_H
+#define PE_ENCODINGS_ROPE_COMPARE_ROPE_COMPARE_H
+
+#include "encodings/rope/rope.h"
+
+/** A type as /v1/rope/frequencies would answer it. */
+typedef struct pe_rope_candidate {
+    const pe_rope_type *type;
+    pe_values values; /* of the rows of rope/frequencies: what to ask it for */
+    pe_rope rope;
+    pe_shared_wave wave;
+    double base, attention_factor; /* correctly rounded */
+} pe_rope_candidate;
+
+/** How far a model was trained, and is to go; factor is what types stretch by. */
+typedef struct pe_rope_lengths {
+    double trained, target, factor;
+} pe_rope_lengths;
+
+/**
+ * Read `type` from the values of rope/compare, with those keys that it reads.
+ * Errors  those of rope/frequencies, at the places of rope/compare; INTERNAL (memory).
+ */
+pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *type,
+                                 const pe_rope_lengths *lengths, pe_tables *tables,
+                                 pe_rope_candidate *out, pe_problem *why) PE_MUST_CHECK;
+void pe_rope_candidate_free(pe_rope_candidate *candidate);
+
+/** What each program that rotates is told for the candidate, added to the plan.
+ * Errors  INTERNAL (memory). */
+pe_status pe_rope_settings_add(const pe_rope_candidate *candidate, const pe_rope_lengths *lengths,
+                               pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_grid.c - conventions of rotating patches by their row and column. */
+#include "encodings/rope/grid/rope_grid.h"
+
+#include <stdlib.h>
+
+/* Rows and columns that positions may name: their double is exact, whatever they count from. */
+#define PLACE_MAX 0x1p31
+
+/** A row of the table of conventions. */
+typedef struct pe_grid_convention {
+    size_t first;    /* the axis of the first pair */
+    bool alternate;  /* pairs of the axes in turn; else one half after the other */
+    bool split;      /* the axes share one set of frequencies: even ones and odd ones */
+    bool normalized; /* positions are 2 pi times -1 to 1 */
+    int64_t origin;  /* of rows and columns */
+    pe_pairing pairing;
+    double theta;
+} pe_grid_convention;
+
+const char *const pe_grid_conventions[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
+                                           "llama4",   "kimi",    "dinov3", NULL};
+static const pe_grid_convention conventions[] = {
+    {.first = PE_GRID_ROW, .pairing = PE_PAIRING_HALF, .theta = 10000},
+    {.first = PE_GRID_ROW, .split = true, .pairing = PE_PAIRING_HALF, .theta = 10000},
+    {.first = PE_GRID_ROW, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
+    {.first = PE_GRID_COLUMN, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
+    {.first = PE_GRID_COLUMN, .origin = 1, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
+    {.first = PE_GRID_COLUMN, .alternate = true, .pairing = PE_PAIRING_INTERLEAVED, .theta = 10000},
+    {.first = PE_GRID_ROW, .normalized = true, .pairing = PE_PAIRING_HALF, .theta = 100},
+};
+
+/* ---- pairs and frequencies ----------------------------------------------------------------------
+ */
+
+/* The frequency of the j-th pair of an axis, in the set. */
+static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)
+{
+    if (grid->convention->split)
+        return (uint32_t)(2 * j + axis);
+    return (uint32_t)(grid->convention->normalized ? axis * grid->pairs / 2 + j : j);
+}
+
+pe_rope_axes *pe_grid_axes(const pe_grid *grid)
+{
+    const pe_grid_convention *c = grid->convention;
+    const size_t pairs = grid->pairs;
+    pe_rope_axes *axes = NULL;
+    unsigned char *axis = malloc(pairs);
+    uint32_t *at = malloc(pairs * sizeof *at);
+    if (axis != NULL && at != NULL) {
+        for (size_t p = 0; p < pairs; p++) {
+            const size_t which = c->alternate ? p % 2 : p / (pairs / 2);
+            axis[p] = (unsigned char)(which ^ c->first);
+            at[p] = frequency_at(grid, axis[p], c->alternate ? p / 2 : p % (pairs / 2));
+        }
+        axes = pe_rope_axes_make(PE_GRID_AXES, pairs, axis, at);
+    }
+    free(axis);
+    free(at);
+    return axes;
+}
+
+/* What the frequencies depend on, as plain bytes. */
+typedef struct formula {
+    double theta;
+    double side[PE_GRID_AXES]; /* normalized: height and width; else 0 */
+    uint64_t half;             /* frequencies of an axis, where each has its own */
+} formula;
+
+static void base(const void *of, mpfr_ptr out)
+{
+    const formula *f = of;
+    mpfr_set_d(out, f->theta, MPFR_RNDN);
+}
+
+/* 2 pi theta_j / n; behind the frequencies of rows, theta^(-4(j + d/4)/d) is theta_j / theta. */
+static void normalize(const void *of, size_t i, mpfr_ptr theta)
+{
+    const formula *f = of;
+    const size_t axis = i < f->half ? PE_GRID_ROW : PE_GRID_COLUMN;
+    mpfr_t turn;
+    mpfr_init2(turn, mpfr_get_prec(theta) + 32);
+    mpfr_const_pi(turn, MPFR_RNDN);
+    mpfr_mul_2ui(turn, turn, 1, MPFR_RNDN);
+    mpfr_div_d(turn, turn, f->side[axis], MPFR_RNDN);
+    if (axis == PE_GRID_COLUMN)
+        mpfr_mul_d(turn, turn, f->theta, MPFR_RNDN);
+    mpfr_mul(theta, theta, turn, MPFR_RNDN);
+    mpfr_clear(turn);
+}
+
+pe_status pe_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *out, pe_problem *why)
+{
+    const pe_grid_convention *c = grid->convention;
+    formula f = {.theta = grid->theta};
+    if (c->normalized) {
+        f.half = grid->pairs / 2;
+        f.side[PE_GRID_ROW] = (double)grid->patches.height;
+        f.side[PE_GRID_COLUMN] = (double)grid->patches.width;
+    }
+    const pe_wave_spec spec = {.n = c->split || c->normalized ? grid->pairs : grid->pairs / 2,
+                               .num = c->split ? 2 : 4,
+                               .den = (double)grid->head_dim,
+                               .position_scale = 1,
+                               .base = base,
+                               .scale = c->normalized ? normalize : NULL,
+                               .formula = &f,
+                               .formula_bytes = sizeof f};
+    return pe_tables_wave(tables, &spec, out, why);
+}
+
+pe_pairing pe_grid_pairing(const pe_grid *grid)
+{
+    return grid->convention->pairing;
+}
+
+/* ---- patches ------------------------------------------------------------------------------------
+ */
+
+double pe_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)
+{
+    if (patches->given != NULL)
+        return pe_positions_at(patches->given, axis * patches->count + k);
+    const size_t m = patches->merge, wide = patches->width / m;
+    const size_t within = k % (m * m), block = k / (m * m) % (patches->height / m * wide);
+    const size_t row = block / wide * m + within / m, column = block % wide * m + within % m;
+    return (double)(axis == PE_GRID_ROW ? row : column);
+}
+
+double pe_grid_position(const pe_grid *grid, size_t axis, size_t k)
+{
+    const double at = pe_grid_place(&grid->patches, axis, k);
+    const size_t side = axis == PE_GRID_ROW ? grid->patches.height : grid->patches.width;
+    if (grid->convention->normalized) /* of n sides: ((2r + 1)/n - 1) n */
+        return 2 * at + 1 - (double)side;
+    return at + (double)grid->convention->origin;
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------
+ */
+
+static size_t take_int(pe_values *values, const char *name, size_t otherwise)
+{
+    if (!pe_values_present(values, name))
+        pe_values_set_int(values, name, (int64_t)otherwise);
+    return (size_t)pe_values_int(values, name);
+}
+
+static pe_status read_sides(pe_values *values, pe_grid_patches *out, pe_problem *why)
+{
+    if (!pe_values_present(values, "height"))
+        return pe_fail(why, PE_MISSING_PARAMETER, "height",
+                       "height is required: the rows of the grid");
+    out->height = (size_t)pe_values_int(values, "height");
+    out->width = take_int(values, "width", out->height);
+    return PE_OK;
+}
+
+/* Patches by row and column. */
+static pe_status read_given(pe_values *values, bool sides, pe_grid_patches *out, pe_problem *why)
+{
+    static const char *const others[] = {"frames", "spatial_merge_size", "height", "width"};
+    const pe_positions *given = &pe_values_find(values, "positions")->positions;
+    double least, most;
+    for (size_t i = 0; i < PE_LEN(others) - (sides ? 2 : 0); i++)
+        if (pe_values_present(values, others[i]))
+            return pe_fail(why, PE_INVALID_PARAMETER, others[i],
+                           "%s is of a grid and does not go with positions", others[i]);
+    if (given->shape.ndim != 2 || given->shape.dim[0] != PE_GRID_AXES)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must be rows and columns, [2, n]");
+    pe_positions_bounds(given, &least, &most);
+    if (least <= -PLACE_MAX || most >= PLACE_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must lie strictly between -2^31 and 2^31, got %.17g",
+                       most >= PLACE_MAX ? most : least);
+    out->given = given;
+    out->count = given->shape.dim[1];
+    return sides ? read_sides(values, out, why) : PE_OK;
+}
+
+static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *why)
+{
+    const pe_status status = read_sides(values, out, why);
+    if (status != PE_OK)
+        return status;
+    out->merge = take_int(values, "spatial_merge_size", 1);
+    out->count = take_int(values, "frames", 1) * out->height * out->width; /* each up to 2^16 */
+    if (out->height % out->merge == 0 && out->width % out->merge == 0)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "spatial_merge_size",
+                   "spatial_merge_size must divide height and width, %zu x %zu, got %zu",
+                   out->height, out->width, out->merge);
+}
+
+pe_status pe_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
+{
+    pe_grid grid = {.convention = &conventions[pe_values_choice(values, "convention")],
+                    .head_dim = (size_t)pe_values_int(values, "head_dim")};
+    if (grid.head_dim % 4 != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "head_dim",
+                       "head_dim must be a multiple of 4: half its pairs turn by rows, half by "
+                       "columns; got %zu",
+                       grid.head_dim);
+    grid.pairs = grid.head_dim / 2;
+    if (!pe_values_present(values, "rope_theta"))
+        pe_values_set_real(values, "rope_theta", grid.convention->theta);
+    grid.theta = pe_values_real(values, "rope_theta");
+    const pe_status status =
+        pe_values_present(values, "positions")
+            ? read_given(values, grid.convention->normalized, &grid.patches, why)
+            : read_grid(values, &grid.patches, why);
+    if (status == PE_OK)
+        *out = grid;
+    return status;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_grid_rotate.c - queries and keys of patches, rotated by row and column. */
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/grid/rope_grid.h"
+#include "encodings/rope/rope_params.h"
+
+/* Positions [2, patches] as the frequencies have them. */
+static pe_status make_positions(const pe_grid *grid, pe_positions *out, pe_problem *why)
+{
+    const size_t n = grid->patches.count;
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){2, {PE_GRID_AXES, n}}, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
+        for (size_t k = 0; k < n; k++)
+            ((double *)list.data)[axis * n + k] = pe_grid_position(grid, axis, k);
+    status = pe_positions_from_list(&list, "positions", out, why);
+    pe_array_free(&list);
+    return status;
+}
+
+static pe_status check_patches(const pe_values *values, const pe_grid *grid, size_t tokens,
+                               pe_problem *why)
+{
+    if (grid->patches.count == tokens)
+        return PE_OK;
+    const bool given = pe_values_present(values, "positions");
+    return pe_fail(why, PE_INVALID_PARAMETER, given ? "positions" : "height",
+                   "%s must be as many as the tokens: %zu, got %zu",
+                   given ? "positions" : "the patches of the grid, frames * height * width,",
+                   tokens, grid->patches.count);
+}
+
+static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
+                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    const pe_value *pairing = pe_values_find(values, "pairing");
+    const pe_rope rope = {.head_dim = grid->head_dim,
+                          .rotary_dim = grid->head_dim,
+                          .pairs = grid->pairs,
+                          .pairing = (pe_pairing)pairing->choice};
+    pe_positions positions = {0};
+    pe_shared_wave wave = {0};
+    pe_rope_axes *axes = pe_grid_axes(grid);
+    pe_status status = axes != NULL ? PE_OK : pe_fail_memory(why);
+    if (status == PE_OK)
+        status = make_positions(grid, &positions, why);
+    if (status == PE_OK)
+        status = pe_grid_wave(grid, tables, &wave, why);
+    if (status == PE_OK) {
+        const pe_rope_answer answer = {.values = values,
+                                       .limits = limits,
+                                       .turn = {.rope = &rope,
+                                                .tables = tables,
+                                                .wave = &wave,
+                                                .positions = &positions,
+                                                .backwards = pe_values_bool(values, "inverse"),
+                                                .axes = axes},
+                                       .positions = "positions"};
+        status = pe_rope_answer_all(&answer, out, why);
+        pe_shared_wave_unref(&wave);
+    }
+    pe_positions_free(&positions);
+    free(axes);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_grid grid;
+    size_t tokens;
+    pe_status status = pe_rope_check_tensors(values, &tokens, why);
+    if (status == PE_OK)
+        status = pe_grid_read(values, &grid, why);
+    if (status == PE_OK)
+        status = check_patches(values, &grid, tokens, why);
+    if (status != PE_OK)
+        return status;
+    pe_value *pairing = pe_values_find(values, "pairing");
+    if (!pairing->present)
+        pairing->choice = pe_grid_pairing(&grid);
+    pairing->present = true;
+    return turn(&grid, values, tables, limits, out, why);
+}
+
+static const pe_param params[] = {
+    PE_ROPE_PARAM_TENSORS,
+    {PE_GRID_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
+    PE_GRID_PARAMS,
+    PE_ROPE_PARAM_SEQ_AXIS,
+    {.name = "pairing",
+     .kind = PE_KIND_CHOICE,
+     .optional = true,
+     .choices = pe_rope_pairings,
+     .fallback_text = "the convention's",
+     .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + head_dim/2).",
+     .example = "half"},
+    {.name = "inverse", .kind = PE_KIND_BOOL, .help = "Undo the rotation.", .example = "false"},
+};
+
+/**
+ *     a' = a cos(angle) - b sin(angle),  b' = b cos(angle) + a sin(angle)      for each pair (a, b)
+ *
+ * with the angles of rope/grid.
+ *
+ * Source    rope_grid.h names one for each convention.
+ * Shapes    as given; patches along seq_axis.
+ * Accuracy  0.5 ulp + 2^-52 (|a| + |b|).
+ */
+const pe_resource pe_rope_grid_rotate = {
+    .path = "/v1/rope/grid/rotate",
+    .encoding = "rope",
+    .name = "rope/grid/rotate",
+    .kind = PE_TRANSFORM,
+    .summary = "Rotates the queries and keys of patches to their row and column; or back.",
+    .formula = "a' = a cos(angle) - b sin(angle), b' = b cos(angle) + a sin(angle), angles as of "
+               "rope/grid",
+    .source = PE_GRID_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan,
+};

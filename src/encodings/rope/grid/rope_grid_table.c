@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_grid_table.c - cosines, sines and angles of the patches of an image. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/rope/grid/rope_grid.h"
+#include "exact/fixed128.h"
+
+/* A product of 128 bits and its rounding, in elements of a table. */
+#define ANGLE_WORK 16
+/* Bits of the frequencies that angles are multiplied from. */
+#define THETA_BITS 320
+
+/* What rounds to more than float16 holds. */
+#define FLOAT16_END 65520
+
+enum { COS, SIN, ANGLES, ROW_COL };
+
+/* A frequency of the set, for angles. */
+typedef struct theta {
+    pe_wide wide;
+    double exact; /* a power of two; 0: it is none */
+} theta;
+
+typedef struct table {
+    pe_grid grid;
+    pe_positions given; /* what grid.patches.given points to */
+    pe_rope_axes *axes;
+    pe_shared_wave wave;
+    theta *thetas;
+} table;
+
+/* ---- angles -------------------------------------------------------------------------------------
+ */
+
+typedef struct angle {
+    const pe_wave *wave;
+    size_t i;
+    double position;
+} angle;
+
+/* For pe_exact_round. */
+static void angle_eval(const void *context, size_t index, mpfr_ptr out)
+{
+    const angle *a = context;
+    (void)index;
+    mpfr_t frequency;
+    mpfr_init2(frequency, mpfr_get_prec(out) + 16);
+    pe_wave_theta(a->wave, a->i, frequency);
+    mpfr_mul_d(out, frequency, a->position, MPFR_RNDN);
+    mpfr_clear(frequency);
+}
+
+/* position * theta_i, correctly rounded, or exactly; wide is the position. */
+static double angle_of(const table *state, pe_dtype dtype, size_t i, double position,
+                       const pe_wide *wide)
+{
+    double value;
+    const theta *t = &state->thetas[i];
+    if (position == 0)
+        return 0;
+    if (t->exact != 0)
+        return position * t->exact;
+    const pe_wide product = pe_wide_mul(wide, &t->wide);
+    if (pe_wide_round(&product, dtype, &value))
+        return value;
+    return pe_exact_round(dtype, angle_eval, &(angle){state->wave.wave, i, position}, 0);
+}
+
+static pe_wide wide_of(double position)
+{
+    mpfr_t x;
+    mpfr_init2(x, 53);
+    mpfr_set_d(x, position, MPFR_RNDN);
+    const pe_wide wide = pe_wide_from_mpfr(x);
+    mpfr_clear(x);
+    return wide;
+}
+
+static void fill_angles(const table *state, pe_dtype dtype, size_t first, size_t rows,
+                        unsigned char *out)
+{
+    const pe_rope_axes *axes = state->axes;
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t k = first; k < first + rows; k++) {
+        double at[PE_GRID_AXES];
+        pe_wide wide[PE_GRID_AXES] = {0};
+        for (size_t axis = 0; axis < PE_GRID_AXES; axis++) {
+            at[axis] = pe_grid_position(&state->grid, axis, k);
+            if (at[axis] != 0)
+                wide[axis] = wide_of(at[axis]);
+        }
+        for (size_t r = 0; r < axes->n_runs; r++) {
+            const pe_axis_run *run = &axes->run[r];
+            for (size_t i = 0; i < run->count; i++, out += bytes)
+                pe_dtype_store(dtype,
+                               angle_of(state, dtype, run->at + i, at[run->axis], &wide[run->axis]),
+                               out);
+        }
+    }
+}
+
+static pe_status make_thetas(table *state, pe_problem *why)
+{
+    const size_t n = pe_wave_count(state->wave.wave);
+    state->thetas = calloc(n, sizeof *state->thetas);
+    if (state->thetas == NULL)
+        return pe_fail_memory(why);
+    mpfr_t x;
+    mpfr_init2(x, THETA_BITS);
+    for (size_t i = 0; i < n; i++) {
+        pe_wave_theta(state->wave.wave, i, x);
+        state->thetas[i].wide = pe_wide_from_mpfr(x);
+        state->thetas[i].exact = mpfr_min_prec(x) == 1 ? mpfr_get_d(x, MPFR_RNDN) : 0;
+    }
+    mpfr_clear(x);
+    return PE_OK;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+static double position(const void *of, size_t axis, size_t k)
+{
+    const table *state = of;
+    return pe_grid_position(&state->grid, axis, k);
+}
+
+static void fill_row_col(const table *state, size_t first, size_t rows, int32_t *out)
+{
+    for (size_t k = first; k < first + rows; k++)
+        for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
+            *out++ = (int32_t)pe_grid_place(&state->grid.patches, axis, k);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_wave_layout layout = {.stride = 1,
+                                   .cos_at = t == COS ? 0 : -1,
+                                   .sin_at = t == SIN ? 0 : -1,
+                                   .row = state->grid.pairs};
+    if (t == ROW_COL)
+        fill_row_col(state, first, units, out);
+    else if (t == ANGLES)
+        fill_angles(state, dtype, first, units, out);
+    else
+        return pe_rope_axes_table(state->axes, state->wave.wave, position, state, first, units,
+                                  &layout, dtype, out, why);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    table *state = of;
+    pe_positions_free(&state->given);
+    pe_shared_wave_unref(&state->wave);
+    free(state->axes);
+    free(state->thetas);
+    free(state);
+}
+
+static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    static const char *const names[] = {[COS] = "cos", [SIN] = "sin", [ANGLES] = "angles"};
+    const pe_shape shape = {2, {grid->patches.count, grid->pairs}};
+    const pe_shape places = {2, {grid->patches.count, PE_GRID_AXES}};
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
+        status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
+    if (status == PE_OK)
+        status = pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
+    if (status == PE_OK)
+        out->tensors[ANGLES].work = ANGLE_WORK;
+    return status;
+}
+
+/* The patch farthest along an axis: of a range one at an end, of a grid one at a corner. */
+static size_t farthest(const pe_grid *grid, size_t axis)
+{
+    const pe_positions *given = grid->patches.given;
+    const bool listed = given != NULL && pe_positions_part(given, axis, PE_GRID_AXES).list != NULL;
+    const size_t n = grid->patches.count, step = listed || n == 1 ? 1 : n - 1;
+    size_t found = 0;
+    double most = 0;
+    for (size_t k = 0; k < n; k += step) {
+        const double at = fabs(pe_grid_position(grid, axis, k));
+        found = at > most ? k : found;
+        most = fmax(most, at);
+    }
+    return found;
+}
+
+/* The first pair of an axis is its fastest. */
+static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
+{
+    bool seen[PE_GRID_AXES] = {false};
+    for (size_t r = 0; r < state->axes->n_runs && dtype == PE_FLOAT16; r++) {
+        const pe_axis_run *run = &state->axes->run[r];
+        if (seen[run->axis])
+            continue;
+        const size_t k = farthest(&state->grid, run->axis);
+        const double at = pe_grid_position(&state->grid, run->axis, k);
+        const pe_wide wide = at != 0 ? wide_of(at) : (pe_wide){0};
+        if (fabs(angle_of(state, dtype, run->at, at, &wide)) >= FLOAT16_END)
+            return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                           "an angle of patch %zu overflows float16, whose largest value is 65504",
+                           k);
+        seen[run->axis] = true;
+    }
+    return PE_OK;
+}
+
+static pe_status set_state(table *state, pe_values *values, pe_tables *tables, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (state->grid.patches.given != NULL) {
+        status = pe_positions_copy(state->grid.patches.given, &state->given, why);
+        state->grid.patches.given = &state->given;
+    }
+    if (status == PE_OK)
+        status = pe_grid_wave(&state->grid, tables, &state->wave, why);
+    if (status == PE_OK && (state->axes = pe_grid_axes(&state->grid)) == NULL)
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        status = make_thetas(state, why);
+    if (status == PE_OK)
+        status = check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_grid grid;
+    pe_status status = pe_grid_read(values, &grid, why);
+    if (status == PE_OK)
+        status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status != PE_OK)
+        return status;
+    table *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    state->grid = grid;
+    return set_state(state, values, tables, why);
+}
+
+static const pe_param params[] = {
+    {PE_GRID_HEAD_DIM, .required = true, .by_model = true},
+    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
+    PE_GRID_PARAMS,
+};
+
+/**
+ *     cos(k, p) = cos(angle), sin(k, p) = sin(angle), angle = position_k theta, where pair p has
+ *     the row or the column of patch k and a frequency, as the convention says (rope_grid.h)
+ *
+ * Source    rope_grid.h names one for each convention.
+ * Shapes    cos, sin, angles [patches, head_dim/2]; row_col [patches, 2], int32.
+ * Accuracy  all correctly rounded.
+ * Errors    INVALID_PARAMETER: an angle overflows float16.
+ */
+const pe_resource pe_rope_grid = {
+    .path = "/v1/rope/grid",
+    .encoding = "rope",
+    .name = "rope/grid",
+    .kind = PE_TABLE,
+    .summary = "Rotary angles of the patches of an image, by row and column.",
+    .formula = "angle(k, p) = (row or column of patch k) theta_j; cos and sin of it",
+    .source = PE_GRID_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_decay.c - how attention to a like token falls with distance. */
+#include "encodings/rope/rope_params.h"
+
+#include <stdlib.h>
+
+typedef struct decay {
+    pe_shared_wave wave;
+    pe_positions offsets;
+} decay;
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const decay *state = plan->state;
+    return pe_wave_mean_cos(state->wave.wave, &state->offsets, first, units, plan->tensors[t].dtype,
+                            out, why);
+}
+
+static void free_state(void *of)
+{
+    decay *state = of;
+    pe_shared_wave_unref(&state->wave);
+    pe_positions_free(&state->offsets);
+    free(state);
+}
+
+static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_tables *tables,
+                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    decay *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
+    pe_status status = pe_positions_copy(offsets, &state->offsets, why);
+    if (status == PE_OK)
+        status =
+            pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
+                               &(pe_shape){1, {offsets->count}}, 1, why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work = rope->pairs; /* cosines */
+    return pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->wave, why);
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    pe_status status = pe_rope_read(values, &rope, why);
+    if (status != PE_OK)
+        return status;
+    status = plan_decay(&rope, values, tables, limits, out, why);
+    pe_rope_free(&rope);
+    return status;
+}
+
+static const pe_param params[] = {
+    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
+    PE_ROPE_PARAMS,
+    {.name = "offsets",
+     .kind = PE_KIND_POSITIONS,
+     .fallback_text = "0:4096",
+     .unit = "tokens",
+     .help = "Distances between tokens: a:b, a:b:step, a number, or a list.",
+     .example = "0:8"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ *     decay(offset) = 1/(d/2) * sum_i cos(offset theta_i),   d = rotary_dim
+ *
+ * the score of two vectors of ones at that distance, over the score at distance 0.
+ *
+ * Source  Su et al. 2021, arXiv:2104.09864, section 3.4.3.
+ * Shapes  [offsets].
+ */
+const pe_resource pe_rope_decay = {
+    .path = "/v1/rope/decay",
+    .encoding = "rope",
+    .name = "rope/decay",
+    .kind = PE_TABLE,
+    .summary = "The mean cosine at a distance: how attention to a like token falls.",
+    .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_keys.c - the keys that only some rope types read: refused, filled in, read. */
+#include "encodings/rope/rope_keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const key_names[PE_ROPE_KEYS] = {
+    [PE_ROPE_FACTOR] = "factor",
+    [PE_ROPE_MAX_POSITIONS] = "max_position_embeddings",
+    [PE_ROPE_SEQ_LEN] = "seq_len",
+    [PE_ROPE_ORIGINAL] = "original_max_position_embeddings",
+    [PE_ROPE_ATTENTION_FACTOR] = "attention_factor",
+    [PE_ROPE_BETA_FAST] = "beta_fast",
+    [PE_ROPE_BETA_SLOW] = "beta_slow",
+    [PE_ROPE_MSCALE] = "mscale",
+    [PE_ROPE_MSCALE_ALL_DIM] = "mscale_all_dim",
+    [PE_ROPE_TRUNCATE] = "truncate",
+    [PE_ROPE_LOW_FREQ_FACTOR] = "low_freq_factor",
+    [PE_ROPE_HIGH_FREQ_FACTOR] = "high_freq_factor",
+    [PE_ROPE_SHORT_FACTOR] = "short_factor",
+    [PE_ROPE_LONG_FACTOR] = "long_factor",
+    [PE_ROPE_ALPHA] = "alpha",
+    [PE_ROPE_MIXED_B] = "mixed_b",
+    [PE_ROPE_EXTRAPOLATION_FACTOR] = "extrapolation_factor",
+    [PE_ROPE_NTK_FACTOR] = "ntk_factor",
+    [PE_ROPE_ATTN_FACTOR] = "attn_factor",
+};
+
+const char *pe_rope_key_name(pe_rope_key key)
+{
+    return key_names[key];
+}
+
+pe_rope_key pe_rope_key_find(const char *name)
+{
+    pe_rope_key key = 0;
+    while (key < PE_ROPE_KEYS && strcmp(key_names[key], name) != 0)
+        key++;
+    return key;
+}
+
+static bool reads(const pe_rope_type *type, pe_rope_key key)
+{
+    return (type->reads & PE_ROPE_BIT(key)) != 0;
+}
+
+static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
+{
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
+        const char *name = key_names[k];
+        if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
+            return pe_rope_fail(values, PE_INVALID_PARAMETER, name, why,
+                                "%s is not read by rope_type %s", name, type->name);
+        if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(k)) != 0)
+            return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name,
+                           name);
+    }
+    return PE_OK;
+}
+
+/* Defaults of the type's own, and lengths that are max_position_embeddings where not said. */
+static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_problem *why)
+{
+    static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
+    for (size_t d = 0; d < type->n_defaults; d++) {
+        pe_value *value = pe_values_find(values, key_names[type->defaults[d].key]);
+        if (value->present)
+            continue;
+        value->real = type->defaults[d].value;
+        value->truth = type->defaults[d].value != 0;
+        value->present = true;
+    }
+    for (size_t l = 0; l < PE_LEN(lengths); l++) {
+        const char *name = key_names[lengths[l]];
+        if (!reads(type, lengths[l]) || pe_values_present(values, name))
+            continue;
+        if (!pe_values_present(values, "max_position_embeddings"))
+            return pe_fail(why, PE_MISSING_PARAMETER, name,
+                           "rope_type %s needs %s, or max_position_embeddings in its place",
+                           type->name, name);
+        pe_values_set_int(values, name, pe_values_int(values, "max_position_embeddings"));
+    }
+    return PE_OK;
+}
+
+static double number_of(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    const pe_param *param = &values->params[value - values->value];
+    if (param->kind == PE_KIND_BOOL)
+        return value->truth ? 1 : 0;
+    return param->kind == PE_KIND_INT ? (double)value->integer : value->real;
+}
+
+static void read_numbers(const pe_values *values, pe_rope_formula *formula)
+{
+    for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
+        if (!reads(formula->type, k) || !pe_values_present(values, key_names[k]))
+            continue;
+        formula->given |= PE_ROPE_BIT(k);
+        if (k != PE_ROPE_SHORT_FACTOR && k != PE_ROPE_LONG_FACTOR)
+            formula->key[k] = number_of(values, key_names[k]);
+    }
+}
+
+static pe_status check_list(const pe_values *values, const char *name, size_t pairs,
+                            pe_problem *why)
+{
+    const size_t n = pe_values_find(values, name)->list_length;
+    if (n == pairs)
+        return PE_OK;
+    return pe_rope_fail(values, PE_INVALID_PARAMETER, name, why,
+                        "%s must have rotary_dim/2 = %zu numbers, got %zu", name, pairs, n);
+}
+
+static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
+                         pe_rope_formula *formula)
+{
+    const pe_value *list = pe_values_find(values, beyond ? "long_factor" : "short_factor");
+    memcpy(formula->list, list->list, pairs * sizeof(double));
+    formula->n_list = pairs;
+}
+
+/* One of short_factor and long_factor, both checked, by the length of the sequence. */
+static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                               pe_problem *why)
+{
+    pe_status status = check_list(values, "short_factor", pairs, why);
+    if (status == PE_OK)
+        status = check_list(values, "long_factor", pairs, why);
+    if (status != PE_OK)
+        return status;
+    set_divisors(values, pe_rope_beyond(formula), pairs, formula);
+    return PE_OK;
+}
+
+static pe_status read_freq_factors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                                   pe_problem *why)
+{
+    const pe_status status = check_list(values, "freq_factors", pairs, why);
+    if (status != PE_OK)
+        return status;
+    memcpy(formula->list + formula->n_list, pe_values_find(values, "freq_factors")->list,
+           pairs * sizeof(double));
+    formula->n_freq_factors = pairs;
+    return PE_OK;
+}
+
+/* Lists into a formula made with room for them. */
+static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                            pe_problem *why)
+{
+    if (reads(formula->type, PE_ROPE_LONG_FACTOR)) {
+        const pe_status status = read_divisors(values, pairs, formula, why);
+        if (status != PE_OK)
+            return status;
+    }
+    if (!pe_values_present(values, "freq_factors"))
+        return PE_OK;
+    return read_freq_factors(values, pairs, formula, why);
+}
+
+size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
+{
+    const size_t lists = (reads(type, PE_ROPE_LONG_FACTOR) ? 1U : 0U) +
+                         (pe_values_present(values, "freq_factors") ? 1U : 0U);
+    return lists * pairs;
+}
+
+pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
+{
+    const pe_status status = check_given(values, type, why);
+    return status != PE_OK ? status : fill_defaults(values, type, why);
+}
+
+pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                            pe_problem *why)
+{
+    read_numbers(values, formula);
+    return read_lists(values, pairs, formula, why);
+}
+
+pe_status pe_rope_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
+                             pe_problem *why)
+{
+    *out = *rope;
+    out->axes = NULL; /* one owner */
+    out->formula = NULL;
+    if (!reads(rope->formula->type, PE_ROPE_LONG_FACTOR))
+        return PE_OK;
+    out->formula = malloc(rope->formula_bytes);
+    if (out->formula == NULL)
+        return pe_fail_memory(why);
+    memcpy(out->formula, rope->formula, rope->formula_bytes);
+    set_divisors(values, !pe_rope_beyond(rope->formula), rope->pairs, out->formula);
+    return PE_OK;
+}

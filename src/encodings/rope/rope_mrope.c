@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_mrope.c - which pairs of a multi-axis rotation turn by which axis. */
+#include "encodings/rope/rope_mrope.h"
+
+#include <stdlib.h>
+
+/* Sections as asked for. */
+typedef struct sections {
+    size_t n, pairs;
+    size_t of[PE_ROPE_AXES_MAX];
+} sections;
+
+/* ---- layouts ------------------------------------------------------------------------------------
+ */
+
+static void one_after_the_other(const sections *s, unsigned char *axis)
+{
+    size_t p = 0;
+    for (size_t a = 0; a < s->n; a++)
+        for (size_t i = 0; i < s->of[a]; i++)
+            axis[p++] = (unsigned char)a;
+}
+
+static void interleaved(const sections *s, unsigned char *axis)
+{
+    for (size_t p = 0; p < s->pairs; p++)
+        axis[p] = (unsigned char)(p % 3 != 0 && p < 3 * s->of[p % 3] ? p % 3 : 0);
+}
+
+/* Height and width in turn, then time. */
+static void space_then_time(size_t space, size_t pairs, unsigned char *axis)
+{
+    for (size_t p = 0; p < pairs; p++)
+        axis[p] = (unsigned char)(p < space ? 1 + p % 2 : 0);
+}
+
+static void ernie(const sections *s, unsigned char *axis)
+{
+    space_then_time(s->of[0] + s->of[1], s->pairs, axis);
+}
+
+static void bailing(const sections *s, unsigned char *axis)
+{
+    space_then_time(s->of[1] + s->of[2], s->pairs, axis);
+}
+
+/* The axis with pairs left, other than `last` if that can be, of which the least share is placed:
+ * placed[a] / whole[a], compared exactly. */
+static size_t hungriest(const size_t *whole, const size_t *placed, size_t n, size_t last)
+{
+    size_t best = n;
+    for (size_t a = 0; a < n; a++)
+        if (placed[a] < whole[a] && a != last &&
+            (best == n || placed[a] * whole[best] < placed[best] * whole[a]))
+            best = a;
+    return best == n ? last : best;
+}
+
+static void balanced(const sections *s, unsigned char *axis)
+{
+    const size_t kept = s->n == 3 ? 1 : 0; /* the last pair, for the first axis */
+    size_t whole[PE_ROPE_AXES_MAX], placed[PE_ROPE_AXES_MAX] = {0}, last = s->n;
+    for (size_t a = 0; a < s->n; a++)
+        whole[a] = s->of[a] - (a == 0 ? kept : 0);
+    for (size_t p = 0; p + kept < s->pairs; p++) {
+        last = hungriest(whole, placed, s->n, last);
+        placed[last]++;
+        axis[p] = (unsigned char)last;
+    }
+    if (kept != 0)
+        axis[s->pairs - 1] = 0;
+}
+
+/* A row of the table of layouts. */
+typedef struct mrope_layout {
+    size_t least, most; /* axes */
+    void (*fill)(const sections *s, unsigned char *axis);
+    size_t same[2]; /* sections that must be equal; the same one twice: none */
+    size_t filled;  /* a section that must not be 0; PE_ROPE_AXES_MAX: none */
+} mrope_layout;
+
+enum { SECTIONS, INTERLEAVED };
+
+const char *const pe_rope_mrope_layouts[] = {
+    [SECTIONS] = "sections", [INTERLEAVED] = "interleaved", "ernie", "bailing", "balanced", NULL};
+static const mrope_layout layouts[] = {
+    [SECTIONS] = {1, PE_ROPE_AXES_MAX, one_after_the_other, {0, 0}, PE_ROPE_AXES_MAX},
+    [INTERLEAVED] = {3, 3, interleaved, {0, 0}, PE_ROPE_AXES_MAX},
+    {3, 3, ernie, {0, 1}, PE_ROPE_AXES_MAX},
+    {3, 3, bailing, {1, 2}, PE_ROPE_AXES_MAX},
+    {2, 3, balanced, {0, 0}, 0},
+};
+
+/* ---- parameters ---------------------------------------------------------------------------------
+ */
+
+/* Nothing that only sections give a meaning. */
+static pe_status check_absent(const pe_values *values, pe_problem *why)
+{
+    static const char *const others[] = {"mrope_layout", "mrope_interleaved"};
+    for (size_t i = 0; i < PE_LEN(others); i++)
+        if (pe_values_present(values, others[i]))
+            return pe_rope_fail(values, PE_INVALID_PARAMETER, others[i], why,
+                                "%s goes with mrope_section, which is absent", others[i]);
+    return PE_OK;
+}
+
+/* mrope_layout and mrope_interleaved say the same in two ways: fill in what is absent. */
+static pe_status settle_layout(pe_values *values, size_t *out, pe_problem *why)
+{
+    pe_value *layout = pe_values_find(values, "mrope_layout");
+    pe_value *flag = pe_values_find(values, "mrope_interleaved");
+    if (!layout->present)
+        layout->choice = flag->present && flag->truth ? INTERLEAVED : SECTIONS;
+    if (flag->present && flag->truth != (layout->choice == INTERLEAVED))
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_interleaved", why,
+                            "mrope_interleaved must be %s with mrope_layout %s",
+                            flag->truth ? "false" : "true", pe_rope_mrope_layouts[layout->choice]);
+    flag->truth = layout->choice == INTERLEAVED;
+    flag->present = layout->present = true;
+    *out = layout->choice;
+    return PE_OK;
+}
+
+static pe_status read_sections(const pe_values *values, size_t pairs, sections *out,
+                               pe_problem *why)
+{
+    const pe_value *list = pe_values_find(values, "mrope_section");
+    size_t sum = 0;
+    *out = (sections){.n = list->list_length, .pairs = pairs};
+    for (size_t a = 0; a < out->n; a++) {
+        out->of[a] = (size_t)list->list[a];
+        sum += out->of[a];
+    }
+    if (sum == pairs)
+        return PE_OK;
+    return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
+                        "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu", pairs, sum);
+}
+
+static pe_status check_sections(const pe_values *values, size_t choice, const sections *s,
+                                pe_problem *why)
+{
+    const mrope_layout *layout = &layouts[choice];
+    const char *name = pe_rope_mrope_layouts[choice];
+    if (s->n < layout->least || s->n > layout->most)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
+                            "mrope_section must have %zu to %zu sections with mrope_layout %s, got "
+                            "%zu",
+                            layout->least, layout->most, name, s->n);
+    const size_t first = s->of[layout->same[0]], second = s->of[layout->same[1]];
+    if (first != second)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
+                            "the sections of height and width must be equal with mrope_layout %s, "
+                            "got %zu and %zu",
+                            name, first, second);
+    if (layout->filled < s->n && s->of[layout->filled] == 0)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
+                            "the first section must not be 0 with mrope_layout %s", name);
+    return PE_OK;
+}
+
+pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    sections s;
+    size_t choice = SECTIONS, got[PE_ROPE_AXES_MAX] = {0};
+    if (!pe_values_present(values, "mrope_section"))
+        return check_absent(values, why);
+    pe_status status = settle_layout(values, &choice, why);
+    if (status == PE_OK)
+        status = read_sections(values, rope->pairs, &s, why);
+    if (status == PE_OK)
+        status = check_sections(values, choice, &s, why);
+    if (status != PE_OK)
+        return status;
+    unsigned char *axis = malloc(rope->pairs);
+    if (axis == NULL)
+        return pe_fail_memory(why);
+    layouts[choice].fill(&s, axis);
+    rope->axes = pe_rope_axes_make(s.n, s.pairs, axis, NULL);
+    for (size_t p = 0; p < s.pairs; p++)
+        got[axis[p]]++;
+    for (size_t a = 0; a < s.n && choice == INTERLEAVED; a++)
+        rope->uneven |= got[a] != s.of[a];
+    free(axis);
+    return rope->axes != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+void pe_rope_mrope_warn(const pe_rope *rope, pe_plan *plan)
+{
+    if (rope->uneven)
+        pe_plan_warn(plan, "the axes of the interleaved layout do not get the pairs that "
+                           "mrope_section names: pairs past the last fall to axis 0, as in the "
+                           "published code");
+}

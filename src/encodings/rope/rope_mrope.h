@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_mrope.h - which pairs of a multi-axis rotation turn by which axis. */
+#ifndef PE_ENCODINGS_ROPE_ROPE_MROPE_H
+#define PE_ENCODINGS_ROPE_ROPE_MROPE_H
+
+#include "encodings/rope/rope.h"
+#include "encodings/rope/rope_axes.h"
+
+/** Choices of mrope_layout. */
+extern const char *const pe_rope_mrope_layouts[];
+
+/**
+ * Check mrope_section, mrope_interleaved and mrope_layout against each other and the rotation, fill
+ * in what they imply (part of the canonical form), and set rope->axes where there are sections.
+ *
+ *     sections      axis a has the next mrope_section[a] pairs
+ *     interleaved   pair p turns by axis 1 if p mod 3 = 1 and p < 3 s[1], by axis 2 if p mod 3 = 2
+ *                   and p < 3 s[2], else by axis 0
+ *     ernie         of sections (h, w, t), h = w: pairs below h + w turn by axes 1 and 2 in turn,
+ *                   the others by axis 0
+ *     bailing       the same of sections (t, h, w)
+ *     balanced      each pair goes to the axis of which the least share is placed, not the axis of
+ *                   the pair before; of three axes the last pair is the first axis's
+ *
+ * Source    sections: Wang et al. 2024, arXiv:2409.12191, section 2.1, and huggingface/transformers
+ *           at b4b5244c, models/qwen2_vl, apply_multimodal_rotary_pos_emb; with four axes (token,
+ *           width, height, image) vllm-project/vllm at 0f70a1ec, rotary_embedding/xdrope.py.
+ *           interleaved: transformers at b4b5244c, models/qwen3_vl, apply_interleaved_mrope.
+ *           ernie: vllm at 9e2c9148, rotary_embedding/ernie45_vl_rope.py. bailing: vllm at
+ * 9c5b7163, bailing_mrope.py. balanced: vllm at 41c5903d, mrope_interleaved.py. Errors
+ * INVALID_PARAMETER.
+ */
+pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why) PE_MUST_CHECK;
+
+/** Tell where the axes do not have the pairs that mrope_section says. */
+void pe_rope_mrope_warn(const pe_rope *rope, pe_plan *plan);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_mrope_positions.c - positions on three axes of a sequence with images and videos. */
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "encodings/relative/relative.h"
+
+enum { TEXT, IMAGE, VIDEO, KINDS };
+enum { AXES = 3, GRIDS_MAX = 4096, SPANS_MAX = 16384 };
+
+static const char *const kinds[] = {[TEXT] = "text", [IMAGE] = "image", [VIDEO] = "video", NULL};
+static const char *const grid_names[] = {[IMAGE] = "image_grid_thw", [VIDEO] = "video_grid_thw"};
+
+/** A span of the sequence, placed. */
+typedef struct placed {
+    size_t first, tokens;  /* in the sequence, padding included */
+    int64_t start;         /* its first position, on every axis */
+    size_t height, width;  /* merged; text: 0 */
+    double seconds, speed; /* a frame is floor(frame * seconds * speed) after the first */
+} placed;
+
+typedef struct state {
+    size_t tokens, n;
+    placed span[];
+} state;
+
+/* ---- filling ------------------------------------------------------------------------------------
+ */
+
+/* floor(frame * seconds * speed), exactly: a product of three numbers takes 53 + 53 + 32 bits. */
+static int64_t frame_offset(size_t frame, double seconds, double speed)
+{
+    if (seconds == 1 && speed == 1)
+        return (int64_t)frame;
+    mpfr_t product;
+    mpfr_init2(product, 160);
+    mpfr_set_d(product, seconds, MPFR_RNDN);
+    mpfr_mul_d(product, product, speed, MPFR_RNDN);
+    mpfr_mul_ui(product, product, (unsigned long)frame, MPFR_RNDN);
+    const double whole = mpfr_get_d(product, MPFR_RNDZ);
+    mpfr_clear(product);
+    return (int64_t)whole;
+}
+
+/* Positions of tokens [first, first + n) of a span on an axis. */
+static void fill_span(const placed *span, size_t axis, size_t first, size_t n, int32_t *out)
+{
+    if (span->height == 0) {
+        for (size_t i = 0; i < n; i++)
+            out[i] = (int32_t)(span->start + (int64_t)(first + i));
+        return;
+    }
+    const size_t frame = span->height * span->width;
+    size_t last = SIZE_MAX;
+    int64_t time = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t k = first + i;
+        if (axis == 0 && k / frame != last) {
+            last = k / frame;
+            time = frame_offset(last, span->seconds, span->speed);
+        }
+        const int64_t at = axis == 0   ? time
+                           : axis == 1 ? (int64_t)(k % frame / span->width)
+                                       : (int64_t)(k % span->width);
+        out[i] = (int32_t)(span->start + at);
+    }
+}
+
+/* The last span that begins at or before a token; n when none does: padding on the left. */
+static size_t span_at(const state *s, size_t token)
+{
+    size_t low = 0, high = s->n; /* spans before low begin at or before, from high on behind */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->span[middle].first <= token)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? s->n : low - 1;
+}
+
+/* As many tokens as are alike, at most n: of a span, or padding, whose positions are 0. */
+static size_t fill_some(const state *s, size_t axis, size_t token, size_t n, int32_t *out)
+{
+    const size_t k = span_at(s, token);
+    const placed *span = k < s->n ? &s->span[k] : NULL;
+    if (span != NULL && token < span->first + span->tokens) {
+        const size_t left = span->first + span->tokens - token;
+        const size_t some = n < left ? n : left;
+        fill_span(span, axis, token - span->first, some, out);
+        return some;
+    }
+    const size_t end = span == NULL ? s->span[0].first : s->tokens;
+    const size_t some = n < end - token ? n : end - token;
+    memset(out, 0, some * sizeof *out);
+    return some;
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const state *s = plan->state;
+    int32_t *to = out;
+    (void)t;
+    (void)why;
+    for (size_t done = 0, some; done < units; done += some) {
+        const size_t axis = (first + done) / s->tokens, token = (first + done) % s->tokens;
+        const size_t left = s->tokens - token < units - done ? s->tokens - token : units - done;
+        some = fill_some(s, axis, token, left, to + done);
+    }
+    return PE_OK;
+}
+
+/* ---- planning -----------------------------------------------------------------------------------
+ */
+
+/* What placing the spans goes by. */
+typedef struct placing {
+    size_t merge;
+    const double *grid[KINDS]; /* rows of t, h, w; those not yet met */
+    size_t grids[KINDS];       /* left */
+    const double *seconds;     /* of the videos left; NULL: 1 */
+    double speed;
+    size_t token;
+    int64_t next, highest;
+    bool hurried; /* a video lasts longer than it is wide and high */
+} placing;
+
+/* As many images and videos as there are grids. */
+static pe_status count_grids(const pe_values *values, pe_problem *why)
+{
+    size_t spans[KINDS] = {0};
+    const pe_spans *runs = &pe_values_find(values, "token_runs")->spans;
+    for (size_t i = 0; i < runs->n; i++)
+        spans[runs->list[i].choice]++;
+    for (size_t k = IMAGE; k < KINDS; k++) {
+        const size_t grids = pe_values_find(values, grid_names[k])->list_length / AXES;
+        if (spans[k] != grids)
+            return pe_fail(why, PE_INVALID_PARAMETER, grid_names[k],
+                           "%s must have a row for each %s of token_runs: %zu, got %zu",
+                           grid_names[k], kinds[k], spans[k], grids);
+    }
+    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
+    if (seconds->present && seconds->list_length != spans[VIDEO])
+        return pe_fail(why, PE_INVALID_PARAMETER, "second_per_grid_ts",
+                       "second_per_grid_ts must have a number for each video of token_runs: %zu, "
+                       "got %zu",
+                       spans[VIDEO], seconds->list_length);
+    if (seconds->present && !pe_values_present(values, "tokens_per_second"))
+        return pe_fail(why, PE_MISSING_PARAMETER, "tokens_per_second",
+                       "tokens_per_second is required beside second_per_grid_ts");
+    return PE_OK;
+}
+
+/* The next grid of a kind into span; its tokens must be those that the span says. */
+static pe_status take_grid(placing *p, size_t kind, pe_span *from, placed *span, size_t *frames,
+                           pe_problem *why)
+{
+    const size_t t = (size_t)p->grid[kind][0], h = (size_t)p->grid[kind][1],
+                 w = (size_t)p->grid[kind][2];
+    p->grid[kind] += AXES;
+    if (h % p->merge != 0 || w % p->merge != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
+                       "height and width in %s must be multiples of spatial_merge_size, %zu, got "
+                       "%zu x %zu",
+                       grid_names[kind], p->merge, h, w);
+    span->height = h / p->merge;
+    span->width = w / p->merge;
+    span->tokens = t * span->height * span->width; /* each below 2^16 */
+    *frames = t;
+    if (from->length != 0 && (size_t)from->length != span->tokens)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "a span of %s must have the tokens of its grid, %zu x %zu x %zu merged by "
+                       "%zu: %zu, got %lld",
+                       kinds[kind], t, h, w, p->merge, span->tokens, (long long)from->length);
+    if (span->tokens > PE_SPAN_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
+                       "a grid of %s must make at most %d tokens, got %zu", grid_names[kind],
+                       PE_SPAN_MAX, span->tokens);
+    from->length = (int64_t)span->tokens;
+    return PE_OK;
+}
+
+/* The last offset within a span; SIZE_MAX where time takes it out of bounds. */
+static size_t reach(placing *p, const placed *span, size_t frames)
+{
+    if (span->height == 0)
+        return span->tokens - 1;
+    const size_t wide = span->height > span->width ? span->height : span->width;
+    const double last = (double)(frames - 1) * span->seconds * span->speed;
+    if (last >= PE_SPAN_MAX)
+        return SIZE_MAX;
+    const size_t time = (size_t)frame_offset(frames - 1, span->seconds, span->speed);
+    p->hurried |= time >= wide;
+    return time > wide - 1 ? time : wide - 1;
+}
+
+static pe_status place_span(placing *p, pe_span *from, placed *span, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    size_t frames = 1;
+    *span = (placed){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
+    if (from->choice != TEXT)
+        status = take_grid(p, from->choice, from, span, &frames, why);
+    else if (from->length == 0)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                         "a span of text in token_runs must say how many tokens: text:4");
+    else
+        span->tokens = (size_t)from->length;
+    if (status != PE_OK)
+        return status;
+    if (from->choice == VIDEO) {
+        span->seconds = p->seconds != NULL ? *p->seconds++ : 1;
+        span->speed = p->speed;
+    }
+    const size_t most = reach(p, span, frames);
+    if (most > PE_SPAN_MAX || (int64_t)most > PE_SPAN_MAX - p->next)
+        return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
+                       "positions must stay below 2^31, and a span of %s goes beyond",
+                       kinds[from->choice]);
+    p->token += span->tokens;
+    p->highest = p->next + (int64_t)most;
+    p->next = p->highest + 1;
+    return PE_OK;
+}
+
+static placing start_placing(const pe_values *values)
+{
+    const bool timed = pe_values_present(values, "tokens_per_second");
+    const pe_value *seconds = pe_values_find(values, "second_per_grid_ts");
+    return (placing){
+        .merge = (size_t)pe_values_int(values, "spatial_merge_size"),
+        .grid = {[IMAGE] = pe_values_find(values, grid_names[IMAGE])->list,
+                 [VIDEO] = pe_values_find(values, grid_names[VIDEO])->list},
+        .seconds = seconds->present ? seconds->list : NULL,
+        .speed = timed ? pe_values_real(values, "tokens_per_second") : 1,
+        .token = (size_t)pe_values_int(values, "left_padding"),
+    };
+}
+
+static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                      pe_plan *out, pe_problem *why)
+{
+    (void)tables;
+    pe_spans *runs = &pe_values_find(values, "token_runs")->spans;
+    pe_status status = count_grids(values, why);
+    if (status != PE_OK)
+        return status;
+    state *s = calloc(1, sizeof *s + runs->n * sizeof s->span[0]);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    out->state = s;
+    out->free_state = free;
+    out->fill = fill;
+    s->n = runs->n;
+    placing p = start_placing(values);
+    const size_t left = p.token;
+    for (size_t i = 0; i < runs->n && status == PE_OK; i++)
+        status = place_span(&p, &runs->list[i], &s->span[i], why);
+    if (status != PE_OK)
+        return status;
+    s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
+    pe_plan_add_scalar(out, "mrope_position_delta", (double)(p.next - (int64_t)(p.token - left)));
+    if (p.hurried)
+        pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
+                          "of huggingface/transformers go on at its start + max(height, width); "
+                          "here, as published, the next position is the highest so far + 1");
+    return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32,
+                              &(pe_shape){2, {AXES, s->tokens}}, 1, why);
+}
+
+#define GRID_ROW(label, what)                                                                      \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .integers_only = true,       \
+        .min = 1, .max = 65535, .list_max = AXES * GRIDS_MAX, .list_row = AXES, .unit = "patches", \
+        .help = "Frames, height and width of each " what " in patches, before merging.",           \
+        .example = "1,4,6"                                                                         \
+    }
+#define PADDING_ROW(label, where)                                                                  \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_INT, .min = 0, .max = 1e9, .unit = "tokens",              \
+        .help = "Padding " where " the sequence; its positions are 0.", .example = "0"             \
+    }
+
+static const pe_param params[] = {
+    {.name = "token_runs",
+     .kind = PE_KIND_SPANS,
+     .required = true,
+     .choices = kinds,
+     .list_max = SPANS_MAX,
+     .unit = "tokens",
+     .help = "The sequence as spans of text, image and video tokens; those of images and videos "
+             "may leave their lengths to the grids.",
+     .example = "text:4,image:6,text:2"},
+    GRID_ROW("image_grid_thw", "image"),
+    GRID_ROW("video_grid_thw", "video"),
+    {.name = "spatial_merge_size",
+     .kind = PE_KIND_INT,
+     .min = 1,
+     .max = 64,
+     .fallback = 2,
+     .unit = "patches",
+     .help = "Patches on a side that make one token.",
+     .example = "2"},
+    {.name = "second_per_grid_ts",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .min = 0,
+     .max = 1e6,
+     .list_max = GRIDS_MAX,
+     .unit = "seconds",
+     .help = "Seconds between the frames of each video (Qwen2.5-VL); 1 by default.",
+     .example = "0.5"},
+    {.name = "tokens_per_second",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 0,
+     .max = 1e6,
+     .help = "Temporal positions in a second of video (Qwen2.5-VL); without it each frame is one "
+             "position after the last.",
+     .example = "2"},
+    PADDING_ROW("left_padding", "before"),
+    PADDING_ROW("right_padding", "after"),
+    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
+    PE_RELATIVE_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ * Text has the same position on all axes, one more with each token. Token (t, h, w) of an image or
+ * video of merged patches has
+ *
+ *     (s + floor(t * second_per_grid_t * tokens_per_second), s + h, s + w)
+ *
+ * where s is one more than the highest position before it; text goes on likewise.
+ * mrope_position_delta = highest position + 1 - tokens without padding: what generation adds to the
+ * length so far.
+ *
+ * Source  Wang et al. 2024, arXiv:2409.12191, section 2.1; huggingface/transformers at 052e652d,
+ *         src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index. Time in seconds:
+ *         Bai et al. 2025, arXiv:2502.13923, section 2.1.2, and transformers'
+ *         models/qwen2_5_vl/modeling_qwen2_5_vl.py; the product is exact here, before its floor.
+ * Shapes  position_ids [3, tokens] int32: time, height, width; mrope_position_delta a scalar.
+ */
+const pe_resource pe_rope_mrope_positions = {
+    .path = "/v1/rope/mrope-positions",
+    .encoding = "rope",
+    .name = "rope/mrope-positions",
+    .kind = PE_TABLE,
+    .summary =
+        "Positions on the axes time, height and width for a sequence with images and videos.",
+    .formula =
+        "text: p, p, p; images and videos: s + floor(t seconds speed), s + h, s + w; s is the "
+        "highest position so far + 1",
+    .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
+              "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "
+              "src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan,
+};

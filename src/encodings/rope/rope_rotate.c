@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_rotate.c - rotary embedding of queries and keys, and its inverse. */
+#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_params.h"
+#include "encodings/rope/rope_warnings.h"
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    pe_shared_wave wave;
+    size_t tokens;
+    pe_status status = pe_rope_check_tensors(values, &tokens, why);
+    if (status == PE_OK)
+        status = pe_rope_read(values, &rope, why);
+    if (status != PE_OK)
+        return status;
+    const pe_positions *positions = pe_rope_answer_positions(values, tokens);
+    pe_rope_mrope_warn(&rope, out);
+    pe_rope_warn(&rope, positions, out);
+    const bool inverse = pe_values_bool(values, "inverse");
+    status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
+    if (status == PE_OK) {
+        const pe_rope_answer answer = {
+            .values = values,
+            .limits = limits,
+            .turn = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
+            .positions = "positions"};
+        status = pe_rope_answer_all(&answer, out, why);
+        pe_shared_wave_unref(&wave);
+    }
+    pe_rope_free(&rope);
+    return status;
+}
+
+static const pe_param params[] = {
+    PE_ROPE_PARAM_TENSORS,
+    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_ROPE_PARAMS,
+    PE_ROPE_PARAM_SEQ_AXIS,
+    {.name = "inverse",
+     .kind = PE_KIND_BOOL,
+     .help = "Undo the rotation, the attention factor included.",
+     .example = "false"},
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .two_axes = true,
+     .three_axes = true,
+     .fallback_text = "0:n",
+     .unit = "tokens",
+     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0; with "
+             "mrope_section [n], [axes, n] or [axes, batch, n].",
+     .example = "0:8"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS,
+};
+
+/**
+ *     a' = A (a cos(pos theta_i) - b sin(pos theta_i))
+ *     b' = A (b cos(pos theta_i) + a sin(pos theta_i))      for pair i of channels (a, b)
+ *
+ * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A is the attention factor.
+ * Shapes  as given; channels past rotary_dim pass through.
+ */
+const pe_resource pe_rope_rotate = {
+    .path = "/v1/rope/rotate",
+    .encoding = "rope",
+    .name = "rope/rotate",
+    .kind = PE_TRANSFORM,
+    .summary = "Rotates vectors, or queries and keys, to their positions; or back.",
+    .formula = "a' = A (a cos(pos theta_i) - b sin(pos theta_i)), b' = A (b cos(pos theta_i) + a "
+               "sin(pos theta_i))",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

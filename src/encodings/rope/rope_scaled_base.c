@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_scaled_base.c - what stretching a context does to the base and to each frequency. */
+#include "encodings/rope/rope_spectrum.h"
+#include "encodings/rope/rope_params.h"
+
+/* The naive b*s, for contrast: no pair keeps its frequency but the first. */
+static void product_base(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    mpfr_set_d(out, f->theta, MPFR_RNDN);
+    mpfr_mul_d(out, out, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+}
+
+static const pe_rope_type product = {.name = "linear", .base = product_base};
+
+static const char *const method_names[] = {"ntk", "dynamic", "linear", NULL};
+static const pe_rope_type *const methods[] = {&pe_rope_ntk, &pe_rope_dynamic, &product};
+
+static const pe_param params[] = {
+    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
+    PE_PARAM_MODEL,
+    PE_ROPE_PARAM_THETA,
+    {PE_ROPE_PARAM_FACTOR, .required = true},
+    {.name = "method",
+     .kind = PE_KIND_CHOICE,
+     .choices = method_names,
+     .help = "ntk: b*s^(d/(d-2)); dynamic: s grows with seq_len; linear: b*s.",
+     .example = "ntk"},
+    PE_ROPE_PARAM_MAX_POSITIONS,
+    PE_ROPE_PARAM_SEQ_LEN,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+static const pe_spectrum_row tensors[] = {
+    {"inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_UNSCALED},
+    {"scaled_inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},
+    {"wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_UNSCALED},
+    {"scaled_wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED},
+    {"stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED},
+};
+
+static pe_status check(const pe_values *values, const pe_rope_type *method, pe_problem *why)
+{
+    const int64_t dim = pe_values_int(values, "head_dim");
+    if (dim % 2 != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "head_dim", "head_dim must be even, got %lld",
+                       (long long)dim);
+    if (dim < (int64_t)method->min_dim)
+        return pe_fail(why, PE_INVALID_PARAMETER, "method",
+                       "method %s needs a head_dim of at least %u: %s", method->name,
+                       method->min_dim, method->min_dim_is);
+    const bool dynamic = method == &pe_rope_dynamic;
+    if (!dynamic && pe_values_given(values, "seq_len"))
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_len", "seq_len is not read by method %s",
+                       method->name);
+    static const char *const needed[] = {"seq_len", "max_position_embeddings"};
+    for (size_t i = 0; dynamic && i < PE_LEN(needed); i++)
+        if (!pe_values_present(values, needed[i]))
+            return pe_fail(why, PE_MISSING_PARAMETER, needed[i], "method dynamic needs %s",
+                           needed[i]);
+    return PE_OK;
+}
+
+static void base_eval(const void *context, size_t index, mpfr_ptr out)
+{
+    const pe_rope_formula *formula = context;
+    (void)index;
+    formula->type->base(formula, out);
+}
+
+static pe_status read(const pe_values *values, const pe_rope_type *method, pe_rope *out,
+                      pe_problem *why)
+{
+    const size_t dim = (size_t)pe_values_int(values, "head_dim");
+    *out = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
+    out->formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
+                                        &out->formula_bytes);
+    if (out->formula == NULL)
+        return pe_fail_memory(why);
+    out->formula->key[PE_ROPE_FACTOR] = pe_values_real(values, "factor");
+    if (method == &pe_rope_dynamic) {
+        out->formula->key[PE_ROPE_SEQ_LEN] = (double)pe_values_int(values, "seq_len");
+        out->formula->key[PE_ROPE_MAX_POSITIONS] =
+            (double)pe_values_int(values, "max_position_embeddings");
+    }
+    return PE_OK;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    const pe_rope_type *method = methods[pe_values_choice(values, "method")];
+    pe_status status = check(values, method, why);
+    if (status == PE_OK)
+        status = read(values, method, &rope, why);
+    if (status != PE_OK)
+        return status;
+    pe_plan_add_scalar(out, "base", rope.formula->theta);
+    pe_plan_add_scalar(out, "scaled_base", pe_exact_round(PE_FLOAT64, base_eval, rope.formula, 0));
+    status = pe_rope_spectrum_plan(&rope, NULL, tables, (pe_dtype)pe_values_choice(values, "dtype"),
+                                   tensors, PE_LEN(tensors), limits, out, why);
+    pe_rope_free(&rope);
+    return status;
+}
+
+/**
+ * Source  NTK-aware scaling: bloc97 2023; dynamic: emozilla 2023, as
+ * _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it. Shapes  all
+ * [head_dim/2].
+ */
+const pe_resource pe_rope_scaled_base = {
+    .path = "/v1/rope/scaled-base",
+    .encoding = "rope",
+    .name = "rope/scaled-base",
+    .kind = PE_TABLE,
+    .summary = "The base that stretches a context, and every frequency before and after.",
+    .formula = "scaled_base = b * s^(d/(d-2)); dynamic: s = factor*seq_len/max_position_embeddings "
+               "- (factor - 1); linear: b * s",
+    .source = "NTK-aware scaled RoPE: bloc97, 2023; dynamic: emozilla, 2023",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

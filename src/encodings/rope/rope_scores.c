@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
+#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_params.h"
+#include "encodings/attention/scores.h"
+
+#include <stdlib.h>
+
+typedef struct scores {
+    pe_rope rope;
+    pe_tables *tables;
+    pe_shared_wave wave; /* amplitude: the attention factor squared */
+    pe_array q, k;       /* [m, head_dim], [n, head_dim] */
+    pe_positions query_at, key_at;
+} scores;
+
+/* ---- a run of logits ----------------------------------------------------------------------------
+ */
+
+/* Scratch of one fill. */
+typedef struct worker {
+    const scores *state;
+    pe_rope_rows rows;
+    pe_positions delta;  /* key_at - the position of the query at hand */
+    double *query, *key; /* [head_dim] */
+} worker;
+
+/* deltas of query i to all keys, as positions that the rows follow */
+static void set_query(worker *work, size_t i)
+{
+    const scores *state = work->state;
+    const pe_positions *keys = &state->key_at;
+    const double at = pe_positions_at(&state->query_at, i);
+    if (keys->list == NULL)
+        work->delta.first = keys->first - (int64_t)at;
+    else
+        for (size_t j = 0; j < keys->count; j++)
+            work->delta.list[j] = keys->list[j] - at;
+    pe_kernels_get()->widen(state->q.dtype, pe_scores_row(&state->q, i), state->rope.head_dim,
+                            work->query);
+}
+
+/* q . R_delta k, the pass-through channels included */
+static double logit(worker *work, size_t j)
+{
+    const scores *state = work->state;
+    const pe_rope *rope = &state->rope;
+    const double *cos, *sin;
+    pe_rope_rows_at(&work->rows, j, &cos, &sin);
+    pe_kernels_get()->widen(state->k.dtype, pe_scores_row(&state->k, j), rope->head_dim, work->key);
+    pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
+                             work->key, work->key);
+    return pe_scores_dot(work->query, work->key, rope->head_dim);
+}
+
+static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t units,
+                          unsigned char *out, pe_problem *why)
+{
+    const size_t n = work->state->key_at.count, bytes = pe_dtype_bytes(dtype);
+    for (size_t done = 0, got; done < units; done += got) {
+        const size_t i = (first + done) / n, j = (first + done) % n;
+        const size_t most = units - done < n - j ? units - done : n - j;
+        if (done == 0 || j == 0)
+            set_query(work, i);
+        const pe_status status = pe_rope_rows_load(&work->rows, j, most, &got, why);
+        if (status != PE_OK)
+            return status;
+        for (size_t u = 0; u < got; u++, out += bytes)
+            pe_dtype_store(dtype, logit(work, j + u), out);
+    }
+    return PE_OK;
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const scores *state = plan->state;
+    worker work = {.state = state,
+                   .query = malloc(state->rope.head_dim * sizeof(double)),
+                   .key = malloc(state->rope.head_dim * sizeof(double))};
+    work.rows =
+        (pe_rope_rows){.tables = state->tables, .wave = &state->wave, .positions = &work.delta};
+    pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
+    if (status == PE_OK && (work.query == NULL || work.key == NULL))
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        status = fill_run(&work, plan->tensors[t].dtype, first, units, out, why);
+    pe_rope_rows_close(&work.rows);
+    pe_positions_free(&work.delta);
+    free(work.query);
+    free(work.key);
+    return status;
+}
+
+/* ---- overflow, before anything is answered ------------------------------------------------------
+ */
+
+/* |q . R k| <= A^2 |q| |k|: mostly that settles it. What it does not clear is computed once here
+ * and again when it is sent. */
+static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
+{
+    const scores *state = plan->state;
+    double *wide = malloc(state->rope.head_dim * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    const double attention = pe_rope_attention_factor(&state->rope);
+    const double amplitude = attention > 1 ? attention * attention : 1;
+    const double bound =
+        amplitude * pe_scores_norm_max(&state->q, wide) * pe_scores_norm_max(&state->k, wide);
+    free(wide);
+    if (pe_scores_fit(bound, plan->tensors[0].dtype))
+        return PE_OK;
+    return pe_scores_check(plan, "q", why);
+}
+
+/* ---- planning -----------------------------------------------------------------------------------
+ */
+
+/* Positions of the rows of a tensor, 0:rows where absent. */
+static pe_status check_positions(pe_values *values, const char *name, const char *tensor,
+                                 pe_problem *why)
+{
+    pe_value *value = pe_values_find(values, name);
+    const size_t rows = pe_values_find(values, tensor)->tensor.shape.dim[0];
+    if (!value->present) {
+        value->positions = pe_positions_range(0, 1, rows);
+        value->present = true;
+    }
+    if (value->positions.fractional)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be integers", name);
+    if (value->positions.count != rows)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must give one for each of the %zu rows of %s, got %zu", name, rows,
+                       tensor, value->positions.count);
+    return PE_OK;
+}
+
+static void extremes(const pe_positions *positions, double *least, double *most)
+{
+    *least = *most = pe_positions_at(positions, 0);
+    for (size_t r = 1; r < positions->count; r++) {
+        const double at = pe_positions_at(positions, r);
+        *least = at < *least ? at : *least;
+        *most = at > *most ? at : *most;
+    }
+}
+
+static pe_status check_differences(const pe_values *values, pe_problem *why)
+{
+    double q_least, q_most, k_least, k_most;
+    extremes(&pe_values_find(values, "query_positions")->positions, &q_least, &q_most);
+    extremes(&pe_values_find(values, "key_positions")->positions, &k_least, &k_most);
+    if (k_most - q_least < PE_POSITION_LIMIT && q_most - k_least < PE_POSITION_LIMIT)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "key_positions",
+                   "key_positions must lie less than 2^53 from query_positions");
+}
+
+static pe_status check(pe_values *values, pe_problem *why)
+{
+    static const char *const tensors[] = {"q", "k"};
+    static const char *const positions[] = {"query_positions", "key_positions"};
+    for (size_t t = 0; t < 2; t++) {
+        if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
+            return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
+                           "%s must have two axes, [rows, head_dim]", tensors[t]);
+        pe_status status = pe_rope_head_dim(values, tensors[t], why);
+        if (status == PE_OK)
+            status = check_positions(values, positions[t], tensors[t], why);
+        if (status != PE_OK)
+            return status;
+    }
+    return check_differences(values, why);
+}
+
+static void free_state(void *of)
+{
+    scores *state = of;
+    pe_shared_wave_unref(&state->wave);
+    pe_array_free(&state->q);
+    pe_array_free(&state->k);
+    pe_positions_free(&state->query_at);
+    pe_positions_free(&state->key_at);
+    pe_rope_free(&state->rope);
+    free(state);
+}
+
+static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
+{
+    state->tables = tables;
+    pe_status status = pe_rope_read(values, &state->rope, why);
+    if (status == PE_OK)
+        status = pe_rope_wave(&state->rope, tables, PE_ROPE_SQUARED, &state->wave, why);
+    if (status == PE_OK)
+        status = pe_positions_copy(&pe_values_find(values, "query_positions")->positions,
+                                   &state->query_at, why);
+    if (status == PE_OK)
+        status = pe_positions_copy(&pe_values_find(values, "key_positions")->positions,
+                                   &state->key_at, why);
+    state->q = pe_values_take(values, "q");
+    state->k = pe_values_take(values, "k");
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_status status = check(values, why);
+    if (status != PE_OK)
+        return status;
+    const pe_shape shape = {2,
+                            {pe_values_find(values, "q")->tensor.shape.dim[0],
+                             pe_values_find(values, "k")->tensor.shape.dim[0]}};
+    status = pe_plan_add_tensor(out, limits, "logits", (pe_dtype)pe_values_choice(values, "dtype"),
+                                &shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
+    scores *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    status = set_state(state, values, tables, why);
+    return status != PE_OK ? status : check_overflow(out, why);
+}
+
+#define TENSOR_ROW(label, what)                                                                    \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
+        .help = what ", [rows, head_dim], not rotated yet."                                        \
+    }
+#define POSITIONS_ROW(label, rows)                                                                 \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,       \
+        .fallback_text = (rows), .unit = "tokens", .help = "An integer position for each row.",    \
+        .example = "0:8"                                                                           \
+    }
+
+static const pe_param params[] = {
+    TENSOR_ROW("q", "Queries"),
+    TENSOR_ROW("k", "Keys"),
+    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_ROPE_PARAMS,
+    POSITIONS_ROW("query_positions", "0:m"),
+    POSITIONS_ROW("key_positions", "0:n"),
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ *     logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)
+ *
+ * through the relative angle, so that equal differences of positions give identical bits. Summed in
+ * float64 in a fixed order, rounded once; the attention factor goes in squared, once for each side.
+ *
+ * Source  Su et al. 2021, arXiv:2104.09864, equation 16.
+ * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim).
+ */
+const pe_resource pe_rope_scores = {
+    .path = "/v1/rope/scores",
+    .encoding = "rope",
+    .name = "rope/scores",
+    .kind = PE_TRANSFORM,
+    .summary = "Attention logits of rotated queries and keys, unscaled.",
+    .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

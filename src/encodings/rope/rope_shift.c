@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_shift.c - cached keys moved to other positions without their originals. */
+#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_params.h"
+
+static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
+                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    pe_shared_wave wave;
+    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &wave, why);
+    if (status != PE_OK)
+        return status;
+    const pe_rope_answer answer = {.values = values,
+                                   .limits = limits,
+                                   .turn = {rope, tables, &wave,
+                                            &pe_values_find(values, "delta")->positions, false,
+                                            rope->axes, NULL},
+                                   .positions = "delta",
+                                   .one_for_all = true};
+    status = pe_rope_answer_add(&answer, "keys", "data", out, why);
+    pe_shared_wave_unref(&wave);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    if (pe_values_find(values, "delta")->positions.fractional)
+        return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
+    pe_status status = pe_rope_head_dim(values, "keys", why);
+    if (status == PE_OK)
+        status = pe_rope_read(values, &rope, why);
+    if (status != PE_OK)
+        return status;
+    pe_rope_mrope_warn(&rope, out);
+    status = turn(&rope, values, tables, limits, out, why);
+    pe_rope_free(&rope);
+    return status;
+}
+
+static const pe_param params[] = {
+    {.name = "keys",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = PE_MAX_DIMS,
+     .help = "Keys that were rotated already: any leading axes, channels last."},
+    {.name = "delta",
+     .kind = PE_KIND_POSITIONS,
+     .required = true,
+     .two_axes = true,
+     .integers_only = true,
+     .unit = "tokens",
+     .help = "How far to move: one integer, or one for each token; with mrope_section also on each "
+             "axis, [axes, 1] or [axes, n].",
+     .example = "-256"},
+    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_ROPE_PARAMS,
+    PE_ROPE_PARAM_SEQ_AXIS,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ *     R_(m + delta) k = R_delta (R_m k)
+ *
+ * Source  Su et al. 2021, arXiv:2104.09864, equation 34; as the K-shift of ggml-org/llama.cpp.
+ * Shapes  as given. The attention factor, in the keys already, is not applied again.
+ */
+const pe_resource pe_rope_shift = {
+    .path = "/v1/rope/shift",
+    .encoding = "rope",
+    .name = "rope/shift",
+    .kind = PE_TRANSFORM,
+    .summary = "Moves cached keys to other positions by rotating them further.",
+    .formula = "R_(m+delta) k = R_delta (R_m k)",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_spectrum.c - frequencies, wavelengths and stretches as tensors. */
+#include "encodings/rope/rope_spectrum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/rope/rope_axes.h"
+
+typedef struct spectrum {
+    pe_shared_wave set[PE_SPECTRUM_OTHER + 1];
+    const pe_spectrum_row *rows;
+    size_t n_rows;
+    int32_t *pair_axis; /* NULL: there is one */
+} spectrum;
+
+/* ---- one value ----------------------------------------------------------------------------------
+ */
+
+static void turn(mpfr_ptr out)
+{
+    mpfr_const_pi(out, MPFR_RNDN);
+    mpfr_mul_2ui(out, out, 1, MPFR_RNDN);
+}
+
+static void put_value(const pe_spectrum_values *values, mpfr_srcptr theta, size_t i, mpfr_ptr out)
+{
+    switch (values->kind) {
+    case PE_SPECTRUM_FREQUENCY:
+        mpfr_set(out, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_WAVELENGTH:
+        turn(out);
+        mpfr_div(out, out, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_STRETCH:
+        pe_wave_theta(values->unscaled, i, out);
+        mpfr_div(out, out, theta, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_TURNS:
+        turn(out);
+        mpfr_div(out, theta, out, MPFR_RNDN);
+        mpfr_mul_d(out, out, values->length, MPFR_RNDN);
+        break;
+    case PE_SPECTRUM_REACH:
+        pe_wave_theta(values->unscaled, i, out);
+        mpfr_div(out, theta, out, MPFR_RNDN);
+        mpfr_mul_d(out, out, values->target, MPFR_RNDN);
+        mpfr_div_d(out, out, values->length, MPFR_RNDN);
+        break;
+    }
+}
+
+void pe_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out)
+{
+    const mpfr_prec_t bits = mpfr_get_prec(out) + 8;
+    mpfr_t theta, value;
+    mpfr_inits2(bits, theta, value, (mpfr_ptr)0);
+    pe_wave_theta(values->wave, i, theta);
+    put_value(values, theta, i, value);
+    mpfr_set(out, value, MPFR_RNDN);
+    mpfr_clears(theta, value, (mpfr_ptr)0);
+}
+
+static void eval(const void *context, size_t i, mpfr_ptr out)
+{
+    pe_spectrum_eval(context, i, out);
+}
+
+static bool stands_still(const pe_wave *wave, size_t i)
+{
+    const double near = pe_wave_theta_near(wave, i);
+    if (!isnan(near))
+        return near == 0;
+    mpfr_t theta;
+    mpfr_init2(theta, 32);
+    pe_wave_theta(wave, i, theta);
+    const bool zero = mpfr_zero_p(theta);
+    mpfr_clear(theta);
+    return zero;
+}
+
+double pe_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_t i)
+{
+    const bool inverse =
+        values->kind == PE_SPECTRUM_WAVELENGTH || values->kind == PE_SPECTRUM_STRETCH;
+    if (stands_still(values->wave, i))
+        return inverse ? (double)INFINITY : 0;
+    return pe_exact_round(dtype, eval, values, i);
+}
+
+/* The value within a relative 2^-45; not a number, or infinite, where a frequency is 0 or not near.
+ */
+static double near_value(const pe_spectrum_values *values, size_t i)
+{
+    static const double two_pi = 0x1.921fb54442d18p+2;
+    const double theta = pe_wave_theta_near(values->wave, i);
+    switch (values->kind) {
+    case PE_SPECTRUM_FREQUENCY:
+        return theta;
+    case PE_SPECTRUM_WAVELENGTH:
+        return two_pi / theta;
+    case PE_SPECTRUM_STRETCH:
+        return pe_wave_theta_near(values->unscaled, i) / theta;
+    case PE_SPECTRUM_TURNS:
+        return theta / two_pi * values->length;
+    case PE_SPECTRUM_REACH:
+        break; /* is in no tensor */
+    }
+    return (double)NAN;
+}
+
+/* Halfway past 65504, from where values round to infinity. What is not surely below it is evaluated
+ * exactly. */
+static bool overflows_half(const pe_spectrum_values *values, size_t i)
+{
+    static const double past = 65520, margin = 0x1p-40;
+    return !(near_value(values, i) < past - past * margin) &&
+           isinf(pe_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
+}
+
+/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 * 1e18 * 1e6.
+ */
+pe_status pe_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
+                            size_t pairs, pe_problem *why)
+{
+    for (size_t i = 0; dtype == PE_FLOAT16 && i < pairs; i++)
+        if (overflows_half(values, i))
+            return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                           "%s of pair %zu overflows float16, whose largest value is 65504", name,
+                           i);
+    return PE_OK;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------
+ */
+
+static pe_spectrum_values values_of(const spectrum *state, const pe_spectrum_row *row)
+{
+    return (pe_spectrum_values){.kind = row->kind,
+                                .wave = state->set[row->set].wave,
+                                .unscaled = state->set[PE_SPECTRUM_UNSCALED].wave};
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const spectrum *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    unsigned char *to = out;
+    (void)why;
+    if (t == state->n_rows) {
+        memcpy(out, state->pair_axis + first, units * sizeof *state->pair_axis);
+        return PE_OK;
+    }
+    const pe_spectrum_values values = values_of(state, &state->rows[t]);
+    for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, pe_spectrum_value(&values, dtype, first + u), to);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    spectrum *state = of;
+    for (size_t s = 0; s < PE_LEN(state->set); s++)
+        pe_shared_wave_unref(&state->set[s]);
+    free(state->pair_axis);
+    free(state);
+}
+
+static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
+{
+    const spectrum *state = plan->state;
+    for (size_t t = 0; t < state->n_rows; t++) {
+        const pe_tensor *tensor = &plan->tensors[t];
+        const pe_spectrum_values values = values_of(state, &state->rows[t]);
+        const pe_status status =
+            pe_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
+                               const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    spectrum *state = out->state;
+    state->pair_axis = malloc(axes->pairs * sizeof *state->pair_axis);
+    if (state->pair_axis == NULL)
+        return pe_fail_memory(why);
+    for (size_t k = 0; k < axes->n_runs; k++)
+        for (size_t i = 0; i < axes->run[k].count; i++)
+            state->pair_axis[axes->run[k].first + i] = (int32_t)axes->run[k].axis;
+    return pe_plan_add_tensor(out, limits, "pair_axis", PE_INT32, shape, 1, why);
+}
+
+pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_tables *tables,
+                                pe_dtype dtype, const pe_spectrum_row *rows, size_t n,
+                                const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    const pe_shape shape = {1, {rope->pairs}};
+    spectrum *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    state->rows = rows;
+    state->n_rows = n;
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    pe_shared_wave *set = state->set;
+    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
+    if (status == PE_OK)
+        status = pe_rope_unscaled_wave(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
+    if (status == PE_OK && other != NULL)
+        status = pe_rope_wave(other, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
+    for (size_t t = 0; t < n && status == PE_OK; t++)
+        status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
+    for (size_t t = 0; t < out->n_tensors; t++)
+        out->tensors[t].work = PE_SPECTRUM_WORK;
+    if (status == PE_OK && rope->axes != NULL)
+        status = add_pair_axis(rope->axes, &shape, limits, out, why);
+    return status != PE_OK ? status : check_overflow(out, why);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_table.c - cosines and sines of rotary angles, in the shapes that engines keep. */
+#include "encodings/rope/rope_params.h"
+#include "encodings/rope/rope_warnings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cache_layout cache_layout;
+
+typedef struct table {
+    pe_shared_wave wave;
+    pe_positions positions;
+    pe_rope_axes *axes; /* NULL: positions are [tokens], else [axes, tokens] */
+    size_t tokens;
+    pe_pairing pairing;
+    size_t pairs;
+    const cache_layout *layout;
+} table;
+
+/* ---- layouts ------------------------------------------------------------------------------------
+ */
+
+/* One tensor of a layout. */
+typedef struct face {
+    const char *name;
+    bool cos, sin;
+} face;
+
+/**
+ * How an engine keeps the table. A row holds `width` numbers for every pair; `wave` tells where
+ * they go.
+ */
+struct cache_layout {
+    size_t n_faces;
+    face faces[2];
+    size_t width;
+    bool doubled; /* each number twice: a full row to multiply with */
+    bool paired;  /* cos and sin of a pair side by side */
+    /** [positions, rotary_dim/2, 2] (meta) or [1, positions*rotary_dim] (trtllm). */
+    bool complex_axis, flat;
+};
+
+/*
+ * pairs   ours, ONNX too (com.microsoft and ai.onnx RotaryEmbedding: cos_cache, sin_cache)
+ * hf      huggingface/transformers LlamaRotaryEmbedding: cat((freqs, freqs)); with interleaved
+ *         pairs CohereRotaryEmbedding: repeat_interleave(freqs, 2)
+ * vllm    vllm-project/vllm RotaryEmbedding._compute_cos_sin_cache: cat((cos, sin))
+ * meta    facebookresearch/llama precompute_freqs_cis: complex numbers
+ * trtllm  NVIDIA/TensorRT-LLM create_sinusoidal_positions_for_attention_plugin: (cos, sin) as
+ *         float2, one row
+ */
+static const char *const layout_names[] = {"pairs", "hf", "vllm", "onnx", "meta", "trtllm", NULL};
+static const cache_layout layouts[] = {
+    {.n_faces = 2, .faces = {{"cos", true, false}, {"sin", false, true}}, .width = 1},
+    {.n_faces = 2,
+     .faces = {{"cos", true, false}, {"sin", false, true}},
+     .width = 2,
+     .doubled = true},
+    {.n_faces = 1, .faces = {{"cos_sin", true, true}}, .width = 2},
+    {.n_faces = 2, .faces = {{"cos_cache", true, false}, {"sin_cache", false, true}}, .width = 1},
+    {.n_faces = 1,
+     .faces = {{"freqs_cis", true, true}},
+     .width = 2,
+     .paired = true,
+     .complex_axis = true},
+    {.n_faces = 1,
+     .faces = {{"rotary_cos_sin", true, true}},
+     .width = 2,
+     .paired = true,
+     .flat = true},
+};
+
+static pe_shape shape_of(const cache_layout *layout, size_t positions, size_t pairs)
+{
+    if (layout->flat)
+        return (pe_shape){2, {1, positions * pairs * 2}};
+    if (layout->complex_axis)
+        return (pe_shape){3, {positions, pairs, 2}};
+    return (pe_shape){2, {positions, pairs * layout->width}};
+}
+
+static pe_wave_layout wave_layout(const table *state, const face *shown)
+{
+    const cache_layout *layout = state->layout;
+    const bool spread =
+        layout->paired || (layout->doubled && state->pairing == PE_PAIRING_INTERLEAVED);
+    const ptrdiff_t second = layout->paired ? 1 : (ptrdiff_t)state->pairs;
+    return (pe_wave_layout){.stride = spread ? 2 : 1,
+                            .cos_at = shown->cos ? 0 : -1,
+                            .sin_at = !shown->sin  ? -1
+                                      : shown->cos ? second
+                                                   : 0,
+                            .row = state->pairs * layout->width};
+}
+
+/* Each number of a row a second time: behind itself (interleaved), or in the other half. */
+static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned char *row)
+{
+    if (pairing == PE_PAIRING_HALF) {
+        memcpy(row + pairs * bytes, row, pairs * bytes);
+        return;
+    }
+    for (size_t i = 0; i < pairs; i++)
+        memcpy(row + (2 * i + 1) * bytes, row + 2 * i * bytes, bytes);
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+static double position(const void *of, size_t axis, size_t r)
+{
+    const table *state = of;
+    return pe_positions_at(&state->positions, axis * state->tokens + r);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    pe_status status;
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const size_t bytes = pe_dtype_bytes(dtype);
+    const pe_wave_layout layout = wave_layout(state, &state->layout->faces[t]);
+    if (state->axes == NULL)
+        status = pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype,
+                               out, why);
+    else
+        status = pe_rope_axes_table(state->axes, state->wave.wave, position, state, first, units,
+                                    &layout, dtype, out, why);
+    for (size_t u = 0; u < units && status == PE_OK && state->layout->doubled; u++)
+        double_row(state->pairing, state->pairs, bytes,
+                   (unsigned char *)out + u * layout.row * bytes);
+    return status;
+}
+
+/* Of a table of one axis. A doubled row is two, side by side or interleaved. */
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    pe_wave_layout layout = wave_layout(state, &state->layout->faces[t]);
+    const ptrdiff_t second = layout.stride == 1 ? (ptrdiff_t)state->pairs : 1;
+    pe_status status =
+        pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype, out, why);
+    if (status != PE_OK || !state->layout->doubled)
+        return status;
+    *(layout.cos_at >= 0 ? &layout.cos_at : &layout.sin_at) += second;
+    return pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype, out,
+                        why);
+}
+
+static void free_state(void *of)
+{
+    table *state = of;
+    pe_shared_wave_unref(&state->wave);
+    pe_positions_free(&state->positions);
+    free(state->axes);
+    free(state);
+}
+
+static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    const cache_layout *layout = state->layout;
+    const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
+    size_t elements;
+    pe_shape shape = rows;
+    /* the product of a flat shape is checked before it is taken; the refusal names the shape */
+    if (pe_shape_elements(&rows, &elements))
+        shape = shape_of(layout, state->tokens, state->pairs);
+    for (size_t t = 0; t < layout->n_faces; t++) {
+        const pe_status status = pe_plan_add_tensor(out, limits, layout->faces[t].name, dtype,
+                                                    &shape, state->pairs * layout->width, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+/* Positions on several axes keep them; otherwise all axes are at the one position. */
+static pe_status set_positions(table *state, pe_rope *rope, const pe_values *values,
+                               pe_problem *why)
+{
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_status status = pe_rope_check_axes(rope->axes, "positions", positions, why);
+    if (status != PE_OK)
+        return status;
+    state->tokens = positions->shape.dim[positions->shape.ndim - 1];
+    if (positions->shape.ndim > 1) {
+        state->axes = rope->axes;
+        rope->axes = NULL; /* the table's now */
+    }
+    return pe_positions_copy(positions, &state->positions, why);
+}
+
+static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_tables *tables,
+                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    table *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    state->pairs = rope->pairs;
+    state->pairing = rope->pairing;
+    state->layout = &layouts[pe_values_choice(values, "cache_layout")];
+    pe_status status = set_positions(state, rope, values, why);
+    out->fill_part = state->axes == NULL ? fill_part : NULL;
+    if (status == PE_OK)
+        status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status == PE_OK)
+        status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &state->wave, why);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    pe_status status = pe_rope_read(values, &rope, why);
+    if (status != PE_OK)
+        return status;
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
+    pe_rope_mrope_warn(&rope, out);
+    pe_rope_warn(&rope, &pe_values_find(values, "positions")->positions, out);
+    status = plan_table(&rope, values, tables, limits, out, why);
+    pe_rope_free(&rope);
+    return status;
+}
+
+static const pe_param params[] = {
+    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
+    PE_ROPE_PARAMS,
+    {.name = "cache_layout",
+     .kind = PE_KIND_CHOICE,
+     .choices = layout_names,
+     .help = "The shapes an engine keeps its table in.",
+     .example = "pairs"},
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .two_axes = true,
+     .fallback_text = "0:128",
+     .unit = "tokens",
+     .help = "Positions: a:b, a:b:step, a number, or a list; with mrope_section also one of these "
+             "for each axis, [axes, n], with semicolons between them.",
+     .example = "0:8"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS,
+};
+
+/**
+ *     cos(pos, i) = A cos(pos theta_i),   sin(pos, i) = A sin(pos theta_i),   0 <= i < rotary_dim/2
+ *
+ * where pos is, with mrope_section, the position on the axis of pair i (rope_mrope.h).
+ *
+ * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A, the attention factor, and the layouts:
+ *         the repositories named above.
+ * Shapes  pairs: cos, sin [positions, rotary_dim/2]; others as the table of layouts says.
+ */
+const pe_resource pe_rope_table = {
+    .path = "/v1/rope/table",
+    .encoding = "rope",
+    .name = "rope/table",
+    .kind = PE_TABLE,
+    .summary = "Cosines and sines of rotary angles, the attention factor included.",
+    .formula = "cos(pos, i) = A cos(pos theta_i), sin(pos, i) = A sin(pos theta_i)",
+    .source = PE_ROPE_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

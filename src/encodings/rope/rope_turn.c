@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_turn.c - turning the tokens of a tensor. */
+#include "encodings/rope/rope_turn.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* What turning needs besides the tensor. */
+typedef struct worker {
+    const pe_rope_turn *turn;
+    pe_axes_rows rows;
+    double *minus;   /* [pairs]: sines of the negative angle; backwards only */
+    double *channel; /* [rotary_dim]: a vector; float32 and xPos only */
+    double *scale;   /* [rows, pairs, 2] of the rows loaded, as hi + lo; xPos only */
+    size_t scale_first;
+} worker;
+
+/* The reference's order of operations: r(r(a cos) - r(b sin)), r(r(b cos) + r(a sin)). */
+static void rotate32(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
+                     double *channel, unsigned char *x)
+{
+    const bool half = rope->pairing == PE_PAIRING_HALF;
+    const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
+    pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
+    for (size_t i = 0; i < rope->pairs; i++) {
+        double *at = channel + i * step;
+        const float a = (float)at[0], b = (float)at[far], c = (float)cos[i], s = (float)sin[i];
+        const float ac = a * c, bs = b * s, bc = b * c, as = a * s;
+        at[0] = (double)(ac - bs);
+        at[far] = (double)(bc + as);
+    }
+    pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
+}
+
+/* (a c + b s) (scale[0] + scale[1]), in double-double, rounded once */
+static double scaled_sum(double a, double c, double b, double s, const double scale[2])
+{
+    const double p = a * c, q = b * s, sum = p + q, part = sum - p;
+    const double rest = ((p - (sum - part)) + (q - part)) + (fma(a, c, -p) + fma(b, s, -q));
+    const double product = sum * scale[0];
+    return product + (fma(sum, scale[0], -product) + (sum * scale[1] + rest * scale[0]));
+}
+
+static void rotate_scaled(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
+                          const double *scale, double *channel, unsigned char *x)
+{
+    const bool half = rope->pairing == PE_PAIRING_HALF;
+    const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
+    pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
+    for (size_t i = 0; i < rope->pairs; i++) {
+        double *at = channel + i * step;
+        const double a = at[0], b = at[far];
+        at[0] = scaled_sum(a, cos[i], -b, sin[i], scale + 2 * i);
+        at[far] = scaled_sum(b, cos[i], a, sin[i], scale + 2 * i);
+    }
+    pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
+}
+
+/* `count` vectors, one behind the other, by row r. */
+static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t count, unsigned char *x)
+{
+    const pe_rope *rope = work->turn->rope;
+    const double *cos, *sin;
+    pe_axes_rows_at(&work->rows, r, &cos, &sin);
+    if (work->turn->backwards) {
+        for (size_t i = 0; i < rope->pairs; i++)
+            work->minus[i] = -sin[i];
+        sin = work->minus;
+    }
+    if (!rope->float32 && work->turn->xpos == NULL) {
+        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, cos, sin, count, rope->head_dim,
+                                 x, x);
+        return;
+    }
+    const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);
+    for (size_t v = 0; v < count; v++, x += vector) {
+        if (rope->float32)
+            rotate32(rope, dtype, cos, sin, work->channel, x);
+        else
+            rotate_scaled(rope, dtype, cos, sin,
+                          work->scale + (r - work->scale_first) * 2 * rope->pairs, work->channel,
+                          x);
+    }
+}
+
+static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem *why)
+{
+    const pe_xpos_turn *xpos = work->turn->xpos;
+    const size_t pairs = work->turn->rope->pairs;
+    if (xpos == NULL)
+        return PE_OK;
+    double *scale = realloc(work->scale, rows * pairs * 2 * sizeof *scale);
+    if (scale == NULL)
+        return pe_fail_memory(why);
+    work->scale = scale;
+    work->scale_first = first;
+    for (size_t r = 0; r < rows; r++) {
+        const double n = pe_positions_at(work->turn->positions, first + r) - xpos->center;
+        for (size_t i = 0; i < pairs; i++, scale += 2)
+            pe_xpos_scale_pair(xpos->scale, i, xpos->divide ? -n : n, &scale[0], &scale[1]);
+    }
+    return PE_OK;
+}
+
+static size_t product(const pe_shape *shape, size_t from, size_t to)
+{
+    size_t elements = 1;
+    for (size_t d = from; d < to; d++)
+        elements *= shape->dim[d];
+    return elements;
+}
+
+/* Tokens that have positions. */
+static size_t placed(const pe_rope_turn *turn)
+{
+    const bool several = turn->axes != NULL && turn->positions->shape.ndim > 1;
+    return turn->positions->count / (several ? turn->axes->n : 1);
+}
+
+/* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
+static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
+{
+    const size_t count = placed(work->turn);
+    const pe_shape *shape = &array->shape;
+    size_t n = shape->dim[axis], inner = product(shape, axis + 1, shape->ndim - 1);
+    const size_t outer = product(shape, 0, axis);
+    if (count == 1) { /* one turn for all tokens */
+        inner *= n;
+        n = 1;
+    }
+    const size_t batches = count / n, per = outer / batches;
+    const size_t token = inner * work->turn->rope->head_dim * pe_dtype_bytes(array->dtype);
+    unsigned char *x = array->data;
+    for (size_t b = 0; b < batches; b++)
+        for (size_t t = 0, got; t < n; t += got) {
+            pe_status status = pe_axes_rows_load(&work->rows, b * n + t, n - t, &got, why);
+            if (status == PE_OK)
+                status = load_scales(work, b * n + t, got, why);
+            if (status != PE_OK)
+                return status;
+            for (size_t o = b * per; o < (b + 1) * per; o++)
+                for (size_t u = t; u < t + got; u++)
+                    turn_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
+        }
+    return PE_OK;
+}
+
+pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *array,
+                             pe_problem *why)
+{
+    pe_status status;
+    const pe_rope *rope = turn->rope;
+    worker work = {.turn = turn,
+                   .minus = malloc(rope->pairs * sizeof(double)),
+                   .channel = malloc(rope->rotary_dim * sizeof(double))};
+    status =
+        pe_axes_rows_open(&work.rows, turn->axes, turn->tables, turn->wave, turn->positions, why);
+    if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
+        status = pe_fail_memory(why);
+    if (status == PE_OK)
+        status = turn_all(&work, axis, array, why);
+    pe_axes_rows_close(&work.rows);
+    free(work.minus);
+    free(work.channel);
+    free(work.scale);
+    return status;
+}
+
+bool pe_rope_finite(pe_dtype dtype, const void *data, size_t n)
+{
+    double wide[512];
+    const unsigned char *at = data;
+    bool finite = true;
+    for (size_t done = 0; done < n && finite; done += PE_LEN(wide)) {
+        const size_t count = n - done < PE_LEN(wide) ? n - done : PE_LEN(wide);
+        pe_kernels_get()->widen(dtype, at + done * pe_dtype_bytes(dtype), count, wide);
+        for (size_t j = 0; j < count; j++)
+            finite &= isfinite(wide[j]) != 0;
+    }
+    return finite;
+}

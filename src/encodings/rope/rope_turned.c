@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_turned.c - the tensors of a request, turned, as the answer. */
+#include "encodings/rope/rope_turned.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The arrays that are the answer as they stand. */
+typedef struct turned {
+    pe_array array[2];
+} turned;
+
+pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
+{
+    const pe_array *tensor = &pe_values_find(values, name)->tensor;
+    if (tensor->shape.ndim < 2 || tensor->elements == 0 || tensor->dtype == PE_INT32)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must hold floating-point vectors along its last axis and tokens along "
+                       "another",
+                       name);
+    const size_t channels = tensor->shape.dim[tensor->shape.ndim - 1];
+    if (channels < 2 || channels > 65536)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "the last axis of %s must have 2 to 65536 channels, got %zu", name,
+                       channels);
+    if (!pe_values_present(values, "head_dim"))
+        pe_values_set_int(values, "head_dim", (int64_t)channels);
+    const size_t head_dim = (size_t)pe_values_int(values, "head_dim");
+    if (channels != head_dim)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "the last axis of %s must have head_dim = %zu channels, got %zu", name,
+                       head_dim, channels);
+    return PE_OK;
+}
+
+/* seq_axis of the tensor named `name`, counted from the front; it is not the last axis. */
+static pe_status seq_axis(const pe_values *values, const char *name, size_t *axis, pe_problem *why)
+{
+    const int64_t given = pe_values_int(values, "seq_axis");
+    const int64_t ndim = (int64_t)pe_values_find(values, name)->tensor.shape.ndim;
+    const int64_t at = given < 0 ? given + ndim : given;
+    if (at < 0 || at >= ndim - 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must name an axis of %s before the last, which holds channels; "
+                       "it has %lld axes, got %lld",
+                       name, (long long)ndim, (long long)given);
+    *axis = (size_t)at;
+    return PE_OK;
+}
+
+pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
+                                size_t *tokens, pe_problem *why)
+{
+    const char *first = NULL;
+    *tokens = 0;
+    for (size_t t = 0; t < n; t++) {
+        size_t axis;
+        const char *name = names[t];
+        if (!pe_values_present(values, name))
+            continue;
+        pe_status status = pe_rope_head_dim(values, name, why);
+        if (status == PE_OK)
+            status = seq_axis(values, name, &axis, why);
+        if (status != PE_OK)
+            return status;
+        const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
+        if (first != NULL && *tokens != count)
+            return pe_fail(why, PE_INVALID_PARAMETER, name,
+                           "%s must have as many tokens as %s, %zu, got %zu", name, first, *tokens,
+                           count);
+        first = name;
+        *tokens = count;
+    }
+    return PE_OK;
+}
+
+static const char *const tensor_names[] = {"vectors", "q", "k"};
+
+pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *why)
+{
+    const bool vectors = pe_values_present(values, "vectors");
+    const bool q = pe_values_present(values, "q"), k = pe_values_present(values, "k");
+    if (!vectors && !q && !k)
+        return pe_fail(why, PE_MISSING_PARAMETER, "vectors",
+                       "vectors is required, or q or k or both");
+    if (vectors && (q || k))
+        return pe_fail(why, PE_INVALID_PARAMETER, "vectors",
+                       "vectors does not go with q or k: give it alone, or give those");
+    return pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), tokens, why);
+}
+
+const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens)
+{
+    pe_value *value = pe_values_find(values, "positions");
+    if (!value->present) {
+        value->positions = pe_positions_range(0, 1, tokens);
+        value->present = true;
+    }
+    return &value->positions;
+}
+
+/* Positions [axes, tokens] or [axes, batch, tokens]. */
+static pe_status check_axes(const pe_rope_answer *answer, const char *tensor, size_t axis,
+                            pe_problem *why)
+{
+    const pe_shape *given = &answer->turn.positions->shape;
+    const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
+    const size_t n = shape->dim[axis], axes = answer->turn.axes->n;
+    const size_t tokens = given->dim[given->ndim - 1], batch = given->ndim == 3 ? given->dim[1] : 1;
+    const pe_status status =
+        pe_rope_check_axes(answer->turn.axes, answer->positions, answer->turn.positions, why);
+    if (status != PE_OK)
+        return status;
+    if (tokens == n && (batch == 1 || (axis > 0 && batch == shape->dim[0])))
+        return PE_OK;
+    if (answer->one_for_all && tokens == 1 && batch == 1)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, answer->positions,
+                   "%s must be [tokens], [%zu, tokens] or [%zu, batch, tokens], where axis %zu of "
+                   "%s, %zu long, are the tokens; got %zu batches of %zu",
+                   answer->positions, axes, axes, axis, tensor, n, batch, tokens);
+}
+
+static pe_status check_positions(const pe_rope_answer *answer, const char *tensor, size_t axis,
+                                 pe_problem *why)
+{
+    const char *name = answer->positions;
+    const pe_positions *positions = answer->turn.positions;
+    const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
+    const size_t n = shape->dim[axis], batch = shape->dim[0];
+    if (positions->shape.ndim > 1 && answer->turn.axes != NULL)
+        return check_axes(answer, tensor, axis, why);
+    if (positions->shape.ndim == 3)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s of three axes, [axes, batch, tokens], go with mrope_section", name);
+    if (positions->shape.ndim < 2) {
+        if (positions->count == n || (answer->one_for_all && positions->count == 1))
+            return PE_OK;
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must give one for each of the %zu tokens of %s, got %zu", name, n,
+                       tensor, positions->count);
+    }
+    const size_t *dim = positions->shape.dim;
+    if (dim[1] == n && (dim[0] == 1 || (axis > 0 && dim[0] == batch)))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "%s must be [tokens] or [batch, tokens], where axis 0 of %s is the batch and "
+                   "axis %zu, %zu long, the tokens; got [%zu, %zu]",
+                   name, tensor, axis, n, dim[0], dim[1]);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const turned *state = plan->state;
+    const pe_array *array = &state->array[t];
+    const size_t bytes = pe_dtype_bytes(array->dtype);
+    (void)why;
+    memcpy(out, (const unsigned char *)array->data + first * bytes, units * bytes);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    turned *state = of;
+    for (size_t t = 0; t < PE_LEN(state->array); t++)
+        pe_array_free(&state->array[t]);
+    free(state);
+}
+
+static pe_status make_state(pe_plan *plan, pe_problem *why)
+{
+    if (plan->state != NULL)
+        return PE_OK;
+    plan->state = calloc(1, sizeof(turned));
+    if (plan->state == NULL)
+        return pe_fail_memory(why);
+    plan->free_state = free_state;
+    plan->fill = fill;
+    return PE_OK;
+}
+
+pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
+                             pe_plan *plan, pe_problem *why)
+{
+    size_t axis;
+    const pe_array *given = &pe_values_find(answer->values, name)->tensor;
+    pe_status status = seq_axis(answer->values, name, &axis, why);
+    if (status == PE_OK)
+        status = check_positions(answer, name, axis, why);
+    if (status == PE_OK)
+        status = make_state(plan, why);
+    if (status == PE_OK)
+        status =
+            pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    pe_array *array = &((turned *)plan->state)->array[plan->n_tensors - 1];
+    *array = pe_values_take(answer->values, name);
+    status = pe_rope_turn_array(&answer->turn, axis, array, why);
+    if (status != PE_OK || pe_rope_finite(array->dtype, array->data, array->elements))
+        return status;
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "a turned channel of %s overflows %s, or one that came is not finite", name,
+                   pe_dtype_name(array->dtype));
+}
+
+pe_status pe_rope_answer_all(const pe_rope_answer *answer, pe_plan *plan, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
+        const char *name = tensor_names[t];
+        if (pe_values_present(answer->values, name))
+            status = pe_rope_answer_add(answer, name, t == 0 ? "data" : name, plan, why);
+    }
+    return status;
+}

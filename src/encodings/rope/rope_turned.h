@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_turned.h - the tensors of a request, turned, as the answer. */
+#ifndef PE_ENCODINGS_ROPE_ROPE_TURNED_H
+#define PE_ENCODINGS_ROPE_ROPE_TURNED_H
+
+#include "encodings/rope/rope_turn.h"
+
+#define PE_ROPE_PARAM_SEQ_AXIS                                                                     \
+    {                                                                                              \
+        .name = "seq_axis", .kind = PE_KIND_INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1,      \
+        .fallback = -2, .help = "The axis of tokens; negative counts from the end.",               \
+        .example = "-2"                                                                            \
+    }
+
+#define PE_ROPE_TENSOR_ROW(label, what)                                                            \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
+        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
+    }
+/** What is rotated: vectors, or q and k. */
+#define PE_ROPE_PARAM_TENSORS                                                                      \
+    PE_ROPE_TENSOR_ROW("vectors", "Vectors to rotate"),                                            \
+        PE_ROPE_TENSOR_ROW("q", "Queries to rotate"), PE_ROPE_TENSOR_ROW("k", "Keys to rotate")
+
+/**
+ * Either vectors, or q and/or k, with as many tokens each; head_dim is filled in from them.
+ * Errors  MISSING_PARAMETER, INVALID_PARAMETER.
+ */
+pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * head_dim is the last axis of the tensor named `name`: fill it in where absent, check it where
+ * present. The tensor must have at least two axes and one vector.
+ */
+pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The tensors of these names that there are must have as many tokens along seq_axis: how many.
+ * Errors  INVALID_PARAMETER: pe_rope_head_dim's; seq_axis is none, or the last; another number of
+ * tokens.
+ */
+pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
+                                size_t *tokens, pe_problem *why) PE_MUST_CHECK;
+
+/** The value of "positions", 0:tokens where it is absent. */
+const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens);
+
+/** How the tensors of one request are turned. Borrows everything. */
+typedef struct pe_rope_answer {
+    pe_values *values;
+    const pe_limits *limits;
+    pe_rope_turn turn;
+    const char *positions; /* the parameter turn.positions came from */
+    bool one_for_all;      /* a single position may serve all tokens */
+} pe_rope_answer;
+
+/**
+ * Turn the tensor named `name` and add it to the plan under the name `shown`: at most two to a
+ * plan, which hands them out from then on.
+ * Errors  INVALID_PARAMETER: seq_axis; positions that do not fit the tensor; a turned value that
+ *         overflows the dtype. TOO_MANY_ELEMENTS, INTERNAL.
+ */
+pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
+                             pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+
+/** Turn those of vectors, q and k that are there and add them. Errors  pe_rope_answer_add's. */
+pe_status pe_rope_answer_all(const pe_rope_answer *answer, pe_plan *plan,
+                             pe_problem *why) PE_MUST_CHECK;
+
+#endif

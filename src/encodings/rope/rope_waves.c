@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_waves.c - frequency sets of a rotation, as formulas. */
+#include "encodings/rope/rope.h"
+
+#include <stdlib.h>
+
+pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
+                                      size_t n_list, size_t *bytes)
+{
+    *bytes = sizeof(pe_rope_formula) + n_list * sizeof(double);
+    pe_rope_formula *formula = calloc(1, *bytes);
+    if (formula == NULL)
+        return NULL;
+    formula->type = type;
+    formula->theta = theta;
+    formula->dim = (double)dim;
+    formula->turning = dim / 2;
+    return formula;
+}
+
+static void plain_base(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    mpfr_set_d(out, f->theta, MPFR_RNDN);
+}
+
+static void attended(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    f->type->amplitude(formula, out);
+}
+
+static void squared(const void *formula, mpfr_ptr out)
+{
+    attended(formula, out);
+    mpfr_sqr(out, out, MPFR_RNDN);
+}
+
+static void undone(const void *formula, mpfr_ptr out)
+{
+    attended(formula, out);
+    mpfr_ui_div(out, 1, out, MPFR_RNDN);
+}
+
+static void (*const amplitudes[])(const void *, mpfr_ptr) = {
+    [PE_ROPE_PLAIN] = NULL,
+    [PE_ROPE_ATTENDED] = attended,
+    [PE_ROPE_SQUARED] = squared,
+    [PE_ROPE_UNDONE] = undone,
+};
+
+/* ---- what types do, and what goes with every type -----------------------------------------------
+ */
+
+static void scale(const void *formula, size_t i, mpfr_ptr theta)
+{
+    const pe_rope_formula *f = formula;
+    if (i >= f->turning) {
+        mpfr_set_ui(theta, 0, MPFR_RNDN);
+        return;
+    }
+    if (f->type->scale != NULL)
+        f->type->scale(formula, i, theta);
+    if (f->n_freq_factors != 0)
+        mpfr_div_d(theta, theta, f->list[f->n_list + i], MPFR_RNDN);
+}
+
+static float scale32(const void *formula, size_t i, float inv)
+{
+    const pe_rope_formula *f = formula;
+    if (i >= f->turning)
+        return 0;
+    if (f->type->scale32 != NULL)
+        inv = f->type->scale32(formula, i, inv);
+    return f->n_freq_factors == 0 ? inv : inv / (float)f->list[f->n_list + i];
+}
+
+static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)
+{
+    return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs;
+}
+
+static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula, size_t bytes,
+                            pe_rope_amplitude amplitude)
+{
+    const pe_rope_type *type = formula->type;
+    return (pe_wave_spec){
+        .n = rope->pairs,
+        .num = 2,
+        .den = formula->dim,
+        .position_scale = 1,
+        .base = type->base != NULL ? type->base : plain_base,
+        .scale = is_scaled(rope, formula) ? scale : NULL,
+        .amplitude = type->amplitude != NULL ? amplitudes[amplitude] : NULL,
+        .float32 = rope->float32,
+        .scale32 = rope->float32 && is_scaled(rope, formula) ? scale32 : NULL,
+        .formula = formula,
+        .formula_bytes = bytes,
+    };
+}
+
+pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
+                       pe_shared_wave *out, pe_problem *why)
+{
+    const pe_wave_spec spec = spec_of(rope, rope->formula, rope->formula_bytes, amplitude);
+    return pe_tables_wave(tables, &spec, out, why);
+}
+
+pe_status pe_rope_unscaled_wave(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
+                                pe_problem *why)
+{
+    size_t bytes;
+    pe_rope_formula *formula = pe_rope_formula_make(&pe_rope_default, rope->formula->theta,
+                                                    (size_t)rope->formula->dim, 0, &bytes);
+    if (formula == NULL)
+        return pe_fail_memory(why);
+    const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
+    const pe_status status = pe_tables_wave(tables, &spec, out, why);
+    free(formula);
+    return status;
+}
+
+static void attention_eval(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)index;
+    attended(context, out);
+}
+
+double pe_rope_attention_factor(const pe_rope *rope)
+{
+    if (rope->formula->type->amplitude == NULL)
+        return 1;
+    return pe_exact_round(PE_FLOAT64, attention_eval, rope->formula, 0);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* yarn.c - YaRN: fast pairs keep their frequency, slow ones are stretched, a ramp between. */
+#include "encodings/rope/types/ramp.h"
+
+enum { GUARD = 64 };
+
+/* ---- frequencies --------------------------------------------------------------------------------
+ */
+
+static void ends(const pe_rope_formula *f, mpfr_ptr low, mpfr_ptr high)
+{
+    pe_rope_ramp_ends(f, f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
+                      f->key[PE_ROPE_TRUNCATE] != 0, low, high);
+}
+
+static void ramp(const pe_rope_formula *f, size_t i, mpfr_ptr out)
+{
+    mpfr_t low, high;
+    mpfr_inits2(mpfr_get_prec(out), low, high, (mpfr_ptr)0);
+    if (f->key[PE_ROPE_TRUNCATE] != 0) { /* whole numbers, found when the type was checked */
+        mpfr_set_d(low, f->low, MPFR_RNDN);
+        mpfr_set_d(high, f->high, MPFR_RNDN);
+    } else {
+        ends(f, low, high);
+    }
+    pe_rope_ramp_at(i, low, high, out);
+    mpfr_clears(low, high, (mpfr_ptr)0);
+}
+
+/* theta_i (keep + (1 - keep) / factor), keep = (1 - ramp) extrapolation_factor */
+static void scale(const void *formula, size_t i, mpfr_ptr theta)
+{
+    const pe_rope_formula *f = formula;
+    const mpfr_prec_t bits = mpfr_get_prec(theta) + GUARD;
+    mpfr_t keep, rest;
+    mpfr_inits2(bits, keep, rest, (mpfr_ptr)0);
+    ramp(f, i, keep);
+    mpfr_ui_sub(keep, 1, keep, MPFR_RNDN);
+    mpfr_mul_d(keep, keep, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], MPFR_RNDN);
+    mpfr_ui_sub(rest, 1, keep, MPFR_RNDN);
+    mpfr_div_d(rest, rest, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+    mpfr_add(keep, keep, rest, MPFR_RNDN);
+    mpfr_mul(theta, theta, keep, MPFR_RNDN);
+    mpfr_clears(keep, rest, (mpfr_ptr)0);
+}
+
+/* The reference blends 1/(factor*p) and 1/p, p = theta^(2i/d), with a ramp rounded to float32. */
+static float scale32(const void *formula, size_t i, float inv)
+{
+    const pe_rope_formula *f = formula;
+    const float ramp32 = pe_rope_ramp32(i, f->low, f->high);
+    const float keep = (1.0F - ramp32) * (float)f->key[PE_ROPE_EXTRAPOLATION_FACTOR];
+    const float p = pe_exact_powf((float)f->theta, (float)(2 * i) / (float)f->dim);
+    const float slow = 1.0F / ((float)f->key[PE_ROPE_FACTOR] * p);
+    const float slow_part = slow * (1.0F - keep), fast_part = inv * keep;
+    return slow_part + fast_part;
+}
+
+/* ---- the attention factor -----------------------------------------------------------------------
+ */
+
+/* out = 1 + 0.1 mscale ln(factor) */
+static void stretch_scale(const pe_rope_formula *f, double mscale, mpfr_ptr out)
+{
+    mpfr_set_d(out, f->key[PE_ROPE_FACTOR], MPFR_RNDN);
+    mpfr_log(out, out, MPFR_RNDN);
+    mpfr_mul_d(out, out, mscale, MPFR_RNDN);
+    mpfr_div_ui(out, out, 10, MPFR_RNDN);
+    mpfr_add_ui(out, out, 1, MPFR_RNDN);
+}
+
+static void derived(const pe_rope_formula *f, mpfr_ptr out)
+{
+    const double mscale = f->key[PE_ROPE_MSCALE], all = f->key[PE_ROPE_MSCALE_ALL_DIM];
+    if (mscale == 0 || all == 0) {
+        stretch_scale(f, 1, out);
+        return;
+    }
+    mpfr_t divisor;
+    mpfr_init2(divisor, mpfr_get_prec(out));
+    stretch_scale(f, mscale, out);
+    stretch_scale(f, all, divisor);
+    mpfr_div(out, out, divisor, MPFR_RNDN);
+    mpfr_clear(divisor);
+}
+
+static void amplitude(const void *formula, mpfr_ptr out)
+{
+    const pe_rope_formula *f = formula;
+    if (pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR)) {
+        mpfr_set_d(out, f->key[PE_ROPE_ATTENTION_FACTOR], MPFR_RNDN);
+        return;
+    }
+    derived(f, out);
+    if (pe_rope_has(f, PE_ROPE_ATTN_FACTOR))
+        mpfr_mul_d(out, out, f->key[PE_ROPE_ATTN_FACTOR], MPFR_RNDN);
+}
+
+/* ---- the type -----------------------------------------------------------------------------------
+ */
+
+static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
+{
+    mpfr_t low, high;
+    const pe_status status = pe_rope_ramp_check(values, formula, why);
+    if (status != PE_OK)
+        return status;
+    /* swapped by a client they are a mistake; verify asks what that mistake gives */
+    if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
+        (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
+                            "beta_fast must be at least beta_slow, %.17g, got %.17g",
+                            formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
+    if (pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) && pe_rope_has(formula, PE_ROPE_ATTN_FACTOR))
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "attn_factor", why,
+                            "attn_factor multiplies the factor that attention_factor replaces: "
+                            "give one of them");
+    mpfr_inits2(256, low, high, (mpfr_ptr)0);
+    ends(formula, low, high);
+    formula->low = mpfr_get_d(low, MPFR_RNDN) + 0.0;
+    formula->high = mpfr_get_d(high, MPFR_RNDN) + 0.0;
+    mpfr_clears(low, high, (mpfr_ptr)0);
+    return PE_OK;
+}
+
+static void facts(const pe_rope_formula *formula, pe_plan *plan)
+{
+    pe_plan_add_scalar(plan, "low", formula->low);
+    pe_plan_add_scalar(plan, "high", formula->high);
+}
+
+/**
+ * Source  Peng et al. 2023, arXiv:2309.00071, as _compute_yarn_parameters in
+ *         huggingface/transformers at b4b5244c does it; extrapolation_factor and attn_factor as
+ *         LlamaYaRNScaledRotaryEmbedding in jquesnelle/yarn at 995db5b5.
+ */
+const pe_rope_type pe_rope_yarn = {
+    .name = "yarn",
+    .reads = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_ORIGINAL) |
+             PE_ROPE_BIT(PE_ROPE_ATTENTION_FACTOR) | PE_ROPE_BIT(PE_ROPE_BETA_FAST) |
+             PE_ROPE_BIT(PE_ROPE_BETA_SLOW) | PE_ROPE_BIT(PE_ROPE_MSCALE) |
+             PE_ROPE_BIT(PE_ROPE_MSCALE_ALL_DIM) | PE_ROPE_BIT(PE_ROPE_TRUNCATE) |
+             PE_ROPE_BIT(PE_ROPE_EXTRAPOLATION_FACTOR) | PE_ROPE_BIT(PE_ROPE_ATTN_FACTOR),
+    .needs = PE_ROPE_BIT(PE_ROPE_FACTOR),
+    .defaults = {{PE_ROPE_BETA_FAST, 32},
+                 {PE_ROPE_BETA_SLOW, 1},
+                 {PE_ROPE_TRUNCATE, 1},
+                 {PE_ROPE_EXTRAPOLATION_FACTOR, 1}},
+    .n_defaults = 4,
+    .check = check,
+    .scale = scale,
+    .scale32 = scale32,
+    .amplitude = amplitude,
+    .facts = facts,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention falls with distance.
+ */
+#include "encodings/rope/xpos/rope_xpos.h"
+
+#include <math.h>
+
+#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_params.h"
+#include "encodings/rope/rope_warnings.h"
+
+/* ---- what the resources share -------------------------------------------------------------------
+ */
+
+/* The position farthest from the center. */
+static double farthest(double center, const pe_positions *positions)
+{
+    double least, most;
+    pe_positions_bounds(positions, &least, &most);
+    return fabs(most - center) > fabs(least - center) ? most : least;
+}
+
+pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
+                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why)
+{
+    const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
+    const double base = pe_values_real(values, "scale_base");
+    if (rope->axes != NULL)
+        return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
+                            "mrope_section does not go with xPos, whose tokens have one position");
+    if (positions->fractional)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must be integers with xPos");
+    if (!pe_values_present(values, "center"))
+        pe_values_set_int(values, "center", (int64_t)(tokens / 2));
+    const double center = (double)pe_values_int(values, "center");
+    const double far = farthest(center, positions), most = fabs(far - center);
+    if (most > PE_XPOS_REACH * base)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must be within %d scale_base = %.17g of center, %lld, for "
+                       "scales to stay below 2^1000, got %.17g",
+                       PE_XPOS_REACH, PE_XPOS_REACH * base,
+                       (long long)pe_values_int(values, "center"), far);
+    return pe_xpos_scale_make(tables, rope->formula->dim, base, most, out, why);
+}
+
+/* ---- queries and keys ---------------------------------------------------------------------------
+ */
+
+static const char *const tensor_names[] = {"q", "k"};
+
+static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
+                      const pe_xpos_scale *scale, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_shared_wave wave;
+    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &wave, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
+        const pe_xpos_turn xpos = {scale, (double)pe_values_int(values, "center"), t == 1};
+        const pe_rope_answer answer = {
+            .values = values,
+            .limits = limits,
+            .turn = {.rope = rope,
+                     .tables = tables,
+                     .wave = &wave,
+                     .positions = &pe_values_find(values, "positions")->positions,
+                     .xpos = &xpos},
+            .positions = "positions"};
+        if (pe_values_present(values, tensor_names[t]))
+            status = pe_rope_answer_add(&answer, tensor_names[t], tensor_names[t], out, why);
+    }
+    pe_shared_wave_unref(&wave);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    pe_xpos_scale scale;
+    size_t tokens;
+    if (!pe_values_present(values, "q") && !pe_values_present(values, "k"))
+        return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
+    pe_status status =
+        pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
+    if (status == PE_OK)
+        status = pe_rope_read(values, &rope, why);
+    if (status != PE_OK)
+        return status;
+    const pe_positions *positions = pe_rope_answer_positions(values, tokens);
+    pe_rope_warn(&rope, NULL, out);
+    status = pe_rope_xpos_read(values, &rope, positions, tables, &scale, why);
+    if (status == PE_OK) {
+        status = turn(&rope, values, tables, &scale, limits, out, why);
+        pe_xpos_scale_free(&scale);
+    }
+    pe_rope_free(&rope);
+    return status;
+}
+
+#define TENSOR_ROW(label, what)                                                                    \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
+        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
+    }
+
+static const pe_param params[] = {
+    TENSOR_ROW("q", "Queries, multiplied by the scale"),
+    TENSOR_ROW("k", "Keys, divided by the scale"),
+    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
+    PE_ROPE_PARAMS,
+    PE_ROPE_PARAM_SCALE_BASE,
+    PE_ROPE_PARAM_CENTER,
+    PE_ROPE_PARAM_SEQ_AXIS,
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .two_axes = true,
+     .integers_only = true,
+     .fallback_text = "0:n",
+     .unit = "tokens",
+     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0.",
+     .example = "0:8"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ *     q'_i = R(p theta_i) q_i s_i(p),   k'_i = R(p theta_i) k_i / s_i(p)
+ *     s_i(p) = ((2i/d + 0.4) / 1.4)^((p - center) / scale_base)
+ *
+ * for pair i, so that q' . k' has the factor zeta_i^((p_q - p_k) / scale_base).
+ *
+ * Source    Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1, as
+ *           RotaryEmbedding.rotate_queries_and_keys in lucidrains/rotary-embedding-torch at
+ *           8bb4643d1c29f944c47d2e807452ac437689af18, whose center is half the number of positions.
+ * Shapes    as given; channels past rotary_dim pass through, not scaled.
+ * Accuracy  pe_rope_turn_array's.
+ */
+const pe_resource pe_rope_xpos = {
+    .path = "/v1/rope/xpos",
+    .encoding = "rope",
+    .name = "rope/xpos",
+    .kind = PE_TRANSFORM,
+    .summary = "Rotates queries and keys with xPos: scaled so that attention falls with distance.",
+    .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
+               "1.4)^((p - center) / scale_base)",
+    .source = PE_ROPE_XPOS_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_xpos_scale.c - the powers by which xPos scales the pairs of a token. */
+#include "encodings/rope/xpos/rope_xpos_scale.h"
+
+#include <math.h>
+#include <mpfr.h>
+
+#include "exact/wave.h"
+
+/* Squarings double the relative error: more bits than levels and those of a pe_wide. */
+enum { LADDER_BITS = 256, GUARD = 64 };
+
+/* ---- exactly ------------------------------------------------------------------------------------
+ */
+
+typedef struct element {
+    const pe_xpos_powers *of;
+    double n;
+} element;
+
+/* ((10 i + 2 d) / (7 d))^(n / base): zeta_i with gamma = 2/5 as one fraction. */
+static void power(const pe_xpos_powers *of, size_t i, double n, mpfr_ptr out)
+{
+    mpfr_t zeta, exponent;
+    mpfr_inits2(mpfr_get_prec(out) + GUARD, zeta, exponent, (mpfr_ptr)0);
+    mpfr_set_d(zeta, 10 * (double)i + 2 * of->dim, MPFR_RNDN);
+    mpfr_div_d(zeta, zeta, 7 * of->dim, MPFR_RNDN);
+    mpfr_set_d(exponent, n, MPFR_RNDN);
+    mpfr_div_d(exponent, exponent, of->base, MPFR_RNDN);
+    mpfr_pow(out, zeta, exponent, MPFR_RNDN);
+    mpfr_clears(zeta, exponent, (mpfr_ptr)0);
+}
+
+static void eval(const void *context, size_t i, mpfr_ptr out)
+{
+    const element *e = context;
+    power(e->of, i, e->n, out);
+}
+
+/* ---- by a ladder of powers ----------------------------------------------------------------------
+ */
+
+/* Where the powers of pair i begin. */
+static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
+{
+    return ((down ? of->pairs : 0) + i) * of->levels;
+}
+
+/* x, x^2, x^4, ... */
+static void climb(const pe_xpos_powers *of, mpfr_ptr x, pe_wide *to)
+{
+    for (size_t level = 0; level < of->levels; level++) {
+        to[level] = pe_wide_from_mpfr(x);
+        mpfr_sqr(x, x, MPFR_RNDN);
+    }
+}
+
+static void make_powers(const void *formula, void *out)
+{
+    const pe_xpos_powers *of = formula;
+    mpfr_t up, down;
+    mpfr_inits2(LADDER_BITS, up, down, (mpfr_ptr)0);
+    for (size_t i = 0; i < of->pairs; i++) {
+        power(of, i, 1, up);
+        mpfr_ui_div(down, 1, up, MPFR_RNDN);
+        climb(of, up, (pe_wide *)out + ladder(of, false, i));
+        climb(of, down, (pe_wide *)out + ladder(of, true, i));
+    }
+    mpfr_clears(up, down, (mpfr_ptr)0);
+}
+
+/* The product of the powers whose levels are the bits of |n| > 0. */
+static pe_wide product(const pe_xpos_scale *scale, size_t i, double n)
+{
+    const pe_wide *level = scale->power + ladder(&scale->formula, n < 0, i);
+    uint64_t bits = (uint64_t)fabs(n);
+    pe_wide result = {0};
+    bool first = true;
+    for (; bits != 0; bits >>= 1, level++) {
+        if ((bits & 1) == 0)
+            continue;
+        result = first ? *level : pe_wide_mul(&result, level);
+        first = false;
+    }
+    return result;
+}
+
+pe_status pe_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
+                             pe_xpos_scale *out, pe_problem *why)
+{
+    pe_xpos_powers formula = {(uint64_t)dim / 2, 1, dim, base};
+    while (ldexp(1, (int)formula.levels) <= most)
+        formula.levels++;
+    const pe_numbers_spec spec = {.bytes = 2 * formula.pairs * formula.levels * sizeof *out->power,
+                                  .make = make_powers,
+                                  .formula = &formula,
+                                  .formula_bytes = sizeof formula};
+    pe_shared_numbers shared;
+    const pe_status status = pe_tables_numbers(tables, &spec, &shared, why);
+    if (status == PE_OK)
+        *out = (pe_xpos_scale){formula, shared, shared.data};
+    return status;
+}
+
+void pe_xpos_scale_free(pe_xpos_scale *scale)
+{
+    pe_shared_numbers_unref(&scale->shared);
+    *scale = (pe_xpos_scale){0};
+}
+
+void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi, double *lo)
+{
+    const element e = {&scale->formula, n};
+    *hi = 1;
+    *lo = 0;
+    if (n == 0)
+        return;
+    const pe_wide x = product(scale, i, n);
+    if (x.err > 60) {
+        pe_exact_pair(eval, &e, i, hi, lo);
+        return;
+    }
+    *hi = ldexp((double)(uint64_t)(x.m >> 75), x.exponent - 53); /* both cut, hence exact */
+    *lo = ldexp((double)((uint64_t)(x.m >> 22) & (((uint64_t)1 << 53) - 1)), x.exponent - 106);
+}
+
+double pe_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype)
+{
+    const element e = {&scale->formula, n};
+    double result;
+    if (n == 0)
+        return 1;
+    const pe_wide x = product(scale, i, n);
+    if (pe_wide_round(&x, dtype, &result))
+        return result;
+    return pe_exact_round(dtype, eval, &e, i);
+}

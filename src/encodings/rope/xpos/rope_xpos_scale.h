@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_xpos_scale.h - the powers by which xPos scales the pairs of a token. */
+#ifndef PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_SCALE_H
+#define PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_SCALE_H
+
+#include <stdint.h>
+
+#include "exact/fixed128.h"
+#include "plan/plan.h"
+#include "tables/tables.h"
+
+/** What the powers depend on. Plain data without padding. */
+typedef struct pe_xpos_powers {
+    uint64_t pairs, levels;
+    double dim, base;
+} pe_xpos_powers;
+
+/**
+ *     scale_i(n) = zeta_i^(n / scale_base),   zeta_i = (2i/d + gamma) / (1 + gamma),   gamma = 0.4
+ *
+ * for a token n positions after the center; 0 < zeta_i < 1.
+ *
+ * Source  Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1.
+ */
+typedef struct pe_xpos_scale {
+    pe_xpos_powers formula;
+    pe_shared_numbers shared;
+    const pe_wide *power; /* [2, pairs, levels]: scale_i(+-2^level) */
+} pe_xpos_scale;
+
+/** Scales stay within 2^+-1000 for |n| up to this many times scale_base: (7/2)^553 < 2^1000. */
+#define PE_XPOS_REACH 553
+
+/** For |n| <= most, a whole number of at most PE_XPOS_REACH * base. Requests share the powers.
+ * Errors  INTERNAL (memory). */
+pe_status pe_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
+                             pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
+void pe_xpos_scale_free(pe_xpos_scale *scale);
+
+/** scale_i(n) as hi + lo, with a relative error below 2^-64. */
+void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi, double *lo);
+
+/** Pairs of a token at a position are multiplied by scale_i(position - center), or divided. */
+typedef struct pe_xpos_turn {
+    const pe_xpos_scale *scale;
+    double center;
+    bool divide;
+} pe_xpos_turn;
+
+/** scale_i(n), correctly rounded to dtype. */
+double pe_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_xpos_table.c - cosines and sines of rotary angles, and the scales of xPos. */
+#include "encodings/rope/xpos/rope_xpos.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "encodings/rope/rope_params.h"
+#include "encodings/rope/rope_warnings.h"
+
+/* A scale takes as long as so many elements of a table: a handful of 128-bit products. */
+#define SCALE_WORK 256
+
+enum { COS, SIN, SCALE, TENSORS };
+static const char *const names[TENSORS] = {"cos", "sin", "scale"};
+
+typedef struct table {
+    pe_shared_wave wave;
+    pe_positions positions;
+    pe_xpos_scale scale;
+    double center;
+    size_t pairs;
+} table;
+
+/* Scales of pairs [first, first + pairs) of a row. */
+static void fill_scales(const table *state, pe_dtype dtype, size_t row, size_t first, size_t pairs,
+                        unsigned char *out)
+{
+    const double n = pe_positions_at(&state->positions, row) - state->center;
+    for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, pe_xpos_scale_round(&state->scale, i, n, dtype), out);
+}
+
+static pe_wave_layout layout_of(const table *state, size_t t)
+{
+    return (pe_wave_layout){
+        .stride = 1, .cos_at = t == COS ? 0 : -1, .sin_at = t == SIN ? 0 : -1, .row = state->pairs};
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_wave_layout layout = layout_of(state, t);
+    const size_t row = state->pairs * pe_dtype_bytes(dtype);
+    if (t != SCALE)
+        return pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype, out,
+                             why);
+    for (size_t u = 0; u < units; u++)
+        fill_scales(state, dtype, first + u, 0, state->pairs, (unsigned char *)out + u * row);
+    return PE_OK;
+}
+
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_wave_layout layout = layout_of(state, t);
+    if (t != SCALE)
+        return pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype,
+                            out, why);
+    fill_scales(state, dtype, unit, first, n, out);
+    return PE_OK;
+}
+
+static void free_state(void *of)
+{
+    table *state = of;
+    pe_shared_wave_unref(&state->wave);
+    pe_positions_free(&state->positions);
+    pe_xpos_scale_free(&state->scale);
+    free(state);
+}
+
+/* zeta_0 is the least: its scale is the greatest, before the center. */
+static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *why)
+{
+    double least, most;
+    pe_positions_bounds(&state->positions, &least, &most);
+    const double greatest = pe_xpos_scale_round(&state->scale, 0, least - state->center, dtype);
+    if (isfinite(greatest))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
+                   "the scale of pair 0 at position %.17g overflows %s, whose largest value is %g",
+                   least, pe_dtype_name(dtype), pe_dtype_max(dtype));
+}
+
+static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *tables,
+                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_shape shape = {2, {positions->count, rope->pairs}};
+    table *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    out->state = state;
+    out->free_state = free_state;
+    out->fill = fill;
+    out->fill_part = fill_part;
+    state->pairs = rope->pairs;
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
+        status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
+    if (status == PE_OK)
+        status = pe_rope_xpos_read(values, rope, positions, tables, &state->scale, why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[SCALE].work = SCALE_WORK;
+    state->center = (double)pe_values_int(values, "center");
+    status = pe_positions_copy(positions, &state->positions, why);
+    if (status == PE_OK)
+        status = check_overflow(state, dtype, why);
+    if (status == PE_OK)
+        status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &state->wave, why);
+    return status;
+}
+
+static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
+                      pe_problem *why)
+{
+    pe_rope rope;
+    pe_status status = pe_rope_read(values, &rope, why);
+    if (status != PE_OK)
+        return status;
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
+    pe_rope_warn(&rope, NULL, out);
+    status = plan_table(&rope, values, tables, limits, out, why);
+    pe_rope_free(&rope);
+    return status;
+}
+
+static const pe_param params[] = {
+    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
+    PE_ROPE_PARAMS,
+    PE_ROPE_PARAM_SCALE_BASE,
+    PE_ROPE_PARAM_CENTER,
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .integers_only = true,
+     .fallback_text = "0:128",
+     .unit = "tokens",
+     .help = "Positions: a:b, a:b:step, a number, or a list; integers.",
+     .example = "0:8"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/**
+ *     cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i),
+ *     scale(p, i) = ((2i/d + 0.4) / 1.4)^((p - center) / scale_base)
+ *
+ * Queries are multiplied by the scale, keys divided by it; A is the attention factor.
+ *
+ * Source    as rope_xpos.c.
+ * Shapes    cos, sin, scale: [positions, rotary_dim/2].
+ * Accuracy  correctly rounded.
+ * Errors    INVALID_PARAMETER: a scale overflows dtype; pe_rope_xpos_read's.
+ */
+const pe_resource pe_rope_xpos_table = {
+    .path = "/v1/rope/xpos/table",
+    .encoding = "rope",
+    .name = "rope/xpos/table",
+    .kind = PE_TABLE,
+    .summary = "Cosines and sines of rotary angles, and the scales of xPos.",
+    .formula = "cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i), scale(p, i) = ((2i/d + "
+               "0.4) / 1.4)^((p - center) / scale_base)",
+    .source = PE_ROPE_XPOS_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .nested = "rope_parameters",
+    .plan = plan,
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* sinusoid.c - the frequencies and rows that all sinusoidal resources are made of. */
+#include "encodings/sinusoidal/sinusoidal.h"
+
+#include <assert.h>
+#include <string.h>
+
+const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "interleaved",
+                                             [PE_SINUSOIDAL_SIN_COS] = "sin_cos",
+                                             [PE_SINUSOIDAL_COS_SIN] = "cos_sin",
+                                             NULL};
+
+/* What the callbacks of a frequency set need: w_i = (base[0]/base[1])^(-i/(half - freq_shift)) /
+ * divisor[0] / divisor[1]. */
+typedef struct formula {
+    double base[2], half, freq_shift, divisor[2];
+} formula;
+
+static void eval_base(const void *context, mpfr_ptr out)
+{
+    const formula *f = context;
+    mpfr_set_d(out, f->base[0], MPFR_RNDN);
+    mpfr_div_d(out, out, f->base[1], MPFR_RNDN);
+}
+
+/*
+ * The frequency afresh, where half - freq_shift is no double. The exponent stays below 2^54 (the
+ * difference is at least an ulp of 2^15), its product with ln(base) below 2^59: 128 more bits than
+ * wanted are plenty.
+ */
+static void eval_power(const formula *f, size_t i, mpfr_ptr theta)
+{
+    assert(f->base[1] == 1); /* a quotient comes with freq_shift 1, which is exact */
+    mpfr_t exponent;
+    mpfr_init2(exponent, mpfr_get_prec(theta) + 128);
+    mpfr_set_d(exponent, f->freq_shift, MPFR_RNDN);
+    mpfr_sub_d(exponent, exponent, f->half, MPFR_RNDN);
+    mpfr_ui_div(exponent, i, exponent, MPFR_RNDN);
+    mpfr_set_d(theta, f->base[0], MPFR_RNDN);
+    mpfr_pow(theta, theta, exponent, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+/* Whether half - freq_shift is a double. */
+static bool is_exact(const formula *f)
+{
+    return f->half - (f->half - f->freq_shift) == f->freq_shift;
+}
+
+static void eval_frequency(const void *context, size_t i, mpfr_ptr theta)
+{
+    const formula *f = context;
+    if (i > 0 && !is_exact(f))
+        eval_power(f, i, theta);
+    for (size_t k = 0; k < PE_LEN(f->divisor); k++)
+        mpfr_div_d(theta, theta, f->divisor[k], MPFR_RNDN);
+}
+
+static pe_status check_shift(double half, double freq_shift, size_t n, pe_problem *why)
+{
+    if (freq_shift == 0 || n <= 1 || half > freq_shift)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "freq_shift",
+                   "freq_shift must be below the number of frequencies, which is %zu, got %.17g", n,
+                   freq_shift);
+}
+
+static pe_status share_wave(const pe_sinusoid_spec *spec, const formula *f, size_t n,
+                            pe_tables *tables, pe_shared_wave *out, pe_problem *why)
+{
+    const bool divided = f->divisor[0] != 1 || f->divisor[1] != 1;
+    pe_wave_spec wave = {.n = n,
+                         .num = 1,
+                         .den = n <= 1 ? 1 : f->half - f->freq_shift,
+                         .position_scale = spec->scale,
+                         .base = eval_base,
+                         .float32 = spec->float32,
+                         .formula = f,
+                         .formula_bytes = sizeof *f};
+    if (!spec->float32 && (divided || (n > 1 && !is_exact(f))))
+        wave.scale = eval_frequency;
+    return pe_tables_wave(tables, &wave, out, why);
+}
+
+/* Where sines and cosines go in a row of `sines` and `cosines` of them. */
+static void lay_out(size_t layout, size_t sines, size_t cosines, pe_sinusoid *out)
+{
+    static const struct {
+        ptrdiff_t stride, sin_at, cos_at;
+    } rows[] = {[PE_SINUSOIDAL_INTERLEAVED] = {2, 0, 1},
+                [PE_SINUSOIDAL_SIN_COS] = {1, 0, 0},
+                [PE_SINUSOIDAL_COS_SIN] = {1, 0, 0}};
+    ptrdiff_t sin_at = rows[layout].sin_at, cos_at = rows[layout].cos_at;
+    if (layout == PE_SINUSOIDAL_SIN_COS)
+        cos_at += (ptrdiff_t)sines;
+    if (layout == PE_SINUSOIDAL_COS_SIN)
+        sin_at += (ptrdiff_t)cosines;
+    const bool together = sines == cosines;
+    out->sine_layout =
+        (pe_wave_layout){rows[layout].stride, sin_at, together ? cos_at : -1, out->width};
+    out->cosine_layout = (pe_wave_layout){rows[layout].stride, -1, cos_at, out->width};
+}
+
+pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
+{
+    return (pe_sinusoid_spec){
+        .width = width,
+        .layout = pe_values_choice(values, "layout"),
+        .base = {pe_values_real(values, "base"), 1},
+        .freq_shift = pe_values_real(values, "freq_shift"),
+        .scale = pe_values_real(values, "scale"),
+        .divisor = {1, 1},
+        .float32 = pe_values_present(values, "numerics") &&
+                   pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32,
+    };
+}
+
+pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
+                           pe_problem *why)
+{
+    /* An odd width: a sine without partner in the paper's form, a column of zeros in the other. */
+    const size_t width = spec->width;
+    const bool paper = spec->freq_shift == 0;
+    const size_t cosines = width / 2, sines = paper ? width - cosines : cosines;
+    const formula f = {.base = {spec->base[0], spec->base[1]},
+                       .half = paper ? (double)width / 2 : (double)cosines,
+                       .freq_shift = spec->freq_shift,
+                       .divisor = {spec->divisor[0], spec->divisor[1]}};
+    pe_sinusoid made = {.width = width, .zero_column = sines + cosines < width};
+    pe_status status = check_shift(f.half, f.freq_shift, cosines, why);
+    lay_out(spec->layout, sines, cosines, &made);
+    if (status == PE_OK && sines > 0)
+        status = share_wave(spec, &f, sines, tables, &made.sines, why);
+    if (status == PE_OK && cosines > 0 && cosines < sines)
+        status = share_wave(spec, &f, cosines, tables, &made.cosines, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_sinusoid_free(&made);
+    return status;
+}
+
+void pe_sinusoid_free(pe_sinusoid *sinusoid)
+{
+    if (sinusoid->sines.entry != NULL)
+        pe_shared_wave_unref(&sinusoid->sines);
+    if (sinusoid->cosines.entry != NULL)
+        pe_shared_wave_unref(&sinusoid->cosines);
+}
+
+static void clear_last_column(size_t width, size_t rows, pe_dtype dtype, unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    for (size_t r = 1; r <= rows; r++)
+        memset(out + (r * width - 1) * bytes, 0, bytes);
+}
+
+pe_status pe_sinusoid_rows(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t first,
+                           size_t rows, pe_dtype dtype, void *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (sinusoid->zero_column)
+        clear_last_column(sinusoid->width, rows, dtype, out);
+    if (sinusoid->sines.entry != NULL)
+        status = pe_wave_table(sinusoid->sines.wave, positions, first, rows, &sinusoid->sine_layout,
+                               dtype, out, why);
+    if (status == PE_OK && sinusoid->cosines.entry != NULL)
+        status = pe_wave_table(sinusoid->cosines.wave, positions, first, rows,
+                               &sinusoid->cosine_layout, dtype, out, why);
+    return status;
+}
+
+pe_status pe_sinusoid_part(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t row,
+                           size_t column, size_t columns, pe_dtype dtype, void *out,
+                           pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (sinusoid->zero_column && column + columns == sinusoid->width)
+        clear_last_column(columns, 1, dtype, out);
+    if (sinusoid->sines.entry != NULL)
+        status = pe_wave_part(sinusoid->sines.wave, positions, row, column, columns,
+                              &sinusoid->sine_layout, dtype, out, why);
+    if (status == PE_OK && sinusoid->cosines.entry != NULL)
+        status = pe_wave_part(sinusoid->cosines.wave, positions, row, column, columns,
+                              &sinusoid->cosine_layout, dtype, out, why);
+    return status;
+}

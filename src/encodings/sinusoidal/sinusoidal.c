@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* sinusoidal.c - the table of sines and cosines of the Transformer paper, and its relatives. */
+#include "encodings/sinusoidal/sinusoidal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+
+static const pe_param params[] = {
+    {.name = "d_model",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .by_model = true,
+     .min = 1,
+     .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
+     .unit = "channels",
+     .help = "Width of a row.",
+     .example = "512"},
+    PE_PARAM_MODEL,
+    PE_SINUSOIDAL_BASE,
+    PE_SINUSOIDAL_LAYOUT,
+    PE_SINUSOIDAL_FREQ_SHIFT,
+    PE_SINUSOIDAL_SCALE,
+    {.name = "padding_idx",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 0,
+     .max = 0x1p53 - 1,
+     .unit = "tokens",
+     .help = "The position whose row is zero: fairseq and M2M-100 keep one for padding, 1. None by "
+             "default.",
+     .example = "1"},
+    PE_PARAM_POSITIONS,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS,
+};
+
+typedef struct table {
+    pe_sinusoid sinusoid;
+    pe_positions positions;
+    bool padded; /* the row of position `padding` is zero */
+    double padding;
+} table;
+
+static void free_table(void *state)
+{
+    table *t = state;
+    pe_sinusoid_free(&t->sinusoid);
+    pe_positions_free(&t->positions);
+    free(t);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    const size_t row_bytes = state->sinusoid.width * pe_dtype_bytes(dtype);
+    const pe_status status =
+        pe_sinusoid_rows(&state->sinusoid, &state->positions, first, units, dtype, out, why);
+    for (size_t u = 0; state->padded && u < units; u++)
+        if (pe_positions_at(&state->positions, first + u) == state->padding)
+            memset((char *)out + u * row_bytes, 0, row_bytes);
+    return status;
+}
+
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const table *state = plan->state;
+    const pe_dtype dtype = plan->tensors[t].dtype;
+    if (state->padded && pe_positions_at(&state->positions, unit) == state->padding) {
+        memset(out, 0, n * pe_dtype_bytes(dtype));
+        return PE_OK;
+    }
+    return pe_sinusoid_part(&state->sinusoid, &state->positions, unit, first, n, dtype, out, why);
+}
+
+static pe_status plan_table(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
+{
+    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const pe_shape shape = {2, {positions->count, width}};
+    pe_status status = pe_plan_add_tensor(
+        out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
+    if (status != PE_OK)
+        return status;
+    table *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    state->padded = pe_values_present(values, "padding_idx");
+    if (state->padded)
+        state->padding = (double)pe_values_int(values, "padding_idx");
+    const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
+    status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
+    if (status == PE_OK)
+        status = pe_positions_copy(positions, &state->positions, why);
+    if (status != PE_OK) {
+        free_table(state);
+        return status;
+    }
+    out->state = state;
+    out->free_state = free_table;
+    out->fill = fill;
+    out->fill_part = fill_part;
+    return PE_OK;
+}
+
+/**
+ * The table of any positions.
+ *
+ * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift 1 is tensor2tensor,
+ *           fairseq, M2M-100 and Whisper; with freq_shift and scale, diffusers' timesteps.
+ *           fairseq and M2M-100 count tokens from padding_idx + 1 on and keep a row of zeros for
+ *           padding.
+ * Shapes    [positions, d_model].
+ * Accuracy  correctly rounded, or the float32 reference path.
+ * Errors    INVALID_PARAMETER: freq_shift leaves nothing to divide by.
+ */
+const pe_resource pe_sinusoidal = {
+    .path = "/v1/sinusoidal",
+    .encoding = "sinusoidal",
+    .name = "sinusoidal",
+    .kind = PE_TABLE,
+    .summary = "Sinusoidal positional encodings, one row per position.",
+    .formula = PE_SINUSOIDAL_FORMULA,
+    .source = PE_SINUSOIDAL_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_table,
+};

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* sinusoidal_add.c - embeddings with their sinusoidal encodings added. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "encodings/sinusoidal/sinusoidal.h"
+
+/* Doubles of encodings held at a time: a row at least. */
+#define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
+
+static const pe_param params[] = {
+    {.name = "embeddings",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = PE_MAX_DIMS,
+     .help = "Embeddings [..., n, d_model]; d_model is the last axis, the tokens the one before.",
+     .example = "[[0,0,0,0],[0,0,0,0]]"},
+    {.name = "d_model",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
+     .fallback_text = "the last axis",
+     .unit = "channels",
+     .help = "Width of a row; embeddings tell it, and it is checked when given.",
+     .example = "4"},
+    PE_PARAM_MODEL,
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .fallback_text = "0:n",
+     .two_axes = true,
+     .unit = "tokens",
+     .help = "Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list.",
+     .example = "0:2"},
+    PE_SINUSOIDAL_BASE,
+    PE_SINUSOIDAL_LAYOUT,
+    PE_SINUSOIDAL_FREQ_SHIFT,
+    PE_SINUSOIDAL_SCALE,
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* Embeddings as [batches, sequences, tokens, width]; each batch has positions of its own, or all
+ * share one row of them. */
+typedef struct axes {
+    size_t batches, sequences, tokens, width;
+} axes;
+
+static pe_status check_positions(const pe_shape *x, const pe_positions *positions, axes *out,
+                                 pe_problem *why)
+{
+    const bool batched = positions->shape.ndim == 2;
+    const size_t n = x->dim[x->ndim - 2];
+    const size_t count = positions->shape.dim[positions->shape.ndim - 1];
+    *out = (axes){1, 1, n, x->dim[x->ndim - 1]};
+    for (size_t a = 0; a + 2 < x->ndim; a++)
+        *(batched && a == 0 ? &out->batches : &out->sequences) *= x->dim[a];
+    if (count != n)
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must name as many positions as embeddings has tokens: %zu "
+                       "positions, %zu tokens",
+                       count, n);
+    if (batched && (x->ndim < 3 || positions->shape.dim[0] != out->batches))
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions [batch, n] must have the batches of embeddings: %zu batches of "
+                       "positions, %zu of embeddings",
+                       positions->shape.dim[0], out->batches);
+    return PE_OK;
+}
+
+/* The width of the embeddings becomes d_model, which agrees when it was given. */
+static pe_status take_width(const pe_shape *x, pe_values *values, pe_problem *why)
+{
+    const size_t width = x->dim[x->ndim - 1];
+    if (width < 1 || width > PE_SINUSOIDAL_WIDTH_MAX || x->dim[x->ndim - 2] < 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
+                       "the last axis of embeddings must have 1 to %d channels and the one before "
+                       "at least 1 token, got %zu tokens of %zu channels",
+                       PE_SINUSOIDAL_WIDTH_MAX, x->dim[x->ndim - 2], width);
+    if (pe_values_present(values, "d_model") && (size_t)pe_values_int(values, "d_model") != width)
+        return pe_fail(why, PE_INVALID_PARAMETER, "d_model",
+                       "d_model must be the last axis of embeddings, %zu, got %lld", width,
+                       (long long)pe_values_int(values, "d_model"));
+    pe_values_set_int(values, "d_model", (int64_t)width);
+    return PE_OK;
+}
+
+/*
+ * Add in place. A block of encodings is made once for all sequences of a batch. Nothing overflows:
+ * an encoding is at most 1, less than half of the last place of the largest number of any type.
+ */
+static pe_status add_batch(const pe_sinusoid *sinusoid, const axes *shape,
+                           const pe_positions *positions, size_t batch, double *block, pe_array *x,
+                           pe_problem *why)
+{
+    const pe_kernels *kernels = pe_kernels_get();
+    const size_t bytes = pe_dtype_bytes(x->dtype), sequence = shape->tokens * shape->width;
+    const size_t first = shape->batches > 1 ? batch * shape->tokens : 0;
+    const size_t rows_max = BLOCK_ELEMENTS / shape->width;
+    for (size_t row = 0, rows; row < shape->tokens; row += rows) {
+        rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
+        const pe_status status =
+            pe_sinusoid_rows(sinusoid, positions, first + row, rows, PE_FLOAT64, block, why);
+        if (status != PE_OK)
+            return status;
+        for (size_t s = 0; s < shape->sequences; s++) {
+            const size_t at = (batch * shape->sequences + s) * sequence + row * shape->width;
+            char *here = (char *)x->data + at * bytes;
+            kernels->add(x->dtype, here, block, rows * shape->width, here);
+        }
+    }
+    return PE_OK;
+}
+
+static pe_status add_encodings(const pe_values *values, pe_tables *tables,
+                               const pe_positions *positions, const axes *shape, pe_array *x,
+                               pe_problem *why)
+{
+    pe_sinusoid sinusoid;
+    const pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
+    pe_status status = pe_sinusoid_make(&spec, tables, &sinusoid, why);
+    if (status != PE_OK)
+        return status;
+    double *block = malloc(BLOCK_ELEMENTS * sizeof *block);
+    if (block == NULL)
+        status = pe_fail_memory(why);
+    for (size_t b = 0; status == PE_OK && b < shape->batches; b++)
+        status = add_batch(&sinusoid, shape, positions, b, block, x, why);
+    free(block);
+    pe_sinusoid_free(&sinusoid);
+    return status;
+}
+
+static void free_sum(void *state)
+{
+    pe_array_free(state);
+    free(state);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    (void)why;
+    const pe_array *sum = plan->state;
+    const size_t bytes = plan->tensors[t].unit * pe_dtype_bytes(sum->dtype);
+    memcpy(out, (const char *)sum->data + first * bytes, units * bytes);
+    return PE_OK;
+}
+
+static void derive_positions(pe_values *values, size_t tokens)
+{
+    pe_value *positions = pe_values_find(values, "positions");
+    if (positions->present)
+        return;
+    positions->positions = pe_positions_range(0, 1, tokens);
+    positions->present = true;
+}
+
+static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                          pe_plan *out, pe_problem *why)
+{
+    pe_array *x = &pe_values_find(values, "embeddings")->tensor;
+    axes shape;
+    pe_status status = take_width(&x->shape, values, why);
+    if (status != PE_OK)
+        return status;
+    derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    status = check_positions(&x->shape, positions, &shape, why);
+    if (status == PE_OK)
+        status =
+            pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &x->shape, shape.width, why);
+    if (status != PE_OK)
+        return status;
+    pe_array *sum = calloc(1, sizeof *sum);
+    if (sum == NULL)
+        return pe_fail_memory(why);
+    *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
+    status = add_encodings(values, tables, positions, &shape, sum, why);
+    if (status != PE_OK) {
+        free_sum(sum);
+        return status;
+    }
+    out->state = sum;
+    out->free_state = free_sum;
+    out->fill = fill;
+    return PE_OK;
+}
+
+const pe_resource pe_sinusoidal_add = {
+    .path = "/v1/sinusoidal/add",
+    .encoding = "sinusoidal",
+    .name = "sinusoidal/add",
+    .kind = PE_TRANSFORM,
+    .summary = "Embeddings with the sinusoidal encodings of their positions added.",
+    .formula = "embeddings + PE, PE = " PE_SINUSOIDAL_FORMULA,
+    .source = PE_SINUSOIDAL_SOURCE,
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_add,
+};

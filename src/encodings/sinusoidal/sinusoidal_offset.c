@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* sinusoidal_offset.c - the rotations that move a sinusoidal encoding by an offset. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "encodings/sinusoidal/sinusoidal.h"
+
+enum { BLOCKS, MATRIX };
+
+static const char *const forms[] = {[BLOCKS] = "blocks", [MATRIX] = "matrix", NULL};
+
+static const pe_param params[] = {
+    {.name = "d_model",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 2,
+     .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
+     .unit = "channels",
+     .help = "Width of a row, even.",
+     .example = "64"},
+    {.name = "offset",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1 - PE_POSITION_LIMIT,
+     .max = PE_POSITION_LIMIT - 1,
+     .unit = "tokens",
+     .help = "How far the rotations move an encoding: PE(pos + offset) = M PE(pos).",
+     .example = "2"},
+    PE_SINUSOIDAL_BASE,
+    {.name = "form",
+     .kind = PE_KIND_CHOICE,
+     .choices = forms,
+     .help = "blocks: one 2x2 rotation per frequency; matrix: all of them on the diagonal of one "
+             "matrix, for the interleaved layout.",
+     .example = "blocks"},
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+/* sin and cos of offset * w_i, in the tensor's dtype: element 2i and 2i + 1. */
+typedef struct rotations {
+    pe_array waves;
+} rotations;
+
+static void free_rotations(void *state)
+{
+    rotations *r = state;
+    pe_array_free(&r->waves);
+    free(r);
+}
+
+static void eval_base(const void *formula, mpfr_ptr out)
+{
+    const double *base = formula;
+    mpfr_set_d(out, *base, MPFR_RNDN);
+}
+
+/* Row `second` of M_i = [cos sin; -sin cos], which acts on (sin, cos). */
+static void put_row(const pe_array *waves, size_t i, size_t second, unsigned char *out)
+{
+    const size_t bytes = pe_dtype_bytes(waves->dtype);
+    const unsigned char *sine = (const unsigned char *)waves->data + 2 * i * bytes;
+    const unsigned char *cosine = sine + bytes;
+    if (second) {
+        pe_dtype_store(waves->dtype, 0 - pe_dtype_load(waves->dtype, sine), out);
+        memcpy(out + bytes, cosine, bytes);
+    } else {
+        memcpy(out, cosine, bytes);
+        memcpy(out + bytes, sine, bytes);
+    }
+}
+
+static pe_status fill_blocks(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                             pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const size_t row = 2 * pe_dtype_bytes(waves->dtype);
+    for (size_t u = 0; u < 2 * units; u++)
+        put_row(waves, first + u / 2, u % 2, (unsigned char *)out + u * row);
+    return PE_OK;
+}
+
+static pe_status fill_matrix(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                             pe_problem *why)
+{
+    (void)why;
+    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const size_t bytes = pe_dtype_bytes(waves->dtype);
+    const size_t row = plan->tensors[t].unit * bytes;
+    memset(out, 0, units * row);
+    for (size_t u = 0; u < units; u++) {
+        const size_t i = (first + u) / 2;
+        put_row(waves, i, (first + u) % 2, (unsigned char *)out + u * row + 2 * i * bytes);
+    }
+    return PE_OK;
+}
+
+static pe_status fill_matrix_part(const pe_plan *plan, size_t t, size_t unit, size_t first,
+                                  size_t n, void *out, pe_problem *why)
+{
+    (void)t;
+    (void)why;
+    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const size_t bytes = pe_dtype_bytes(waves->dtype), at = unit / 2 * 2; /* of its two numbers */
+    memset(out, 0, n * bytes);
+    if (at >= first && at < first + n) /* parts begin and end at even columns */
+        put_row(waves, unit / 2, unit % 2, (unsigned char *)out + (at - first) * bytes);
+    return PE_OK;
+}
+
+/* The table of one position, `offset`, at once: d_model numbers. */
+static pe_status compute(const pe_values *values, size_t pairs, pe_dtype dtype, pe_tables *tables,
+                         pe_array *out, pe_problem *why)
+{
+    const double base = pe_values_real(values, "base");
+    const pe_wave_spec spec = {.n = pairs,
+                               .num = 1,
+                               .den = (double)pairs,
+                               .position_scale = 1,
+                               .base = eval_base,
+                               .formula = &base,
+                               .formula_bytes = sizeof base};
+    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = 2 * pairs};
+    const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
+    const pe_shape shape = {1, {2 * pairs}};
+    pe_shared_wave wave;
+    pe_status status = pe_tables_wave(tables, &spec, &wave, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_array_make(dtype, &shape, out, why);
+    if (status == PE_OK)
+        status = pe_wave_table(wave.wave, &offset, 0, 1, &layout, dtype, out->data, why);
+    pe_shared_wave_unref(&wave);
+    return status;
+}
+
+static pe_status add_tensor(const pe_limits *limits, size_t width, size_t form, pe_dtype dtype,
+                            pe_plan *out, pe_problem *why)
+{
+    const pe_shape blocks = {3, {width / 2, 2, 2}}, matrix = {2, {width, width}};
+    out->fill = form == MATRIX ? fill_matrix : fill_blocks;
+    out->fill_part = form == MATRIX ? fill_matrix_part : NULL;
+    return form == MATRIX ? pe_plan_add_tensor(out, limits, "matrix", dtype, &matrix, width, why)
+                          : pe_plan_add_tensor(out, limits, "rotations", dtype, &blocks, 4, why);
+}
+
+static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    if (width % 2 != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu",
+                       width);
+    pe_status status = add_tensor(limits, width, pe_values_choice(values, "form"), dtype, out, why);
+    if (status != PE_OK)
+        return status;
+    rotations *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return pe_fail_memory(why);
+    status = compute(values, width / 2, dtype, tables, &state->waves, why);
+    if (status != PE_OK) {
+        free_rotations(state);
+        return status;
+    }
+    out->state = state;
+    out->free_state = free_rotations;
+    return PE_OK;
+}
+
+const pe_resource pe_sinusoidal_offset = {
+    .path = "/v1/sinusoidal/offset",
+    .encoding = "sinusoidal",
+    .name = "sinusoidal/offset",
+    .kind = PE_TABLE,
+    .summary = "The rotations that take the encoding of a position to that of another.",
+    .formula = "PE(pos + k) = M_k PE(pos), M_k,i = [cos(k w_i) sin(k w_i); -sin(k w_i) cos(k w_i)] "
+               "on (sin, cos), w_i = base^(-2i/d_model)",
+    .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_offset,
+};

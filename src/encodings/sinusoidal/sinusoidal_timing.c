@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* sinusoidal_timing.c - the timing signal of tensor2tensor, between two timescales. */
+#include <stdlib.h>
+
+#include "encodings/registry.h"
+#include "encodings/sinusoidal/sinusoidal.h"
+
+#define LENGTH_MAX 1099511627776.0 /* 2^40 */
+
+#define TIMESCALE(NAME, FALLBACK, HELP, EXAMPLE)                                                   \
+    {                                                                                              \
+        .name = (NAME), .kind = PE_KIND_REAL, .min = 1e-9, .max = 1e12, .fallback = (FALLBACK),    \
+        .unit = "positions", .help = (HELP), .example = (EXAMPLE)                                  \
+    }
+
+static const pe_param params[] = {
+    {.name = "d_model",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1,
+     .max = PE_SINUSOIDAL_WIDTH_MAX,
+     .plan_work = PE_PLAN_WORK_PRODUCT,
+     .unit = "channels",
+     .help = "Width of a row: sines, then cosines; the last column of an odd width is zero.",
+     .example = "512"},
+    {.name = "length",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1,
+     .max = LENGTH_MAX,
+     .unit = "tokens",
+     .help = "Rows: positions start_index, start_index + 1, ...",
+     .example = "128"},
+    {.name = "start_index",
+     .kind = PE_KIND_INT,
+     .min = 1 - PE_POSITION_LIMIT,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback = 0,
+     .unit = "tokens",
+     .help = "Position of the first row.",
+     .example = "3"},
+    TIMESCALE("min_timescale", 1, "Timescale of the first sine: its wavelength over 2 pi.", "1"),
+    TIMESCALE("max_timescale", 10000, "Timescale of the last sine.", "10000"),
+    PE_PARAM_DTYPE,
+    PE_PARAM_NUMERICS_EXACT,
+};
+
+typedef struct signal {
+    pe_sinusoid sinusoid;
+    pe_positions positions;
+} signal;
+
+static void free_signal(void *state)
+{
+    signal *s = state;
+    pe_sinusoid_free(&s->sinusoid);
+    free(s);
+}
+
+static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+                      pe_problem *why)
+{
+    const signal *s = plan->state;
+    return pe_sinusoid_rows(&s->sinusoid, &s->positions, first, units, plan->tensors[t].dtype, out,
+                            why);
+}
+
+static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
+                           void *out, pe_problem *why)
+{
+    const signal *s = plan->state;
+    return pe_sinusoid_part(&s->sinusoid, &s->positions, unit, first, n, plan->tensors[t].dtype,
+                            out, why);
+}
+
+static pe_status check(const pe_values *values, pe_problem *why)
+{
+    const double least = pe_values_real(values, "min_timescale");
+    const double most = pe_values_real(values, "max_timescale");
+    const int64_t start = pe_values_int(values, "start_index");
+    const int64_t length = pe_values_int(values, "length");
+    if (most < least)
+        return pe_fail(why, PE_INVALID_PARAMETER, "max_timescale",
+                       "max_timescale must be at least min_timescale, %.17g, got %.17g", least,
+                       most);
+    if (start + length > (int64_t)PE_POSITION_LIMIT)
+        return pe_fail(why, PE_INVALID_PARAMETER, "start_index",
+                       "positions must stay below 2^53, got a start_index of %lld and a length of "
+                       "%lld",
+                       (long long)start, (long long)length);
+    return PE_OK;
+}
+
+static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
+                             pe_plan *out, pe_problem *why)
+{
+    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const size_t length = (size_t)pe_values_int(values, "length");
+    const double least = pe_values_real(values, "min_timescale");
+    const pe_sinusoid_spec spec = {.width = width,
+                                   .layout = PE_SINUSOIDAL_SIN_COS,
+                                   .base = {pe_values_real(values, "max_timescale"), least},
+                                   .freq_shift = 1,
+                                   .scale = 1,
+                                   .divisor = {least, 1}};
+    const pe_shape shape = {2, {length, width}};
+    pe_status status = check(values, why);
+    if (status == PE_OK)
+        status = pe_plan_add_tensor(
+            out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
+    if (status != PE_OK)
+        return status;
+    signal *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
+    out->state = s;
+    out->free_state = free_signal;
+    out->fill = fill;
+    out->fill_part = fill_part;
+    if (least != 1)
+        pe_plan_warn(out, "min_timescale divides the positions here, as tensor2tensor documents; "
+                          "its code multiplies them by it");
+    return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
+}
+
+/**
+ * The signal at positions start_index + [0, length).
+ *
+ * Source    tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e,
+ *           tensor2tensor/layers/common_attention.py, get_timing_signal_1d, as its docstring says:
+ *           a geometric sequence of timescales from min_timescale to max_timescale. The code's
+ *           first frequency is min_timescale, where 1/min_timescale is meant.
+ * Shapes    [length, d_model]: sines, cosines, and a column of zeros where d_model is odd.
+ * Accuracy  correctly rounded.
+ * Errors    INVALID_PARAMETER: timescales or positions out of order.
+ */
+const pe_resource pe_sinusoidal_timing = {
+    .path = "/v1/sinusoidal/timing",
+    .encoding = "sinusoidal",
+    .name = "sinusoidal/timing",
+    .kind = PE_TABLE,
+    .summary = "The timing signal of tensor2tensor, from a shortest to a longest timescale.",
+    .formula = "sin(pos / s_i) and cos(pos / s_i), s_i = min_timescale * "
+               "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2)",
+    .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
+              "get_timing_signal_1d",
+    .params = params,
+    .n_params = PE_LEN(params),
+    .plan = plan_signal,
+};

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* wave_table.c - rows of correctly rounded sines and cosines: the kernel, then what it left open.
+ */
+#include "exact/set.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements of a chunk of rows: a bit map of 8 KiB, and rows enough to pay for the start phases. */
+#define CHUNK PE_WAVE_MAX
+
+/* What the steps below share. */
+typedef struct table_job {
+    const pe_wave *wave;
+    const pe_positions *positions;
+    const pe_wave_layout *layout;
+    pe_dtype dtype;
+    size_t from, n; /* frequencies [from, from + n), which the layout counts from 0 */
+    size_t live;    /* of these, the ones before the first that is zero */
+    size_t item;    /* bytes of an element */
+    bool bare;      /* without the amplitude */
+    uint64_t counts[PE_PATHS];
+} table_job;
+
+static void put(const table_job *job, char *row, size_t i, double sine, double cosine)
+{
+    const pe_wave_layout *at = job->layout;
+    char *first = row + (ptrdiff_t)i * at->stride * (ptrdiff_t)job->item;
+    if (at->sin_at >= 0)
+        pe_dtype_store(job->dtype, sine, first + at->sin_at * (ptrdiff_t)job->item);
+    if (at->cos_at >= 0)
+        pe_dtype_store(job->dtype, cosine, first + at->cos_at * (ptrdiff_t)job->item);
+}
+
+static double by_mpfr(const table_job *job, double position, size_t i, bool cosine)
+{
+    const pe_element element = {job->wave, position, job->from + i, cosine, job->bare};
+    return pe_exact_round(job->dtype, pe_element_eval, &element, 0);
+}
+
+static bool is_zero(const pe_turns *turns)
+{
+    return (turns->word[0] | turns->word[1] | turns->word[2] | turns->word[3]) == 0;
+}
+
+/* Sine and cosine in 128-bit arithmetic, and which of them are proven. */
+static void by_wide(const table_job *job, double position, size_t i, double value[2], bool known[2])
+{
+    const pe_wave *wave = job->wave;
+    uint64_t phase[PE_PHASE_WORDS];
+    pe_wide wide[2];
+    const int err = pe_phase_at(&wave->turns[job->from + i], position, phase);
+    pe_wide_sincos(phase, err, &wide[0], &wide[1]);
+    for (int k = 0; k < 2; k++) {
+        if (!job->bare && !wave->unit)
+            wide[k] = pe_wide_mul(&wide[k], &wave->amplitude_wide);
+        known[k] = pe_wide_round(&wide[k], job->dtype, &value[k]);
+    }
+}
+
+/* Write element i of the row at `position`, whatever it takes. */
+static void settle(table_job *job, double position, size_t i, char *row)
+{
+    const pe_wave *wave = job->wave;
+    double value[2] = {0, 0};
+    bool known[2] = {false, false};
+    if (!wave->unfit && (position == 0 || is_zero(&wave->turns[job->from + i]))) {
+        put(job, row, i, 0, job->bare ? 1 : wave->amplitude[job->dtype]);
+        job->counts[PE_PATH_EXACT]++;
+        return;
+    }
+    if (!wave->unfit)
+        by_wide(job, position, i, value, known);
+    job->counts[known[0] && known[1] ? PE_PATH_WIDE : PE_PATH_MPFR]++;
+    for (int k = 0; k < 2; k++)
+        if (!known[k])
+            value[k] = by_mpfr(job, position, i, k == 1);
+    put(job, row, i, value[0], value[1]);
+}
+
+/* Settle the elements of the bit map. */
+static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first, size_t rows,
+                          char *out)
+{
+    const size_t n = job->live;
+    uint64_t settled = 0;
+    for (size_t w = 0; w < (rows * n + 63) / 64; w++) {
+        for (uint64_t word = doubtful[w]; word != 0; word &= word - 1) {
+            const size_t k = w * 64 + (size_t)__builtin_ctzll(word);
+            if (k >= rows * n)
+                break;
+            const size_t r = k / n;
+            settle(job, pe_positions_at(job->positions, first + r), k % n,
+                   out + r * job->layout->row * job->item);
+            settled++;
+        }
+    }
+    job->counts[PE_PATH_KERNEL] -= settled;
+}
+
+/* Frequencies [i, n) of rows at position zero, or of frequency zero: 0 and the amplitude. */
+static void put_still(table_job *job, size_t i, size_t rows, char *out)
+{
+    const size_t n = job->n, item = job->item;
+    const ptrdiff_t sin_at = job->layout->sin_at, cos_at = job->layout->cos_at;
+    char zero[sizeof(double)], one[sizeof(double)];
+    pe_dtype_store(job->dtype, 0, zero);
+    pe_dtype_store(job->dtype, job->bare ? 1 : job->wave->amplitude[job->dtype], one);
+    for (size_t r = 0; r < rows; r++) {
+        char *row = out + r * job->layout->row * item;
+        for (size_t k = i; k < n; k++) {
+            char *at = row + (ptrdiff_t)k * job->layout->stride * (ptrdiff_t)item;
+            if (sin_at >= 0)
+                memcpy(at + sin_at * (ptrdiff_t)item, zero, item);
+            if (cos_at >= 0)
+                memcpy(at + cos_at * (ptrdiff_t)item, one, item);
+        }
+    }
+    job->counts[PE_PATH_EXACT] += rows * (n - i);
+}
+
+/* What the runs of a call share: planes of phases, and offsets for steps of the range. */
+typedef struct run_phases {
+    uint64_t *start_hi, *start_lo;
+    const uint64_t *step_hi, *step_lo;
+    const double *offsets;
+    size_t offset_rows;
+    bool by_one; /* step is that of the set: small positions need no start */
+} run_phases;
+
+/* Rows [first, first + rows), equally spaced as `phases` says, none of them at position zero. */
+static void chunk(table_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
+{
+    const pe_wave *wave = job->wave;
+    uint64_t doubtful[CHUNK / 64];
+    memset(doubtful, 0, (rows * job->live + 63) / 64 * sizeof doubtful[0]);
+    const double position = pe_positions_at(job->positions, first);
+    const bool whole = position == trunc(position);
+    const bool counted = phases->by_one && whole && position >= 0 && position < 0x1p26;
+    if (!counted)
+        pe_phases_at(wave->turns + job->from, job->live, position, phases->start_hi,
+                     phases->start_lo);
+    const bool one = job->bare || wave->unit;
+    const pe_run run = {
+        .n = job->live,
+        .rows = rows,
+        .first = counted ? (uint64_t)position : 0,
+        .start_hi = counted ? NULL : phases->start_hi,
+        .start_lo = counted ? NULL : phases->start_lo,
+        .step_hi = phases->step_hi,
+        .step_lo = phases->step_lo,
+        .amplitude_hi = one ? 1 : wave->amplitude_hi,
+        .amplitude_lo = one ? 0 : wave->amplitude_lo,
+        .offsets = phases->offsets,
+        .offset_rows = phases->offset_rows,
+        .direct = &job->counts[PE_PATH_DIRECT],
+    };
+    job->counts[PE_PATH_KERNEL] += rows * job->live;
+    if (pe_kernels_get()->waves(&run, job->layout, job->dtype, out, doubtful))
+        settle_marked(job, doubtful, first, rows, out);
+    if (job->live < job->n)
+        put_still(job, job->live, rows, out);
+}
+
+/* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
+static void rows_unfit(table_job *job, size_t first, size_t rows, char *out)
+{
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < job->n; i++)
+            settle(job, pe_positions_at(job->positions, first + r), i,
+                   out + r * job->layout->row * job->item);
+}
+
+/* Rows that one run can hold: the step must be an exact double. */
+static size_t chunk_rows(const table_job *job)
+{
+    const pe_positions *positions = job->positions;
+    const bool equal =
+        positions->list == NULL && positions->step > -(1LL << 53) && positions->step < 1LL << 53;
+    return equal ? CHUNK / job->n : 1; /* n is not zero here */
+}
+
+/* Rows from `first` on, at most `most`, up to one at position zero. */
+static size_t rows_before_zero(const pe_positions *positions, size_t first, size_t most)
+{
+    if (positions->list != NULL)
+        return positions->list[first] == 0 ? 0 : most;
+    const double at = pe_positions_at(positions, first), step = (double)positions->step;
+    if (at == 0 || step == 0 || (at > 0) == (step > 0))
+        return at == 0 ? 0 : most;
+    const double zero = -at / step; /* below 2^53, so exact when it is an integer */
+    return zero < (double)most && zero == floor(zero) ? (size_t)zero : most;
+}
+
+static void rows_by_chunks(table_job *job, const run_phases *phases, size_t most, size_t first,
+                           size_t rows, char *out)
+{
+    const size_t bytes = job->layout->row * job->item;
+    for (size_t r = 0, some; r < rows; r += some) {
+        const size_t left = rows - r < most ? rows - r : most;
+        some = rows_before_zero(job->positions, first + r, left);
+        if (some != 0)
+            chunk(job, phases, first + r, some, out + r * bytes);
+        else
+            put_still(job, 0, some = 1, out + r * bytes);
+    }
+}
+
+static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, pe_problem *why)
+{
+    const pe_wave *wave = job->wave;
+    const size_t n = job->live, most = chunk_rows(job);
+    uint64_t *memory = malloc((4 * n + 1) * sizeof *memory);
+    if (memory == NULL)
+        return pe_fail_memory(why);
+    run_phases phases = {.start_hi = memory,
+                         .start_lo = memory + n,
+                         .step_hi = wave->step_hi + job->from,
+                         .step_lo = wave->step_lo + job->from,
+                         .by_one = true};
+    double *offsets = NULL;
+    if (most > 1 && rows > 1 && job->positions->step == 1) {
+        phases.offsets = pe_wave_shared_offsets(wave, job->dtype == PE_FLOAT64);
+        phases.offset_rows = phases.offsets != NULL ? wave->offset_rows : 0;
+    } else if (most > 1 && rows > 1) {
+        pe_phases_at(wave->turns, n, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
+        phases.step_hi = memory + 2 * n;
+        phases.step_lo = memory + 3 * n;
+        phases.by_one = false;
+        offsets = pe_wave_own_offsets(wave, phases.step_hi, phases.step_lo, rows,
+                                      job->dtype == PE_FLOAT64, &phases.offset_rows);
+        phases.offsets = offsets;
+        if (offsets == NULL)
+            phases.offset_rows = 0;
+    }
+    rows_by_chunks(job, &phases, most, first, rows, out);
+    free(offsets);
+    free(memory);
+    return PE_OK;
+}
+
+/* Whether the kernel writes such rows. */
+static bool is_plain(const pe_wave_layout *layout)
+{
+    const bool both = layout->sin_at >= 0 && layout->cos_at >= 0;
+    const ptrdiff_t apart = layout->sin_at - layout->cos_at;
+    return layout->stride == 1 || (layout->stride == 2 && both && (apart == 1 || apart == -1));
+}
+
+static void scatter(const table_job *job, const char *dense, size_t rows, ptrdiff_t at, char *out)
+{
+    const size_t n = job->n, item = job->item;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < n; i++)
+            memcpy(out +
+                       (r * job->layout->row + i * (size_t)job->layout->stride + (size_t)at) * item,
+                   dense + (2 * r * n + i) * item, item);
+}
+
+/* Any other layout: dense rows first, then each element to its place. */
+static pe_status rows_scattered(table_job *job, size_t first, size_t rows, char *out,
+                                pe_problem *why)
+{
+    const pe_wave_layout *wanted = job->layout;
+    const size_t n = job->n, most = n < CHUNK ? CHUNK / n : 1;
+    const pe_wave_layout dense = {1, 0, (ptrdiff_t)n, 2 * n};
+    char *memory = malloc((rows < most ? rows : most) * 2 * n * job->item + 1);
+    if (memory == NULL)
+        return pe_fail_memory(why);
+    pe_status status = PE_OK;
+    for (size_t r = 0; status == PE_OK && r < rows; r += most) {
+        const size_t some = rows - r < most ? rows - r : most;
+        char *to = out + r * wanted->row * job->item;
+        job->layout = &dense;
+        status = rows_fit(job, first + r, some, memory, why);
+        job->layout = wanted;
+        if (status == PE_OK && wanted->sin_at >= 0)
+            scatter(job, memory, some, wanted->sin_at, to);
+        if (status == PE_OK && wanted->cos_at >= 0)
+            scatter(job, memory + n * job->item, some, wanted->cos_at, to);
+    }
+    free(memory);
+    return status;
+}
+
+static void count(table_job *job)
+{
+    pe_wave *wave;
+    memcpy(&wave, &job->wave, sizeof wave); /* the counts are all that changes in a set */
+    for (int k = 0; k < PE_PATHS; k++)
+        if (job->counts[k] != 0)
+            atomic_fetch_add_explicit(&wave->paths[k], job->counts[k], memory_order_relaxed);
+}
+
+/* Rows of a range or a list. */
+static pe_status fill_part(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const size_t live = job->wave->live;
+    job->live = live <= job->from ? 0 : live - job->from < job->n ? live - job->from : job->n;
+    if (job->wave->spec.float32)
+        status = pe_wave_rows32(job->wave, job->positions, first, rows, job->from, job->n,
+                                job->layout, job->dtype, job->bare, out, why);
+    else if (job->wave->unfit)
+        rows_unfit(job, first, rows, out);
+    else if (is_plain(job->layout))
+        status = rows_fit(job, first, rows, out, why);
+    else
+        status = rows_scattered(job, first, rows, out, why);
+    return status;
+}
+
+static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+{
+    const pe_positions *all = job->positions;
+    const size_t parts = pe_positions_parts(all), n = all->count / parts;
+    assert(first + rows <= all->count);
+    pe_status status = PE_OK;
+    job->item = pe_dtype_bytes(job->dtype);
+    if (job->n == 0)
+        return PE_OK;
+    for (size_t done = 0, some; done < rows && status == PE_OK; done += some) {
+        const size_t k = (first + done) / n, at = (first + done) % n;
+        const pe_positions part = pe_positions_part(all, k, parts);
+        some = rows - done < n - at ? rows - done : n - at;
+        job->positions = parts == 1 ? all : &part;
+        status = fill_part(job, at, some, (char *)out + done * job->layout->row * job->item, why);
+    }
+    job->positions = all;
+    count(job);
+    return status;
+}
+
+pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size_t first,
+                        size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+                        pe_problem *why)
+{
+    table_job job = {
+        .wave = wave, .positions = positions, .layout = layout, .dtype = dtype, .n = wave->spec.n};
+    return fill(&job, first, rows, out, why);
+}
+
+/* The first frequency whose element, i * stride + at, does not lie before `column`. */
+static size_t frequency_from(const table_job *job, ptrdiff_t at, size_t column)
+{
+    const size_t stride = (size_t)job->layout->stride, begin = (size_t)at;
+    const size_t i = column <= begin ? 0 : (column - begin + stride - 1) / stride;
+    return i < job->wave->spec.n ? i : job->wave->spec.n;
+}
+
+/* Where frequency `from` of those at `at` is, counted from `column`; not wanted stays so. */
+static ptrdiff_t place(const pe_wave_layout *layout, ptrdiff_t at, size_t from, size_t column)
+{
+    return at < 0 ? at : at + (ptrdiff_t)from * layout->stride - (ptrdiff_t)column;
+}
+
+pe_status pe_wave_part(const pe_wave *wave, const pe_positions *positions, size_t row,
+                       size_t column, size_t columns, const pe_wave_layout *layout, pe_dtype dtype,
+                       void *out, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    const ptrdiff_t at[] = {layout->sin_at, layout->cos_at};
+    size_t from[2], n[2];
+    table_job job = {.wave = wave, .positions = positions, .layout = layout, .dtype = dtype};
+    for (int k = 0; k < 2; k++) {
+        from[k] = at[k] < 0 ? 0 : frequency_from(&job, at[k], column);
+        n[k] = at[k] < 0 ? 0 : frequency_from(&job, at[k], column + columns) - from[k];
+    }
+    const bool together = at[0] >= 0 && at[1] >= 0 && from[0] == from[1] && n[0] == n[1];
+    for (int k = 0; k < 2 - together && status == PE_OK; k++) {
+        const pe_wave_layout part = {
+            .stride = layout->stride,
+            .sin_at = k == 0 ? place(layout, at[0], from[0], column) : -1,
+            .cos_at = k == 1 || together ? place(layout, at[1], from[k], column) : -1,
+            .row = columns};
+        job.layout = &part;
+        job.from = from[k];
+        job.n = n[k];
+        status = fill(&job, row, 1, out, why);
+        memset(job.counts, 0, sizeof job.counts);
+    }
+    return status;
+}
+
+pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,
+                       size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+                       pe_problem *why)
+{
+    table_job job = {.wave = wave,
+                     .positions = positions,
+                     .layout = layout,
+                     .dtype = dtype,
+                     .n = wave->spec.n,
+                     .bare = true};
+    return fill(&job, first, rows, out, why);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* npy_file.c - a file in NumPy's format. */
+#include <string.h>
+
+#include "files/stored.h"
+
+/* The header is a Python dictionary of three members; a cursor reads it. */
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static pe_status broken(const char *what, pe_problem *why)
+{
+    return pe_fail(why, PE_MALFORMED_REQUEST, "", "not a NumPy file: %s", what);
+}
+
+static void skip_space(cursor *c)
+{
+    while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t'))
+        c->at++;
+}
+
+static bool take(cursor *c, char wanted)
+{
+    skip_space(c);
+    if (c->at == c->end || *c->at != wanted)
+        return false;
+    c->at++;
+    return true;
+}
+
+static bool take_word(cursor *c, const char *word)
+{
+    const size_t bytes = strlen(word);
+    skip_space(c);
+    if ((size_t)(c->end - c->at) < bytes || memcmp(c->at, word, bytes) != 0)
+        return false;
+    c->at += bytes;
+    return true;
+}
+
+/* A Python string without escapes, which neither keys nor types have. */
+static bool take_string(cursor *c, char *out, size_t size)
+{
+    skip_space(c);
+    const char quote = c->at < c->end ? *c->at : '\0';
+    if (quote != '\'' && quote != '"')
+        return false;
+    const char *begin = ++c->at;
+    const char *close = memchr(begin, quote, (size_t)(c->end - begin));
+    if (close == NULL || (size_t)(close - begin) >= size)
+        return false;
+    memcpy(out, begin, (size_t)(close - begin));
+    out[close - begin] = '\0';
+    c->at = close + 1;
+    return true;
+}
+
+static bool take_size(cursor *c, size_t *out)
+{
+    size_t size = 0;
+    skip_space(c);
+    const char *begin = c->at;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+        if (!pe_size_mul(size, 10, &size) || !pe_size_add(size, (size_t)(*c->at - '0'), &size))
+            return false;
+    *out = size;
+    return c->at > begin;
+}
+
+/* (), (3,) or (3, 4) */
+static bool take_shape(cursor *c, pe_shape *out)
+{
+    *out = (pe_shape){0};
+    if (!take(c, '('))
+        return false;
+    while (!take(c, ')')) {
+        if (out->ndim == PE_MAX_DIMS || !take_size(c, &out->dim[out->ndim++]))
+            return false;
+        if (!take(c, ','))
+            return take(c, ')');
+    }
+    return true;
+}
+
+/* What the dictionary says. */
+typedef struct npy_header {
+    char descr[16];
+    pe_shape shape;
+    bool fortran;
+    bool has_descr, has_shape, has_order;
+} npy_header;
+
+static bool take_member(cursor *c, npy_header *out)
+{
+    char key[24];
+    if (!take_string(c, key, sizeof key) || !take(c, ':'))
+        return false;
+    if (strcmp(key, "descr") == 0 && !out->has_descr)
+        return out->has_descr = take_string(c, out->descr, sizeof out->descr);
+    if (strcmp(key, "shape") == 0 && !out->has_shape)
+        return out->has_shape = take_shape(c, &out->shape);
+    if (strcmp(key, "fortran_order") == 0 && !out->has_order) {
+        out->fortran = take_word(c, "True");
+        return out->has_order = out->fortran || take_word(c, "False");
+    }
+    return false;
+}
+
+static bool parse_header(cursor *c, npy_header *out)
+{
+    *out = (npy_header){0};
+    if (!take(c, '{'))
+        return false;
+    while (!take(c, '}')) {
+        if (!take_member(c, out))
+            return false;
+        if (!take(c, ',')) {
+            if (!take(c, '}'))
+                return false;
+            break;
+        }
+    }
+    skip_space(c);
+    return c->at == c->end && out->has_descr && out->has_shape && out->has_order;
+}
+
+static bool dtype_of(const char *descr, pe_dtype *out)
+{
+    static const struct {
+        const char *descr;
+        pe_dtype dtype;
+    } known[] = {{"<f4", PE_FLOAT32}, {"<f8", PE_FLOAT64}, {"<f2", PE_FLOAT16}, {"<i4", PE_INT32}};
+    for (size_t i = 0; i < PE_LEN(known); i++)
+        if (strcmp(known[i].descr, descr) == 0) {
+            *out = known[i].dtype;
+            return true;
+        }
+    return false;
+}
+
+/* Where the dictionary stands: [*begin, *begin + *length), inside the body. */
+static pe_status find_header(const unsigned char *data, size_t bytes, size_t *begin, size_t *length,
+                             pe_problem *why)
+{
+    if (bytes < 8 || memcmp(data, "\x93NUMPY", 6) != 0)
+        return broken("it does not begin with \\x93NUMPY", why);
+    if (data[6] < 1 || data[6] > 3 || data[7] != 0)
+        return broken("its version is none of 1.0, 2.0 and 3.0", why);
+    const size_t width = data[6] == 1 ? 2 : 4;
+    if (bytes < 8 + width)
+        return broken("it ends inside its header", why);
+    size_t size = 0;
+    for (size_t i = width; i-- > 0;)
+        size = size << 8 | data[8 + i];
+    if (size > bytes - 8 - width)
+        return broken("it ends inside its header", why);
+    *begin = 8 + width;
+    *length = size;
+    return PE_OK;
+}
+
+pe_status pe_npy_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
+                      pe_problem *why)
+{
+    size_t begin = 0, length = 0;
+    npy_header header;
+    pe_status status = find_header(data, bytes, &begin, &length, why);
+    if (status != PE_OK)
+        return status;
+    const char *text = (const char *)data + begin;
+    if (!parse_header(&(cursor){text, text + length}, &header))
+        return broken("its header is not {'descr': ..., 'fortran_order': ..., 'shape': (...)}",
+                      why);
+    pe_stored tensor = {.shape = header.shape,
+                        .fortran = header.fortran,
+                        .data = (const unsigned char *)data + begin + length};
+    if (!dtype_of(header.descr, &tensor.dtype))
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "the NumPy element type must be one of <f4, <f8, <f2, <i4; got \"%s\"",
+                       header.descr);
+    status = pe_stored_check_size(&tensor, "the NumPy header", bytes - begin - length, max_elements,
+                                  why);
+    if (status == PE_OK)
+        *out = tensor;
+    return status;
+}

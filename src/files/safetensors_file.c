@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* safetensors_file.c - a file in the safetensors format. */
+#include <string.h>
+
+#include "files/stored.h"
+#include "files/tree.h"
+
+/* A header of ours is a few hundred bytes. */
+#define HEADER_MAX ((size_t)1 << 20)
+
+static pe_status broken(const char *what, const char *name, pe_problem *why)
+{
+    return pe_fail(why, PE_MALFORMED_REQUEST, "", "not a safetensors file: %s%s%.40s", what,
+                   name[0] != '\0' ? " " : "", name);
+}
+
+static bool take_size(const json_t *value, size_t *out)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 0)
+        return false;
+    *out = (size_t)json_integer_value(value);
+    return true;
+}
+
+static bool read_shape(const json_t *array, pe_shape *out)
+{
+    *out = (pe_shape){.ndim = json_array_size(array)};
+    if (!json_is_array(array) || out->ndim > PE_MAX_DIMS)
+        return false;
+    for (size_t i = 0; i < out->ndim; i++)
+        if (!take_size(json_array_get(array, i), &out->dim[i]))
+            return false;
+    return true;
+}
+
+/* PE_DTYPES for a type that is not read here. */
+static bool read_dtype(const json_t *value, pe_dtype *out)
+{
+    static const char *const names[PE_DTYPES] = {[PE_FLOAT32] = "F32",
+                                                 [PE_FLOAT64] = "F64",
+                                                 [PE_FLOAT16] = "F16",
+                                                 [PE_BFLOAT16] = "BF16",
+                                                 [PE_INT32] = "I32"};
+    *out = PE_DTYPES;
+    for (pe_dtype dtype = 0; json_is_string(value) && dtype < PE_DTYPES; dtype++)
+        if (strcmp(json_string_value(value), names[dtype]) == 0)
+            *out = dtype;
+    return json_is_string(value);
+}
+
+/* One member of the header; the numbers are in [data, data + bytes). */
+static pe_status read_tensor(const char *name, const json_t *row, const unsigned char *data,
+                             size_t bytes, size_t max_elements, pe_stored *out, pe_problem *why)
+{
+    const json_t *offsets = json_object_get(row, "data_offsets");
+    size_t begin = 0, end = 0;
+    *out = (pe_stored){0};
+    if (strlen(name) >= sizeof out->name)
+        return broken("too long a tensor name:", name, why);
+    memcpy(out->name, name, strlen(name) + 1);
+    if (!json_is_object(row) || !read_shape(json_object_get(row, "shape"), &out->shape))
+        return broken("no shape of at most 8 sizes for tensor", name, why);
+    if (!read_dtype(json_object_get(row, "dtype"), &out->dtype))
+        return broken("no dtype for tensor", name, why);
+    if (json_array_size(offsets) != 2 || !take_size(json_array_get(offsets, 0), &begin) ||
+        !take_size(json_array_get(offsets, 1), &end) || begin > end || end > bytes)
+        return broken("no data_offsets inside the file for tensor", name, why);
+    out->data = data + begin;
+    out->bytes = end - begin;
+    return out->dtype == PE_DTYPES ? PE_OK
+                                   : pe_stored_check_size(out, "the safetensors header",
+                                                          end - begin, max_elements, why);
+}
+
+/* Does tensor n share bytes with one before it? */
+static bool overlaps(const pe_stored *tensors, size_t n)
+{
+    const pe_stored *last = &tensors[n];
+    for (size_t t = 0; t < n; t++)
+        if (last->data < tensors[t].data + tensors[t].bytes &&
+            tensors[t].data < last->data + last->bytes)
+            return true;
+    return false;
+}
+
+static pe_status read_header(json_t *header, const unsigned char *data, size_t bytes,
+                             size_t max_elements, pe_stored *tensors, size_t room, size_t *n,
+                             pe_problem *why)
+{
+    const char *name;
+    json_t *row;
+    size_t sum = 0;
+    *n = 0;
+    json_object_foreach(header, name, row)
+    {
+        if (strcmp(name, "__metadata__") == 0)
+            continue;
+        if (*n == room)
+            return broken("more tensors than are taken here", "", why);
+        pe_status status = read_tensor(name, row, data, bytes, max_elements, &tensors[*n], why);
+        if (status != PE_OK)
+            return status;
+        if (overlaps(tensors, *n) || !pe_size_add(sum, tensors[*n].bytes, &sum))
+            return broken("its tensors overlap", "", why);
+        (*n)++;
+    }
+    if (*n == 0)
+        return broken("it holds no tensor", "", why);
+    return sum == bytes ? PE_OK : broken("its tensors do not fill it", "", why);
+}
+
+pe_status pe_safetensors_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
+                              size_t room, size_t *n, pe_problem *why)
+{
+    const unsigned char *at = data;
+    uint64_t length = 0;
+    if (bytes < 8)
+        return broken("it ends inside its header", "", why);
+    for (size_t i = 8; i-- > 0;)
+        length = length << 8 | at[i];
+    if (length > bytes - 8 || length > HEADER_MAX)
+        return broken("its header is longer than the file or 1 MiB", "", why);
+
+    json_t *header = NULL;
+    pe_status status = pe_tree_load((const char *)at + 8, (size_t)length, JSON_REJECT_DUPLICATES,
+                                    "", &header, why);
+    if (status != PE_OK)
+        return status;
+    if (!json_is_object(header)) {
+        json_decref(header);
+        return broken("its header is not a JSON object", "", why);
+    }
+    status = read_header(header, at + 8 + length, bytes - 8 - (size_t)length, max_elements, out,
+                         room, n, why);
+    json_decref(header);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* engine_settings.c - a plan's settings for other programs, as JSON. */
+#include <string.h>
+
+#include "formats/segments.h"
+
+static void put_setting(const pe_setting *setting, pe_buffer *out)
+{
+    pe_buffer_json_string(out, setting->program);
+    pe_buffer_str(out, ":{\"value\":");
+    if (setting->text == NULL)
+        pe_buffer_str(out, "null");
+    else if (setting->json)
+        pe_buffer_str(out, setting->text);
+    else
+        pe_buffer_json_string(out, setting->text);
+    if (setting->note != NULL) {
+        pe_buffer_str(out, ",\"note\":");
+        pe_buffer_json_string(out, setting->note);
+    }
+    pe_buffer_str(out, "}");
+}
+
+void pe_settings_json(const pe_plan *plan, pe_buffer *out)
+{
+    const char *of = "";
+    pe_buffer_str(out, "{");
+    for (size_t s = 0; s < plan->n_settings; s++) {
+        const pe_setting *setting = &plan->settings[s];
+        if (strcmp(setting->of, of) == 0) {
+            pe_buffer_str(out, ",");
+        } else {
+            pe_buffer_str(out, s == 0 ? "" : "},");
+            pe_buffer_json_string(out, setting->of);
+            pe_buffer_str(out, ":{");
+        }
+        of = setting->of;
+        put_setting(setting, out);
+    }
+    pe_buffer_str(out, "}}");
+}
+
+void pe_setting_sources_json(const pe_plan *plan, pe_buffer *out)
+{
+    for (size_t s = 0; s < plan->n_setting_sources; s++) {
+        pe_buffer_str(out, s == 0 ? "{" : ",");
+        pe_buffer_json_string(out, plan->setting_sources[s].program);
+        pe_buffer_str(out, ":");
+        pe_buffer_json_string(out, plan->setting_sources[s].source);
+    }
+    pe_buffer_str(out, "}");
+}

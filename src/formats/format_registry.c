@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* format_registry.c - the output formats there are, and whether one can hold a plan's tensors. */
+#include <string.h>
+
+#include "formats/segments.h"
+
+static const pe_format json = {.name = "json",
+                               .extension = ".json",
+                               .media_type = "application/json",
+                               .holds_many = true,
+                               .ops = &pe_json_ops};
+static const pe_format npy = {.name = "npy",
+                              .extension = ".npy",
+                              .media_type = "application/x-npy",
+                              .known_length = true,
+                              .ops = &pe_npy_ops};
+static const pe_format raw = {.name = "raw",
+                              .extension = ".bin",
+                              .media_type = "application/octet-stream",
+                              .known_length = true,
+                              .ops = &pe_raw_ops};
+static const pe_format csv = {
+    .name = "csv", .extension = ".csv", .media_type = "text/csv", .ops = &pe_csv_ops};
+static const pe_format safetensors = {.name = "safetensors",
+                                      .extension = ".safetensors",
+                                      .media_type = "application/vnd.safetensors",
+                                      .holds_many = true,
+                                      .known_length = true,
+                                      .ops = &pe_safetensors_ops};
+
+const pe_format *const pe_formats[] = {&json, &npy, &raw, &csv, &safetensors, NULL};
+
+const pe_format *pe_format_by_name(const char *name)
+{
+    for (const pe_format *const *format = pe_formats; *format != NULL; format++)
+        if (strcmp((*format)->name, name) == 0)
+            return *format;
+    return NULL;
+}
+
+const pe_format *pe_format_by_extension(const char *file_name)
+{
+    const size_t bytes = strlen(file_name);
+    for (const pe_format *const *format = pe_formats; *format != NULL; format++) {
+        size_t tail = strlen((*format)->extension);
+        if (bytes > tail && strcmp(file_name + bytes - tail, (*format)->extension) == 0)
+            return *format;
+    }
+    return NULL;
+}
+
+static void list_tensors(const pe_plan *plan, pe_buffer *out)
+{
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        pe_buffer_format(out, t == 0 ? "%s" : ", %s", pe_tensor_name(plan, t));
+}
+
+/* Refuse with a sentence that ends in the names of the plan's tensors. */
+static pe_status fail_listing(const pe_plan *plan, pe_status status, const char *what,
+                              pe_problem *why)
+{
+    pe_buffer names = {0};
+    list_tensors(plan, &names);
+    status = pe_fail(why, status, "tensor", "%s: %s", what, pe_buffer_text(&names));
+    pe_buffer_free(&names);
+    return status;
+}
+
+static pe_status find_tensor(const pe_plan *plan, const char *name, size_t *out, pe_problem *why)
+{
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        if (strcmp(pe_tensor_name(plan, t), name) == 0 ||
+            (plan->tensors[t].name != NULL && strcmp(plan->tensors[t].name, name) == 0)) {
+            *out = t;
+            return PE_OK;
+        }
+    return fail_listing(plan, PE_INVALID_PARAMETER, "tensor must be one of the answer's", why);
+}
+
+pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, size_t *tensor,
+                          pe_problem *why)
+{
+    const pe_format *format = rendering->format;
+    const bool named = rendering->tensor != NULL && rendering->tensor[0] != '\0';
+    size_t chosen = 0;
+
+    if (named) {
+        pe_status status = find_tensor(plan, rendering->tensor, &chosen, why);
+        if (status != PE_OK)
+            return status;
+    }
+    if (!format->holds_many) {
+        if (plan->n_tensors == 0)
+            return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
+                           "the answer has no tensor; ask for json or safetensors");
+        if (plan->n_tensors > 1 && !named)
+            return fail_listing(plan, PE_NOT_ACCEPTABLE,
+                                "this format holds one tensor; tensor= chooses one of", why);
+        pe_status status =
+            format->ops->check == NULL ? PE_OK : format->ops->check(&plan->tensors[chosen], why);
+        if (status != PE_OK)
+            return status;
+    }
+    *tensor = chosen;
+    return PE_OK;
+}

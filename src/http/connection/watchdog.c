@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* watchdog.c - absolute deadlines of connections, and their end when the server drains. */
+#include "http/connection/watchdog.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "http/request/service.h"
+
+#define NANOSECONDS 1000000000
+#define TICK_MIN    10000000  /* ns */
+#define TICK_MAX    250000000 /* ns */
+#define REAP_EVERY  500000000 /* ns */
+
+/* Sockets looked at without letting go of the lock, and the time for others until the next. */
+#define REAP_AT_ONCE 64
+#define REAP_PAUSE   50000 /* ns */
+
+/*
+ * The lock guards the list, the counts and draining, and keeps sockets open while they are looked
+ * at or shut down: a connection is removed before the library closes its socket. No other lock is
+ * taken with it, and nothing is sent under it. Descriptors of those who are late are the thread's
+ * own.
+ */
+struct pe_watchdog {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pe_watch *first; /* the youngest */
+    size_t count;
+    uint64_t serial; /* of the youngest */
+    atomic_bool draining;
+    bool ending;
+    pe_deadlines deadlines;
+    int64_t tick, reaped_at;
+    int *late;
+    size_t n_late, late_max;
+    void (*expired)(void *context, int socket);
+    void *context;
+    pthread_t thread;
+};
+
+int64_t pe_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NANOSECONDS + now.tv_nsec;
+}
+
+static void shut(pe_watch *watch)
+{
+    watch->expired = true;
+    shutdown(watch->socket, SHUT_RDWR);
+}
+
+static pe_phase phase_of(const pe_watch *watch)
+{
+    return (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
+}
+
+/* ---- deadlines ---- */
+
+static bool is_late(const pe_watch *watch, int64_t now)
+{
+    return !watch->expired && phase_of(watch) != PE_PHASE_WORKING &&
+           now >= atomic_load_explicit(&watch->deadline, memory_order_relaxed);
+}
+
+/* A request that did not arrive gets a word, which is sent outside the lock: over a descriptor of
+ * our own, which stays open whatever the library does meanwhile. Called with the lock held. */
+static void note_late(pe_watchdog *watchdog, pe_watch *watch)
+{
+    const pe_phase phase = phase_of(watch);
+    const bool owed = phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING;
+    const int own = owed ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own < 0) {
+        shut(watch);
+        return;
+    }
+    watch->expired = true;
+    watchdog->late[watchdog->n_late++] = own;
+}
+
+/* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
+static bool make_room(pe_watchdog *watchdog)
+{
+    while (watchdog->count > watchdog->late_max) {
+        const size_t wanted = 2 * watchdog->count;
+        pthread_mutex_unlock(&watchdog->lock);
+        int *larger = realloc(watchdog->late, wanted * sizeof *larger);
+        if (larger != NULL) {
+            watchdog->late = larger;
+            watchdog->late_max = wanted;
+        }
+        pthread_mutex_lock(&watchdog->lock);
+        if (larger == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Called with the lock held, and returning with it. */
+static void dismiss_late(pe_watchdog *watchdog, int64_t now)
+{
+    if (!make_room(watchdog))
+        return;
+    watchdog->n_late = 0;
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        if (is_late(watch, now))
+            note_late(watchdog, watch);
+    pthread_mutex_unlock(&watchdog->lock);
+    for (size_t i = 0; i < watchdog->n_late; i++) {
+        watchdog->expired(watchdog->context, watchdog->late[i]);
+        shutdown(watchdog->late[i], SHUT_RDWR);
+        close(watchdog->late[i]);
+    }
+    pthread_mutex_lock(&watchdog->lock);
+}
+
+/* ---- clients that have left ---- */
+
+/*
+ * A client's end that arrives together with its last bytes is one event to epoll, after which the
+ * library takes a short read for the end of it: such a connection would stay until its deadline.
+ * Whoever has left twice in a row, with no answer on its way, is gone.
+ */
+static bool may_have_left(const pe_watch *watch)
+{
+    const pe_phase phase = phase_of(watch);
+    return !watch->expired && phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING;
+}
+
+/* Has the client ended its side, and has all that it sent been read? */
+static bool has_left(const pe_watch *watch)
+{
+    char next;
+    return may_have_left(watch) && recv(watch->socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* Look at some connections that are older than `serial`. Returns the serial of the last one, 0 when
+ * that was the oldest. Called with the lock held. */
+static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
+{
+    pe_watch *watch = watchdog->first;
+    while (watch != NULL && watch->serial >= serial)
+        watch = watch->next;
+    for (int n = 0; watch != NULL; watch = watch->next) {
+        const bool left = has_left(watch);
+        if (left && watch->left)
+            shut(watch);
+        watch->left = left;
+        if (++n == REAP_AT_ONCE)
+            return watch->serial;
+    }
+    return 0;
+}
+
+/* Called with the lock held, and returning with it. */
+static void reap(pe_watchdog *watchdog)
+{
+    const struct timespec pause = {.tv_nsec = REAP_PAUSE};
+    for (uint64_t at = UINT64_MAX; (at = reap_some(watchdog, at)) > 0 && !watchdog->ending;) {
+        pthread_mutex_unlock(&watchdog->lock);
+        nanosleep(&pause, NULL); /* or those who wait for the lock would not get it */
+        pthread_mutex_lock(&watchdog->lock);
+    }
+}
+
+/* ---- the thread ---- */
+
+/* Wait for a change or `nanoseconds`. Called with the lock held. */
+static void wait(pe_watchdog *watchdog, int64_t nanoseconds)
+{
+    int64_t until = pe_clock() + nanoseconds;
+    struct timespec at = {.tv_sec = until / NANOSECONDS, .tv_nsec = until % NANOSECONDS};
+    pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &at);
+}
+
+static void *watch_all(void *context)
+{
+    pe_watchdog *watchdog = context;
+    pthread_mutex_lock(&watchdog->lock);
+    while (!watchdog->ending) {
+        const int64_t now = pe_clock();
+        dismiss_late(watchdog, now);
+        if (now - watchdog->reaped_at >= REAP_EVERY) {
+            reap(watchdog);
+            watchdog->reaped_at = now;
+        }
+        if (!watchdog->ending)
+            wait(watchdog, watchdog->tick);
+    }
+    pthread_mutex_unlock(&watchdog->lock);
+    return NULL;
+}
+
+/* Fine enough that the shortest deadline is kept to a tenth. */
+static int64_t tick_of(const pe_deadlines *deadlines)
+{
+    int64_t least = deadlines->receive < deadlines->send ? deadlines->receive : deadlines->send;
+    int64_t tick = least / 10;
+    return tick < TICK_MIN ? TICK_MIN : tick > TICK_MAX ? TICK_MAX : tick;
+}
+
+pe_status pe_watchdog_make(const pe_deadlines *deadlines,
+                           void (*expired)(void *context, int socket), void *context,
+                           pe_watchdog **out, pe_problem *why)
+{
+    pe_watchdog *watchdog = calloc(1, sizeof *watchdog);
+    if (watchdog == NULL)
+        return pe_fail_memory(why);
+    watchdog->deadlines = *deadlines;
+    watchdog->tick = tick_of(deadlines);
+    watchdog->expired = expired;
+    watchdog->context = context;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&watchdog->lock, NULL);
+    pthread_cond_init(&watchdog->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&watchdog->thread, NULL, watch_all, watchdog) != 0) {
+        pthread_cond_destroy(&watchdog->changed);
+        pthread_mutex_destroy(&watchdog->lock);
+        free(watchdog);
+        return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+    }
+    *out = watchdog;
+    return PE_OK;
+}
+
+void pe_watchdog_free(pe_watchdog *watchdog)
+{
+    if (watchdog == NULL)
+        return;
+    pthread_mutex_lock(&watchdog->lock);
+    watchdog->ending = true;
+    pthread_cond_broadcast(&watchdog->changed);
+    pthread_mutex_unlock(&watchdog->lock);
+    pthread_join(watchdog->thread, NULL);
+    pthread_cond_destroy(&watchdog->changed);
+    pthread_mutex_destroy(&watchdog->lock);
+    free(watchdog->late);
+    free(watchdog);
+}
+
+void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
+{
+    watch->socket = socket;
+    watch->expired = false;
+    watch->left = false;
+    pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
+    pthread_mutex_lock(&watchdog->lock);
+    watch->previous = NULL;
+    watch->serial = ++watchdog->serial;
+    watch->next = watchdog->first;
+    if (watch->next != NULL)
+        watch->next->previous = watch;
+    watchdog->first = watch;
+    watchdog->count++;
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    if (watch->previous != NULL)
+        watch->previous->next = watch->next;
+    else
+        watchdog->first = watch->next;
+    if (watch->next != NULL)
+        watch->next->previous = watch->previous;
+    watchdog->count--;
+    if (watchdog->count == 0)
+        pthread_cond_broadcast(&watchdog->changed);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t now)
+{
+    const int64_t allowed[] = {
+        [PE_PHASE_FRESH] = watchdog->deadlines.receive,
+        [PE_PHASE_RECEIVING] = watchdog->deadlines.receive,
+        [PE_PHASE_SENDING] = watchdog->deadlines.send,
+        [PE_PHASE_IDLE] = watchdog->deadlines.idle,
+    };
+    if (phase != PE_PHASE_WORKING)
+        atomic_store_explicit(&watch->deadline, now + allowed[phase], memory_order_relaxed);
+    /* Sequentially consistent with `draining`: either the drain sees the idle connection or the
+     * connection sees the drain. */
+    atomic_store(&watch->phase, (int)phase);
+    if (phase == PE_PHASE_IDLE && atomic_load(&watchdog->draining))
+        shutdown(watch->socket, SHUT_RDWR);
+}
+
+void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
+{
+    int64_t until = pe_clock() + timeout_ms * 1000000;
+    pthread_mutex_lock(&watchdog->lock);
+    atomic_store(&watchdog->draining, true);
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
+        int phase = atomic_load(&watch->phase);
+        if (phase == PE_PHASE_FRESH || phase == PE_PHASE_IDLE)
+            shut(watch);
+    }
+    for (int64_t left; watchdog->count > 0 && (left = until - pe_clock()) > 0;)
+        wait(watchdog, left);
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        shut(watch);
+    pthread_mutex_unlock(&watchdog->lock);
+}
+
+size_t pe_watchdog_count(pe_watchdog *watchdog)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    size_t count = watchdog->count;
+    pthread_mutex_unlock(&watchdog->lock);
+    return count;
+}

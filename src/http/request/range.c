@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* range.c - which bytes of a representation a client wants. */
+#include "http/request/range.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Digits at *at into *out, saturating; false when there are none. */
+static bool read_number(const char **at, uint64_t *out)
+{
+    size_t digits = strspn(*at, "0123456789");
+    uint64_t number = 0;
+    for (size_t i = 0; i < digits; i++) {
+        uint64_t digit = (uint64_t)((*at)[i] - '0');
+        number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
+    }
+    *at += digits;
+    *out = number;
+    return digits > 0;
+}
+
+static void set_part(pe_range *out, uint64_t first, uint64_t last, uint64_t length)
+{
+    out->kind = PE_RANGE_PART;
+    out->first = first;
+    out->bytes = last - first + 1;
+    snprintf(out->text, sizeof out->text, "bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64, first, last,
+             length);
+}
+
+static void set_nowhere(pe_range *out, uint64_t length)
+{
+    out->kind = PE_RANGE_NOWHERE;
+    snprintf(out->text, sizeof out->text, "bytes */%" PRIu64, length);
+}
+
+/* "a-b", "a-" or "-n": positions, or the last n bytes. */
+static void read_one(const char *at, uint64_t length, pe_range *out)
+{
+    uint64_t first = 0, last = UINT64_MAX;
+    bool has_first = read_number(&at, &first);
+    if (*at++ != '-')
+        return;
+    bool has_last = read_number(&at, &last);
+    if (at[strspn(at, " \t")] != '\0' || (!has_first && !has_last) ||
+        (has_first && has_last && last < first))
+        return;
+    if (!has_first) {
+        first = last < length ? length - last : 0;
+        first = last == 0 ? length : first; /* the last no bytes: nowhere */
+        last = UINT64_MAX;
+    }
+    if (first >= length)
+        set_nowhere(out, length);
+    else
+        set_part(out, first, has_first && has_last && last < length ? last : length - 1, length);
+}
+
+void pe_range_read(const char *range, const char *if_range, const char *etag, uint64_t length,
+                   pe_range *out)
+{
+    *out = (pe_range){.kind = PE_RANGE_WHOLE};
+    if (range == NULL || strncasecmp(range, "bytes=", 6) != 0)
+        return;
+    if (if_range != NULL && strcmp(if_range, etag) != 0)
+        return;
+    range += 6;
+    read_one(range + strspn(range, " \t"), length, out);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* softmax_scale.c - what multiplies attention logits, where that is not 1/sqrt(head_dim). */
+#include <mpfr.h>
+
+#include "exact/wave.h"
+#include "models/kinds.h"
+
+/* width^(-1/2) (1 + mscale ln(factor) / 10)^2 */
+typedef struct scale {
+    double width, mscale, factor;
+} scale;
+
+static void eval(const void *context, size_t index, mpfr_ptr out)
+{
+    const scale *s = context;
+    mpfr_t stretch;
+    (void)index;
+    mpfr_init2(stretch, mpfr_get_prec(out) + 32);
+    mpfr_set_d(stretch, s->factor, MPFR_RNDN);
+    mpfr_log(stretch, stretch, MPFR_RNDN);
+    mpfr_mul_d(stretch, stretch, s->mscale, MPFR_RNDN);
+    mpfr_div_ui(stretch, stretch, 10, MPFR_RNDN);
+    mpfr_add_ui(stretch, stretch, 1, MPFR_RNDN);
+    mpfr_sqr(stretch, stretch, MPFR_RNDN);
+    mpfr_set_d(out, s->width, MPFR_RNDN);
+    mpfr_rec_sqrt(out, out, MPFR_RNDN);
+    mpfr_mul(out, out, stretch, MPFR_RNDN);
+    mpfr_clear(stretch);
+}
+
+static double real_or(const pe_values *values, const char *name, double otherwise)
+{
+    return pe_values_present(values, name) ? pe_values_real(values, name) : otherwise;
+}
+
+/**
+ * Latent attention: (qk_nope_head_dim + qk_rope_head_dim)^(-1/2), times the square of what
+ * mscale_all_dim makes of the factor where frequencies are scaled. Elsewhere query_pre_attn_scalar
+ * ^(-1/2), or attention_multiplier.
+ *
+ * Source    DeepseekV3Attention.__init__, Gemma2Attention and GraniteAttention in
+ *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532.
+ * Accuracy  correctly rounded.
+ */
+void pe_softmax_resolve(pe_reader *reader)
+{
+    pe_model *model = reader->model;
+    double nope = 0, rope = 0;
+    scale s = {.factor = 1};
+    if (reader->status != PE_OK || model->n_kinds == 0 || model->kinds[0].resource == NULL)
+        return;
+    const pe_values *values = &model->kinds[0].values;
+    if (pe_reader_fact(reader, PE_FACT_ATTENTION_MULTIPLIER, &model->softmax_scale, NULL)) {
+        model->has_softmax_scale = true;
+        return;
+    }
+    if (pe_reader_has(reader, PE_FACT_ROPE_HEAD_DIM) &&
+        pe_reader_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope, NULL) &&
+        pe_reader_fact(reader, PE_FACT_ROPE_HEAD_DIM, &rope, NULL)) {
+        s.width = nope + rope;
+        s.factor = real_or(values, "factor", 1);
+        s.mscale = real_or(values, "mscale_all_dim", 0);
+    } else if (!pe_reader_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL)) {
+        return;
+    }
+    model->has_softmax_scale = true;
+    model->softmax_scale = pe_exact_round(PE_FLOAT64, eval, &s, 0);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* token_runs.h - a sequence as spans of tokens of one kind: "text:4,image,text:2". */
+#ifndef PE_PLAN_TOKEN_RUNS_H
+#define PE_PLAN_TOKEN_RUNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/status.h"
+
+/** Tokens of one kind, one after the other. */
+typedef struct pe_span {
+    size_t choice;  /* an index into the kinds there are */
+    int64_t length; /* 0: not told */
+} pe_span;
+
+/** Spans of a request; the list is owned (free). */
+typedef struct pe_spans {
+    pe_span *list;
+    size_t n;
+} pe_spans;
+
+/** Longest span. */
+#define PE_SPAN_MAX 2147483647
+
+/**
+ * Parse "KIND:LENGTH,KIND,...": at most n_max spans of the NULL-terminated kinds.
+ * Errors  MALFORMED_REQUEST (does not parse), INVALID_PARAMETER (no such kind; a length that is no
+ *         integer from 1 to PE_SPAN_MAX; too many spans).
+ */
+pe_status pe_spans_parse(const char *text, size_t bytes, const char *const *kinds, size_t n_max,
+                         const char *name, pe_spans *out, pe_problem *why) PE_MUST_CHECK;
+
+/** Canonical text: what pe_spans_parse reads. */
+void pe_spans_print(const pe_spans *spans, const char *const *kinds, pe_buffer *out);
+
+#endif

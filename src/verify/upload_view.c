@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/* upload_view.c - an upload as rows of doubles, and where each belongs. */
+#include "verify/upload_view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tensors by name ----------------------------------------------------------------------------
+ */
+
+static void shape_text(const pe_shape *shape, pe_buffer *out)
+{
+    pe_buffer_str(out, "[");
+    for (size_t d = 0; d < shape->ndim; d++)
+        pe_buffer_format(out, "%s%zu", d == 0 ? "" : ", ", shape->dim[d]);
+    pe_buffer_str(out, "]");
+}
+
+static pe_status fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
+                            pe_problem *why)
+{
+    char where[128];
+    pe_buffer a = {0}, b = {0};
+    shape_text(wanted, &a);
+    shape_text(got, &b);
+    snprintf(where, sizeof where, "table/%s", name);
+    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s, got %s", name,
+            pe_buffer_text(&a), pe_buffer_text(&b));
+    pe_buffer_free(&a);
+    pe_buffer_free(&b);
+    return PE_INVALID_PARAMETER;
+}
+
+static size_t find_upload(const pe_claim *claim, const char *name)
+{
+    size_t u = 0;
+    while (u < claim->n_uploads && strcmp(claim->uploads[u].name, name) != 0)
+        u++;
+    return u;
+}
+
+static void list_names(const pe_plan *plan, pe_buffer *out)
+{
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        pe_buffer_format(out, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
+}
+
+/* Uploads into the order of the plan's tensors; a lone nameless one is the lone tensor. */
+static pe_status match_names(pe_claim *claim, const pe_plan *plan, pe_problem *why)
+{
+    pe_buffer names = {0};
+    pe_status status = PE_OK;
+    if (claim->n_uploads == 1 && plan->n_tensors == 1 && claim->uploads[0].name[0] == '\0')
+        snprintf(claim->uploads[0].name, sizeof claim->uploads[0].name, "%s",
+                 plan->tensors[0].name);
+    list_names(plan, &names);
+    for (size_t t = 0; t < plan->n_tensors && status == PE_OK; t++) {
+        const size_t u = find_upload(claim, plan->tensors[t].name);
+        if (u == claim->n_uploads) {
+            status = pe_fail(why, PE_MISSING_PARAMETER, "table",
+                             "%s is missing: the table of these parameters has %s",
+                             plan->tensors[t].name, pe_buffer_text(&names));
+            break;
+        }
+        const pe_upload swapped = claim->uploads[t];
+        claim->uploads[t] = claim->uploads[u];
+        claim->uploads[u] = swapped;
+    }
+    if (status == PE_OK && claim->n_uploads > plan->n_tensors)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "table",
+                         "%s is no tensor of these parameters, whose table has %s",
+                         claim->uploads[plan->n_tensors].name, pe_buffer_text(&names));
+    pe_buffer_free(&names);
+    return status;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------
+ */
+
+/* A masked bias is -inf; a NaN is nothing. */
+static pe_status check_numbers(const pe_claim *claim, const char *name, const pe_array *array,
+                               pe_problem *why)
+{
+    const size_t bytes = pe_dtype_bytes(array->dtype);
+    const bool masks = strcmp(claim->resource->encoding, "alibi") == 0;
+    char where[128];
+    for (size_t e = 0; e < array->elements; e++) {
+        const double value = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
+        if (isfinite(value) || (masks && isinf(value) && value < 0))
+            continue;
+        snprintf(where, sizeof where, "table/%s", name);
+        return pe_fail(why, PE_INVALID_PARAMETER, where, "element %zu of %s is not a finite number",
+                       e, name);
+    }
+    return PE_OK;
+}
+
+static void to_doubles(const pe_array *array, size_t width, size_t stride, double *out)
+{
+    const size_t bytes = pe_dtype_bytes(array->dtype);
+    for (size_t e = 0; e < array->elements; e++)
+        out[e / width * stride + e % width] =
+            pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
+}
+
+static pe_status make_doubles(size_t n, double **out, pe_problem *why)
+{
+    *out = malloc((n == 0 ? 1 : n) * sizeof **out);
+    return *out == NULL ? pe_fail_memory(why) : PE_OK;
+}
+
+/* ---- the three kinds ----------------------------------------------------------------------------
+ */
+
+/* Same sizes but for leading ones and, where `width` allows it, the last. */
+static bool same_rows(const pe_shape *a, const pe_shape *b, bool any_width)
+{
+    size_t i = 0, j = 0;
+    while (i + 2 < a->ndim && a->ndim - i > b->ndim && a->dim[i] == 1)
+        i++;
+    while (j + 2 < b->ndim && b->ndim - j > a->ndim && b->dim[j] == 1)
+        j++;
+    if (a->ndim - i != b->ndim - j)
+        return false;
+    for (; i < a->ndim; i++, j++)
+        if (a->dim[i] != b->dim[j] && !(any_width && i + 1 == a->ndim && b->dim[j] > 0))
+            return false;
+    return true;
+}
+
+static pe_status lay_out_table(pe_sheet *sheet, const pe_plan *plan, pe_problem *why)
+{
+    const pe_claim *claim = sheet->claim;
+    const size_t tokens = pe_values_find(&claim->values, "positions")->positions.count;
+    sheet->tokens = sheet->n = sheet->rows = tokens;
+    sheet->rest = sheet->inner = 1;
+    for (size_t t = 0; t < claim->n_uploads; t++) {
+        const pe_array *array = &claim->uploads[t].array;
+        const bool flat = plan->tensors[t].shape.dim[0] != tokens;
+        if (!same_rows(&plan->tensors[t].shape, &array->shape, !flat))
+            return fail_shape(claim->uploads[t].name, &plan->tensors[t].shape, &array->shape, why);
+        sheet->part_at[t] = sheet->width;
+        sheet->width += array->elements / tokens;
+        sheet->misfit |= array->elements != plan->tensors[t].elements;
+    }
+    sheet->part_at[claim->n_uploads] = sheet->width;
+    pe_status status = make_doubles(sheet->rows * sheet->width, &sheet->got, why);
+    for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
+        to_doubles(&claim->uploads[t].array, sheet->part_at[t + 1] - sheet->part_at[t],
+                   sheet->width, sheet->got + sheet->part_at[t]);
+    return status;
+}
+
+static pe_status lay_out_plain(pe_sheet *sheet, const pe_plan *plan, pe_problem *why)
+{
+    const pe_claim *claim = sheet->claim;
+    for (size_t t = 0; t < claim->n_uploads; t++) {
+        const pe_shape *wanted = &plan->tensors[t].shape, *shape = &claim->uploads[t].array.shape;
+        const bool same = same_rows(wanted, shape, false);
+        const bool folded = shape->ndim == 3 && wanted->ndim == 3 && claim->n_uploads == 1 &&
+                            (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
+                            shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
+        if (!same && !folded)
+            return fail_shape(claim->uploads[t].name, wanted, shape, why);
+        sheet->misfit |= !same;
+        sheet->part_at[t] = sheet->elements;
+        sheet->elements += claim->uploads[t].array.elements;
+    }
+    sheet->part_at[claim->n_uploads] = sheet->elements;
+    sheet->width = PE_PLAIN_ROW;
+    sheet->rows = sheet->tokens = sheet->n = (sheet->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
+    sheet->rest = sheet->inner = 1;
+    pe_status status = make_doubles(sheet->elements, &sheet->got, why);
+    for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
+        to_doubles(&claim->uploads[t].array, 1, 1, sheet->got + sheet->part_at[t]);
+    return status;
+}
+
+static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *why)
+{
+    const pe_shape *in = &claim->inputs.shape, *out = &claim->uploads[0].array.shape;
+    const int64_t ndim = (int64_t)in->ndim;
+    const int64_t at = claim->seq_axis < 0 ? claim->seq_axis + ndim : claim->seq_axis;
+    if (in->ndim < 2)
+        return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
+                       "inputs must have channels along the last axis and tokens along another");
+    if (at < 0 || at >= ndim - 1)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must name an axis of inputs before the last, got %lld",
+                       (long long)claim->seq_axis);
+    if (in->ndim != out->ndim || memcmp(in->dim, out->dim, in->ndim * sizeof in->dim[0]) != 0) {
+        fail_shape("rotated", in, out, why);
+        return pe_fail(why, PE_INVALID_PARAMETER, "rotated",
+                       "inputs and rotated must have the same shape");
+    }
+    const size_t head_dim = (size_t)pe_values_int(&claim->values, "head_dim");
+    if (in->dim[in->ndim - 1] != head_dim)
+        return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
+                       "the last axis of inputs must have head_dim = %zu channels, got %zu",
+                       head_dim, in->dim[in->ndim - 1]);
+    *axis = (size_t)at;
+    return PE_OK;
+}
+
+static pe_status lay_out_vectors(pe_sheet *sheet, pe_problem *why)
+{
+    const pe_claim *claim = sheet->claim;
+    const pe_positions *positions = &pe_values_find(&claim->values, "positions")->positions;
+    size_t axis, outer = 1;
+    pe_status status = check_vectors(claim, &axis, why);
+    if (status != PE_OK)
+        return status;
+    const pe_shape *shape = &claim->inputs.shape;
+    sheet->width = shape->dim[shape->ndim - 1];
+    sheet->n = shape->dim[axis];
+    sheet->inner = 1;
+    for (size_t d = 0; d < axis; d++)
+        outer *= shape->dim[d];
+    for (size_t d = axis + 1; d + 1 < shape->ndim; d++)
+        sheet->inner *= shape->dim[d];
+    const size_t batches = positions->shape.ndim == 2 ? positions->shape.dim[0] : 1;
+    if (positions->count != batches * sheet->n || (batches > 1 && batches != shape->dim[0]) ||
+        (batches > 1 && axis == 0))
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must give one for each of the %zu tokens of inputs, got %zu",
+                       sheet->n, positions->count);
+    sheet->tokens = positions->count;
+    sheet->rest = outer / batches;
+    sheet->rows = outer * sheet->n * sheet->inner;
+    sheet->n_parts = 1;
+    sheet->part_at[1] = sheet->width;
+    status = make_doubles(sheet->rows * sheet->width, &sheet->got, why);
+    if (status == PE_OK)
+        status = make_doubles(sheet->rows * sheet->width, &sheet->inputs, why);
+    if (status != PE_OK)
+        return status;
+    to_doubles(&claim->uploads[0].array, 1, 1, sheet->got);
+    to_doubles(&claim->inputs, 1, 1, sheet->inputs);
+    return check_numbers(claim, "inputs", &claim->inputs, why);
+}
+
+/* ---- the sheet ----------------------------------------------------------------------------------
+ */
+
+static bool has_waves(const pe_claim *claim, pe_sheet *sheet)
+{
+    const pe_value *positions = pe_values_find(&claim->values, "positions");
+    sheet->view = pe_wave_view_find(claim->resource);
+    if (sheet->view == NULL || positions == NULL || !positions->present ||
+        (!sheet->rotated && positions->positions.shape.ndim != 1))
+        return false;
+    if (!sheet->rotated)
+        return sheet->view->geometry(&claim->values, &sheet->geometry);
+    pe_geometry_of_vectors(&claim->values, &sheet->geometry);
+    return true;
+}
+
+static pe_status check_elements(const pe_claim *claim, const pe_verify_limits *bounds,
+                                pe_problem *why)
+{
+    size_t elements = 0;
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        elements += claim->uploads[u].array.elements;
+    if (elements > bounds->max_elements) {
+        pe_fail(why, PE_TOO_MANY_ELEMENTS, "table",
+                "the upload holds %zu elements, at most %zu are verified at once; send some of "
+                "the positions",
+                elements, bounds->max_elements);
+        why->max_elements = bounds->max_elements;
+        why->requested_elements = elements;
+        return PE_TOO_MANY_ELEMENTS;
+    }
+    return elements > 0 ? PE_OK
+                        : pe_fail(why, PE_MISSING_PARAMETER, "table",
+                                  "table is required: the numbers to verify");
+}
+
+static pe_status lay_out(pe_sheet *sheet, const pe_plan *plan, pe_problem *why)
+{
+    if (has_waves(sheet->claim, sheet))
+        return sheet->rotated ? lay_out_vectors(sheet, why) : lay_out_table(sheet, plan, why);
+    sheet->view = NULL;
+    return lay_out_plain(sheet, plan, why);
+}
+
+pe_status pe_sheet_make(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
+                        const pe_verify_limits *bounds, pe_sheet *out, pe_problem *why)
+{
+    pe_plan plan = {0};
+    pe_sheet sheet = {.claim = claim, .rotated = claim->inputs.elements > 0};
+    pe_status status = check_elements(claim, bounds, why);
+    if (status == PE_OK)
+        status = claim->resource->plan(&claim->values, tables, limits, &plan, why);
+    if (status == PE_OK && !sheet.rotated)
+        status = match_names(claim, &plan, why);
+    for (size_t u = 0; u < claim->n_uploads && status == PE_OK; u++)
+        status = check_numbers(claim, claim->uploads[u].name, &claim->uploads[u].array, why);
+    if (status == PE_OK)
+        status = lay_out(&sheet, &plan, why);
+    pe_plan_free(&plan);
+    if (status != PE_OK) {
+        pe_sheet_free(&sheet);
+        return status;
+    }
+    sheet.n_parts = claim->n_uploads;
+    if (sheet.view != NULL)
+        sheet.elements = sheet.rows * sheet.width;
+    *out = sheet;
+    return PE_OK;
+}
+
+void pe_sheet_free(pe_sheet *sheet)
+{
+    free(sheet->got);
+    free(sheet->inputs);
+    sheet->got = sheet->inputs = NULL;
+}
+
+/* ---- a sample -----------------------------------------------------------------------------------
+ */
+
+#define SAMPLE_ROWS 4 /* of a token */
+
+/* Token k of n: a quarter from the start, a quarter up to the end, the rest spread between. */
+static size_t sampled_token(size_t k, size_t n, size_t tokens)
+{
+    const size_t quarter = n / 4, spread = n - 2 * quarter;
+    if (k < quarter)
+        return k;
+    if (k >= n - quarter)
+        return tokens - (n - k);
+    return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
+}
+
+static pe_status copy_rows(const pe_sheet *from, pe_sheet *to, pe_positions *positions,
+                           pe_problem *why)
+{
+    const size_t bytes = from->width * sizeof(double), each = from->rest * from->inner;
+    const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {to->tokens}}, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t k = 0; k < to->tokens; k++) {
+        const size_t token = sampled_token(k, to->tokens, from->tokens);
+        ((double *)list.data)[k] = pe_positions_at(all, token);
+        for (size_t o = 0; o < to->inner; o++) {
+            const size_t row = pe_sheet_row(from, token, o * each / to->inner);
+            const size_t at = pe_sheet_row(to, k, o);
+            memcpy(to->got + at * to->width, from->got + row * from->width, bytes);
+            if (to->inputs != NULL)
+                memcpy(to->inputs + at * to->width, from->inputs + row * from->width, bytes);
+        }
+    }
+    status = pe_positions_from_list(&list, "positions", positions, why);
+    pe_array_free(&list);
+    return status;
+}
+
+pe_status pe_sheet_sample(const pe_sheet *sheet, pe_sheet *out, pe_positions *positions,
+                          bool *sampled, pe_problem *why)
+{
+    const size_t each = sheet->rest * sheet->inner;
+    pe_sheet made = *sheet;
+    made.rest = 1;
+    made.inner = each < SAMPLE_ROWS ? each : SAMPLE_ROWS;
+    made.tokens = made.n = PE_SAMPLE_ELEMENTS / (sheet->width * made.inner) + 32;
+    *sampled =
+        sheet->view != NULL && sheet->elements > PE_SAMPLE_ELEMENTS && made.tokens < sheet->tokens;
+    if (!*sampled)
+        return PE_OK;
+    made.rows = made.tokens * made.inner;
+    made.elements = made.rows * made.width;
+    made.got = made.inputs = NULL;
+    pe_status status = make_doubles(made.elements, &made.got, why);
+    if (status == PE_OK && sheet->rotated)
+        status = make_doubles(made.elements, &made.inputs, why);
+    if (status == PE_OK)
+        status = copy_rows(sheet, &made, positions, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_sheet_free(&made);
+    return status;
+}
+
+/* ---- where things are ---------------------------------------------------------------------------
+ */
+
+size_t pe_sheet_row(const pe_sheet *sheet, size_t token, size_t o)
+{
+    const size_t b = token / sheet->n, i = token % sheet->n;
+    return ((b * sheet->rest + o / sheet->inner) * sheet->n + i) * sheet->inner + o % sheet->inner;
+}
+
+size_t pe_sheet_token(const pe_sheet *sheet, size_t row)
+{
+    const size_t i = row / sheet->inner % sheet->n, outer = row / sheet->inner / sheet->n;
+    return outer / sheet->rest * sheet->n + i;
+}
+
+size_t pe_sheet_row_width(const pe_sheet *sheet, size_t row)
+{
+    const size_t left = sheet->elements - row * sheet->width;
+    return left < sheet->width ? left : sheet->width;
+}
+
+size_t pe_sheet_plan_work(const pe_sheet *sheet)
+{
+    return 4096 + (sheet->view != NULL ? 512 * sheet->geometry.pairs : 0);
+}
+
+void pe_sheet_index(const pe_sheet *sheet, size_t row, size_t column, pe_bad *out)
+{
+    const pe_claim *claim = sheet->claim;
+    size_t t = 0;
+    const bool plain = sheet->view == NULL;
+    const size_t at = plain ? row * sheet->width + column : column;
+    while (t + 1 < sheet->n_parts && at >= sheet->part_at[t + 1])
+        t++;
+    const pe_shape *shape = &claim->uploads[t].array.shape;
+    size_t e = at - sheet->part_at[t];
+    if (!plain)
+        e += row * (sheet->part_at[t + 1] - sheet->part_at[t]);
+    out->tensor = claim->uploads[t].name;
+    out->ndim = shape->ndim;
+    for (size_t d = shape->ndim; d-- > 0;) {
+        out->index[d] = e % shape->dim[d];
+        e /= shape->dim[d];
+    }
+}
