@@ -21,9 +21,9 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
     size_t n = 0;
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         names[n++] = encodings[e].name;
-    for (size_t r = 0; pe_resources[r] != NULL && n < PE_LEN(names); r++)
-        if (pe_resources[r]->kind == PE_TABLE)
-            names[n++] = pe_resources[r]->name;
+    for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
+        if (pe_registry[r]->kind == PE_TABLE)
+            names[n++] = pe_registry[r]->name;
     const char *near = pe_nearest_name(encoding, names, n);
     return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
                    "encoding must be rope, sinusoidal, alibi, or a table that GET /v1 lists "
@@ -45,35 +45,35 @@ pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource
             name = encodings[e].resource;
     if (slopes && strcmp(encoding, "alibi") == 0)
         name = "alibi/slopes";
-    *out = pe_resource_find(name);
+    *out = pe_registry_find(name);
     if (*out == NULL || (*out)->kind != PE_TABLE || encoding[0] == '/')
         return fail_encoding(encoding, why);
     return PE_OK;
 }
 
 /* The answer is a report, whatever a table's may be. */
-static pe_status check_report(const pe_ask *ask, pe_problem *why)
+static pe_status check_report(const pe_query *query, pe_problem *why)
 {
-    if (ask->format != NULL && strcmp(ask->format->name, "json") != 0)
+    if (query->format != NULL && strcmp(query->format->name, "json") != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "format",
                        "format must be json: the answer is a report; got \"%s\"",
-                       ask->format->name);
-    if (ask->base64)
+                       query->format->name);
+    if (query->base64)
         return pe_fail(why, PE_INVALID_PARAMETER, "encoding_format",
                        "encoding_format must be float: the answer is a report; got \"base64\"");
-    if (ask->tensor[0] != '\0')
+    if (query->tensor[0] != '\0')
         return pe_fail(why, PE_INVALID_PARAMETER, "tensor",
                        "tensor does not go with a verification, whose answer is a report");
     return PE_OK;
 }
 
-pe_status pe_claim_take(pe_claim *claim, pe_ask *ask, pe_problem *why)
+pe_status pe_claim_take(pe_claim *claim, pe_query *query, pe_problem *why)
 {
-    const pe_status status = check_report(ask, why);
-    const pe_value *numerics = pe_values_find(&ask->values, "numerics");
+    const pe_status status = check_report(query, why);
+    const pe_value *numerics = pe_values_find(&query->values, "numerics");
     claim->any_numerics = numerics == NULL || !numerics->given;
-    claim->values = ask->values;
-    ask->values = (pe_values){0};
-    pe_ask_free(ask);
+    claim->values = query->values;
+    query->values = (pe_values){0};
+    pe_query_free(query);
     return status;
 }

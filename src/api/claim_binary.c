@@ -14,12 +14,12 @@ enum { ENCODING, TOLERANCE, SEQ_AXIS, OWN };
 static const char *const own_names[OWN] = {
     [ENCODING] = "encoding", [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis"};
 
-typedef struct query {
+typedef struct claim_string {
     char own[OWN][64];
     bool seen[OWN];
     bool has_positions, has_head_dim, has_dtype;
     pe_buffer rest; /* of the resource, '&' after each */
-} query;
+} claim_string;
 
 static bool is(const char *text, size_t bytes, const char *name)
 {
@@ -42,7 +42,7 @@ static bool copy_value(const char *text, size_t bytes, char *out, size_t room)
     return true;
 }
 
-static pe_status take_pair(query *q, const char *text, size_t bytes, pe_problem *why)
+static pe_status take_pair(claim_string *q, const char *text, size_t bytes, pe_problem *why)
 {
     const char *equals = memchr(text, '=', bytes);
     const size_t name = equals != NULL ? (size_t)(equals - text) : bytes;
@@ -50,7 +50,7 @@ static pe_status take_pair(query *q, const char *text, size_t bytes, pe_problem 
         if (!is(text, name, own_names[o]))
             continue;
         if (q->seen[o])
-            return pe_fail_repeated(own_names[o], own_names[o], why);
+            return pe_query_fail_repeated(own_names[o], own_names[o], why);
         q->seen[o] = true;
         if (equals != NULL &&
             !copy_value(equals + 1, bytes - name - 1, q->own[o], sizeof q->own[o]))
@@ -67,7 +67,7 @@ static pe_status take_pair(query *q, const char *text, size_t bytes, pe_problem 
     return PE_OK;
 }
 
-static pe_status split(query *q, const char *text, size_t bytes, pe_problem *why)
+static pe_status split(claim_string *q, const char *text, size_t bytes, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t at = 0; at < bytes && status == PE_OK;) {
@@ -79,13 +79,14 @@ static pe_status split(query *q, const char *text, size_t bytes, pe_problem *why
     return status;
 }
 
-static pe_status own_number(const query *q, size_t which, double low, double *out, pe_problem *why)
+static pe_status own_number(const claim_string *q, size_t which, double low, double *out,
+                            pe_problem *why)
 {
     size_t used = 0;
     const char *text = q->own[which], *name = own_names[which];
     if (!q->seen[which])
         return PE_OK;
-    if (pe_number_scan(text, strlen(text), out, &used) != PE_SCAN_OK || used != strlen(text))
+    if (pe_scan_number(text, strlen(text), out, &used) != PE_SCAN_OK || used != strlen(text))
         return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must be a number, got \"%.40s\"", name,
                        text);
     if (*out < low)
@@ -94,8 +95,7 @@ static pe_status own_number(const query *q, size_t which, double low, double *ou
     return PE_OK;
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors ---- */
 
 static const pe_stored *find(const pe_stored *tensors, size_t n, const char *name)
 {
@@ -140,8 +140,8 @@ static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool alone,
 }
 
 /* Vectors come as inputs and rotated, and tell what the query may leave out. */
-static pe_status check_vectors(query *q, const pe_claim *claim, const pe_stored *tensors, size_t n,
-                               pe_problem *why)
+static pe_status check_vectors(claim_string *q, const pe_claim *claim, const pe_stored *tensors,
+                               size_t n, pe_problem *why)
 {
     const pe_stored *inputs = find(tensors, n, "inputs"), *rotated = find(tensors, n, "rotated");
     if (inputs == NULL && rotated == NULL)
@@ -164,24 +164,24 @@ static pe_status check_vectors(query *q, const pe_claim *claim, const pe_stored 
     return PE_OK;
 }
 
-static pe_status read_values(query *q, pe_claim *claim, pe_dtype *dtype, pe_problem *why,
+static pe_status read_values(claim_string *q, pe_claim *claim, pe_dtype *dtype, pe_problem *why,
                              const pe_read_limits *limits)
 {
-    pe_ask ask;
+    pe_query query;
     if (!q->has_dtype && *dtype != PE_INT32)
         pe_buffer_format(&q->rest, "dtype=%s&", pe_dtype_name(*dtype));
     if (q->rest.failed)
         return pe_fail_memory(why);
     const size_t bytes = q->rest.bytes > 0 ? q->rest.bytes - 1 : 0; /* without the last '&' */
     const pe_status status =
-        pe_ask_from_query(claim->resource, pe_buffer_text(&q->rest), bytes, limits, &ask, why);
+        pe_query_from_string(claim->resource, pe_buffer_text(&q->rest), bytes, limits, &query, why);
     if (status != PE_OK)
         return status;
-    *dtype = pe_ask_dtype(&ask);
-    return pe_claim_take(claim, &ask, why);
+    *dtype = pe_query_dtype(&query);
+    return pe_claim_take(claim, &query, why);
 }
 
-static pe_status read_all(query *q, const pe_binary_body *body, const pe_read_limits *limits,
+static pe_status read_all(claim_string *q, const pe_binary_body *body, const pe_read_limits *limits,
                           pe_claim *claim, pe_problem *why)
 {
     pe_stored tensors[PE_BODY_TENSORS_MAX];
@@ -194,7 +194,7 @@ static pe_status read_all(query *q, const pe_binary_body *body, const pe_read_li
         status = pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                          "seq_axis must be an integer from -8 to 7, got %.17g", axis);
     if (status == PE_OK)
-        status = pe_body_read(body, limits, tensors, &n, why);
+        status = pe_binary_body_read(body, limits, tensors, &n, why);
     if (status != PE_OK)
         return status;
     claim->seq_axis = (int64_t)axis;
@@ -214,7 +214,7 @@ pe_status pe_claim_from_binary(const char *text, size_t bytes, const pe_binary_b
                                const pe_read_limits *limits, pe_claim *out, pe_problem *why)
 {
     pe_claim claim = {.tolerance = -1, .seq_axis = -2};
-    query q = {0};
+    claim_string q = {0};
     pe_status status = split(&q, text, bytes, why);
     if (status == PE_OK)
         status = read_all(&q, body, limits, &claim, why);
@@ -222,6 +222,6 @@ pe_status pe_claim_from_binary(const char *text, size_t bytes, const pe_binary_b
     if (status == PE_OK)
         *out = claim;
     else
-        pe_claim_free(&claim);
+        pe_verify_claim_free(&claim);
     return status;
 }

@@ -35,8 +35,8 @@ static const char *const member_names[MEMBERS] = {
     [BIAS] = "bias",           [SLOPES] = "slopes",     [INPUTS] = "inputs",
     [ROTATED] = "rotated"};
 
-/* The members of the body: ours, and those of the resource, which are read as its own bodies are.
- */
+/* The members of the body: ours, and those of the resource, which are read as its
+ * own bodies are. */
 typedef struct body {
     const pe_read_limits *limits;
     pe_claim *claim;
@@ -47,8 +47,7 @@ typedef struct body {
     pe_dtype element; /* of tensors */
 } body;
 
-/* ---- members ------------------------------------------------------------------------------------
- */
+/* ---- members ---- */
 
 /* What has to be known before the resource reads its parameters. */
 static void peek(body *b, const char *key, pe_slice json)
@@ -82,7 +81,7 @@ static pe_status nested_member(void *state, const char *key, pe_slice json, pe_p
 static pe_status note(pe_slice *slice, const char *name, pe_slice json, pe_problem *why)
 {
     if (slice->text != NULL)
-        return pe_fail_repeated(name, name, why);
+        return pe_query_fail_repeated(name, name, why);
     *slice = json;
     return PE_OK;
 }
@@ -136,8 +135,7 @@ static pe_status read_text(const body *b, size_t member, char *out, size_t room,
     return status;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 static pe_status read_number(const body *b, size_t member, double low, double *out, pe_problem *why)
 {
@@ -146,7 +144,7 @@ static pe_status read_number(const body *b, size_t member, double low, double *o
     size_t used = 0;
     if (json.text == NULL)
         return PE_OK;
-    if (pe_number_scan(json.text, json.bytes, out, &used) != PE_SCAN_OK || used != json.bytes ||
+    if (pe_scan_number(json.text, json.bytes, out, &used) != PE_SCAN_OK || used != json.bytes ||
         *out < low)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a number%s, got %.*s", name,
                        low == 0 ? " of at least 0" : "", PE_SHOWN(json));
@@ -237,7 +235,7 @@ static pe_status read_array(const body *b, pe_slice json, const char *place, pe_
                        memmem(json.text, json.bytes, "null", 4) != NULL;
     if (masks)
         return read_masked(b, json, place, out, why);
-    const pe_status status = pe_numbers_scan(json.text, json.bytes, b->element, place,
+    const pe_status status = pe_scan_numbers(json.text, json.bytes, b->element, place,
                                              b->limits->max_elements, out, &used, why);
     if (status == PE_OK && used != json.bytes) {
         pe_array_free(out);
@@ -256,7 +254,7 @@ static pe_status add_upload(body *b, const char *name, const char *place, pe_sli
                        PE_UPLOADS_MAX);
     for (size_t u = 0; u < claim->n_uploads; u++)
         if (strcmp(claim->uploads[u].name, name) == 0)
-            return pe_fail_repeated(place, name, why);
+            return pe_query_fail_repeated(place, name, why);
     pe_upload *upload = &claim->uploads[claim->n_uploads];
     const pe_status status = read_array(b, json, place, &upload->array, why);
     if (status != PE_OK)
@@ -273,8 +271,7 @@ static pe_status table_member(void *state, const char *key, pe_slice json, pe_pr
     return add_upload(state, key, place, json, why);
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------
- */
+/* ---- vectors ---- */
 
 /* dtype as it will be read; what is wrong with it is said then. */
 static pe_dtype peeked_dtype(const body *b)
@@ -318,8 +315,7 @@ static pe_status read_inputs(body *b, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------
- */
+/* ---- parameters ---- */
 
 /* The parameters of a model's configuration, and the table they belong to. */
 static pe_status read_config(body *b, const char *encoding, pe_buffer *parameters, pe_problem *why)
@@ -363,7 +359,7 @@ static void put_nested(const pe_buffer *members, pe_buffer *out)
 /* The resource's own body: its parameters as "parameters", and what stood beside them. */
 static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *why)
 {
-    pe_ask ask;
+    pe_query query;
     pe_buffer text = {0};
     pe_resource resource = *b->claim->resource;
     resource.nested = "parameters";
@@ -380,10 +376,10 @@ static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *w
                            ? pe_fail_memory(why)
                            : PE_OK;
     if (status == PE_OK)
-        status = pe_ask_from_json(&resource, text.data, text.bytes, b->limits, &ask, why);
+        status = pe_query_from_json(&resource, text.data, text.bytes, b->limits, &query, why);
     if (status == PE_OK) {
-        b->element = pe_ask_dtype(&ask);
-        status = pe_claim_take(b->claim, &ask, why);
+        b->element = pe_query_dtype(&query);
+        status = pe_claim_take(b->claim, &query, why);
     }
     pe_buffer_free(&text);
     return status;
@@ -460,6 +456,6 @@ pe_status pe_claim_from_json(const char *text, size_t bytes, const pe_read_limit
     if (status == PE_OK)
         *out = claim;
     else
-        pe_claim_free(&claim);
+        pe_verify_claim_free(&claim);
     return status;
 }

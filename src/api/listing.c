@@ -11,17 +11,17 @@ static const char *const types[] = {
     [PE_KIND_INT] = "integer",       [PE_KIND_REAL] = "number",
     [PE_KIND_BOOL] = "boolean",      [PE_KIND_CHOICE] = "string",
     [PE_KIND_REAL_LIST] = "numbers", [PE_KIND_POSITIONS] = "positions",
-    [PE_KIND_TENSOR] = "tensor",     [PE_KIND_SPANS] = "spans",
+    [PE_KIND_TENSOR] = "tensor",     [PE_KIND_TOKEN_RUNS] = "spans",
     [PE_KIND_TEXT] = "text",         [PE_KIND_CHOICES] = "choices",
     [PE_KIND_NAME] = "name",
 };
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)
 {
-    pe_write_name(out, name);
+    pe_writer_name(out, name);
     pe_buffer_str(out, "[");
     for (; *names != NULL; names++) {
-        pe_write_item(out);
+        pe_writer_item(out);
         pe_buffer_json_string(out, *names);
     }
     pe_buffer_str(out, "]");
@@ -33,18 +33,18 @@ static void put_default(const pe_param *param, pe_buffer *out)
     if (param->required)
         return;
     if (param->fallback_text != NULL) {
-        pe_write_text(out, "default", param->fallback_text);
+        pe_writer_text(out, "default", param->fallback_text);
         return;
     }
     if (param->optional && param->kind != PE_KIND_BOOL)
         return;
     if (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL) {
-        pe_write_number(out, "default", param->fallback);
+        pe_writer_number(out, "default", param->fallback);
     } else if (param->kind == PE_KIND_BOOL) {
-        pe_write_name(out, "default");
+        pe_writer_name(out, "default");
         pe_buffer_str(out, param->fallback != 0 ? "true" : "false");
     } else if (param->kind == PE_KIND_CHOICE) {
-        pe_write_text(out, "default", param->choices[(size_t)param->fallback]);
+        pe_writer_text(out, "default", param->choices[(size_t)param->fallback]);
     }
 }
 
@@ -56,41 +56,41 @@ static void put_bounds(const pe_param *param, pe_buffer *out)
     if (!number || (param->min == 0 && param->max == 0))
         return;
     if (isfinite(param->min))
-        pe_write_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
+        pe_writer_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
     if (isfinite(param->max))
-        pe_write_number(out, "maximum", param->max);
+        pe_writer_number(out, "maximum", param->max);
 }
 
 static void put_param(const pe_param *param, pe_buffer *out)
 {
-    pe_write_item(out);
+    pe_writer_item(out);
     pe_buffer_str(out, "{");
-    pe_write_text(out, "name", param->name);
-    pe_write_text(out, "type", types[param->kind]);
-    pe_write_name(out, "required");
+    pe_writer_text(out, "name", param->name);
+    pe_writer_text(out, "type", types[param->kind]);
+    pe_writer_name(out, "required");
     pe_buffer_str(out, param->required && !param->by_model ? "true" : "false");
     if (param->required && param->by_model)
-        pe_write_text(out, "required_unless", "model");
+        pe_writer_text(out, "required_unless", "model");
     put_default(param, out);
     put_bounds(param, out);
     if (param->list_max != 0)
-        pe_write_number(out, "max_items", (double)param->list_max);
+        pe_writer_number(out, "max_items", (double)param->list_max);
     if (param->kind == PE_KIND_REAL_LIST && param->integers_only) {
-        pe_write_name(out, "integers");
+        pe_writer_name(out, "integers");
         pe_buffer_str(out, "true");
     }
     if (param->list_row != 0)
-        pe_write_number(out, "row_items", (double)param->list_row);
+        pe_writer_number(out, "row_items", (double)param->list_row);
     if (param->kind == PE_KIND_POSITIONS && (param->two_axes || param->three_axes))
-        pe_write_number(out, "max_axes", param->three_axes ? 3 : 2);
+        pe_writer_number(out, "max_axes", param->three_axes ? 3 : 2);
     if (param->kind == PE_KIND_TEXT)
-        pe_write_number(out, "max_length", param->max);
-    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_SPANS ||
+        pe_writer_number(out, "max_length", param->max);
+    if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_TOKEN_RUNS ||
         param->kind == PE_KIND_CHOICES)
         put_names(out, "choices", param->choices);
-    pe_write_text(out, "unit", param->unit);
-    pe_write_text(out, "description", param->help);
-    pe_write_text(out, "example", param->example);
+    pe_writer_text(out, "unit", param->unit);
+    pe_writer_text(out, "description", param->help);
+    pe_writer_text(out, "example", param->example);
     pe_buffer_str(out, "}");
 }
 
@@ -98,16 +98,16 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
 {
     static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
     static const char *const transform[] = {"POST", "OPTIONS", NULL};
-    pe_write_item(out);
+    pe_writer_item(out);
     pe_buffer_str(out, "{");
-    pe_write_text(out, "path", resource->path);
+    pe_writer_text(out, "path", resource->path);
     put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
-    pe_write_text(out, "encoding", resource->encoding);
-    pe_write_text(out, "summary", resource->summary);
-    pe_write_text(out, "formula", resource->formula);
-    pe_write_text(out, "source", resource->source);
-    pe_write_text(out, "nested", resource->nested);
-    pe_write_name(out, "parameters");
+    pe_writer_text(out, "encoding", resource->encoding);
+    pe_writer_text(out, "summary", resource->summary);
+    pe_writer_text(out, "formula", resource->formula);
+    pe_writer_text(out, "source", resource->source);
+    pe_writer_text(out, "nested", resource->nested);
+    pe_writer_name(out, "parameters");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < resource->n_params; i++)
         put_param(&resource->params[i], out);
@@ -130,11 +130,11 @@ static void put_representation(pe_buffer *out)
          .example = "npy"},
         {.name = "encoding_format",
          .kind = PE_KIND_CHOICE,
-         .choices = pe_encoding_formats,
+         .choices = pe_query_encoding_formats,
          .help = "In JSON: nested arrays, or little-endian bytes in base64.",
          .example = "base64"},
     };
-    pe_write_name(out, "representation");
+    pe_writer_name(out, "representation");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < PE_LEN(rows); i++)
         put_param(&rows[i], out);
@@ -145,15 +145,15 @@ static void put_representation(pe_buffer *out)
 
 static void put_formats(pe_buffer *out)
 {
-    pe_write_name(out, "formats");
+    pe_writer_name(out, "formats");
     pe_buffer_str(out, "[");
     for (size_t i = 0; pe_formats[i] != NULL; i++) {
-        pe_write_item(out);
+        pe_writer_item(out);
         pe_buffer_str(out, "{");
-        pe_write_text(out, "name", pe_formats[i]->name);
-        pe_write_text(out, "media_type", pe_formats[i]->media_type);
-        pe_write_text(out, "extension", pe_formats[i]->extension);
-        pe_write_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
+        pe_writer_text(out, "name", pe_formats[i]->name);
+        pe_writer_text(out, "media_type", pe_formats[i]->media_type);
+        pe_writer_text(out, "extension", pe_formats[i]->extension);
+        pe_writer_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "]");
@@ -161,13 +161,13 @@ static void put_formats(pe_buffer *out)
 
 static void put_limits(const pe_bound *bounds, size_t n, pe_buffer *out)
 {
-    pe_write_name(out, "bounds");
+    pe_writer_name(out, "bounds");
     pe_buffer_str(out, "{");
     for (size_t i = 0; i < n; i++) {
-        pe_write_name(out, bounds[i].name);
+        pe_writer_name(out, bounds[i].name);
         pe_buffer_str(out, "{");
-        pe_write_number(out, "value", bounds[i].value);
-        pe_write_text(out, "unit", bounds[i].unit);
+        pe_writer_number(out, "value", bounds[i].value);
+        pe_writer_text(out, "unit", bounds[i].unit);
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "}");
@@ -176,10 +176,10 @@ static void put_limits(const pe_bound *bounds, size_t n, pe_buffer *out)
 void pe_listing_json(const pe_bound *bounds, size_t n_bounds, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
-    pe_write_name(out, "encodings");
+    pe_writer_name(out, "encodings");
     pe_buffer_str(out, "[");
-    for (size_t i = 0; pe_resources[i] != NULL; i++)
-        put_resource(pe_resources[i], out);
+    for (size_t i = 0; pe_registry[i] != NULL; i++)
+        put_resource(pe_registry[i], out);
     pe_buffer_str(out, "]");
     put_representation(out);
     put_formats(out);

@@ -23,14 +23,14 @@ typedef struct pe_read_limits {
  * parameters say. The representation parameters (format, encoding_format, tensor) are read here for
  * every resource; they are no part of values.
  */
-typedef struct pe_ask {
+typedef struct pe_query {
     const pe_resource *resource;
     pe_values values;
     const pe_format *format; /* of format=, or NULL: Accept decides */
     bool base64;
     char tensor[32]; /* "" when absent */
     bool from_json;  /* problems point into the body: errors[].pointer instead of parameter */
-} pe_ask;
+} pe_query;
 
 /**
  * From a raw (still percent-encoded) query string, without '?'. Decodes strictly: a broken %, %00
@@ -38,15 +38,15 @@ typedef struct pe_ask {
  * known name), MALFORMED_REQUEST (repeated; does not parse), MISSING_PARAMETER, INVALID_PARAMETER,
  * TOO_MANY_ELEMENTS.
  */
-pe_status pe_ask_from_query(const pe_resource *resource, const char *query, size_t bytes,
-                            const pe_read_limits *limits, pe_ask *out,
-                            pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_from_string(const pe_resource *resource, const char *string, size_t bytes,
+                               const pe_read_limits *limits, pe_query *out,
+                               pe_problem *why) PE_MUST_CHECK;
 
 /** From a JSON object with the same names as members. Numeric arrays go through text/number.h, the
  * rest through jansson. */
-pe_status pe_ask_from_json(const pe_resource *resource, const char *body, size_t bytes,
-                           const pe_read_limits *limits, pe_ask *out,
-                           pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_from_json(const pe_resource *resource, const char *body, size_t bytes,
+                             const pe_read_limits *limits, pe_query *out,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /** Tensors in a binary body, parameters in the query (transforms). */
 typedef struct pe_binary_body {
@@ -65,32 +65,33 @@ typedef struct pe_binary_body {
  *         unreadable), INVALID_PARAMETER (an element type that is not read, a number that is not
  *         finite or overflows dtype), UNSUPPORTED_MEDIA_TYPE, and those of a query.
  */
-pe_status pe_ask_from_binary(const pe_resource *resource, const char *query, size_t query_bytes,
-                             const pe_binary_body *body, const pe_read_limits *limits, pe_ask *out,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_from_binary(const pe_resource *resource, const char *string, size_t string_bytes,
+                               const pe_binary_body *body, const pe_read_limits *limits,
+                               pe_query *out, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * Set the NAME row of an ask that has been read, from the path.
  * Errors  MALFORMED_REQUEST: the client gave it as a parameter, too; INTERNAL (memory).
  */
-pe_status pe_ask_name(pe_ask *ask, const char *name, size_t bytes, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_set_name(pe_query *query, const char *name, size_t bytes,
+                            pe_problem *why) PE_MUST_CHECK;
 
-void pe_ask_free(pe_ask *ask);
+void pe_query_free(pe_query *query);
 
 /**
  * A plan's problem names a parameter; put the object before it that the client gave it in
  * ("factor" becomes "rope_parameters/factor").
  */
-void pe_ask_locate(const pe_ask *ask, pe_problem *why);
+void pe_query_locate(const pe_query *query, pe_problem *why);
 
 /** The resource's path, with the name that stands in it. */
-void pe_ask_canonical_path(const pe_ask *ask, pe_buffer *out);
+void pe_query_canonical_path(const pe_query *query, pe_buffer *out);
 
 /**
  * Canonical query of the representation too: the values' canonical query, then encoding_format
  * (when it is base64), format (when it is not json) and tensor as far as they matter for `format`,
  * all sorted in one list. What Content-Location says.
  */
-void pe_ask_canonical_query(const pe_ask *ask, const pe_format *format, pe_buffer *out);
+void pe_query_canonical_string(const pe_query *query, const pe_format *format, pe_buffer *out);
 
 #endif

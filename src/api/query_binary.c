@@ -45,8 +45,8 @@ static const struct {
     {"application/vnd.safetensors", read_safetensors},
 };
 
-pe_status pe_body_read(const pe_binary_body *body, const pe_read_limits *limits, pe_stored *tensors,
-                       size_t *n, pe_problem *why)
+pe_status pe_binary_body_read(const pe_binary_body *body, const pe_read_limits *limits,
+                              pe_stored *tensors, size_t *n, pe_problem *why)
 {
     for (size_t i = 0; i < PE_LEN(readers); i++)
         if (strcasecmp(readers[i].media_type, body->media_type) == 0)
@@ -55,8 +55,7 @@ pe_status pe_body_read(const pe_binary_body *body, const pe_read_limits *limits,
                    body->media_type);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* The row a tensor of the body goes to; values.n when there is none. */
 static size_t find_row(const pe_values *values, const char *name)
@@ -70,11 +69,11 @@ static size_t find_row(const pe_values *values, const char *name)
 }
 
 /* Absent dtype means the body's, where the resource knows it. */
-static void default_dtype(pe_ask *ask, pe_dtype of_body)
+static void default_dtype(pe_query *query, pe_dtype of_body)
 {
-    for (size_t i = 0; i < ask->values.n; i++) {
-        const pe_param *param = &ask->values.params[i];
-        pe_value *value = &ask->values.value[i];
+    for (size_t i = 0; i < query->values.n; i++) {
+        const pe_param *param = &query->values.params[i];
+        pe_value *value = &query->values.value[i];
         if (param->kind != PE_KIND_CHOICE || strcmp(param->name, "dtype") != 0 || value->present)
             continue;
         for (size_t choice = 0; param->choices[choice] != NULL; choice++)
@@ -85,22 +84,22 @@ static void default_dtype(pe_ask *ask, pe_dtype of_body)
     }
 }
 
-static pe_status set_tensor(pe_ask *ask, const pe_stored *from, const pe_read_limits *limits,
+static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_read_limits *limits,
                             pe_problem *why)
 {
-    const size_t i = find_row(&ask->values, from->name);
-    if (i == ask->values.n)
+    const size_t i = find_row(&query->values, from->name);
+    if (i == query->values.n)
         return from->name[0] == '\0'
                    ? pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",
-                             ask->resource->path)
-                   : pe_fail_unknown(ask->resource, true, from->name, from->name, why);
-    const pe_param *param = &ask->values.params[i];
-    pe_value *value = &ask->values.value[i];
+                             query->resource->path)
+                   : pe_query_fail_unknown(query->resource, true, from->name, from->name, why);
+    const pe_param *param = &query->values.params[i];
+    pe_value *value = &query->values.value[i];
     if (value->given)
-        return pe_fail_repeated(param->name, param->name, why);
+        return pe_query_fail_repeated(param->name, param->name, why);
     if (from->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, param->name, "%s must not be empty", param->name);
-    pe_status status = pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_ask_dtype(ask),
+    pe_status status = pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_query_dtype(query),
                                        &value->tensor, why);
     if (status == PE_OK)
         status = pe_stored_check_finite(&value->tensor, from, param->name, why);
@@ -111,36 +110,36 @@ static pe_status set_tensor(pe_ask *ask, const pe_stored *from, const pe_read_li
     return pe_value_check_tensor(&to, why);
 }
 
-static pe_status read_body(pe_ask *ask, const pe_binary_body *body, const pe_read_limits *limits,
-                           pe_problem *why)
+static pe_status read_body(pe_query *query, const pe_binary_body *body,
+                           const pe_read_limits *limits, pe_problem *why)
 {
     pe_stored tensors[PE_BODY_TENSORS_MAX];
     size_t n = 0;
-    pe_status status = pe_body_read(body, limits, tensors, &n, why);
+    pe_status status = pe_binary_body_read(body, limits, tensors, &n, why);
     if (status != PE_OK)
         return status;
-    default_dtype(ask, tensors[0].dtype);
+    default_dtype(query, tensors[0].dtype);
     for (size_t t = 0; t < n && status == PE_OK; t++)
-        status = set_tensor(ask, &tensors[t], limits, why);
+        status = set_tensor(query, &tensors[t], limits, why);
     return status;
 }
 
-pe_status pe_ask_from_binary(const pe_resource *resource, const char *query, size_t query_bytes,
-                             const pe_binary_body *body, const pe_read_limits *limits, pe_ask *out,
-                             pe_problem *why)
+pe_status pe_query_from_binary(const pe_resource *resource, const char *string, size_t string_bytes,
+                               const pe_binary_body *body, const pe_read_limits *limits,
+                               pe_query *out, pe_problem *why)
 {
-    pe_ask ask;
-    pe_status status = pe_ask_begin(resource, &ask, why);
+    pe_query query;
+    pe_status status = pe_query_begin(resource, &query, why);
     if (status == PE_OK)
-        status = pe_query_read(&ask, query, query_bytes, limits, why);
+        status = pe_query_string_read(&query, string, string_bytes, limits, why);
     if (status == PE_OK)
-        status = read_body(&ask, body, limits, why);
+        status = read_body(&query, body, limits, why);
     if (status == PE_OK)
-        status = pe_ask_finish(&ask, why);
+        status = pe_query_finish(&query, why);
     if (status != PE_OK) {
-        pe_ask_free(&ask);
+        pe_query_free(&query);
         return status;
     }
-    *out = ask;
+    *out = query;
     return PE_OK;
 }

@@ -17,10 +17,10 @@ typedef struct slot {
  * values read: dtype first, because it says what tensors are rounded to.
  */
 typedef struct body {
-    pe_ask *ask;
+    pe_query *query;
     const pe_read_limits *limits;
     slot *rows; /* parallel to the resource's rows */
-    pe_slice representation[PE_REPRESENTATION_N];
+    pe_slice representation[PE_OUTPUT_N];
     pe_slice nested;
     bool inside; /* of the nested object */
 } body;
@@ -45,7 +45,7 @@ static void place_of(const char *parent, const char *name, char *out, size_t byt
 static pe_status note(pe_slice *slice, const char *name, pe_slice json, pe_problem *why)
 {
     if (slice->text != NULL)
-        return pe_fail_repeated(name, name, why);
+        return pe_query_fail_repeated(name, name, why);
     *slice = json;
     return PE_OK;
 }
@@ -54,10 +54,10 @@ static pe_status note(pe_slice *slice, const char *name, pe_slice json, pe_probl
 static pe_status note_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
-    const pe_resource *resource = b->ask->resource;
-    const size_t which = b->inside ? PE_REPRESENTATION_N : pe_representation_find(key);
+    const pe_resource *resource = b->query->resource;
+    const size_t which = b->inside ? PE_OUTPUT_N : pe_query_output_find(key);
     char place[128];
-    if (which < PE_REPRESENTATION_N)
+    if (which < PE_OUTPUT_N)
         return note(&b->representation[which], key, json, why);
     if (!b->inside && resource->nested != NULL && strcmp(key, resource->nested) == 0)
         return note(&b->nested, key, json, why);
@@ -68,16 +68,16 @@ static pe_status note_member(void *state, const char *key, pe_slice json, pe_pro
             (b->inside && (param->kind == PE_KIND_TENSOR || param->kind == PE_KIND_TEXT)))
             continue;
         if (b->rows[i].json.text != NULL)
-            return pe_fail_repeated(place, key, why);
+            return pe_query_fail_repeated(place, key, why);
         b->rows[i] = (slot){json, b->inside};
         return PE_OK;
     }
-    return pe_fail_unknown(resource, true, place, key, why);
+    return pe_query_fail_unknown(resource, true, place, key, why);
 }
 
 static pe_status walk_nested(body *b, pe_problem *why)
 {
-    const char *name = b->ask->resource->nested;
+    const char *name = b->query->resource->nested;
     if (b->nested.text == NULL)
         return PE_OK;
     if (b->nested.text[0] != '{')
@@ -88,9 +88,9 @@ static pe_status walk_nested(body *b, pe_problem *why)
 
 static pe_status read_representation(body *b, pe_problem *why)
 {
-    for (size_t i = 0; i < PE_REPRESENTATION_N; i++) {
+    for (size_t i = 0; i < PE_OUTPUT_N; i++) {
         const pe_slice json = b->representation[i];
-        const char *name = pe_representation_names[i];
+        const char *name = pe_query_output_names[i];
         char *text = NULL;
         if (json.text == NULL)
             continue;
@@ -98,7 +98,7 @@ static pe_status read_representation(body *b, pe_problem *why)
             return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a string", name);
         pe_status status = pe_json_string_decode(json, name, &text, why);
         if (status == PE_OK)
-            status = pe_representation_set(b->ask, i, text, why);
+            status = pe_query_set_output(b->query, i, text, why);
         free(text);
         if (status != PE_OK)
             return status;
@@ -108,9 +108,9 @@ static pe_status read_representation(body *b, pe_problem *why)
 
 static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
 {
-    const pe_resource *resource = b->ask->resource;
+    const pe_resource *resource = b->query->resource;
     const char *parent = b->rows[i].nested ? resource->nested : NULL;
-    pe_value *value = &b->ask->values.value[i];
+    pe_value *value = &b->query->values.value[i];
     char place[128];
     if (b->rows[i].json.text == NULL || value->given)
         return PE_OK;
@@ -126,22 +126,22 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
 
 static pe_status read_rows(body *b, pe_problem *why)
 {
-    const pe_resource *resource = b->ask->resource;
+    const pe_resource *resource = b->query->resource;
     pe_status status = PE_OK;
     for (size_t i = 0; i < resource->n_params && status == PE_OK; i++)
         if (strcmp(resource->params[i].name, "dtype") == 0)
             status = read_row(b, i, PE_FLOAT64, why);
-    const pe_dtype dtype = pe_ask_dtype(b->ask);
+    const pe_dtype dtype = pe_query_dtype(b->query);
     for (size_t i = 0; i < resource->n_params && status == PE_OK; i++)
         status = read_row(b, i, dtype, why);
     return status;
 }
 
-static pe_status read_body(pe_ask *ask, pe_slice text, const pe_read_limits *limits,
+static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits *limits,
                            pe_problem *why)
 {
-    body b = {.ask = ask, .limits = limits};
-    b.rows = calloc(ask->resource->n_params + 1, sizeof *b.rows);
+    body b = {.query = query, .limits = limits};
+    b.rows = calloc(query->resource->n_params + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);
     pe_status status = pe_members_walk(text, limits->max_depth, note_member, &b, why);
@@ -155,20 +155,20 @@ static pe_status read_body(pe_ask *ask, pe_slice text, const pe_read_limits *lim
     return status;
 }
 
-pe_status pe_ask_from_json(const pe_resource *resource, const char *text, size_t bytes,
-                           const pe_read_limits *limits, pe_ask *out, pe_problem *why)
+pe_status pe_query_from_json(const pe_resource *resource, const char *text, size_t bytes,
+                             const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
-    pe_ask ask;
-    pe_status status = pe_ask_begin(resource, &ask, why);
-    ask.from_json = true;
+    pe_query query;
+    pe_status status = pe_query_begin(resource, &query, why);
+    query.from_json = true;
     if (status == PE_OK)
-        status = read_body(&ask, (pe_slice){text, bytes}, limits, why);
+        status = read_body(&query, (pe_slice){text, bytes}, limits, why);
     if (status == PE_OK)
-        status = pe_ask_finish(&ask, why);
+        status = pe_query_finish(&query, why);
     if (status != PE_OK) {
-        pe_ask_free(&ask);
+        pe_query_free(&query);
         return status;
     }
-    *out = ask;
+    *out = query;
     return PE_OK;
 }

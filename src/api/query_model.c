@@ -6,53 +6,53 @@
 #include "api/reading.h"
 #include "models/catalogue.h"
 
-static pe_value *text_of(const pe_ask *ask, const char *name)
+static pe_value *text_of(const pe_query *query, const char *name)
 {
-    pe_value *value = pe_values_find(&ask->values, name);
+    pe_value *value = pe_values_find(&query->values, name);
     return value != NULL && value->present ? value : NULL;
 }
 
 /* Another encoding's model: say where it belongs. */
-static pe_status fail_encoding(const pe_ask *ask, const char *name, const pe_model *model,
+static pe_status fail_encoding(const pe_query *query, const char *name, const pe_model *model,
                                pe_problem *why)
 {
     const pe_resource *instead = model->kinds[0].resource;
     if (instead != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "model",
                        "%s encodes positions with %s, not %s: see %s", name, model->encoding,
-                       ask->resource->encoding, instead->path);
+                       query->resource->encoding, instead->path);
     return pe_fail(why, PE_INVALID_PARAMETER, "model",
                    "%s encodes positions in another way (%s), not with %s", name, model->encoding,
-                   ask->resource->encoding);
+                   query->resource->encoding);
 }
 
 /* What is asked apart from layers. */
-static pe_status fill_part(pe_ask *ask, const char *name, const pe_model *model, const char *lack,
-                           pe_problem *why)
+static pe_status fill_part(pe_query *query, const char *name, const pe_model *model,
+                           const char *lack, pe_problem *why)
 {
-    const pe_values *part = pe_model_part_find(model, ask->resource);
+    const pe_values *part = pe_model_part_find(model, query->resource);
     if (part == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "model", "%s %s: there is nothing for it to set",
                        name, lack);
-    return pe_model_fill(part, &ask->values, why);
+    return pe_model_fill(part, &query->values, why);
 }
 
-static pe_status fill(pe_ask *ask, const char *name, const char *layer_type, const pe_model *model,
-                      pe_problem *why)
+static pe_status fill(pe_query *query, const char *name, const char *layer_type,
+                      const pe_model *model, pe_problem *why)
 {
     const pe_model_layers *layers;
-    const char *lack = pe_model_part_lack(ask->resource);
+    const char *lack = pe_model_part_lack(query->resource);
     if (lack != NULL)
-        return fill_part(ask, name, model, lack, why);
-    if (strcmp(model->encoding, ask->resource->encoding) != 0)
-        return fail_encoding(ask, name, model, why);
+        return fill_part(query, name, model, lack, why);
+    if (strcmp(model->encoding, query->resource->encoding) != 0)
+        return fail_encoding(query, name, model, why);
     const pe_status status = pe_model_choose(model, layer_type, &layers, why);
     if (status != PE_OK)
         return status;
     if (layers->resource == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
                        "layers of type %s of %s do not rotate", layers->layer_type, name);
-    return pe_model_fill(&layers->values, &ask->values, why);
+    return pe_model_fill(&layers->values, &query->values, why);
 }
 
 /* What they said is in the values now. */
@@ -65,9 +65,9 @@ static void forget(pe_value *value)
     value->present = value->given = false;
 }
 
-static pe_status expand(pe_ask *ask, pe_problem *why)
+static pe_status expand(pe_query *query, pe_problem *why)
 {
-    pe_value *name = text_of(ask, "model"), *layer_type = text_of(ask, "layer_type");
+    pe_value *name = text_of(query, "model"), *layer_type = text_of(query, "layer_type");
     const pe_catalogue_file *file;
     pe_model *model = NULL;
     if (name == NULL && layer_type == NULL)
@@ -80,15 +80,15 @@ static pe_status expand(pe_ask *ask, pe_problem *why)
         status = pe_catalogue_read(file, NULL, &model, why);
     if (status != PE_OK)
         return status;
-    status = fill(ask, file->name, layer_type != NULL ? layer_type->text : NULL, model, why);
+    status = fill(query, file->name, layer_type != NULL ? layer_type->text : NULL, model, why);
     pe_model_free(model);
     forget(name);
     forget(layer_type);
     return status;
 }
 
-pe_status pe_ask_finish(pe_ask *ask, pe_problem *why)
+pe_status pe_query_finish(pe_query *query, pe_problem *why)
 {
-    const pe_status status = expand(ask, why);
-    return status == PE_OK ? pe_values_defaults(&ask->values, why) : status;
+    const pe_status status = expand(query, why);
+    return status == PE_OK ? pe_values_defaults(&query->values, why) : status;
 }

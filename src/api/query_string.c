@@ -8,9 +8,9 @@
 
 /* Reading under way. */
 typedef struct query_walk {
-    pe_ask *ask;
+    pe_query *query;
     const pe_read_limits *limits;
-    bool seen[PE_REPRESENTATION_N];
+    bool seen[PE_OUTPUT_N];
 } query_walk;
 
 static int hex(char c)
@@ -47,10 +47,10 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
 
 static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_problem *why)
 {
-    pe_values *values = &walk->ask->values;
+    pe_values *values = &walk->query->values;
     const pe_param *param = &values->params[i];
     if (values->value[i].given)
-        return pe_fail_repeated(param->name, param->name, why);
+        return pe_query_fail_repeated(param->name, param->name, why);
     const pe_reading to = {
         .param = param, .value = &values->value[i], .place = param->name, .limits = walk->limits};
     return pe_value_from_text(&to, value, why);
@@ -59,18 +59,18 @@ static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_pr
 static pe_status set(query_walk *walk, const char *name, const char *value, size_t bytes,
                      pe_problem *why)
 {
-    const pe_values *values = &walk->ask->values;
-    const size_t which = pe_representation_find(name);
-    if (which < PE_REPRESENTATION_N) {
+    const pe_values *values = &walk->query->values;
+    const size_t which = pe_query_output_find(name);
+    if (which < PE_OUTPUT_N) {
         if (walk->seen[which])
-            return pe_fail_repeated(name, name, why);
+            return pe_query_fail_repeated(name, name, why);
         walk->seen[which] = true;
-        return pe_representation_set(walk->ask, which, value, why);
+        return pe_query_set_output(walk->query, which, value, why);
     }
     for (size_t i = 0; i < values->n; i++)
         if (strcmp(values->params[i].name, name) == 0)
             return set_row(walk, i, (pe_slice){value, bytes}, why);
-    return pe_fail_unknown(walk->ask->resource, false, name, name, why);
+    return pe_query_fail_unknown(walk->query->resource, false, name, name, why);
 }
 
 /* One name=value; `pair` is writable, with room for a NUL after it and after its '='. */
@@ -86,16 +86,16 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     return status == PE_OK ? set(walk, pair, value, value_bytes, why) : status;
 }
 
-pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
-                        pe_problem *why)
+pe_status pe_query_string_read(pe_query *query, const char *string, size_t bytes,
+                               const pe_read_limits *limits, pe_problem *why)
 {
-    query_walk walk = {.ask = ask, .limits = limits};
+    query_walk walk = {.query = query, .limits = limits};
     pe_status status = PE_OK;
     char *copy = malloc(bytes + 1);
     if (copy == NULL)
         return pe_fail_memory(why);
     if (bytes > 0)
-        memcpy(copy, query, bytes);
+        memcpy(copy, string, bytes);
     for (char *at = copy, *end = copy + bytes; at < end && status == PE_OK;) {
         char *stop = memchr(at, '&', (size_t)(end - at));
         if (stop == NULL)
@@ -108,19 +108,19 @@ pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_r
     return status;
 }
 
-pe_status pe_ask_from_query(const pe_resource *resource, const char *query, size_t bytes,
-                            const pe_read_limits *limits, pe_ask *out, pe_problem *why)
+pe_status pe_query_from_string(const pe_resource *resource, const char *string, size_t bytes,
+                               const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
-    pe_ask ask;
-    pe_status status = pe_ask_begin(resource, &ask, why);
+    pe_query query;
+    pe_status status = pe_query_begin(resource, &query, why);
     if (status == PE_OK)
-        status = pe_query_read(&ask, query, bytes, limits, why);
+        status = pe_query_string_read(&query, string, bytes, limits, why);
     if (status == PE_OK)
-        status = pe_ask_finish(&ask, why);
+        status = pe_query_finish(&query, why);
     if (status != PE_OK) {
-        pe_ask_free(&ask);
+        pe_query_free(&query);
         return status;
     }
-    *out = ask;
+    *out = query;
     return PE_OK;
 }

@@ -15,8 +15,8 @@ typedef struct pe_slice {
     size_t bytes;
 } pe_slice;
 
-/* ---- one value (value_text.c, value_json.c) ----------------------------------------------------
- */
+/* ---- one value
+ * (value_text.c, value_json.c) ---------------------------------------------------- */
 
 /** Where a value belongs. */
 typedef struct pe_reading {
@@ -32,13 +32,13 @@ typedef struct pe_reading {
 #define PE_SHOWN(slice)                                                                            \
     (int)((slice).bytes < PE_SHOWN_MAX ? (slice).bytes : PE_SHOWN_MAX), (slice).text
 
-/** Sets the value from query text and marks it given. Errors as pe_ask_from_query. */
+/** Sets the value from query text and marks it given. Errors as pe_query_from_string. */
 pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
 /** The same from the JSON text of one value. */
 pe_status pe_value_from_json(const pe_reading *to, pe_slice json, pe_problem *why) PE_MUST_CHECK;
 /** Spans from a JSON array (value_spans.c). */
-pe_status pe_value_spans_from_json(const pe_reading *to, pe_slice json,
-                                   pe_problem *why) PE_MUST_CHECK;
+pe_status pe_value_token_runs_from_json(const pe_reading *to, pe_slice json,
+                                        pe_problem *why) PE_MUST_CHECK;
 /** An INT or REAL from the text of one number. */
 pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
 /** One name, or several, of those that the row offers (value_choices.c). */
@@ -59,49 +59,50 @@ pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why) PE_MUST_C
 pe_status pe_json_string_decode(pe_slice json, const char *place, char **out,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/* ---- a whole request (ask.c, ask_query.c) ------------------------------------------------------
- */
+/* ---- a whole request
+ * (ask.c, ask_query.c) ------------------------------------------------------ */
 
 /** The parameters of every resource that are no rows of it. */
-enum { PE_REPRESENTATION_FORMAT, PE_REPRESENTATION_ENCODING, PE_REPRESENTATION_TENSOR };
-#define PE_REPRESENTATION_N 3
-extern const char *const pe_representation_names[PE_REPRESENTATION_N];
-extern const char *const pe_encoding_formats[]; /* float base64 */
+enum { PE_OUTPUT_FORMAT, PE_OUTPUT_ENCODING, PE_OUTPUT_TENSOR };
+#define PE_OUTPUT_N 3
+extern const char *const pe_query_output_names[PE_OUTPUT_N];
+extern const char *const pe_query_encoding_formats[]; /* float base64 */
 
-/** The index of a representation parameter, PE_REPRESENTATION_N when the name is none. */
-size_t pe_representation_find(const char *name);
-pe_status pe_representation_set(pe_ask *ask, size_t which, const char *text,
-                                pe_problem *why) PE_MUST_CHECK;
+/** The index of a representation parameter, PE_OUTPUT_N when the name is none. */
+size_t pe_query_output_find(const char *name);
+pe_status pe_query_set_output(pe_query *query, size_t which, const char *text,
+                              pe_problem *why) PE_MUST_CHECK;
 
 /** Errors that name a parameter. `where` is its place. A model where none says anything is
  * INVALID_PARAMETER, other names UNKNOWN_PARAMETER. */
-pe_status pe_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
-                          const char *name, pe_problem *why);
-pe_status pe_fail_repeated(const char *where, const char *name, pe_problem *why);
+pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
+                                const char *name, pe_problem *why);
+pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why);
 
-pe_status pe_ask_begin(const pe_resource *resource, pe_ask *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why) PE_MUST_CHECK;
 /** The element type that tensors are read as: dtype's, else its default; float64 without such a
  * row. */
-pe_dtype pe_ask_dtype(const pe_ask *ask);
+pe_dtype pe_query_dtype(const pe_query *query);
 /** What a model sets, then defaults, into an ask whose request has been read. Errors  as
- * pe_ask_from_query. */
-pe_status pe_ask_finish(pe_ask *ask, pe_problem *why) PE_MUST_CHECK;
+ * pe_query_from_string. */
+pe_status pe_query_finish(pe_query *query, pe_problem *why) PE_MUST_CHECK;
 /** Read a query into a begun ask; defaults are not yet filled in. */
-pe_status pe_query_read(pe_ask *ask, const char *query, size_t bytes, const pe_read_limits *limits,
-                        pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_string_read(pe_query *query, const char *string, size_t bytes,
+                               const pe_read_limits *limits, pe_problem *why) PE_MUST_CHECK;
 
 #define PE_BODY_TENSORS_MAX 16 /* more than any resource takes */
 
-/** The tensors of a binary body into tensors[PE_BODY_TENSORS_MAX]. Errors as pe_ask_from_binary. */
-pe_status pe_body_read(const pe_binary_body *body, const pe_read_limits *limits, pe_stored *tensors,
-                       size_t *n, pe_problem *why) PE_MUST_CHECK;
+/** The tensors of a binary body into tensors[PE_BODY_TENSORS_MAX]. Errors as
+ * pe_query_from_binary. */
+pe_status pe_binary_body_read(const pe_binary_body *body, const pe_read_limits *limits,
+                              pe_stored *tensors, size_t *n, pe_problem *why) PE_MUST_CHECK;
 
-/** The tensor that a body of plain numbers is (body_raw.c). Errors as pe_ask_from_binary. */
+/** The tensor that a body of plain numbers is (body_raw.c). Errors as pe_query_from_binary. */
 pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_stored *out,
                       pe_problem *why) PE_MUST_CHECK;
 
-/* ---- JSON objects (members.c) ------------------------------------------------------------------
- */
+/* ---- JSON
+ * objects (members.c) ------------------------------------------------------------------ */
 
 /** Called for every member; key is decoded, value its JSON text without white space around. */
 typedef pe_status (*pe_member)(void *state, const char *key, pe_slice value, pe_problem *why);

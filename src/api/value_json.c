@@ -19,7 +19,7 @@ static const char *const wanted[] = {
     [PE_KIND_POSITIONS] = "an array of numbers, a string as in a query, or a number",
     [PE_KIND_TEXT] = "a string",
     [PE_KIND_TENSOR] = "an array of numbers",
-    [PE_KIND_SPANS] = "an array of kinds and lengths, or a string as in a query",
+    [PE_KIND_TOKEN_RUNS] = "an array of kinds and lengths, or a string as in a query",
     [PE_KIND_CHOICES] = "an array of strings, or a string as in a query",
     [PE_KIND_NAME] = "a string",
 };
@@ -75,7 +75,7 @@ static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype,
 {
     size_t used = 0;
     pe_status status =
-        pe_numbers_scan(json.text, json.bytes, dtype, to->place, max, out, &used, why);
+        pe_scan_numbers(json.text, json.bytes, dtype, to->place, max, out, &used, why);
     if (status == PE_OK && used != json.bytes) {
         pe_array_free(out);
         status = pe_fail(why, PE_MALFORMED_REQUEST, to->place,
@@ -178,7 +178,7 @@ static bool takes_arrays(const pe_param *param)
 static bool takes_strings(const pe_param *param)
 {
     return param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_REAL_LIST ||
-           param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_SPANS ||
+           param->kind == PE_KIND_POSITIONS || param->kind == PE_KIND_TOKEN_RUNS ||
            param->kind == PE_KIND_TEXT || param->kind == PE_KIND_CHOICES ||
            param->kind == PE_KIND_NAME;
 }
@@ -196,8 +196,8 @@ static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why
     const bool number = first == '-' || (first >= '0' && first <= '9');
     if (first == '"' && takes_strings(param))
         return read_string(to, json, why);
-    if (first == '[' && param->kind == PE_KIND_SPANS)
-        return pe_value_spans_from_json(to, json, why);
+    if (first == '[' && param->kind == PE_KIND_TOKEN_RUNS)
+        return pe_value_token_runs_from_json(to, json, why);
     if (first == '[' && param->kind == PE_KIND_CHOICES)
         return pe_value_choices_from_json(to, json, why);
     if (first == '[' && takes_arrays(param))

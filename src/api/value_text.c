@@ -54,7 +54,7 @@ static pe_status scan(const pe_reading *to, pe_slice text, double *out, pe_probl
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty, a number belongs there",
                        name);
-    pe_scan found = pe_number_scan(text.text, text.bytes, out, &used);
+    pe_scan found = pe_scan_number(text.text, text.bytes, out, &used);
     if (found == PE_SCAN_OVERFLOW && used == text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is too large to be read: %.*s",
                        name, PE_SHOWN(text));
@@ -269,9 +269,9 @@ pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *wh
     case PE_KIND_POSITIONS:
         status = read_positions(to, text, why);
         break;
-    case PE_KIND_SPANS:
-        status = pe_spans_parse(text.text, text.bytes, to->param->choices, to->param->list_max,
-                                to->place, &to->value->spans, why);
+    case PE_KIND_TOKEN_RUNS:
+        status = pe_token_runs_parse(text.text, text.bytes, to->param->choices, to->param->list_max,
+                                     to->place, &to->value->runs, why);
         break;
     case PE_KIND_TEXT:
     case PE_KIND_NAME:

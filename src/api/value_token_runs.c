@@ -31,7 +31,7 @@ static pe_status add_item(const pe_reading *to, const json_t *item, size_t i, pe
     return PE_OK;
 }
 
-pe_status pe_value_spans_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+pe_status pe_value_token_runs_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
     pe_buffer text = {0};

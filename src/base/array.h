@@ -45,8 +45,8 @@ typedef struct pe_shape {
     size_t dim[PE_MAX_DIMS];
 } pe_shape;
 
-/** Product of the dimensions; false (and *out untouched) when it does not fit a size_t. ndim 0: 1.
- */
+/** Product of the dimensions; false (and *out untouched) when it does not fit a size_t. ndim 0:
+ * 1. */
 bool pe_shape_elements(const pe_shape *shape, size_t *out) PE_MUST_CHECK;
 
 /** a*b (a+b) into *out, or false on overflow. */

@@ -25,7 +25,7 @@ struct waiter {
     pthread_cond_t wake;
     bool done;
     pe_status status;
-    pe_entry *entry; /* with a reference, when status is OK */
+    pe_cache_entry *entry; /* with a reference, when status is OK */
     pe_problem *why;
 };
 
@@ -46,11 +46,11 @@ struct waiter {
  * a holder may add a reference without the lock, a finder only under it, since only the list's own
  * reference keeps what it found alive. So what only the list holds under the lock, nobody holds.
  */
-struct pe_entry {
+struct pe_cache_entry {
     pe_cache *cache;
-    pe_entry *chain;         /* next in the bucket; once evicted, next of the victims */
-    pe_entry *newer, *older; /* neighbours in the list */
-    struct waiter *waiters;  /* FILLING */
+    pe_cache_entry *chain;         /* next in the bucket; once evicted, next of the victims */
+    pe_cache_entry *newer, *older; /* neighbours in the list */
+    struct waiter *waiters;        /* FILLING */
     void *value;
     size_t bytes; /* all it weighs: this struct, the key, the value */
     atomic_size_t refs;
@@ -77,10 +77,10 @@ struct pe_cache {
     size_t bytes_max;
     size_t bytes; /* of the list, of the map and of the room made; <= bytes_max at all times */
     size_t entries;
-    pe_entry *newest, *oldest; /* the list, by age */
-    pe_entry *hand;            /* next candidate of the eviction; NULL: the oldest */
-    size_t buckets;            /* a power of two */
-    pe_entry *bucket[];
+    pe_cache_entry *newest, *oldest; /* the list, by age */
+    pe_cache_entry *hand;            /* next candidate of the eviction; NULL: the oldest */
+    size_t buckets;                  /* a power of two */
+    pe_cache_entry *bucket[];
 };
 
 static void count(atomic_uint_least64_t *counter)
@@ -98,30 +98,30 @@ static size_t buckets_for(size_t bytes_max)
     return n;
 }
 
-static pe_entry **bucket_of(pe_cache *cache, uint64_t hash)
+static pe_cache_entry **bucket_of(pe_cache *cache, uint64_t hash)
 {
     return &cache->bucket[hash & (cache->buckets - 1)];
 }
 
-static pe_entry *map_find(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
+static pe_cache_entry *map_find(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
 {
-    pe_entry *entry = *bucket_of(cache, hash);
+    pe_cache_entry *entry = *bucket_of(cache, hash);
     while (entry != NULL && (entry->hash != hash || entry->key_bytes != key_bytes ||
                              memcmp(entry->key, key, key_bytes) != 0))
         entry = entry->chain;
     return entry;
 }
 
-static void map_add(pe_cache *cache, pe_entry *entry)
+static void map_add(pe_cache *cache, pe_cache_entry *entry)
 {
-    pe_entry **bucket = bucket_of(cache, entry->hash);
+    pe_cache_entry **bucket = bucket_of(cache, entry->hash);
     entry->chain = *bucket;
     *bucket = entry;
 }
 
-static void map_remove(pe_cache *cache, pe_entry *entry)
+static void map_remove(pe_cache *cache, pe_cache_entry *entry)
 {
-    pe_entry **at = bucket_of(cache, entry->hash);
+    pe_cache_entry **at = bucket_of(cache, entry->hash);
     while (*at != entry)
         at = &(*at)->chain;
     *at = entry->chain;
@@ -130,7 +130,7 @@ static void map_remove(pe_cache *cache, pe_entry *entry)
 
 /* ---- the list and its hand ---- */
 
-static void list_add_newest(pe_cache *cache, pe_entry *entry)
+static void list_add_newest(pe_cache *cache, pe_cache_entry *entry)
 {
     entry->newer = NULL;
     entry->older = cache->newest;
@@ -142,7 +142,7 @@ static void list_add_newest(pe_cache *cache, pe_entry *entry)
     cache->entries++;
 }
 
-static void list_remove(pe_cache *cache, pe_entry *entry)
+static void list_remove(pe_cache *cache, pe_cache_entry *entry)
 {
     *(entry->newer != NULL ? &entry->newer->older : &cache->newest) = entry->older;
     *(entry->older != NULL ? &entry->older->newer : &cache->oldest) = entry->newer;
@@ -150,7 +150,7 @@ static void list_remove(pe_cache *cache, pe_entry *entry)
     cache->entries--;
 }
 
-static bool is_held(const pe_entry *entry)
+static bool is_held(const pe_cache_entry *entry)
 {
     return atomic_load_explicit(&entry->refs, memory_order_acquire) > 1;
 }
@@ -163,9 +163,9 @@ static bool is_held(const pe_entry *entry)
  *
  * Source    Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024, algorithm 1.
  */
-static pe_entry *evict_one(pe_cache *cache)
+static pe_cache_entry *evict_one(pe_cache *cache)
 {
-    pe_entry *entry = cache->hand != NULL ? cache->hand : cache->oldest;
+    pe_cache_entry *entry = cache->hand != NULL ? cache->hand : cache->oldest;
     for (bool held; (held = is_held(entry)) || entry->visited;) {
         if (!held)
             entry->visited = false;
@@ -197,11 +197,11 @@ static bool admits(const pe_cache *cache, size_t weight)
 
 /* Evict until `bytes` more fit, which are admitted. Returns the victims, each with the list's
  * reference, to be released once the lock is; *evicted gets what they weigh. */
-static pe_entry *evict(pe_cache *cache, size_t bytes, size_t *evicted)
+static pe_cache_entry *evict(pe_cache *cache, size_t bytes, size_t *evicted)
 {
-    pe_entry *victims = NULL;
+    pe_cache_entry *victims = NULL;
     for (*evicted = 0; cache->bytes_max - cache->bytes < bytes;) {
-        pe_entry *entry = evict_one(cache);
+        pe_cache_entry *entry = evict_one(cache);
         *evicted += entry->bytes;
         entry->chain = victims;
         victims = entry;
@@ -222,11 +222,11 @@ static void give_back(pe_cache *cache, size_t bytes)
     atomic_fetch_sub(&cache->held, bytes);
 }
 
-static void release_victims(pe_entry *victims)
+static void release_victims(pe_cache_entry *victims)
 {
     while (victims != NULL) {
-        pe_entry *next = victims->chain;
-        pe_entry_unref(victims);
+        pe_cache_entry *next = victims->chain;
+        pe_cache_entry_unref(victims);
         victims = next;
     }
 }
@@ -237,18 +237,18 @@ static void release_victims(pe_entry *victims)
 static size_t weigh(size_t key_bytes, size_t bytes)
 {
     size_t weight;
-    return pe_size_add(sizeof(pe_entry) + PE_CACHE_BLOCK_BYTES, key_bytes, &weight) &&
+    return pe_size_add(sizeof(pe_cache_entry) + PE_CACHE_BLOCK_BYTES, key_bytes, &weight) &&
                    pe_size_add(weight, bytes, &weight)
                ? weight
                : SIZE_MAX;
 }
 
-static pe_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
+static pe_cache_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes)
 {
     size_t bytes;
-    if (!pe_size_add(sizeof(pe_entry), key_bytes, &bytes))
+    if (!pe_size_add(sizeof(pe_cache_entry), key_bytes, &bytes))
         return NULL;
-    pe_entry *entry = calloc(1, bytes);
+    pe_cache_entry *entry = calloc(1, bytes);
     if (entry == NULL)
         return NULL;
     entry->cache = cache;
@@ -259,18 +259,18 @@ static pe_entry *entry_make(pe_cache *cache, uint64_t hash, const void *key, siz
     return entry;
 }
 
-void *pe_entry_value(const pe_entry *entry)
+void *pe_cache_entry_value(const pe_cache_entry *entry)
 {
     return entry->value;
 }
 
-pe_entry *pe_entry_ref(pe_entry *entry)
+pe_cache_entry *pe_cache_entry_ref(pe_cache_entry *entry)
 {
     atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
     return entry;
 }
 
-static void free_entry(pe_entry *entry)
+static void free_entry(pe_cache_entry *entry)
 {
     if (entry->ready)
         entry->cache->free_value(entry->value);
@@ -279,7 +279,7 @@ static void free_entry(pe_entry *entry)
     free(entry);
 }
 
-void pe_entry_unref(pe_entry *entry)
+void pe_cache_entry_unref(pe_cache_entry *entry)
 {
     if (entry == NULL)
         return;
@@ -296,7 +296,8 @@ void pe_entry_unref(pe_entry *entry)
 /* ---- one fills, others wait ---- */
 
 /* Called with the lock held, returns without it. */
-static pe_status wait_for(pe_cache *cache, pe_entry *filling, pe_entry **out, pe_problem *why)
+static pe_status wait_for(pe_cache *cache, pe_cache_entry *filling, pe_cache_entry **out,
+                          pe_problem *why)
 {
     struct waiter self = {.next = filling->waiters, .wake = PTHREAD_COND_INITIALIZER, .why = why};
     /* cppcheck-suppress autoVariables ; the fill is done with it before this returns */
@@ -312,14 +313,14 @@ static pe_status wait_for(pe_cache *cache, pe_entry *filling, pe_entry **out, pe
 }
 
 /* With the lock held. A waiter may return and its record vanish as soon as the lock is released. */
-static void wake_all(struct waiter *waiter, pe_status status, pe_entry *entry,
+static void wake_all(struct waiter *waiter, pe_status status, pe_cache_entry *entry,
                      const pe_problem *why)
 {
     while (waiter != NULL) {
         struct waiter *next = waiter->next;
         waiter->status = status;
         if (status == PE_OK)
-            waiter->entry = pe_entry_ref(entry);
+            waiter->entry = pe_cache_entry_ref(entry);
         else
             *waiter->why = *why;
         waiter->done = true;
@@ -329,7 +330,7 @@ static void wake_all(struct waiter *waiter, pe_status status, pe_entry *entry,
 }
 
 /* FILLING to READY, or to OUT when there is no room. With the lock held; returns the victims. */
-static pe_entry *publish(pe_cache *cache, pe_entry *entry, void *value, size_t bytes)
+static pe_cache_entry *publish(pe_cache *cache, pe_cache_entry *entry, void *value, size_t bytes)
 {
     const size_t room = entry->bytes;
     give_back(cache, room);
@@ -345,26 +346,26 @@ static pe_entry *publish(pe_cache *cache, pe_entry *entry, void *value, size_t b
         return NULL;
     }
     size_t evicted;
-    pe_entry *victims = evict(cache, entry->bytes, &evicted);
+    pe_cache_entry *victims = evict(cache, entry->bytes, &evicted);
     take(cache, entry->bytes);
-    list_add_newest(cache, pe_entry_ref(entry));
+    list_add_newest(cache, pe_cache_entry_ref(entry));
     return victims;
 }
 
 /* FILLING to OUT. With the lock held. */
-static void give_up(pe_cache *cache, pe_entry *entry)
+static void give_up(pe_cache *cache, pe_cache_entry *entry)
 {
     give_back(cache, entry->bytes);
     entry->bytes = 0;
     map_remove(cache, entry);
 }
 
-static pe_status fill_entry(pe_cache *cache, pe_entry *entry, pe_cache_fill fill, void *context,
-                            pe_entry **out, pe_problem *why)
+static pe_status fill_entry(pe_cache *cache, pe_cache_entry *entry, pe_cache_fill fill,
+                            void *context, pe_cache_entry **out, pe_problem *why)
 {
     void *value = NULL;
     size_t bytes = 0;
-    pe_entry *victims = NULL;
+    pe_cache_entry *victims = NULL;
     const pe_status status = fill(context, &value, &bytes, why);
 
     pthread_mutex_lock(&cache->lock);
@@ -380,12 +381,12 @@ static pe_status fill_entry(pe_cache *cache, pe_entry *entry, pe_cache_fill fill
     if (status == PE_OK)
         *out = entry;
     else
-        pe_entry_unref(entry);
+        pe_cache_entry_unref(entry);
     return status;
 }
 
 /* The lock is held. What a hit does to an entry. */
-static pe_entry *visit(pe_entry *entry)
+static pe_cache_entry *visit(pe_cache_entry *entry)
 {
     entry->visited = true;
     if (atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed) == 1)
@@ -395,11 +396,11 @@ static pe_entry *visit(pe_entry *entry)
 
 /* An entry for the caller to fill, in the map, with so much room made; NULL when memory runs out.
  * With the lock held. */
-static pe_entry *begin(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes,
-                       size_t room, pe_entry **victims)
+static pe_cache_entry *begin(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes,
+                             size_t room, pe_cache_entry **victims)
 {
     size_t evicted;
-    pe_entry *entry = entry_make(cache, hash, key, key_bytes);
+    pe_cache_entry *entry = entry_make(cache, hash, key, key_bytes);
     if (entry == NULL)
         return NULL;
     *victims = evict(cache, room, &evicted);
@@ -412,12 +413,13 @@ static pe_entry *begin(pe_cache *cache, uint64_t hash, const void *key, size_t k
 
 /* room: to be made before the value is, as far as known. */
 static pe_status get(pe_cache *cache, const void *key, size_t key_bytes, size_t room,
-                     pe_cache_fill fill, void *context, pe_entry **out, int *hit, pe_problem *why)
+                     pe_cache_fill fill, void *context, pe_cache_entry **out, int *hit,
+                     pe_problem *why)
 {
     const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
-    pe_entry *victims = NULL;
+    pe_cache_entry *victims = NULL;
     pthread_mutex_lock(&cache->lock);
-    pe_entry *entry = map_find(cache, hash, key, key_bytes);
+    pe_cache_entry *entry = map_find(cache, hash, key, key_bytes);
     if (hit != NULL)
         *hit = entry != NULL;
     if (entry != NULL && !entry->ready)
@@ -443,11 +445,11 @@ static pe_status get(pe_cache *cache, const void *key, size_t key_bytes, size_t 
 
 /* ---- the interface ---- */
 
-pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
+pe_cache_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
 {
     const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
     pthread_mutex_lock(&cache->lock);
-    pe_entry *entry = map_find(cache, hash, key, key_bytes);
+    pe_cache_entry *entry = map_find(cache, hash, key, key_bytes);
     entry = entry != NULL && entry->ready ? visit(entry) : NULL;
     pthread_mutex_unlock(&cache->lock);
     if (entry != NULL)
@@ -456,13 +458,13 @@ pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes)
 }
 
 pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
-                       void *context, pe_entry **out, int *hit, pe_problem *why)
+                       void *context, pe_cache_entry **out, int *hit, pe_problem *why)
 {
     return get(cache, key, key_bytes, 0, fill, context, out, hit, why);
 }
 
 pe_status pe_cache_get_bounded(pe_cache *cache, const void *key, size_t key_bytes, size_t most,
-                               pe_cache_fill fill, void *context, pe_entry **out, int *hit,
+                               pe_cache_fill fill, void *context, pe_cache_entry **out, int *hit,
                                pe_problem *why)
 {
     return get(cache, key, key_bytes, weigh(key_bytes, most), fill, context, out, hit, why);
@@ -507,10 +509,10 @@ void pe_cache_free(pe_cache *cache)
 {
     if (cache == NULL)
         return;
-    for (pe_entry *entry = cache->oldest, *newer; entry != NULL; entry = newer) {
+    for (pe_cache_entry *entry = cache->oldest, *newer; entry != NULL; entry = newer) {
         newer = entry->newer;
         assert(atomic_load(&entry->refs) == 1);
-        pe_entry_unref(entry);
+        pe_cache_entry_unref(entry);
     }
     pthread_mutex_destroy(&cache->lock);
     free(cache);

@@ -25,7 +25,7 @@
  * Threads  any. No lock is held while a value is filled or freed.
  */
 typedef struct pe_cache pe_cache;
-typedef struct pe_entry pe_entry; /* a reference to a READY entry */
+typedef struct pe_cache_entry pe_cache_entry; /* a reference to a READY entry */
 
 /** Every pe_cache_get counts as one of hits, misses and waits (that began to wait for another's
  * fill), but for those that fill nothing for want of room: they count as rejected. */
@@ -54,7 +54,7 @@ pe_status pe_cache_make(size_t bytes_max, pe_cache_free_value free_value, pe_cac
 void pe_cache_free(pe_cache *cache);
 
 /** The entry of key if READY, with a reference, else NULL. Counts a hit, or (NULL) nothing. */
-pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
+pe_cache_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
 
 /**
  * The entry of key, filled by fill(context) when absent; concurrent callers of the same key wait
@@ -62,7 +62,8 @@ pe_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
  * be NULL) tells whether it was there or waited for.
  */
 pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
-                       void *context, pe_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
+                       void *context, pe_cache_entry **out, int *hit,
+                       pe_problem *why) PE_MUST_CHECK;
 
 /**
  * The same, of a value of at most `most` bytes: room for it is made before it is filled. When there
@@ -70,12 +71,12 @@ pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_ca
  * allocated.
  */
 pe_status pe_cache_get_bounded(pe_cache *cache, const void *key, size_t key_bytes, size_t most,
-                               pe_cache_fill fill, void *context, pe_entry **out, int *hit,
+                               pe_cache_fill fill, void *context, pe_cache_entry **out, int *hit,
                                pe_problem *why) PE_MUST_CHECK;
 
-void *pe_entry_value(const pe_entry *entry);
-pe_entry *pe_entry_ref(pe_entry *entry);
-void pe_entry_unref(pe_entry *entry); /* accepts NULL */
+void *pe_cache_entry_value(const pe_cache_entry *entry);
+pe_cache_entry *pe_cache_entry_ref(pe_cache_entry *entry);
+void pe_cache_entry_unref(pe_cache_entry *entry); /* accepts NULL */
 
 void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out);
 

@@ -13,8 +13,8 @@ typedef struct pe_hash_seed {
 
 pe_hash_seed pe_hash_seed_make(void);
 
-/** Every bit depends on every byte of data; differs from process to process: never stored or sent.
- */
+/** Every bit depends on every byte of data; differs from process to process: never stored or
+ * sent. */
 uint64_t pe_hash(const pe_hash_seed *seed, const void *data, size_t bytes);
 
 #endif

@@ -108,7 +108,7 @@ static bool receive_line(int fd, char *line, size_t bytes, int64_t deadline_ms)
 }
 
 /* GET /healthz; the status line goes to `line`. */
-static bool ask(int fd, const struct endpoint *to, const char *host, char *line, size_t bytes)
+static bool query(int fd, const struct endpoint *to, const char *host, char *line, size_t bytes)
 {
     const int64_t deadline_ms = now_ms() + TIMEOUT_MS;
     const bool v6 = strchr(host, ':') != NULL;
@@ -132,7 +132,7 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "host", "host must be an address, got %s",
                        settings->host);
     const int fd = socket(to.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const bool answered = fd >= 0 && ask(fd, &to, settings->host, line, sizeof line);
+    const bool answered = fd >= 0 && query(fd, &to, settings->host, line, sizeof line);
     const int error = errno;
     if (fd >= 0)
         close(fd);

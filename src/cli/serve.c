@@ -9,8 +9,8 @@
 #include "cli/cli.h"
 #include "http/server.h"
 
-/* All threads that follow inherit the mask, so that only wait_for_stop takes the signals that stop.
- */
+/* All threads that follow inherit the mask, so that only wait_for_stop takes the
+ * signals that stop. */
 static void set_signals(sigset_t *stop)
 {
     sigemptyset(stop);

@@ -14,15 +14,15 @@
 
 /* ---- the encoding ---- */
 
-static pe_status find_resource(const char *name, pe_order *order, pe_problem *why)
+static pe_status find_resource(const char *name, pe_table_arguments *table, pe_problem *why)
 {
     const char *names[NAMES_MAX];
     size_t n = 0;
-    order->resource = pe_resource_find(name);
-    if (order->resource != NULL)
+    table->resource = pe_registry_find(name);
+    if (table->resource != NULL)
         return PE_OK;
-    for (; n < NAMES_MAX && pe_resources[n] != NULL; n++)
-        names[n] = pe_resources[n]->name;
+    for (; n < NAMES_MAX && pe_registry[n] != NULL; n++)
+        names[n] = pe_registry[n]->name;
     const char *near = pe_nearest_name(name, names, n);
     return pe_fail(why, PE_NOT_FOUND, "", "no encoding is called %.100s%s%s%s", name,
                    near == NULL ? "; posenc table --help lists them" : ", did you mean ",
@@ -54,7 +54,7 @@ static bool stands_alone(const pe_resource *resource, const char *name, const ch
            (next == NULL || (strcmp(next, "true") != 0 && strcmp(next, "false") != 0));
 }
 
-static pe_status split(const pe_order *order, int n, char **arguments, struct flag *out,
+static pe_status split(const pe_table_arguments *table, int n, char **arguments, struct flag *out,
                        pe_problem *why)
 {
     const char *argument = arguments[0], *next = n > 1 ? arguments[1] : NULL;
@@ -70,7 +70,7 @@ static pe_status split(const pe_order *order, int n, char **arguments, struct fl
             *c = '_';
     if (argument[2 + bytes] == '=') {
         out->value = argument + 2 + bytes + 1;
-    } else if (stands_alone(order->resource, out->name, next)) {
+    } else if (stands_alone(table->resource, out->name, next)) {
         out->value = "true";
     } else if (next != NULL) {
         out->value = next;
@@ -104,13 +104,13 @@ static void add_parameter(pe_buffer *query, const struct flag *flag)
 
 /* ---- where it goes ---- */
 
-static pe_status find_format(const char *name, pe_order *order, pe_problem *why)
+static pe_status find_format(const char *name, pe_table_arguments *table, pe_problem *why)
 {
     pe_buffer known = {0};
-    order->format = name != NULL ? pe_format_by_name(name) : pe_format_by_extension(order->output);
-    if (order->format == NULL && name == NULL && strcmp(order->output, "-") == 0)
-        order->format = pe_formats[0];
-    if (order->format != NULL)
+    table->format = name != NULL ? pe_format_by_name(name) : pe_format_by_extension(table->output);
+    if (table->format == NULL && name == NULL && strcmp(table->output, "-") == 0)
+        table->format = pe_formats[0];
+    if (table->format != NULL)
         return PE_OK;
     for (size_t f = 0; pe_formats[f] != NULL; f++)
         pe_buffer_format(&known, "%s%s", f == 0 ? "" : ", ",
@@ -118,7 +118,7 @@ static pe_status find_format(const char *name, pe_order *order, pe_problem *why)
     const pe_status status =
         pe_fail(why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
                 name != NULL ? "no format is called" : "the extension does not tell the format of",
-                name != NULL ? name : order->output, pe_buffer_text(&known),
+                name != NULL ? name : table->output, pe_buffer_text(&known),
                 name != NULL ? "" : ", or give --format");
     pe_buffer_free(&known);
     return status;
@@ -127,12 +127,12 @@ static pe_status find_format(const char *name, pe_order *order, pe_problem *why)
 /* ---- the interface ---- */
 
 /* Flags of the command itself, which are no parameters. */
-static bool take_own(pe_order *order, const struct flag *flag, const char **format)
+static bool take_own(pe_table_arguments *table, const struct flag *flag, const char **format)
 {
     if (strcmp(flag->name, "output") == 0)
-        order->output = flag->value;
+        table->output = flag->value;
     else if (strcmp(flag->name, "body") == 0)
-        order->body = flag->value;
+        table->body = flag->value;
     else if (strcmp(flag->name, "format") == 0)
         *format = flag->value;
     else
@@ -141,26 +141,26 @@ static bool take_own(pe_order *order, const struct flag *flag, const char **form
 }
 
 /* One flag with its value. Returns how many arguments it took in *width. */
-static pe_status take(pe_order *order, int n, char **arguments, const char **format, int *width,
-                      pe_problem *why)
+static pe_status take(pe_table_arguments *table, int n, char **arguments, const char **format,
+                      int *width, pe_problem *why)
 {
     struct flag flag;
     if (strcmp(arguments[0], "-o") == 0 && n > 1) {
-        order->output = arguments[1];
+        table->output = arguments[1];
         *width = 2;
         return PE_OK;
     }
     *width = pe_config_flag_width(n, arguments);
     if (*width > 0) {
-        memcpy(&order->settings[order->n_settings], arguments, (size_t)*width * sizeof *arguments);
-        order->n_settings += *width;
+        memcpy(&table->settings[table->n_settings], arguments, (size_t)*width * sizeof *arguments);
+        table->n_settings += *width;
         return PE_OK;
     }
-    const pe_status status = split(order, n, arguments, &flag, why);
+    const pe_status status = split(table, n, arguments, &flag, why);
     if (status != PE_OK)
         return status;
-    if (!take_own(order, &flag, format))
-        add_parameter(&order->query, &flag);
+    if (!take_own(table, &flag, format))
+        add_parameter(&table->query, &flag);
     *width = flag.width;
     return PE_OK;
 }
@@ -173,7 +173,8 @@ static bool asks_help(int n, char **arguments)
     return false;
 }
 
-pe_status pe_order_read(int n_arguments, char **arguments, pe_order *out, pe_problem *why)
+pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_arguments *out,
+                                  pe_problem *why)
 {
     const char *format = NULL;
     out->output = "-";
@@ -198,9 +199,9 @@ pe_status pe_order_read(int n_arguments, char **arguments, pe_order *out, pe_pro
     return status;
 }
 
-void pe_order_free(pe_order *order)
+void pe_table_arguments_free(pe_table_arguments *table)
 {
-    pe_buffer_free(&order->query);
-    free(order->settings);
-    *order = (pe_order){0};
+    pe_buffer_free(&table->query);
+    free(table->settings);
+    *table = (pe_table_arguments){0};
 }

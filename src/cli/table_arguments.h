@@ -10,8 +10,8 @@
 #include "formats/format.h"
 #include "plan/plan.h"
 
-/** Zero-initialise, pe_order_read, pe_order_free. Borrows the arguments. */
-typedef struct pe_order {
+/** Zero-initialise, pe_table_arguments_read, pe_table_arguments_free. Borrows the arguments. */
+typedef struct pe_table_arguments {
     const pe_resource *resource;
     pe_buffer query;         /* the parameters, percent-encoded */
     const pe_format *format; /* of --format, else of the file's extension, else JSON */
@@ -20,7 +20,7 @@ typedef struct pe_order {
     bool help;
     char **settings; /* the arguments that are flags of settings; the array is owned */
     int n_settings;
-} pe_order;
+} pe_table_arguments;
 
 /**
  * Sort the arguments out: ENCODING, then --name value or --name=value for its parameters, -o FILE,
@@ -28,8 +28,8 @@ typedef struct pe_order {
  * Errors  NOT_FOUND (no such encoding), INVALID_PARAMETER; unknown parameters are left to the
  *         query's reader.
  */
-pe_status pe_order_read(int n_arguments, char **arguments, pe_order *out,
-                        pe_problem *why) PE_MUST_CHECK;
-void pe_order_free(pe_order *order);
+pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_arguments *out,
+                                  pe_problem *why) PE_MUST_CHECK;
+void pe_table_arguments_free(pe_table_arguments *table);
 
 #endif

@@ -22,7 +22,7 @@
 struct work {
     pe_tables *tables;
     pe_buffer body, parameters;
-    pe_ask ask;
+    pe_query query;
     pe_plan plan;
     pe_rendering rendering;
     pe_stream *stream;
@@ -32,7 +32,7 @@ static void release(struct work *work)
 {
     pe_stream_free(work->stream);
     pe_plan_free(&work->plan);
-    pe_ask_free(&work->ask);
+    pe_query_free(&work->query);
     pe_buffer_free(&work->parameters);
     pe_buffer_free(&work->body);
     pe_tables_free(work->tables);
@@ -75,50 +75,50 @@ static const char *media_type_of(const char *path)
     return format == NULL ? NULL : format->media_type;
 }
 
-static pe_status ask_with_body(const pe_order *order, const pe_settings *settings,
+static pe_status ask_with_body(const pe_table_arguments *table, const pe_settings *settings,
                                const pe_read_limits *limits, struct work *work, pe_problem *why)
 {
-    const char *media_type = media_type_of(order->body);
+    const char *media_type = media_type_of(table->body);
     if (media_type == NULL)
         return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "body",
-                       "a body is a .json, .npy or .safetensors file, got %.200s", order->body);
+                       "a body is a .json, .npy or .safetensors file, got %.200s", table->body);
     const pe_status status =
-        read_body(order->body, (size_t)settings->max_body_bytes, &work->body, why);
+        read_body(table->body, (size_t)settings->max_body_bytes, &work->body, why);
     if (status != PE_OK)
         return status;
     const pe_binary_body binary = {
         .media_type = media_type, .data = work->body.data, .bytes = work->body.bytes};
     if (strcmp(media_type, "application/json") != 0)
-        return pe_ask_from_binary(order->resource, order->query.data, order->query.bytes, &binary,
-                                  limits, &work->ask, why);
-    if (order->query.bytes > 0)
+        return pe_query_from_binary(table->resource, table->query.data, table->query.bytes, &binary,
+                                    limits, &work->query, why);
+    if (table->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters are members of the JSON body, not flags beside it");
-    return pe_ask_from_json(order->resource, work->body.data, work->body.bytes, limits, &work->ask,
-                            why);
+    return pe_query_from_json(table->resource, work->body.data, work->body.bytes, limits,
+                              &work->query, why);
 }
 
 /* ---- from parameters to a stream ---- */
 
-static pe_status read_ask(const pe_order *order, const pe_settings *settings, struct work *work,
-                          pe_problem *why)
+static pe_status read_ask(const pe_table_arguments *table, const pe_settings *settings,
+                          struct work *work, pe_problem *why)
 {
     const pe_read_limits limits = {.max_elements = (size_t)settings->max_elements,
                                    .max_positions = (size_t)settings->max_positions,
                                    .max_depth = (size_t)settings->max_json_depth};
-    if (order->body != NULL)
-        return ask_with_body(order, settings, &limits, work, why);
-    if (order->resource->kind == PE_TRANSFORM)
+    if (table->body != NULL)
+        return ask_with_body(table, settings, &limits, work, why);
+    if (table->resource->kind == PE_TRANSFORM)
         return pe_fail(why, PE_MISSING_PARAMETER, "body",
                        "%s transforms vectors: give them with --body FILE (.json, .npy or "
                        ".safetensors)",
-                       order->resource->name);
-    return pe_ask_from_query(order->resource, order->query.data, order->query.bytes, &limits,
-                             &work->ask, why);
+                       table->resource->name);
+    return pe_query_from_string(table->resource, table->query.data, table->query.bytes, &limits,
+                                &work->query, why);
 }
 
-static pe_status make_stream(const pe_order *order, const pe_settings *settings, struct work *work,
-                             pe_problem *why)
+static pe_status make_stream(const pe_table_arguments *table, const pe_settings *settings,
+                             struct work *work, pe_problem *why)
 {
     const pe_limits limits = {.max_elements = (size_t)settings->max_elements};
     const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
@@ -128,20 +128,20 @@ static pe_status make_stream(const pe_order *order, const pe_settings *settings,
     if (status == PE_OK)
         status = pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why);
     if (status == PE_OK)
-        status = read_ask(order, settings, work, why);
+        status = read_ask(table, settings, work, why);
     if (status != PE_OK)
         return status;
-    status = order->resource->plan(&work->ask.values, work->tables, &limits, &work->plan, why);
+    status = table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why);
     if (status != PE_OK) {
-        pe_ask_locate(&work->ask, why);
+        pe_query_locate(&work->query, why);
         return status;
     }
-    pe_values_json(&work->ask.values, &work->parameters);
+    pe_values_json(&work->query.values, &work->parameters);
     work->rendering =
-        (pe_rendering){.format = order->format,
-                       .base64 = work->ask.base64,
-                       .tensor = work->ask.tensor[0] == '\0' ? NULL : work->ask.tensor,
-                       .encoding = order->resource->encoding,
+        (pe_rendering){.format = table->format,
+                       .base64 = work->query.base64,
+                       .tensor = work->query.tensor[0] == '\0' ? NULL : work->query.tensor,
+                       .encoding = table->resource->encoding,
                        .parameters = pe_buffer_text(&work->parameters)};
     if (work->parameters.failed)
         return pe_fail_memory(why);
@@ -210,9 +210,9 @@ static pe_status write_file(pe_stream *stream, const char *path, pe_problem *why
 void pe_cli_table_help(pe_buffer *out)
 {
     pe_buffer_str(out, "Encodings:\n");
-    for (size_t r = 0; pe_resources[r] != NULL; r++)
-        pe_buffer_format(out, "  %-24s %s%s\n", pe_resources[r]->name, pe_resources[r]->summary,
-                         pe_resources[r]->kind == PE_TRANSFORM ? " (needs --body)" : "");
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        pe_buffer_format(out, "  %-24s %s%s\n", pe_registry[r]->name, pe_registry[r]->summary,
+                         pe_registry[r]->kind == PE_TRANSFORM ? " (needs --body)" : "");
     pe_buffer_str(out, "\nposenc table ENCODING --help lists its parameters.\n");
 }
 
@@ -253,17 +253,17 @@ static void log_warnings(const pe_plan *plan)
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
 }
 
-static pe_status run(const pe_order *order, pe_problem *why)
+static pe_status run(const pe_table_arguments *table, pe_problem *why)
 {
     pe_config *config = NULL;
-    pe_status status = pe_cli_configure(order->n_settings, order->settings, &config, why);
+    pe_status status = pe_cli_configure(table->n_settings, table->settings, &config, why);
     if (status != PE_OK)
         return status;
     struct work work = {0};
-    status = make_stream(order, pe_config_settings(config), &work, why);
+    status = make_stream(table, pe_config_settings(config), &work, why);
     if (status == PE_OK) {
         log_warnings(&work.plan);
-        status = write_file(work.stream, order->output, why);
+        status = write_file(work.stream, table->output, why);
     }
     release(&work);
     pe_config_free(config);
@@ -272,20 +272,20 @@ static pe_status run(const pe_order *order, pe_problem *why)
 
 int pe_cli_table(int n_arguments, char **arguments)
 {
-    pe_order order = {0};
+    pe_table_arguments table = {0};
     pe_problem why;
-    pe_status status = pe_order_read(n_arguments, arguments, &order, &why);
-    if (status == PE_OK && order.help) {
+    pe_status status = pe_table_arguments_read(n_arguments, arguments, &table, &why);
+    if (status == PE_OK && table.help) {
         pe_buffer text = {0};
-        if (order.resource != NULL)
-            print_resource_help(order.resource, &text);
+        if (table.resource != NULL)
+            print_resource_help(table.resource, &text);
         else
             pe_cli_table_help(&text);
-        pe_order_free(&order);
+        pe_table_arguments_free(&table);
         return pe_cli_print(&text);
     }
     if (status == PE_OK)
-        status = run(&order, &why);
-    pe_order_free(&order);
+        status = run(&table, &why);
+    pe_table_arguments_free(&table);
     return status == PE_OK ? PE_EXIT_OK : pe_cli_fail("table_failed", &why);
 }

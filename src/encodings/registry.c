@@ -6,7 +6,7 @@
 
 /* One a line, so that additions merge. */
 /* clang-format off */
-const pe_resource *const pe_resources[] = {
+const pe_resource *const pe_registry[] = {
     &pe_sinusoidal,
     &pe_sinusoidal_offset,
     &pe_sinusoidal_add,
@@ -46,14 +46,14 @@ const pe_resource *const pe_resources[] = {
     &pe_learned_add,
     &pe_learned_interpolate,
     &pe_learned_interpolate_body,
-    &pe_position_ids,
+    &pe_learned_position_ids,
     NULL,
 };
 /* clang-format on */
 
-const pe_resource *pe_resource_find(const char *name_or_path)
+const pe_resource *pe_registry_find(const char *name_or_path)
 {
-    for (const pe_resource *const *r = pe_resources; *r != NULL; r++)
+    for (const pe_resource *const *r = pe_registry; *r != NULL; r++)
         if (strcmp((*r)->name, name_or_path) == 0 || strcmp((*r)->path, name_or_path) == 0)
             return *r;
     return NULL;
@@ -73,10 +73,10 @@ static bool fits(const char *pattern, const char *path, const char **name, size_
     return *bytes > 0 && strcmp(strchr(pattern, '}') + 1, *name + *bytes) == 0;
 }
 
-const pe_resource *pe_resource_route(const char *path, const char **name, size_t *bytes)
+const pe_resource *pe_registry_route(const char *path, const char **name, size_t *bytes)
 {
     const pe_resource *found = NULL;
-    for (const pe_resource *const *r = pe_resources; *r != NULL; r++) {
+    for (const pe_resource *const *r = pe_registry; *r != NULL; r++) {
         const char *its_name;
         size_t its_bytes;
         if (!fits((*r)->path, path, &its_name, &its_bytes))

@@ -8,16 +8,16 @@
 #include "plan/plan.h"
 
 /** All resources, in the order GET /v1 lists them; NULL-terminated. */
-extern const pe_resource *const pe_resources[];
+extern const pe_resource *const pe_registry[];
 
 /**
  * The resource that a request's path leads to; NULL when there is none. *name: what the path has
  * where the resource's has {name}, *bytes of it; none where it has not.
  */
-const pe_resource *pe_resource_route(const char *path, const char **name, size_t *bytes);
+const pe_resource *pe_registry_route(const char *path, const char **name, size_t *bytes);
 
 /** By command-line name ("rope/table") or path ("/v1/rope/table"); NULL when there is none. */
-const pe_resource *pe_resource_find(const char *name_or_path);
+const pe_resource *pe_registry_find(const char *name_or_path);
 
 /* One file per resource family defines these. */
 extern const pe_resource pe_sinusoidal, pe_sinusoidal_offset, pe_sinusoidal_add, pe_sinusoidal_grid,
@@ -35,6 +35,6 @@ extern const pe_resource pe_relative_skew;
 extern const pe_resource pe_swin_index, pe_swin_bias, pe_swin_coordinates;
 
 extern const pe_resource pe_learned_table_rows, pe_learned_lookup, pe_learned_add,
-    pe_learned_interpolate, pe_learned_interpolate_body, pe_position_ids;
+    pe_learned_interpolate, pe_learned_interpolate_body, pe_learned_position_ids;
 
 #endif

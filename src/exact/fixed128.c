@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fixed128.c - numbers of 128 significant bits with a proven error, and sines and cosines of them.
- */
+/* fixed128.c - numbers of 128 significant bits with a proven error, and sines and
+ * cosines of them. */
 #include "exact/fixed128.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@ static const pe_precision precisions[PE_DTYPES] = {
     [PE_BFLOAT16] = {8, -133}, [PE_INT32] = {32, 0},
 };
 
-pe_precision pe_precision_of(pe_dtype dtype)
+pe_precision pe_fixed128_precision(pe_dtype dtype)
 {
     return precisions[dtype];
 }
@@ -81,20 +81,20 @@ static pe_u128 series(const uint64_t terms[TERMS][2], pe_u128 z)
 }
 
 /* m * 2^(exponent - 128) with the top bit of m set. */
-static pe_wide normal(pe_u128 m, int exponent, int err, bool negative)
+static pe_fixed128 normal(pe_u128 m, int exponent, int err, bool negative)
 {
     if (m == 0)
-        return (pe_wide){0};
+        return (pe_fixed128){0};
     const int zeros = leading_zeros(m);
-    return (pe_wide){m << zeros, exponent - zeros, err, negative};
+    return (pe_fixed128){m << zeros, exponent - zeros, err, negative};
 }
 
-pe_u128 pe_wide_mul_high(pe_u128 a, pe_u128 b)
+pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b)
 {
     return mul_high(a, b);
 }
 
-pe_wide pe_wide_normal(pe_u128 m, int exponent)
+pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent)
 {
     return normal(m, exponent, 0, false);
 }
@@ -105,7 +105,7 @@ static int larger(int a, int b)
 }
 
 /* The phase as quadrant + x, |x| <= 1/2 quarter turn; x is returned, its error in it. */
-static pe_wide reduce(const uint64_t phase[PE_PHASE_WORDS], int err, unsigned *quadrant)
+static pe_fixed128 reduce(const uint64_t phase[PE_PHASE_WORDS], int err, unsigned *quadrant)
 {
     *quadrant = (unsigned)((phase[2] + (1ULL << 61)) >> 62);
     uint64_t top = phase[2] - ((uint64_t)*quadrant << 62);
@@ -118,40 +118,41 @@ static pe_wide reduce(const uint64_t phase[PE_PHASE_WORDS], int err, unsigned *q
     /* Magnitude top:low * 2^-190 quarter turns; keep 128 bits from the first one on. */
     const int zeros = top ? __builtin_clzll(top) : low ? 64 + leading_zeros(low) : 192;
     if (zeros == 192)
-        return (pe_wide){0};
+        return (pe_fixed128){0};
     const pe_u128 high = join(top, (uint64_t)(low >> 64));
     const uint64_t rest = (uint64_t)low;
     const pe_u128 m = zeros == 0    ? high
                       : zeros < 64  ? high << zeros | rest >> (64 - zeros)
                       : zeros < 128 ? low << (zeros - 64)
                                     : (pe_u128)rest << (zeros - 64);
-    return (pe_wide){m, 2 - zeros, larger(err + zeros - 64, 0) + 1, negative};
+    return (pe_fixed128){m, 2 - zeros, larger(err + zeros - 64, 0) + 1, negative};
 }
 
 /* sin(pi/2 x) = x * series, relative error below 2^-122 and that of x. */
-static pe_wide sine_of(const pe_wide *x, pe_u128 z)
+static pe_fixed128 sine_of(const pe_fixed128 *x, pe_u128 z)
 {
     if (x->m == 0)
-        return (pe_wide){0};
+        return (pe_fixed128){0};
     return normal(mul_high(x->m, series(sine_terms, z)), x->exponent + 1, larger(x->err + 2, 7) + 1,
                   x->negative);
 }
 
 /* cos(pi/2 x), between 0.7 and 1: an error of x counts by its size, not relative to x. */
-static pe_wide cosine_of(const pe_wide *x, pe_u128 z)
+static pe_fixed128 cosine_of(const pe_fixed128 *x, pe_u128 z)
 {
     const pe_u128 sum = series(cosine_terms, z);
     return normal(sum, 1, larger(x->m ? x->err + x->exponent + 2 : 0, 7) + 1, false);
 }
 
-void pe_wide_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_wide *sine, pe_wide *cosine)
+void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed128 *sine,
+                        pe_fixed128 *cosine)
 {
     unsigned quadrant;
-    const pe_wide x = reduce(phase, err, &quadrant);
+    const pe_fixed128 x = reduce(phase, err, &quadrant);
     const int shift = -x.exponent; /* not negative: |x| <= 1/2 */
     const pe_u128 fixed = shift >= 0 && shift < 128 ? x.m >> shift : 0;
     const pe_u128 z = mul_high(fixed, fixed);
-    const pe_wide s = sine_of(&x, z), c = cosine_of(&x, z);
+    const pe_fixed128 s = sine_of(&x, z), c = cosine_of(&x, z);
     *sine = quadrant & 1 ? c : s;
     *cosine = quadrant & 1 ? s : c;
     sine->negative ^= quadrant >= 2;
@@ -159,15 +160,15 @@ void pe_wide_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_wide *sine
 }
 
 /* Relative errors add up: in units of the product they at most double; one more is cut off. */
-pe_wide pe_wide_mul(const pe_wide *x, const pe_wide *y)
+pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y)
 {
     if (x->m == 0 || y->m == 0)
-        return (pe_wide){0};
+        return (pe_fixed128){0};
     return normal(mul_high(x->m, y->m), x->exponent + y->exponent, larger(x->err, y->err) + 3,
                   x->negative != y->negative);
 }
 
-pe_wide pe_wide_from_mpfr(mpfr_srcptr x)
+pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x)
 {
     assert(mpfr_regular_p(x));
     mpfr_t m;
@@ -182,7 +183,7 @@ pe_wide pe_wide_from_mpfr(mpfr_srcptr x)
     mpz_export(words, NULL, -1, sizeof words[0], 0, 0, z);
     mpz_clear(z);
     mpfr_clear(m);
-    return (pe_wide){join(words[1], words[0]), exponent, 0, mpfr_signbit(x) != 0};
+    return (pe_fixed128){join(words[1], words[0]), exponent, 0, mpfr_signbit(x) != 0};
 }
 
 /* n * 2^exponent for n <= 2^53; overflow of the dtype is an infinity, zero has no sign. */
@@ -194,7 +195,7 @@ static double assemble(pe_dtype dtype, uint64_t n, int exponent, bool negative)
     return negative && n != 0 ? -value : value;
 }
 
-bool pe_wide_round(const pe_wide *x, pe_dtype dtype, double *out)
+bool pe_fixed128_round(const pe_fixed128 *x, pe_dtype dtype, double *out)
 {
     const pe_precision precision = precisions[dtype];
     const pe_u128 err = (pe_u128)1 << (x->err < 127 ? x->err : 127);

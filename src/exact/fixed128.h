@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fixed128.h - numbers of 128 significant bits with a proven error, and sines and cosines of them.
- */
+/* fixed128.h - numbers of 128 significant bits with a proven error, and sines and
+ * cosines of them. */
 #ifndef PE_EXACT_FIXED128_H
 #define PE_EXACT_FIXED128_H
 
@@ -16,12 +16,12 @@ __extension__ typedef unsigned __int128 pe_u128;
  * (-1)^negative * m * 2^(exponent - 128), the top bit of m set, off by at most 2^err units of m's
  * last place. m == 0: nothing is known (a value too small for what it was computed from).
  */
-typedef struct pe_wide {
+typedef struct pe_fixed128 {
     pe_u128 m;
     int exponent;
     int err;
     bool negative;
-} pe_wide;
+} pe_fixed128;
 
 /** Words of a phase: a fraction of a turn, least significant first. */
 #define PE_PHASE_WORDS 3
@@ -30,33 +30,34 @@ typedef struct pe_wide {
  * Sine and cosine of a phase, which is off by at most 2^err units of its last place (2^-192 turns).
  *
  * Source    Taylor series of sin and cos(pi/2 x), |x| <= 1/2, in fixed point.
- * Accuracy  2^-122 relative beyond what err makes; pe_wide.err says so.
+ * Accuracy  2^-122 relative beyond what err makes; pe_fixed128.err says so.
  */
-void pe_wide_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_wide *sine, pe_wide *cosine);
+void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed128 *sine,
+                        pe_fixed128 *cosine);
 
 /** floor(a * b / 2^128) */
-pe_u128 pe_wide_mul_high(pe_u128 a, pe_u128 b);
+pe_u128 pe_fixed128_mul_high(pe_u128 a, pe_u128 b);
 
 /** m * 2^(exponent - 128), as if m were exact. */
-pe_wide pe_wide_normal(pe_u128 m, int exponent);
+pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent);
 
 /** x * y; zero where one of them is unknown. */
-pe_wide pe_wide_mul(const pe_wide *x, const pe_wide *y);
+pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y);
 
 /** The 128-bit number nearest to x; x != 0. */
-pe_wide pe_wide_from_mpfr(mpfr_srcptr x);
+pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x);
 
 /**
  * x rounded to dtype (nearest; zero is +0; overflow is an infinity), or false when the error leaves
  * it open.
  */
-bool pe_wide_round(const pe_wide *x, pe_dtype dtype, double *out) PE_MUST_CHECK;
+bool pe_fixed128_round(const pe_fixed128 *x, pe_dtype dtype, double *out) PE_MUST_CHECK;
 
 /** What a dtype can hold: significant bits, and the exponent of its smallest subnormal. */
 typedef struct pe_precision {
     int bits, least;
 } pe_precision;
 
-pe_precision pe_precision_of(pe_dtype dtype);
+pe_precision pe_fixed128_precision(pe_dtype dtype);
 
 #endif

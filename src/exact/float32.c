@@ -29,11 +29,11 @@ static void settle32(const rows32 *job, double position, size_t i)
     double rounded[2] = {0, 1};
     if (angle != 0 && fabsf(angle) < 0x1p53F) {
         uint64_t phase[PE_PHASE_WORDS];
-        pe_wide wide[2];
+        pe_fixed128 wide[2];
         const int err = pe_phase_at(&per_radian, (double)angle, phase);
-        pe_wide_sincos(phase, err, &wide[0], &wide[1]);
+        pe_fixed128_sincos(phase, err, &wide[0], &wide[1]);
         for (int k = 0; k < 2; k++)
-            known[k] = pe_wide_round(&wide[k], PE_FLOAT32, &rounded[k]);
+            known[k] = pe_fixed128_round(&wide[k], PE_FLOAT32, &rounded[k]);
     }
     for (int k = 0; k < 2; k++) {
         const pe_element element = {job->wave, position, job->from + i, k == 1, true};
@@ -96,7 +96,7 @@ static void evaluate_row(const rows32 *job, double position)
 static void put32(const rows32 *job, const float *value, ptrdiff_t at, char *row)
 {
     const ptrdiff_t item = (ptrdiff_t)pe_dtype_bytes(job->dtype);
-    const double zero = ldexp(0.5, pe_precision_of(job->dtype).least);
+    const double zero = ldexp(0.5, pe_fixed128_precision(job->dtype).least);
     for (size_t i = 0; i < job->n; i++) {
         const float product = value[i] * job->amplitude + 0.0F; /* no -0 */
         char *to = row + (at + (ptrdiff_t)i * job->layout->stride) * item;

@@ -53,7 +53,8 @@ pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, s
     const size_t n = wave->spec.n;
     assert(n != 0);
     const size_t fit = n < BLOCK ? BLOCK / n : 1, most = rows < fit ? rows : fit;
-    const double zero = ldexp(0.5, pe_precision_of(dtype).least); /* rounds to 0, without a sign */
+    const double zero =
+        ldexp(0.5, pe_fixed128_precision(dtype).least); /* rounds to 0, without a sign */
     const pe_wave_layout layout = {1, -1, 0, n};
     double *cosines = malloc(most * n * sizeof *cosines + 1);
     if (cosines == NULL)

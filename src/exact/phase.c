@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-bool pe_turns_from_mpfr(mpfr_srcptr turns, pe_turns *out)
+bool pe_phase_from_mpfr(mpfr_srcptr turns, pe_turns *out)
 {
     pe_turns result = {{0}};
     *out = result;

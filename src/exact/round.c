@@ -15,7 +15,7 @@ static double nearest(pe_dtype dtype, mpfr_srcptr x)
 {
     if (!mpfr_regular_p(x))
         return mpfr_zero_p(x) ? 0 : mpfr_get_d(x, MPFR_RNDN);
-    const pe_precision precision = pe_precision_of(dtype);
+    const pe_precision precision = pe_fixed128_precision(dtype);
     const long room = mpfr_get_exp(x) - precision.least; /* bits between x's first and last place */
     if (room < 0)
         return 0;

@@ -20,7 +20,7 @@ typedef struct pe_wave_paths {
     uint64_t exact;  /* position or frequency zero */
 } pe_wave_paths;
 
-enum { PE_PATH_KERNEL, PE_PATH_DIRECT, PE_PATH_WIDE, PE_PATH_MPFR, PE_PATH_EXACT, PE_PATHS };
+enum { PE_PATH_KERNEL, PE_PATH_DIRECT, PE_PATH_FIXED128, PE_PATH_MPFR, PE_PATH_EXACT, PE_PATHS };
 
 struct pe_wave {
     pe_wave_spec spec; /* formula: a copy, owned */
@@ -39,7 +39,7 @@ struct pe_wave {
     bool unit;                   /* amplitude is 1 */
     double amplitude[PE_DTYPES]; /* rounded to each */
     double amplitude_hi, amplitude_lo;
-    pe_wide amplitude_wide; /* m == 0 when the amplitude is zero */
+    pe_fixed128 amplitude_wide; /* m == 0 when the amplitude is zero */
     atomic_ullong paths[PE_PATHS];
 };
 

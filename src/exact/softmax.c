@@ -13,8 +13,8 @@
 /* Fraction bits of t. */
 #define FRACTION 116
 
-/* 1/k!, times 2^127, rounded; {high, low} words. The first term left out is below 2^-129 at ln(2).
- */
+/* 1/k!, times 2^127, rounded; {high, low} words. The first term left out is below
+ * 2^-129 at ln(2). */
 static const uint64_t terms[TERMS][2] = {
     {0x8000000000000000U, 0x0000000000000000U}, {0x8000000000000000U, 0x0000000000000000U},
     {0x4000000000000000U, 0x0000000000000000U}, {0x1555555555555555U, 0x5555555555555555U},
@@ -57,14 +57,14 @@ static pe_u128 series(pe_u128 r)
 {
     pe_u128 sum = join(terms[TERMS - 1]);
     for (int k = TERMS - 2; k >= 0; k--)
-        sum = join(terms[k]) - pe_wide_mul_high(r, sum);
+        sum = join(terms[k]) - pe_fixed128_mul_high(r, sum);
     return sum;
 }
 
-pe_wide pe_wide_exp(pe_pair t)
+pe_fixed128 pe_fixed128_exp(pe_pair t)
 {
     if (t.hi > FARTHEST)
-        return (pe_wide){0};
+        return (pe_fixed128){0};
     const pe_u128 whole = fixed(t.hi);
     const pe_u128 x = t.lo < 0 ? whole - fixed(-t.lo) : whole + fixed(t.lo);
     /* n = floor(t/ln(2)), or one less where that is close: r stays below 0.7 either way. */
@@ -72,7 +72,7 @@ pe_wide pe_wide_exp(pe_pair t)
     if (n > 0 && n * join(ln2) > x)
         n--;
     const pe_u128 r = x - n * join(ln2); /* off by n/2 units: 2^-106 */
-    return pe_wide_normal(series(r << (128 - FRACTION)), 1 - (int)n);
+    return pe_fixed128_normal(series(r << (128 - FRACTION)), 1 - (int)n);
 }
 
 /* A sum of weights, whole * 2 + part * 2^-127. */
@@ -81,7 +81,7 @@ typedef struct total {
     pe_u128 part;
 } total;
 
-static void add(total *sum, const pe_wide *weight)
+static void add(total *sum, const pe_fixed128 *weight)
 {
     const int shift = 1 - weight->exponent; /* not negative: weights are at most 1 */
     if (shift >= 128)
@@ -92,7 +92,7 @@ static void add(total *sum, const pe_wide *weight)
 }
 
 /* 1/sum, within 2^-126 relative. */
-static pe_wide inverse(const total *sum)
+static pe_fixed128 inverse(const total *sum)
 {
     mpfr_t x;
     mpfr_init2(x, 256);
@@ -103,22 +103,22 @@ static pe_wide inverse(const total *sum)
     mpfr_add_ui(x, x, (uint64_t)sum->part, MPFR_RNDN);
     mpfr_div_2ui(x, x, 127, MPFR_RNDN);
     mpfr_ui_div(x, 1, x, MPFR_RNDN);
-    const pe_wide result = pe_wide_from_mpfr(x);
+    const pe_fixed128 result = pe_fixed128_from_mpfr(x);
     mpfr_clear(x);
     return result;
 }
 
 /* To the nearest, as if m were exact; what lies within a unit of m of a midpoint goes down. */
-static double nearest(pe_wide x, pe_dtype dtype)
+static double nearest(pe_fixed128 x, pe_dtype dtype)
 {
     double value;
     if (x.m == 0)
         return 0;
     x.err = 0;
-    if (pe_wide_round(&x, dtype, &value))
+    if (pe_fixed128_round(&x, dtype, &value))
         return value;
     x.m -= 4;
-    const bool decided = pe_wide_round(&x, dtype, &value);
+    const bool decided = pe_fixed128_round(&x, dtype, &value);
     assert(decided);
     (void)decided;
     return value;
@@ -134,23 +134,23 @@ static pe_pair largest(const pe_pair *score, size_t n)
     return score[at];
 }
 
-void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_wide *weight, void *out)
+void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *weight, void *out)
 {
     total sum = {0, 0};
     const pe_pair most = largest(score, n);
     assert(isfinite(most.hi));
     for (size_t j = 0; j < n; j++) {
-        weight[j] = (pe_wide){0};
+        weight[j] = (pe_fixed128){0};
         if (isinf(score[j].hi))
             continue;
-        weight[j] = pe_wide_exp(pe_pair_add(most, (pe_pair){-score[j].hi, -score[j].lo}));
+        weight[j] = pe_fixed128_exp(pe_pair_add(most, (pe_pair){-score[j].hi, -score[j].lo}));
         if (weight[j].m != 0)
             add(&sum, &weight[j]);
     }
-    const pe_wide share = inverse(&sum);
+    const pe_fixed128 share = inverse(&sum);
     const size_t bytes = pe_dtype_bytes(dtype);
     for (size_t j = 0; j < n; j++) {
-        const pe_wide probability = pe_wide_mul(&weight[j], &share);
+        const pe_fixed128 probability = pe_fixed128_mul(&weight[j], &share);
         pe_dtype_store(dtype, nearest(probability, dtype), (unsigned char *)out + j * bytes);
     }
 }

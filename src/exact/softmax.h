@@ -18,7 +18,7 @@
  * Source    Taylor series of e^-r, r = t - n ln(2), in fixed point.
  * Accuracy  2^-104 relative, beyond the error of t itself. err is not kept.
  */
-pe_wide pe_wide_exp(pe_pair t);
+pe_fixed128 pe_fixed128_exp(pe_pair t);
 
 /**
  * out[j] = e^score_j / sum_k e^score_k, each rounded once to dtype.
@@ -28,6 +28,6 @@ pe_wide pe_wide_exp(pe_pair t);
  * Accuracy  relative error below 2^-100 (1 + largest magnitude of a score) before the rounding.
  *           Sums in integers from first to last: the same bits on every CPU.
  */
-void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_wide *weight, void *out);
+void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *weight, void *out);
 
 #endif

@@ -43,7 +43,7 @@ pe_wave_paths pe_wave_paths_read(const pe_wave *wave)
     return (pe_wave_paths){
         .kernel = atomic_load(&wave->paths[PE_PATH_KERNEL]),
         .direct = atomic_load(&wave->paths[PE_PATH_DIRECT]),
-        .wide = atomic_load(&wave->paths[PE_PATH_WIDE]),
+        .wide = atomic_load(&wave->paths[PE_PATH_FIXED128]),
         .mpfr = atomic_load(&wave->paths[PE_PATH_MPFR]),
         .exact = atomic_load(&wave->paths[PE_PATH_EXACT]),
     };
@@ -70,7 +70,7 @@ static void make_amplitude(pe_wave *wave)
     mpfr_t amplitude;
     mpfr_init2(amplitude, MAKE_BITS);
     eval_amplitude(&wave->spec, 0, amplitude);
-    wave->amplitude_wide = pe_wide_from_mpfr(amplitude);
+    wave->amplitude_wide = pe_fixed128_from_mpfr(amplitude);
     mpfr_clear(amplitude);
 }
 
@@ -112,7 +112,7 @@ static void make_turns(pe_wave *wave)
             spec->scale(spec->formula, i, turns);
         mpfr_mul(turns, turns, unit, MPFR_RNDN);
         assert(mpfr_sgn(turns) >= 0);
-        if (!pe_turns_from_mpfr(turns, &wave->turns[i]))
+        if (!pe_phase_from_mpfr(turns, &wave->turns[i]))
             wave->unfit = true;
         if (!mpfr_zero_p(turns))
             wave->live = i + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wave_table.c - rows of correctly rounded sines and cosines: the kernel, then what it left open.
- */
+/* wave_table.c - rows of correctly rounded sines and cosines: the kernel, then what
+ * it left open. */
 #include "exact/set.h"
 
 #include <assert.h>
@@ -50,13 +50,13 @@ static void by_wide(const table_job *job, double position, size_t i, double valu
 {
     const pe_wave *wave = job->wave;
     uint64_t phase[PE_PHASE_WORDS];
-    pe_wide wide[2];
+    pe_fixed128 wide[2];
     const int err = pe_phase_at(&wave->turns[job->from + i], position, phase);
-    pe_wide_sincos(phase, err, &wide[0], &wide[1]);
+    pe_fixed128_sincos(phase, err, &wide[0], &wide[1]);
     for (int k = 0; k < 2; k++) {
         if (!job->bare && !wave->unit)
-            wide[k] = pe_wide_mul(&wide[k], &wave->amplitude_wide);
-        known[k] = pe_wide_round(&wide[k], job->dtype, &value[k]);
+            wide[k] = pe_fixed128_mul(&wide[k], &wave->amplitude_wide);
+        known[k] = pe_fixed128_round(&wide[k], job->dtype, &value[k]);
     }
 }
 
@@ -73,7 +73,7 @@ static void settle(table_job *job, double position, size_t i, char *row)
     }
     if (!wave->unfit)
         by_wide(job, position, i, value, known);
-    job->counts[known[0] && known[1] ? PE_PATH_WIDE : PE_PATH_MPFR]++;
+    job->counts[known[0] && known[1] ? PE_PATH_FIXED128 : PE_PATH_MPFR]++;
     for (int k = 0; k < 2; k++)
         if (!known[k])
             value[k] = by_mpfr(job, position, i, k == 1);

@@ -9,7 +9,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 static uint64_t length(const pe_tensor *tensor)
 {
-    return (pe_tensor_bytes(tensor) + 2) / 3 * 4;
+    return (pe_segments_tensor_bytes(tensor) + 2) / 3 * 4;
 }
 
 static size_t block_max(const pe_tensor *tensor, size_t n)
@@ -86,7 +86,7 @@ static size_t encode(const pe_tensor *tensor, size_t first, const void *data, si
     return (size_t)(to - out);
 }
 
-const pe_encoder pe_encode_base64 = {
+const pe_encoder pe_base64_encode = {
     .length = length,
     .length_max = length,
     .block_max = block_max,

@@ -71,7 +71,7 @@ static size_t encode(const pe_tensor *tensor, size_t first, const void *data, si
     return (size_t)(to - out);
 }
 
-const pe_encoder pe_encode_csv = {
+const pe_encoder pe_csv_encode = {
     .length_max = length_max,
     .block_max = block_max,
     .encode = encode,
@@ -99,8 +99,8 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
                                .units = columns,
                                .unit = 1,
                                .work = 1};
-    pe_segments_numbers(out, PE_COLUMNS, &pe_encode_csv);
-    pe_segments_numbers(out, index, &pe_encode_csv);
+    pe_segments_numbers(out, PE_COLUMNS, &pe_csv_encode);
+    pe_segments_numbers(out, index, &pe_csv_encode);
 }
 
 const struct pe_format_ops pe_csv_ops = {.check = check, .describe = describe};

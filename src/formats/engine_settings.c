@@ -4,7 +4,7 @@
 
 #include "formats/segments.h"
 
-static void put_setting(const pe_setting *setting, pe_buffer *out)
+static void put_setting(const pe_engine_setting *setting, pe_buffer *out)
 {
     pe_buffer_json_string(out, setting->program);
     pe_buffer_str(out, ":{\"value\":");
@@ -21,12 +21,12 @@ static void put_setting(const pe_setting *setting, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
-void pe_settings_json(const pe_plan *plan, pe_buffer *out)
+void pe_engine_settings_json(const pe_plan *plan, pe_buffer *out)
 {
     const char *of = "";
     pe_buffer_str(out, "{");
-    for (size_t s = 0; s < plan->n_settings; s++) {
-        const pe_setting *setting = &plan->settings[s];
+    for (size_t s = 0; s < plan->n_engine_settings; s++) {
+        const pe_engine_setting *setting = &plan->engine_settings[s];
         if (strcmp(setting->of, of) == 0) {
             pe_buffer_str(out, ",");
         } else {
@@ -40,13 +40,13 @@ void pe_settings_json(const pe_plan *plan, pe_buffer *out)
     pe_buffer_str(out, "}}");
 }
 
-void pe_setting_sources_json(const pe_plan *plan, pe_buffer *out)
+void pe_engine_setting_sources_json(const pe_plan *plan, pe_buffer *out)
 {
-    for (size_t s = 0; s < plan->n_setting_sources; s++) {
+    for (size_t s = 0; s < plan->n_engine_setting_sources; s++) {
         pe_buffer_str(out, s == 0 ? "{" : ",");
-        pe_buffer_json_string(out, plan->setting_sources[s].program);
+        pe_buffer_json_string(out, plan->engine_setting_sources[s].program);
         pe_buffer_str(out, ":");
-        pe_buffer_json_string(out, plan->setting_sources[s].source);
+        pe_buffer_json_string(out, plan->engine_setting_sources[s].source);
     }
     pe_buffer_str(out, "}");
 }

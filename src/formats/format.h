@@ -80,7 +80,7 @@ void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
 
 /** Are there numbers that surely take long: each costs more than one of a plain table, or many can
  * only be made at once? */
-bool pe_stream_dear(const pe_stream *stream);
+bool pe_stream_expensive(const pe_stream *stream);
 
 /** Seconds spent in fill and in encoding so far, for Server-Timing. */
 void pe_stream_times(const pe_stream *stream, double *compute, double *encode);

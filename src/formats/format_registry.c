@@ -52,7 +52,7 @@ const pe_format *pe_format_by_extension(const char *file_name)
 static void list_tensors(const pe_plan *plan, pe_buffer *out)
 {
     for (size_t t = 0; t < plan->n_tensors; t++)
-        pe_buffer_format(out, t == 0 ? "%s" : ", %s", pe_tensor_name(plan, t));
+        pe_buffer_format(out, t == 0 ? "%s" : ", %s", pe_segments_tensor_name(plan, t));
 }
 
 /* Refuse with a sentence that ends in the names of the plan's tensors. */
@@ -69,7 +69,7 @@ static pe_status fail_listing(const pe_plan *plan, pe_status status, const char 
 static pe_status find_tensor(const pe_plan *plan, const char *name, size_t *out, pe_problem *why)
 {
     for (size_t t = 0; t < plan->n_tensors; t++)
-        if (strcmp(pe_tensor_name(plan, t), name) == 0 ||
+        if (strcmp(pe_segments_tensor_name(plan, t), name) == 0 ||
             (plan->tensors[t].name != NULL && strcmp(plan->tensors[t].name, name) == 0)) {
             *out = t;
             return PE_OK;

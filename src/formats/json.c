@@ -62,7 +62,7 @@ static size_t encode(const pe_tensor *tensor, size_t first, const void *data, si
     return (size_t)(to - out);
 }
 
-const pe_encoder pe_encode_json = {
+const pe_encoder pe_json_encode = {
     .length_max = length_max,
     .block_max = block_max,
     .encode = encode,
@@ -94,7 +94,7 @@ static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segmen
         pe_buffer_str(&out->text, "[]");
     pe_segments_text(out);
     if (tensor->elements > 0)
-        pe_segments_numbers(out, index, base64 ? &pe_encode_base64 : &pe_encode_json);
+        pe_segments_numbers(out, index, base64 ? &pe_base64_encode : &pe_json_encode);
     if (base64)
         pe_buffer_str(&out->text, "\",\"byte_order\":\"little\"");
 }
@@ -111,12 +111,12 @@ static void put_warnings(const pe_plan *plan, pe_buffer *out)
 
 static void put_settings(const pe_plan *plan, pe_buffer *out)
 {
-    if (plan->n_settings == 0)
+    if (plan->n_engine_settings == 0)
         return;
     pe_buffer_str(out, ",\"settings\":");
-    pe_settings_json(plan, out);
+    pe_engine_settings_json(plan, out);
     pe_buffer_str(out, ",\"settings_source\":");
-    pe_setting_sources_json(plan, out);
+    pe_engine_setting_sources_json(plan, out);
 }
 
 /* A lone tensor without scalars is spread into the answer's object; else each has a member. */
@@ -134,7 +134,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     for (size_t t = 0; t < plan->n_tensors; t++) {
         pe_buffer_str(&out->text, ",");
         if (!spread) {
-            pe_buffer_json_string(&out->text, pe_tensor_name(plan, t));
+            pe_buffer_json_string(&out->text, pe_segments_tensor_name(plan, t));
             pe_buffer_str(&out->text, ":{");
         }
         put_tensor(plan, t, rendering->base64, out);

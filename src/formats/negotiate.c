@@ -38,8 +38,7 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
     return status;
 }
 
-/* ---- Accept -------------------------------------------------------------------------------------
- */
+/* ---- Accept ---- */
 
 /* A stretch of the header. */
 typedef struct span {

@@ -54,7 +54,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     out->text.failed |= header.failed;
     pe_buffer_free(&header);
     pe_segments_text(out);
-    pe_segments_numbers(out, index, &pe_encode_raw);
+    pe_segments_numbers(out, index, &pe_raw_encode);
 }
 
 const struct pe_format_ops pe_npy_ops = {.check = check, .describe = describe};

@@ -13,9 +13,9 @@ static size_t block_max(const pe_tensor *tensor, size_t n)
 }
 
 /* Shared with npy and safetensors, whose headers stand before such numbers. */
-const pe_encoder pe_encode_raw = {
-    .length = pe_tensor_bytes,
-    .length_max = pe_tensor_bytes,
+const pe_encoder pe_raw_encode = {
+    .length = pe_segments_tensor_bytes,
+    .length_max = pe_segments_tensor_bytes,
     .block_max = block_max,
     .raw_of = same,
     .text_of = same,
@@ -26,7 +26,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
 {
     (void)plan;
     (void)rendering;
-    pe_segments_numbers(out, tensor, &pe_encode_raw);
+    pe_segments_numbers(out, tensor, &pe_raw_encode);
 }
 
 const struct pe_format_ops pe_raw_ops = {.describe = describe};

@@ -57,9 +57,9 @@ static void put_metadata(const pe_plan *plan, const pe_rendering *rendering, pe_
     pe_buffer_json_string(out, rendering->parameters);
     for (size_t i = 0; i < plan->n_scalars; i++)
         put_scalar(&plan->scalars[i], out);
-    if (plan->n_settings > 0) {
-        put_text("settings", pe_settings_json, plan, out);
-        put_text("settings_source", pe_setting_sources_json, plan, out);
+    if (plan->n_engine_settings > 0) {
+        put_text("settings", pe_engine_settings_json, plan, out);
+        put_text("settings_source", pe_engine_setting_sources_json, plan, out);
     }
     put_warnings(plan, out);
     pe_buffer_str(out, "}");
@@ -68,9 +68,9 @@ static void put_metadata(const pe_plan *plan, const pe_rendering *rendering, pe_
 static uint64_t put_tensor(const pe_plan *plan, size_t index, uint64_t begin, pe_buffer *out)
 {
     const pe_tensor *tensor = &plan->tensors[index];
-    const uint64_t end = begin + pe_tensor_bytes(tensor);
+    const uint64_t end = begin + pe_segments_tensor_bytes(tensor);
     pe_buffer_str(out, ",");
-    pe_buffer_json_string(out, pe_tensor_name(plan, index));
+    pe_buffer_json_string(out, pe_segments_tensor_name(plan, index));
     pe_buffer_format(out, ":{\"dtype\":\"%s\",\"shape\":[", names[tensor->dtype]);
     for (size_t i = 0; i < tensor->shape.ndim; i++)
         pe_buffer_format(out, i == 0 ? "%zu" : ",%zu", tensor->shape.dim[i]);
@@ -107,7 +107,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_buffer_free(&header);
     pe_segments_text(out);
     for (size_t t = 0; t < plan->n_tensors; t++)
-        pe_segments_numbers(out, t, &pe_encode_raw);
+        pe_segments_numbers(out, t, &pe_raw_encode);
 }
 
 const struct pe_format_ops pe_safetensors_ops = {.describe = describe};

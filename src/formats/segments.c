@@ -26,13 +26,13 @@ const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *
     return tensor == PE_COLUMNS ? &segments->columns : &plan->tensors[tensor];
 }
 
-const char *pe_tensor_name(const pe_plan *plan, size_t tensor)
+const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor)
 {
     const char *name = plan->tensors[tensor].name;
     return name != NULL && (plan->n_tensors > 1 || plan->n_scalars > 0) ? name : "data";
 }
 
-uint64_t pe_tensor_bytes(const pe_tensor *tensor)
+uint64_t pe_segments_tensor_bytes(const pe_tensor *tensor)
 {
     return (uint64_t)tensor->elements * pe_dtype_bytes(tensor->dtype);
 }

@@ -40,7 +40,7 @@ typedef struct pe_encoder {
     uint64_t (*text_of)(uint64_t raw);
 } pe_encoder;
 
-extern const pe_encoder pe_encode_raw, pe_encode_base64, pe_encode_json, pe_encode_csv;
+extern const pe_encoder pe_raw_encode, pe_base64_encode, pe_json_encode, pe_csv_encode;
 
 /** Instead of a tensor's index: the column numbers 0, 1, ... of segments->columns. */
 #define PE_COLUMNS SIZE_MAX
@@ -80,16 +80,16 @@ struct pe_format_ops {
 extern const struct pe_format_ops pe_json_ops, pe_npy_ops, pe_raw_ops, pe_csv_ops,
     pe_safetensors_ops;
 
-/** The name a tensor goes by in an answer: "data" for a lone tensor without scalars, else its own.
- */
-const char *pe_tensor_name(const pe_plan *plan, size_t tensor);
+/** The name a tensor goes by in an answer: "data" for a lone tensor without scalars, else its
+ * own. */
+const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor);
 
 /** A plan's settings by what they are of and by program, {"yarn": {"vllm": {"value": ..., "note":
  * ...}}}, and where they are documented. The plan has some. */
-void pe_settings_json(const pe_plan *plan, pe_buffer *out);
-void pe_setting_sources_json(const pe_plan *plan, pe_buffer *out);
+void pe_engine_settings_json(const pe_plan *plan, pe_buffer *out);
+void pe_engine_setting_sources_json(const pe_plan *plan, pe_buffer *out);
 
 /** Bytes of the tensor's numbers, packed. */
-uint64_t pe_tensor_bytes(const pe_tensor *tensor);
+uint64_t pe_segments_tensor_bytes(const pe_tensor *tensor);
 
 #endif

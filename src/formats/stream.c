@@ -522,7 +522,7 @@ size_t pe_stream_room(const pe_stream *stream)
     return most;
 }
 
-bool pe_stream_dear(const pe_stream *stream)
+bool pe_stream_expensive(const pe_stream *stream)
 {
     for (size_t i = 0; i < stream->segments.n; i++) {
         if (stream->segments.segment[i].encoder == NULL)

@@ -23,11 +23,11 @@ static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Ra
 static const pe_route routes[] = {
     {"/", .methods = GET_HEAD, .answer = pe_page_index},
     {"/v1", .methods = GET_HEAD, .answer = pe_page_listing},
-    {"/v1/verify", .methods = PE_METHOD_POST, .answer = pe_answer_verify},
+    {"/v1/verify", .methods = PE_METHOD_POST, .answer = pe_verify_page},
     {"/v1/models", .methods = GET_HEAD, .answer = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
-     .answer = pe_models_resolve},
-    {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .answer = pe_models_file},
+     .answer = pe_model_page_resolve},
+    {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .answer = pe_model_page},
     {"/v1/learned", .methods = GET_HEAD, .answer = pe_page_learned},
     {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .answer = pe_page_problem},
     {"/openapi.yaml", .methods = GET_HEAD, .answer = pe_page_openapi_yaml},
@@ -41,9 +41,9 @@ static const pe_route routes[] = {
 };
 
 /* What the rows of the registry have in common. */
-static const pe_route numeric[] = {
-    [PE_TABLE] = {.methods = GET_HEAD | PE_METHOD_POST, .answer = pe_answer_numeric},
-    [PE_TRANSFORM] = {.methods = PE_METHOD_POST, .answer = pe_answer_numeric},
+static const pe_route representation[] = {
+    [PE_TABLE] = {.methods = GET_HEAD | PE_METHOD_POST, .answer = pe_answer_resource},
+    [PE_TRANSFORM] = {.methods = PE_METHOD_POST, .answer = pe_answer_resource},
 };
 
 static const struct {
@@ -71,9 +71,9 @@ static bool matches(const pe_route *route, const char *path)
 bool pe_route_find(pe_request *request)
 {
     request->resource =
-        pe_resource_route(request->path, &request->path_name, &request->path_name_bytes);
+        pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
     if (request->resource != NULL)
-        request->route = &numeric[request->resource->kind];
+        request->route = &representation[request->resource->kind];
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
         if (matches(&routes[i], request->path))
             request->route = &routes[i];
@@ -113,8 +113,8 @@ static const char *nearest_path(const char *path)
     for (size_t i = 0; i < PE_LEN(routes); i++)
         if (!routes[i].prefix)
             known[n++] = routes[i].path;
-    for (size_t i = 0; pe_resources[i] != NULL && n < PE_LEN(known); i++)
-        known[n++] = pe_resources[i]->path;
+    for (size_t i = 0; pe_registry[i] != NULL && n < PE_LEN(known); i++)
+        known[n++] = pe_registry[i]->path;
     return pe_nearest_name(path, known, n);
 }
 

@@ -18,8 +18,8 @@ typedef struct pe_route {
     pe_handler *answer;
 } pe_route;
 
-/** Set request->route, and request->resource for a numeric one; route stays NULL when nothing
- * lives there. Does the route read the request's body? */
+/** Set request->route, and request->resource for a representation one; route stays NULL when
+ * nothing lives there. Does the route read the request's body? */
 bool pe_route_find(pe_request *request);
 
 /** Answer by the route: its handler, its OPTIONS, 404 or 405. */

@@ -172,7 +172,7 @@ static void *warm_up(void *context)
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
         pe_problem why;
-        if (pe_numeric_warm(service, list->item[i], &why) != PE_OK)
+        if (pe_stored_response_precompute(service, list->item[i], &why) != PE_OK)
             pe_log(PE_LOG_WARN, "warm",
                    (pe_log_member[]){{PE_LOG_TEXT, "target", .text = list->item[i]},
                                      {PE_LOG_TEXT, "detail", .text = why.detail},
@@ -189,7 +189,7 @@ static pe_status check_warm_list(pe_service *service, pe_problem *why)
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n; i++) {
         pe_problem cause;
-        if (pe_numeric_warm_check(service, list->item[i], &cause) != PE_OK)
+        if (pe_stored_response_check_target(service, list->item[i], &cause) != PE_OK)
             return pe_fail(why, PE_INVALID_PARAMETER, "warm", "warm: %.200s: %.280s", list->item[i],
                            cause.detail);
     }
@@ -205,7 +205,7 @@ static void on_expired(void *context, int socket)
     atomic_fetch_add_explicit(&service->counters.timeouts, 1, memory_order_relaxed);
     pe_fail(&why, PE_TIMEOUT, "", "the request did not arrive within %lld ms",
             (long long)service->settings->request_deadline_ms);
-    pe_reply_farewell(service, socket, &why, "", NULL);
+    pe_raw_reply(service, socket, &why, "", NULL);
 }
 
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
@@ -229,7 +229,8 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     if (status == PE_OK)
         status = pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
     if (status == PE_OK)
-        status = pe_warm_make((size_t)settings->response_cache_bytes, &service->warm, why);
+        status =
+            pe_response_cache_make((size_t)settings->response_cache_bytes, &service->warm, why);
     if (status == PE_OK)
         status = pe_pages_make(settings, pe_tables_learned(service->tables), &service->pages, why);
     if (status == PE_OK)
@@ -245,7 +246,7 @@ static void free_service(pe_service *service)
     pe_watchdog_free(service->watchdog);
     pe_pool_free(service->pool);
     pe_pages_free(service->pages);
-    pe_warm_free(service->warm);
+    pe_response_cache_free(service->warm);
     pe_tables_free(service->tables);
 }
 

@@ -28,8 +28,8 @@ static const struct {
     {"long_mscale", "transformers reads attention_factor instead"},
 };
 
-/* ---- the dictionary -----------------------------------------------------------------------------
- */
+/* ----
+ * the dictionary ----------------------------------------------------------------------------- */
 
 /* A key of parameters cannot name a type of layers. */
 static bool is_parameter(const char *key)
@@ -40,7 +40,7 @@ static bool is_parameter(const char *key)
     return found;
 }
 
-bool pe_rope_by_type(const json_t *object)
+bool pe_dictionary_by_type(const json_t *object)
 {
     const char *key;
     json_t *value;
@@ -72,7 +72,7 @@ static void find_default(pe_reader *reader, pe_rope_dictionary *out)
 }
 
 /* Both spellings: rope_scaling counts, unless it says nothing. */
-void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
+void pe_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
 {
     const json_t *first = NULL;
     for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
@@ -85,7 +85,7 @@ void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
         } else if (!json_is_object(object)) {
             pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
                            "%s must be an object or null, got %s", dictionaries[d],
-                           pe_json_type_text(object));
+                           pe_reader_type_text(object));
         } else if (json_object_size(object) > DICTIONARY_MAX) {
             pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
                            "%s may have at most %d members, got %zu", dictionaries[d],
@@ -107,8 +107,8 @@ void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
 }
 
 /* The dictionary of one type of layers. */
-void pe_rope_choose_by_type(pe_reader *reader, const pe_rope_dictionary *all,
-                            const char *layer_type, pe_rope_dictionary *out)
+void pe_dictionary_choose(pe_reader *reader, const pe_rope_dictionary *all, const char *layer_type,
+                          pe_rope_dictionary *out)
 {
     const json_t *object = json_object_get(all->object, layer_type);
     char where[sizeof out->place - 1];
@@ -125,29 +125,28 @@ void pe_rope_choose_by_type(pe_reader *reader, const pe_rope_dictionary *all,
 }
 
 /* ---- one kind under way
- * ---------------------------------------------------------------------------
- */
+ * --------------------------------------------------------------------------- */
 
 /* A key's place, until the next call. */
-const char *pe_rope_place(pe_rope_reading *r, const char *key)
+const char *pe_dictionary_place(pe_rope_reading *r, const char *key)
 {
     snprintf(r->place, sizeof r->place, "%s%.90s", r->dictionary.place, key);
     return r->place;
 }
 
-const json_t *pe_rope_member(const pe_rope_reading *r, const char *key)
+const json_t *pe_dictionary_member(const pe_rope_reading *r, const char *key)
 {
     const json_t *value = json_object_get(r->dictionary.object, key);
     return json_is_null(value) ? NULL : value;
 }
 
-void pe_rope_set_member(pe_rope_reading *r, const char *key, const char *parameter,
-                        const char *note)
+void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *parameter,
+                              const char *note)
 {
-    const json_t *value = pe_rope_member(r, key);
+    const json_t *value = pe_dictionary_member(r, key);
     const pe_values *values = &r->kind->values;
     const pe_value *row = pe_values_find(values, parameter);
-    if (pe_reader_set(r->reader, &r->kind->values, parameter, pe_rope_place(r, key), value))
+    if (pe_reader_set(r->reader, &r->kind->values, parameter, pe_dictionary_place(r, key), value))
         pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_USED,
                          values->params[row - values->value].name, note); /* key is jansson's */
     else
@@ -155,27 +154,28 @@ void pe_rope_set_member(pe_rope_reading *r, const char *key, const char *paramet
                          "nothing here reads it");
 }
 
-void pe_rope_set_number(pe_rope_reading *r, const char *parameter, const char *where, double number)
+void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
+                              double number)
 {
     if (r->reader->status == PE_OK && pe_values_find(&r->kind->values, parameter) != NULL)
         pe_reader_set_number(r->reader, &r->kind->values, parameter, where, number);
 }
 
-bool pe_rope_reads(const pe_rope_reading *r, pe_rope_key key)
+bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key)
 {
     return (r->type->reads & PE_ROPE_BIT(key)) != 0;
 }
 
-/* ---- the other keys of the dictionary -----------------------------------------------------------
- */
+/* ---- the other keys of
+ * the dictionary ----------------------------------------------------------- */
 
 static bool is_other(pe_rope_reading *r, const char *key, const json_t *value)
 {
     for (size_t k = 0; k < PE_LEN(other_keys); k++)
         if (strcmp(other_keys[k].name, key) == 0) {
             if (other_keys[k].note != NULL)
-                pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED,
-                                 NULL, other_keys[k].note);
+                pe_reader_report(r->reader, pe_dictionary_place(r, key), value,
+                                 PE_MODEL_KEY_IGNORED, NULL, other_keys[k].note);
             return true;
         }
     return false;
@@ -209,7 +209,7 @@ static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value
     near = pe_nearest_name(key, names, n);
     escape(key, safe, sizeof safe);
     if (json_is_object(value)) {
-        pe_reader_report(r->reader, pe_rope_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
+        pe_reader_report(r->reader, pe_dictionary_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
                          "an object among parameters: nothing in it is read");
         pe_reader_warn(r->reader,
                        "%s is an object among parameters of all layers: nothing in it is read; "
@@ -221,7 +221,7 @@ static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value
         memcpy(r->stray, safe, sizeof safe);
         r->stray_near = near;
     }
-    pe_reader_report(r->reader, pe_rope_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
+    pe_reader_report(r->reader, pe_dictionary_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
                      "not known");
     pe_reader_warn(r->reader, "%s is not known%s%s%s", r->place,
                    near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
@@ -252,20 +252,21 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
     if (!is_a_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         unknown_key(r, key, value);
     } else if (json_is_null(value)) {
-        pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,
+        pe_reader_report(r->reader, pe_dictionary_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,
                          "null counts as absent");
-    } else if (known != PE_ROPE_KEYS && !pe_rope_reads(r, known)) {
+    } else if (known != PE_ROPE_KEYS && !pe_dictionary_reads(r, known)) {
         char note[96];
         snprintf(note, sizeof note, "rope_type %s does not read it", r->type->name);
-        pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL, note);
+        pe_reader_report(r->reader, pe_dictionary_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,
+                         note);
         if (known == PE_ROPE_FACTOR && json_number_value(value) != 1)
             pe_reader_warn(r->reader, "%s is not read by rope_type %s", r->place, r->type->name);
     } else {
-        pe_rope_set_member(r, key, key, NULL);
+        pe_dictionary_set_member(r, key, key, NULL);
     }
 }
 
-void pe_rope_read_keys(pe_rope_reading *r)
+void pe_dictionary_read_keys(pe_rope_reading *r)
 {
     const char *key;
     json_t *value;
@@ -277,7 +278,7 @@ void pe_rope_read_keys(pe_rope_reading *r)
 }
 
 /* What the type assumes of keys that are absent. */
-void pe_rope_read_defaults(pe_rope_reading *r)
+void pe_dictionary_read_defaults(pe_rope_reading *r)
 {
     char note[96];
     snprintf(note, sizeof note, "the default of rope_type %s", r->type->name);
@@ -287,9 +288,9 @@ void pe_rope_read_defaults(pe_rope_reading *r)
         for (size_t d = 0; d < r->type->n_defaults; d++) {
             if (key != r->type->defaults[d].key || r->kind->values.value[p].present)
                 continue;
-            pe_reader_default(r->reader, pe_rope_place(r, name), r->type->defaults[d].value, name,
-                              note);
-            pe_rope_set_number(r, name, r->place, r->type->defaults[d].value);
+            pe_reader_default(r->reader, pe_dictionary_place(r, name), r->type->defaults[d].value,
+                              name, note);
+            pe_dictionary_set_number(r, name, r->place, r->type->defaults[d].value);
         }
     }
 }

@@ -7,8 +7,8 @@
 #include "encodings/rope/rope_keys.h"
 #include "models/model.h"
 
-/* ---- which layers -------------------------------------------------------------------------------
- */
+/* ----
+ * which layers ------------------------------------------------------------------------------- */
 
 static pe_status no_such_kind(const pe_model *model, const char *wanted, pe_problem *why)
 {
@@ -58,8 +58,7 @@ pe_status pe_model_choose(const pe_model *model, const char *layer_type,
     return PE_OK;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static bool given(const pe_values *values, const char *name)
 {

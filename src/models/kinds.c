@@ -56,8 +56,8 @@ pe_model_layers *pe_kind_add(pe_reader *reader, const char *layer_type, const pe
     return kind;
 }
 
-/* ---- what each layer is -------------------------------------------------------------------------
- */
+/* ---- what each
+ * layer is ------------------------------------------------------------------------- */
 
 /* Names that can stand in pointers and queries as they are. */
 static bool is_name(const char *type)
@@ -74,7 +74,7 @@ static void read_layer_types(pe_reader *reader, stack *layers, const char *key, 
     if (!json_is_array(list) || n == 0 || n > LAYERS_MAX) {
         pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
                        "%s must be an array of 1 to %d strings, got %s of %zu", key, LAYERS_MAX,
-                       pe_json_type_text(list), n);
+                       pe_reader_type_text(list), n);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -117,7 +117,7 @@ static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char 
     if (pe_reader_fact(reader, fact, &value, NULL))
         return (size_t)value;
     if (fallback > 0)
-        pe_reader_default(reader, pe_fact_name(fact), fallback, NULL, note);
+        pe_reader_default(reader, pe_reader_fact_name(fact), fallback, NULL, note);
     return (size_t)fallback;
 }
 
@@ -201,7 +201,7 @@ static void read_cross(pe_reader *reader, stack *layers)
     if (list != NULL && !json_is_array(list)) {
         pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
                        "%s must be an array of layers, counted from 0, got %s", key,
-                       pe_json_type_text(list));
+                       pe_reader_type_text(list));
         return;
     }
     json_t *own = list == NULL ? json_loads(reader->type->cross, 0, NULL) : NULL;
@@ -216,8 +216,8 @@ static void read_cross(pe_reader *reader, stack *layers)
     json_decref(own);
 }
 
-/* ---- which of them do not rotate ----------------------------------------------------------------
- */
+/* ---- which of them do
+ * not rotate ---------------------------------------------------------------- */
 
 static void read_nope_list(pe_reader *reader, stack *layers, const json_t *list)
 {
@@ -227,7 +227,7 @@ static void read_nope_list(pe_reader *reader, stack *layers, const json_t *list)
             reader, PE_INVALID_PARAMETER, "no_rope_layers",
             "no_rope_layers must be an array with a 0 or 1 for each of %zu layers or more, got "
             "%s of %zu",
-            layers->n, pe_json_type_text(list), n);
+            layers->n, pe_reader_type_text(list), n);
         return;
     }
     for (size_t i = 0; i < layers->n; i++) {
@@ -285,8 +285,7 @@ static void mark_plain(pe_reader *reader, stack *layers)
                        reader->type->name);
 }
 
-/* ---- kinds --------------------------------------------------------------------------------------
- */
+/* ---- kinds ---- */
 
 /* Layers of a type of which only some rotate are two kinds. */
 static const char *kind_name(const stack *layers, size_t layer)
@@ -343,8 +342,8 @@ static void group(pe_reader *reader, const stack *layers, const pe_resource *res
 static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
 {
     pe_rope_dictionary dictionary = {0};
-    pe_rope_dictionary_find(reader, &dictionary);
-    if (dictionary.object != NULL && pe_rope_by_type(dictionary.object)) {
+    pe_dictionary_find(reader, &dictionary);
+    if (dictionary.object != NULL && pe_dictionary_by_type(dictionary.object)) {
         const char *name;
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)

@@ -20,9 +20,9 @@ typedef struct pe_rope_dictionary {
 } pe_rope_dictionary;
 
 /** Is the dictionary one of dictionaries by layer type? */
-bool pe_rope_by_type(const json_t *object);
+bool pe_dictionary_by_type(const json_t *object);
 /** Report which of the two spellings counts, and find it. */
-void pe_rope_dictionary_find(pe_reader *reader, pe_rope_dictionary *out);
+void pe_dictionary_find(pe_reader *reader, pe_rope_dictionary *out);
 
 /** The values of layers that rotate. */
 void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary,

@@ -22,8 +22,8 @@ static void read_number(pe_reader *reader, pe_values *values, const char *parame
     }
 }
 
-/* ---- attention temperature ----------------------------------------------------------------------
- */
+/* ----
+ * attention temperature ---------------------------------------------------------------------- */
 
 /* Llama 4: keys of their own, and positions count from 1. */
 static bool read_temperature(pe_reader *reader, pe_values *values)
@@ -44,8 +44,8 @@ static bool read_temperature(pe_reader *reader, pe_values *values)
     return true;
 }
 
-/* Source  get_llama_4_attn_scale of Ministral3Attention: both keys are read from rope_parameters.
- */
+/* Source  get_llama_4_attn_scale of Ministral3Attention: both keys are
+ * read from rope_parameters. */
 static bool read_attention_scale(pe_reader *reader, const pe_rope_dictionary *dictionary,
                                  pe_values *values)
 {
@@ -72,8 +72,8 @@ static bool read_attention_scale(pe_reader *reader, const pe_rope_dictionary *di
     return true;
 }
 
-/* ---- positions of images ------------------------------------------------------------------------
- */
+/* ---- positions
+ * of images ------------------------------------------------------------------------ */
 
 /* The vision tower's configuration, beside the language model's. */
 static const json_t *vision_of(const pe_reader *reader, const char **place)
@@ -106,8 +106,8 @@ static bool read_mrope_positions(pe_reader *reader, const pe_rope_dictionary *di
     return true;
 }
 
-/* ---- rotations of patches -----------------------------------------------------------------------
- */
+/* ---- rotations
+ * of patches ----------------------------------------------------------------------- */
 
 /* Vision towers that rotate: their type (else that of the whole), the keys of their width and heads
  * with the defaults of their class, and whether patches come in blocks that merge.
@@ -154,7 +154,7 @@ static double read_count(pe_reader *reader, const json_t *vision, const char *pl
     if (!json_is_number(value) || count < 1 || count > 65536 || count != floor(count)) {
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where,
                        "%s must be an integer from 1 to 65536, got %s", where,
-                       pe_json_type_text(value));
+                       pe_reader_type_text(value));
         return 0;
     }
     pe_reader_report(reader, where, value, PE_MODEL_KEY_USED, "head_dim", NULL);
@@ -212,8 +212,8 @@ static bool read_grid(pe_reader *reader, const pe_rope_dictionary *dictionary, p
     return said;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------
- */
+/* ---- all
+ * of them -------------------------------------------------------------------------------- */
 
 static const char no_tower[] = "does not say how a vision tower of its rotates patches";
 

@@ -16,8 +16,8 @@
 
 #define SPELLINGS_MAX 8
 
-/* A fact's spellings, the first in use counts; 0 is a value of REAL facts only where min says so.
- */
+/* A fact's spellings, the first in use counts; 0 is a value of REAL facts only where
+ * min says so. */
 typedef struct fact_row {
     const char *names[SPELLINGS_MAX];
     pe_param_kind kind;
@@ -110,7 +110,7 @@ static const fact_row facts[PE_FACTS] = {
     [PE_FACT_ATTENTION_MULTIPLIER] = {{"attention_multiplier"}, PE_KIND_REAL, 1e-12, 1e12, NULL},
 };
 
-const char *pe_fact_name(pe_fact fact)
+const char *pe_reader_fact_name(pe_fact fact)
 {
     return facts[fact].names[0];
 }
@@ -148,8 +148,7 @@ const char *pe_reader_nearest(const char *name)
     return pe_nearest_name(name, known, list_known(known));
 }
 
-/* ---- failures -----------------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 void pe_reader_fail(pe_reader *reader, pe_status status, const char *where, const char *format, ...)
 {
@@ -171,10 +170,10 @@ void pe_reader_fail_memory(pe_reader *reader)
         reader->status = pe_fail_memory(reader->why);
 }
 
-/* ---- the report ---------------------------------------------------------------------------------
- */
+/* ----
+ * the report --------------------------------------------------------------------------------- */
 
-const char *pe_json_type_text(const json_t *value)
+const char *pe_reader_type_text(const json_t *value)
 {
     static const char *const texts[] = {
         [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array", [JSON_STRING] = "a string",
@@ -215,7 +214,7 @@ static void print_value(const json_t *value, bool inside, pe_buffer *out)
     case JSON_TRUE:
     case JSON_FALSE:
     case JSON_NULL:
-        pe_buffer_str(out, pe_json_type_text(value));
+        pe_buffer_str(out, pe_reader_type_text(value));
         break;
     }
 }
@@ -341,8 +340,7 @@ void pe_reader_warn(pe_reader *reader, const char *format, ...)
         model->n_warnings++;
 }
 
-/* ---- facts --------------------------------------------------------------------------------------
- */
+/* ---- facts ---- */
 
 const json_t *pe_reader_member(const pe_reader *reader, const char *where)
 {
@@ -376,7 +374,7 @@ static bool take(pe_reader *reader, const pe_param *row, const char *where, cons
     const bool truth = row->kind == PE_KIND_BOOL;
     if (truth ? !json_is_boolean(value) : !json_is_number(value)) {
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where,
-                       wanted[row->kind], pe_json_type_text(value));
+                       wanted[row->kind], pe_reader_type_text(value));
         return false;
     }
     const double number = truth ? json_is_true(value) : json_number_value(value) + 0.0;
@@ -430,8 +428,7 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
     return first != NULL;
 }
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 static void put_number(const pe_param *row, pe_value *value, double number)
 {
@@ -477,7 +474,7 @@ static void set_list(pe_reader *reader, const pe_param *row, pe_value *value, co
     if (n == 0 || (row->list_max != 0 && n > row->list_max)) {
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where,
                        "%s must be an array of 1 to %zu numbers, got %s%s%zu", where, row->list_max,
-                       json_is_array(json) ? "" : pe_json_type_text(json),
+                       json_is_array(json) ? "" : pe_reader_type_text(json),
                        json_is_array(json) ? "" : ", not ", n);
         return;
     }

@@ -83,13 +83,13 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
 /** Is it there? Reports nothing. */
 bool pe_reader_has(const pe_reader *reader, pe_fact fact);
 /** Where it would stand, in its first spelling. */
-const char *pe_fact_name(pe_fact fact);
+const char *pe_reader_fact_name(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */
 bool pe_reader_knows(const char *name);
 const char *pe_reader_nearest(const char *name);
 
 /** The type of a JSON value in words: "a string". */
-const char *pe_json_type_text(const json_t *value);
+const char *pe_reader_type_text(const json_t *value);
 
 /** Set the row `name` of values from JSON of its type, within its bounds, present and given. Is
  * there such a row? */

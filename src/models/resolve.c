@@ -29,8 +29,8 @@ static const struct {
 
 static const char class_default[] = "the default of this model type";
 
-/* ---- which object, which model type -------------------------------------------------------------
- */
+/* ---- which object, which
+ * model type ------------------------------------------------------------- */
 
 /* Into the language model's own object, as deep as it goes. */
 static void descend(pe_reader *reader)
@@ -41,7 +41,7 @@ static void descend(pe_reader *reader)
             continue;
         if (!json_is_object(inner)) {
             pe_reader_fail(reader, PE_INVALID_PARAMETER, nests[n], "%s must be an object, got %s",
-                           nests[n], pe_json_type_text(inner));
+                           nests[n], pe_reader_type_text(inner));
             return;
         }
         reader->config = inner;
@@ -65,7 +65,7 @@ static void read_model_type(pe_reader *reader)
     }
     if (!json_is_string(value)) {
         pe_reader_fail(reader, PE_INVALID_PARAMETER, "model_type",
-                       "model_type must be a string, got %s", pe_json_type_text(value));
+                       "model_type must be a string, got %s", pe_reader_type_text(value));
         return;
     }
     const pe_model_type *type = pe_model_type_find(json_string_value(value));
@@ -80,8 +80,8 @@ static void read_model_type(pe_reader *reader)
                          type != NULL ? NULL : "not known");
 }
 
-/* ---- which scheme -------------------------------------------------------------------------------
- */
+/* ----
+ * which scheme ------------------------------------------------------------------------------- */
 
 static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
 {
@@ -98,7 +98,7 @@ static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
         pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_IGNORED, NULL,
                          "not known");
         pe_reader_warn(reader, "position_embedding_type %.40s is not known",
-                       name != NULL ? name : pe_json_type_text(value));
+                       name != NULL ? name : pe_reader_type_text(value));
     }
     return false;
 }
@@ -123,7 +123,7 @@ static bool mem_rope(pe_reader *reader)
 {
     double truth = 0;
     if (!pe_reader_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
-        pe_reader_default(reader, pe_fact_name(PE_FACT_MEM_ROPE), 0, NULL, class_default);
+        pe_reader_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL, class_default);
     if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
         pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
                                "rope_type ntk_alpha, alpha 8");
@@ -155,8 +155,8 @@ static pe_scheme scheme_of(pe_reader *reader)
     return scheme_of_key(reader, &said) ? said : scheme;
 }
 
-/* ---- schemes without rotation -------------------------------------------------------------------
- */
+/* ---- schemes
+ * without rotation ------------------------------------------------------------------- */
 
 static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
                        const char *where, double value)
@@ -169,7 +169,7 @@ static void set_number(pe_reader *reader, pe_model_layers *kind, const char *nam
 static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
                      double fallback)
 {
-    const char *where = pe_fact_name(fact);
+    const char *where = pe_reader_fact_name(fact);
     double value = fallback;
     if (!pe_reader_fact(reader, fact, &value, &where)) {
         if (fallback == 0)
@@ -201,7 +201,7 @@ static void resolve_t5(pe_reader *reader, pe_model_layers *kind)
 /* max_relative_positions below 1 stands for max_position_embeddings. */
 static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
 {
-    const char *where = pe_fact_name(PE_FACT_POSITION_BUCKETS);
+    const char *where = pe_reader_fact_name(PE_FACT_POSITION_BUCKETS);
     double buckets = -1, farthest = -1;
     if (!pe_reader_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
         pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
@@ -210,7 +210,7 @@ static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
         return;
     }
     set_number(reader, kind, "num_buckets", where, buckets);
-    where = pe_fact_name(PE_FACT_MAX_RELATIVE);
+    where = pe_reader_fact_name(PE_FACT_MAX_RELATIVE);
     if (!pe_reader_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
         farthest = 512;
         if (!pe_reader_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
@@ -246,8 +246,8 @@ static const struct {
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
 };
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all
+ * of it ---------------------------------------------------------------------------------- */
 
 /* So many keys are looked at for what they may have meant. */
 #define STRANGERS_MAX 64
@@ -302,7 +302,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     pe_rope_dictionary dictionary = {0};
     pe_model *model = reader->model;
     pe_kinds_find(reader, resource);
-    pe_rope_dictionary_find(reader, &dictionary);
+    pe_dictionary_find(reader, &dictionary);
     pe_parts_resolve(reader, &dictionary);
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
@@ -325,7 +325,7 @@ static void check_attention(pe_reader *reader)
     const json_t *attention = pe_reader_member(reader, "attn_config");
     if (attention != NULL && !json_is_object(attention))
         pe_reader_fail(reader, PE_INVALID_PARAMETER, "attn_config",
-                       "attn_config must be an object, got %s", pe_json_type_text(attention));
+                       "attn_config must be an object, got %s", pe_reader_type_text(attention));
 }
 
 static void resolve(pe_reader *reader)
@@ -351,7 +351,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     pe_reader reader = {.whole = config, .config = config, .why = why};
     if (!json_is_object(config))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
-                       config != NULL ? pe_json_type_text(config) : "nothing");
+                       config != NULL ? pe_reader_type_text(config) : "nothing");
     reader.model = calloc(1, sizeof *reader.model);
     if (reader.model == NULL)
         return pe_fail_memory(why);

@@ -20,8 +20,7 @@ static const struct {
     {"deepseek_yarn", "yarn", "the name that vLLM and SGLang give it"},
 };
 
-/* ---- rope_type ----------------------------------------------------------------------------------
- */
+/* ---- rope_type ---- */
 
 static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
 {
@@ -30,7 +29,7 @@ static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
         pe_buffer_format(&known, "%s, ", pe_rope_type_names[t]);
     for (size_t t = 0; t < PE_LEN(type_names); t++)
         pe_buffer_format(&known, t == 0 ? "%s" : ", %s", type_names[t].name);
-    pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_rope_place(r, key),
+    pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
                    "%s must be one of %s; got \"%.40s\"", key, pe_buffer_text(&known), name);
     pe_buffer_free(&known);
 }
@@ -39,7 +38,7 @@ static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
 static const char *meaning_of(pe_rope_reading *r, const char *name, const char **note)
 {
     if ((strcmp(name, "dynamic") == 0 || strcmp(name, "xdrope") == 0) &&
-        json_number_value(pe_rope_member(r, "alpha")) != 0) {
+        json_number_value(pe_dictionary_member(r, "alpha")) != 0) {
         *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk_alpha";
         return "ntk_alpha";
     }
@@ -53,10 +52,11 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
 
 static const char *type_key(pe_rope_reading *r)
 {
-    const json_t *new = pe_rope_member(r, "rope_type"), *old = pe_rope_member(r, "type");
+    const json_t *new = pe_dictionary_member(r, "rope_type"),
+                 *old = pe_dictionary_member(r, "type");
     if (new != NULL && old != NULL) {
         const bool same = json_equal((json_t *)(uintptr_t) new, (json_t *)(uintptr_t)old) != 0;
-        pe_reader_report(r->reader, pe_rope_place(r, "type"), old, PE_MODEL_KEY_IGNORED, NULL,
+        pe_reader_report(r->reader, pe_dictionary_place(r, "type"), old, PE_MODEL_KEY_IGNORED, NULL,
                          "rope_type is read instead");
         if (!same)
             pe_reader_warn(r->reader, "rope_type and type differ in %s; rope_type is read",
@@ -68,20 +68,20 @@ static const char *type_key(pe_rope_reading *r)
 static void read_type(pe_rope_reading *r)
 {
     const char *key = type_key(r), *note = NULL;
-    const json_t *value = pe_rope_member(r, key);
+    const json_t *value = pe_dictionary_member(r, key);
     const char *name = json_string_value(value);
     r->type = &pe_rope_default;
     pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
     if (value == NULL) {
-        if (r->dictionary.object != NULL && pe_rope_member(r, "factor") != NULL)
+        if (r->dictionary.object != NULL && pe_dictionary_member(r, "factor") != NULL)
             pe_reader_warn(r->reader,
                            "%s has a factor and no rope_type: frequencies are not scaled",
                            r->dictionary.place);
         return;
     }
     if (name == NULL) {
-        pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_rope_place(r, key),
-                       "%s must be a string, got %s", key, pe_json_type_text(value));
+        pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
+                       "%s must be a string, got %s", key, pe_reader_type_text(value));
         return;
     }
     const char *means = meaning_of(r, name, &note);
@@ -89,29 +89,28 @@ static void read_type(pe_rope_reading *r)
         if (strcmp(pe_rope_types[t]->name, means) == 0) {
             r->type = pe_rope_types[t];
             pe_reader_set_choice(&r->kind->values, "rope_type", means);
-            pe_reader_report(r->reader, pe_rope_place(r, key), value, PE_MODEL_KEY_USED,
+            pe_reader_report(r->reader, pe_dictionary_place(r, key), value, PE_MODEL_KEY_USED,
                              "rope_type", note);
             return;
         }
     unknown_type(r, key, name);
 }
 
-/* ---- rope_theta ---------------------------------------------------------------------------------
- */
+/* ---- rope_theta ---- */
 
 /* A base nested in the dictionary counts more than one beside it. */
 static bool nested_theta(pe_rope_reading *r, double *out)
 {
-    const json_t *nested = pe_rope_member(r, "rope_theta");
+    const json_t *nested = pe_dictionary_member(r, "rope_theta");
     if (nested == NULL)
         return false;
-    pe_rope_set_member(r, "rope_theta", "rope_theta", NULL);
+    pe_dictionary_set_member(r, "rope_theta", "rope_theta", NULL);
     *out = json_number_value(nested);
     const json_t *beside = pe_reader_member(r->reader, "rope_theta");
     if (beside == NULL || r->local)
         return true;
     char note[320];
-    snprintf(note, sizeof note, "%s is read instead", pe_rope_place(r, "rope_theta"));
+    snprintf(note, sizeof note, "%s is read instead", pe_dictionary_place(r, "rope_theta"));
     pe_reader_report(r->reader, "rope_theta", beside, PE_MODEL_KEY_IGNORED, NULL, note);
     if (json_number_value(beside) != *out)
         pe_reader_warn(r->reader, "rope_theta and %s differ; %s is read", r->place, r->place);
@@ -124,10 +123,11 @@ static double fallback_theta(pe_rope_reading *r)
     const double own = r->local ? type->local_theta : type->theta;
     const pe_fact fact = r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA;
     if (own != 0) {
-        pe_reader_default(r->reader, pe_fact_name(fact), own, "rope_theta", class_default);
+        pe_reader_default(r->reader, pe_reader_fact_name(fact), own, "rope_theta", class_default);
         return own;
     }
-    pe_reader_default(r->reader, pe_fact_name(fact), 10000, "rope_theta", "the paper's default");
+    pe_reader_default(r->reader, pe_reader_fact_name(fact), 10000, "rope_theta",
+                      "the paper's default");
     pe_reader_warn(r->reader, "no rope_theta: 10000 is assumed");
     return 10000;
 }
@@ -141,17 +141,17 @@ static void read_theta(pe_rope_reading *r)
         theta = fallback_theta(r);
     if (pe_reader_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
-    pe_rope_set_number(r, "rope_theta", where, theta);
+    pe_dictionary_set_number(r, "rope_theta", where, theta);
 }
 
-/* ---- dimensions ---------------------------------------------------------------------------------
- */
+/* ---- dimensions ---- */
 
 static void ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
 {
-    const json_t *value = pe_reader_member(reader, pe_fact_name(fact));
+    const json_t *value = pe_reader_member(reader, pe_reader_fact_name(fact));
     if (value != NULL)
-        pe_reader_report(reader, pe_fact_name(fact), value, PE_MODEL_KEY_IGNORED, NULL, note);
+        pe_reader_report(reader, pe_reader_fact_name(fact), value, PE_MODEL_KEY_IGNORED, NULL,
+                         note);
 }
 
 static double divided_width(pe_reader *reader)
@@ -169,8 +169,8 @@ static double divided_width(pe_reader *reader)
 /* head_dim is given; hidden_size / num_attention_heads is another number. */
 static void ignore_width(pe_reader *reader, double head_dim)
 {
-    const json_t *hidden = pe_reader_member(reader, pe_fact_name(PE_FACT_HIDDEN));
-    const json_t *heads = pe_reader_member(reader, pe_fact_name(PE_FACT_HEADS));
+    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
+    const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
     if (json_number_value(hidden) == json_number_value(heads) * head_dim)
         return;
     ignore_fact(reader, PE_FACT_HIDDEN, "head_dim is given, and is not hidden_size / heads");
@@ -181,7 +181,7 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
 {
     double dim = 0;
     pe_reader *reader = r->reader;
-    *where = pe_fact_name(PE_FACT_HEAD_DIM);
+    *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (pe_reader_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
         ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
@@ -190,7 +190,7 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
     if (full && pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
         return dim;
     if (full && reader->type->full_head_dim != 0) {
-        *where = pe_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
+        *where = pe_reader_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
         pe_reader_default(reader, *where, reader->type->full_head_dim, "head_dim", class_default);
         return reader->type->full_head_dim;
     }
@@ -217,34 +217,34 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
 static void read_share(pe_rope_reading *r, double head_dim)
 {
     pe_reader *reader = r->reader;
-    const char *where = pe_fact_name(PE_FACT_PARTIAL);
+    const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
     double share = 1, dim = 0;
-    const json_t *nested = pe_rope_member(r, where);
+    const json_t *nested = pe_dictionary_member(r, where);
     if (pe_reader_has(reader, PE_FACT_ROPE_HEAD_DIM)) {
         if (nested != NULL)
-            pe_reader_report(reader, pe_rope_place(r, where), nested, PE_MODEL_KEY_IGNORED, NULL,
-                             "qk_rope_head_dim is what rotates, all of it");
+            pe_reader_report(reader, pe_dictionary_place(r, where), nested, PE_MODEL_KEY_IGNORED,
+                             NULL, "qk_rope_head_dim is what rotates, all of it");
         return;
     }
     if (pe_reader_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
-        pe_rope_set_number(r, "rotary_dim", where, dim);
+        pe_dictionary_set_number(r, "rotary_dim", where, dim);
         ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
         return;
     }
     if (nested != NULL) {
-        pe_rope_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
+        pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
         return;
     }
     if (pe_reader_fact(reader, PE_FACT_PARTIAL, &share, &where)) {
-        pe_rope_set_number(r, "partial_rotary_factor", where, share);
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, share);
     } else if (reader->type->partial != 0) {
         pe_reader_default(reader, where, reader->type->partial, "partial_rotary_factor",
                           class_default);
-        pe_rope_set_number(r, "partial_rotary_factor", where, reader->type->partial);
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, reader->type->partial);
     } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
         pe_reader_default(reader, "rotary_dim", reader->type->rotary_dim, "rotary_dim",
                           class_default);
-        pe_rope_set_number(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+        pe_dictionary_set_number(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
     }
 }
 
@@ -254,7 +254,7 @@ static void read_dims(pe_rope_reading *r)
     const double dim = head_dim_of(r, &where);
     if (r->reader->status != PE_OK)
         return;
-    pe_rope_set_number(r, "head_dim", where, dim);
+    pe_dictionary_set_number(r, "head_dim", where, dim);
     read_share(r, dim);
 }
 
@@ -272,8 +272,7 @@ static void read_pairing(pe_rope_reading *r)
     pe_reader_set_choice(&r->kind->values, "pairing", name);
 }
 
-/* ---- lengths ------------------------------------------------------------------------------------
- */
+/* ---- lengths ---- */
 
 /* original_max_position_embeddings beside the dictionary counts more than that in it; without
  * either, transformers takes max_position_embeddings. */
@@ -282,29 +281,29 @@ static void read_original(pe_rope_reading *r, double most)
     static const char key[] = "original_max_position_embeddings";
     const char *where = key;
     double original = 0;
-    const json_t *nested = pe_rope_member(r, key);
+    const json_t *nested = pe_dictionary_member(r, key);
     const bool beside = pe_reader_has(r->reader, PE_FACT_ORIGINAL);
-    if (!pe_rope_reads(r, PE_ROPE_ORIGINAL)) {
+    if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
         if (nested != NULL)
-            pe_reader_report(r->reader, pe_rope_place(r, key), nested, PE_MODEL_KEY_IGNORED, NULL,
-                             "this rope_type does not read it");
+            pe_reader_report(r->reader, pe_dictionary_place(r, key), nested, PE_MODEL_KEY_IGNORED,
+                             NULL, "this rope_type does not read it");
         ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
     if (beside && pe_reader_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
-        pe_rope_set_number(r, key, where, original);
+        pe_dictionary_set_number(r, key, where, original);
         if (nested == NULL)
             return;
-        pe_reader_report(r->reader, pe_rope_place(r, key), nested, PE_MODEL_KEY_IGNORED, NULL,
+        pe_reader_report(r->reader, pe_dictionary_place(r, key), nested, PE_MODEL_KEY_IGNORED, NULL,
                          "original_max_position_embeddings beside it is read instead");
         if (json_number_value(nested) != original)
             pe_reader_warn(r->reader, "%s and %s differ; the latter is read", r->place, key);
     } else if (nested != NULL) {
-        pe_rope_set_member(r, key, key, NULL);
+        pe_dictionary_set_member(r, key, key, NULL);
     } else if (most != 0) {
-        pe_reader_default(r->reader, pe_rope_place(r, key), most, key,
+        pe_reader_default(r->reader, pe_dictionary_place(r, key), most, key,
                           "max_position_embeddings stands for it");
-        pe_rope_set_number(r, key, r->place, most);
+        pe_dictionary_set_number(r, key, r->place, most);
         pe_reader_warn(r->reader,
                        "rope_type %s has no original_max_position_embeddings: "
                        "max_position_embeddings, %.0f, is taken for it",
@@ -317,12 +316,12 @@ static void read_lengths(pe_rope_reading *r)
     const char *where;
     double most = 0;
     if (pe_reader_fact(r->reader, PE_FACT_MAX_POSITIONS, &most, &where))
-        pe_rope_set_number(r, "max_position_embeddings", where, most);
+        pe_dictionary_set_number(r, "max_position_embeddings", where, most);
     read_original(r, most);
     /* As loaded: short_factor, until a sequence is longer. */
     const pe_value *original = pe_values_find(&r->kind->values, "original_max_position_embeddings");
-    if (pe_rope_reads(r, PE_ROPE_LONG_FACTOR) && original->present) {
-        pe_rope_set_number(r, "seq_len", "seq_len", (double)original->integer);
+    if (pe_dictionary_reads(r, PE_ROPE_LONG_FACTOR) && original->present) {
+        pe_dictionary_set_number(r, "seq_len", "seq_len", (double)original->integer);
         pe_reader_warn(r->reader,
                        "frequencies depend on seq_len: short_factor up to %lld tokens, as given "
                        "here, long_factor beyond",
@@ -330,8 +329,8 @@ static void read_lengths(pe_rope_reading *r)
     }
 }
 
-/* ---- all of it against each other ---------------------------------------------------------------
- */
+/* ---- all of it against
+ * each other --------------------------------------------------------------- */
 
 static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
 {
@@ -362,7 +361,7 @@ static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *
             return;
         }
     }
-    snprintf(out, room, "%s", pe_rope_place(r, parameter));
+    snprintf(out, room, "%s", pe_dictionary_place(r, parameter));
 }
 
 static void take_derived(pe_rope_reading *r, const pe_values *checked)
@@ -414,7 +413,7 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
     if (status == PE_OK)
         status = pe_values_defaults(&values, why);
     if (status == PE_OK)
-        status = pe_rope_read(&values, &checked, why);
+        status = pe_rope_params_read(&values, &checked, why);
     if (status == PE_OK)
         take_derived(r, &values);
     pe_rope_free(&checked);
@@ -455,8 +454,8 @@ void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary, pe
 {
     pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
     const bool sliding = strcmp(kind->layer_type, "sliding_attention") == 0;
-    if (dictionary->object != NULL && pe_rope_by_type(dictionary->object)) {
-        pe_rope_choose_by_type(reader, dictionary, kind->layer_type, &r.dictionary);
+    if (dictionary->object != NULL && pe_dictionary_by_type(dictionary->object)) {
+        pe_dictionary_choose(reader, dictionary, kind->layer_type, &r.dictionary);
         r.local = sliding && reader->type->local_theta != 0;
     } else if (sliding &&
                (reader->type->local_theta != 0 || pe_reader_has(reader, PE_FACT_LOCAL_THETA))) {
@@ -476,12 +475,12 @@ void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary, pe
     if (reader->status == PE_OK)
         read_lengths(&r);
     if (reader->status == PE_OK)
-        pe_rope_read_keys(&r);
+        pe_dictionary_read_keys(&r);
     if (reader->status == PE_OK && reader->type->mrope_layout != NULL &&
-        pe_rope_member(&r, "mrope_section") != NULL)
+        pe_dictionary_member(&r, "mrope_section") != NULL)
         pe_reader_set_choice(&kind->values, "mrope_layout", reader->type->mrope_layout);
     if (reader->status == PE_OK)
-        pe_rope_read_defaults(&r);
+        pe_dictionary_read_defaults(&r);
     check(&r);
     check_lengths(&r);
 }

@@ -19,24 +19,24 @@ typedef struct pe_rope_reading {
 } pe_rope_reading;
 
 /** The place of a key in the dictionary, until the next call. */
-const char *pe_rope_place(pe_rope_reading *r, const char *key);
+const char *pe_dictionary_place(pe_rope_reading *r, const char *key);
 /** A member of the dictionary; NULL when absent or null. */
-const json_t *pe_rope_member(const pe_rope_reading *r, const char *key);
+const json_t *pe_dictionary_member(const pe_rope_reading *r, const char *key);
 /** Does the type read the key? */
-bool pe_rope_reads(const pe_rope_reading *r, pe_rope_key key);
+bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key);
 
 /** The parameter from a member that is there; reported. note may be NULL. */
-void pe_rope_set_member(pe_rope_reading *r, const char *key, const char *parameter,
-                        const char *note);
+void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *parameter,
+                              const char *note);
 /** The parameter from a number that came from elsewhere. */
-void pe_rope_set_number(pe_rope_reading *r, const char *parameter, const char *where,
-                        double number);
+void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
+                              double number);
 
 /** The dictionary of one type of layers. */
-void pe_rope_choose_by_type(pe_reader *reader, const pe_rope_dictionary *all,
-                            const char *layer_type, pe_rope_dictionary *out);
+void pe_dictionary_choose(pe_reader *reader, const pe_rope_dictionary *all, const char *layer_type,
+                          pe_rope_dictionary *out);
 /** Every key that is not read by name, then what the type assumes of those that are absent. */
-void pe_rope_read_keys(pe_rope_reading *r);
-void pe_rope_read_defaults(pe_rope_reading *r);
+void pe_dictionary_read_keys(pe_rope_reading *r);
+void pe_dictionary_read_defaults(pe_rope_reading *r);
 
 #endif

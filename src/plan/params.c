@@ -23,7 +23,7 @@ void pe_values_free(pe_values *values)
         return;
     for (size_t i = 0; i < values->n && values->value != NULL; i++) {
         free(values->value[i].list);
-        free(values->value[i].spans.list);
+        free(values->value[i].runs.list);
         free(values->value[i].text);
         pe_positions_free(&values->value[i].positions);
         pe_array_free(&values->value[i].tensor);
@@ -46,7 +46,7 @@ static pe_status copy_bytes(const void *from, size_t bytes, void **out, pe_probl
 /* What the value owns is the copy's own. */
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
-    void *list = NULL, *spans = NULL, *text = NULL;
+    void *list = NULL, *runs = NULL, *text = NULL;
     *to = *from;
     to->given = false;
     to->parent = NULL;
@@ -54,14 +54,13 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
     to->positions = (pe_positions){0};
     pe_status status = copy_bytes(from->list, from->list_length * sizeof *from->list, &list, why);
     if (status == PE_OK)
-        status =
-            copy_bytes(from->spans.list, from->spans.n * sizeof *from->spans.list, &spans, why);
+        status = copy_bytes(from->runs.list, from->runs.n * sizeof *from->runs.list, &runs, why);
     if (status == PE_OK && from->text != NULL)
         status = copy_bytes(from->text, strlen(from->text) + 1, &text, why);
     if (status == PE_OK && from->positions.count > 0)
         status = pe_positions_copy(&from->positions, &to->positions, why);
     to->list = list;
-    to->spans.list = spans;
+    to->runs.list = runs;
     to->text = text;
     return status;
 }
@@ -172,8 +171,7 @@ pe_array pe_values_take(pe_values *values, const char *name)
     return taken;
 }
 
-/* ---- defaults -----------------------------------------------------------------------------------
- */
+/* ---- defaults ---- */
 
 static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem *why)
 {
@@ -197,7 +195,7 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
     case PE_KIND_REAL_LIST:
     case PE_KIND_TEXT:
     case PE_KIND_TENSOR:
-    case PE_KIND_SPANS:
+    case PE_KIND_TOKEN_RUNS:
     case PE_KIND_CHOICES:
     case PE_KIND_NAME:
         value->present = false; /* these have no default */
@@ -224,8 +222,8 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- the canonical form -------------------------------------------------------------------------
- */
+/* ---- the
+ * canonical form ------------------------------------------------------------------------- */
 
 void pe_real_print(double real, pe_buffer *out)
 {
@@ -281,8 +279,8 @@ void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out
         else
             print_list(value->list, value->list_length, out);
         break;
-    case PE_KIND_SPANS:
-        pe_spans_print(&value->spans, param->choices, out);
+    case PE_KIND_TOKEN_RUNS:
+        pe_token_runs_print(&value->runs, param->choices, out);
         break;
     case PE_KIND_CHOICES:
         print_picks(param, value, ",", out);
@@ -337,7 +335,7 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         return;
     }
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_POSITIONS ||
-        param->kind == PE_KIND_SPANS ||
+        param->kind == PE_KIND_TOKEN_RUNS ||
         param->kind == PE_KIND_NAME) /* what has a name here has plain letters in it */
         open = close = "\"";
     else if (param->kind == PE_KIND_REAL_LIST) {

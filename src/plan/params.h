@@ -13,17 +13,17 @@
 #include "plan/token_runs.h"
 
 typedef enum pe_param_kind {
-    PE_KIND_INT,       /* value.integer; 512.0 is accepted for 512 */
-    PE_KIND_REAL,      /* value.real */
-    PE_KIND_BOOL,      /* value.truth */
-    PE_KIND_CHOICE,    /* value.choice, an index into choices */
-    PE_KIND_REAL_LIST, /* value.list */
-    PE_KIND_POSITIONS, /* value.positions */
-    PE_KIND_TEXT,      /* value.text; no part of the canonical form */
-    PE_KIND_TENSOR,    /* value.tensor: numbers in a body (transforms only) */
-    PE_KIND_SPANS,     /* value.spans, of choices */
-    PE_KIND_CHOICES,   /* value.picks, indices into choices: each once, in the client's order */
-    PE_KIND_NAME,      /* value.text: what the path has at {name}, not the query */
+    PE_KIND_INT,        /* value.integer; 512.0 is accepted for 512 */
+    PE_KIND_REAL,       /* value.real */
+    PE_KIND_BOOL,       /* value.truth */
+    PE_KIND_CHOICE,     /* value.choice, an index into choices */
+    PE_KIND_REAL_LIST,  /* value.list */
+    PE_KIND_POSITIONS,  /* value.positions */
+    PE_KIND_TEXT,       /* value.text; no part of the canonical form */
+    PE_KIND_TENSOR,     /* value.tensor: numbers in a body (transforms only) */
+    PE_KIND_TOKEN_RUNS, /* value.spans, of choices */
+    PE_KIND_CHOICES,    /* value.picks, indices into choices: each once, in the client's order */
+    PE_KIND_NAME,       /* value.text: what the path has at {name}, not the query */
 } pe_param_kind;
 
 /** One parameter: what parsing, defaults, range errors, the canonical form, GET /v1 and
@@ -64,8 +64,8 @@ typedef struct pe_param {
 #define PE_PLAN_WORK_POWER   256
 #define PE_PLAN_WORK_POWERS  1024
 
-/** The value of one parameter. `present` after parsing: given by the client or filled from the row.
- */
+/** The value of one parameter. `present` after parsing: given by the client or filled from the
+ * row. */
 typedef struct pe_value {
     bool present, given;
     int64_t integer;
@@ -77,7 +77,7 @@ typedef struct pe_value {
     char *text; /* owned */
     pe_positions positions;
     pe_array tensor;
-    pe_spans spans;
+    pe_token_runs runs;
     unsigned char picks[PE_PICKS_MAX];
     size_t n_picks;
     /** Where the client put it when not at the top level ("rope_parameters"), else NULL. For
@@ -137,8 +137,8 @@ void pe_values_json(const pe_values *values, pe_buffer *out);
 /** One value as it stands in a query; tensors and texts are left out. */
 void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out);
 
-/** Shortest text of a real as the canonical form writes it: integers below 2^53 without exponent.
- */
+/** Shortest text of a real as the canonical form writes it: integers below 2^53 without
+ * exponent. */
 void pe_real_print(double real, pe_buffer *out);
 
 #endif

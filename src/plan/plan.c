@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const pe_dtype_choices[] = {[PE_FLOAT32] = "float32",
-                                        [PE_FLOAT64] = "float64",
-                                        [PE_FLOAT16] = "float16",
-                                        [PE_BFLOAT16] = "bfloat16",
-                                        NULL};
-const char *const pe_numerics_choices[] = {
+const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
+                                      [PE_FLOAT64] = "float64",
+                                      [PE_FLOAT16] = "float16",
+                                      [PE_BFLOAT16] = "bfloat16",
+                                      NULL};
+const char *const pe_plan_numerics[] = {
     [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
 
-const char *const pe_numerics_exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
+const char *const pe_plan_numerics_exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
 
 /* requested: SIZE_MAX when the count itself overflows. */
 static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
@@ -76,15 +76,17 @@ void pe_plan_warn(pe_plan *plan, const char *format, ...)
         plan->warnings[plan->n_warnings++] = text;
 }
 
-pe_status pe_plan_add_setting(pe_plan *plan, const pe_setting *setting, pe_problem *why)
+pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *setting,
+                                     pe_problem *why)
 {
-    pe_setting *grown = realloc(plan->settings, (plan->n_settings + 1) * sizeof *grown);
+    pe_engine_setting *grown =
+        realloc(plan->engine_settings, (plan->n_engine_settings + 1) * sizeof *grown);
     if (grown == NULL) {
         free(setting->text);
         return pe_fail_memory(why);
     }
-    plan->settings = grown;
-    plan->settings[plan->n_settings++] = *setting;
+    plan->engine_settings = grown;
+    plan->engine_settings[plan->n_engine_settings++] = *setting;
     return PE_OK;
 }
 
@@ -96,8 +98,8 @@ void pe_plan_free(pe_plan *plan)
         plan->free_state(plan->state);
     for (size_t w = 0; w < plan->n_warnings; w++)
         free(plan->warnings[w]);
-    for (size_t s = 0; s < plan->n_settings; s++)
-        free(plan->settings[s].text);
-    free(plan->settings);
+    for (size_t s = 0; s < plan->n_engine_settings; s++)
+        free(plan->engine_settings[s].text);
+    free(plan->engine_settings);
     *plan = (pe_plan){0};
 }

@@ -43,17 +43,17 @@ typedef struct pe_tensor {
 #define PE_PLAN_VERSION_BYTES 33
 
 /** What another program is told to compute the same numbers: text to be pasted. */
-typedef struct pe_setting {
+typedef struct pe_engine_setting {
     const char *of, *program; /* "yarn", "vllm": constants; settings of one kind are neighbours */
     char *text;               /* owned; NULL: the program cannot, and note says why */
     bool json;                /* text is a JSON value */
     const char *note;         /* a constant, or NULL */
-} pe_setting;
+} pe_engine_setting;
 
 /** Where the settings of a program are documented. */
-typedef struct pe_setting_source {
+typedef struct pe_engine_setting_source {
     const char *program, *source;
-} pe_setting_source;
+} pe_engine_setting_source;
 
 /** Bounds a plan is checked against. */
 typedef struct pe_limits {
@@ -72,9 +72,9 @@ struct pe_plan {
     /** A hash of what the numbers depend on beside the request: part of their tag. "" for nothing:
      * then they never change. */
     char version[PE_PLAN_VERSION_BYTES];
-    pe_setting *settings; /* [n_settings], owned */
-    size_t n_settings, n_setting_sources;
-    const pe_setting_source *setting_sources; /* constant */
+    pe_engine_setting *engine_settings; /* [n_engine_settings], owned */
+    size_t n_engine_settings, n_engine_setting_sources;
+    const pe_engine_setting_source *engine_setting_sources; /* constant */
 
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
@@ -110,8 +110,8 @@ void pe_plan_add_text(pe_plan *plan, const char *name, const char *text);
 /** Text is copied. */
 void pe_plan_warn(pe_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Takes setting->text, also when it fails.   Errors  INTERNAL (memory). */
-pe_status pe_plan_add_setting(pe_plan *plan, const pe_setting *setting,
-                              pe_problem *why) PE_MUST_CHECK;
+pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *setting,
+                                     pe_problem *why) PE_MUST_CHECK;
 /** Releases what the plan owns and zeroes it. */
 void pe_plan_free(pe_plan *plan);
 
@@ -142,11 +142,10 @@ typedef struct pe_resource {
 } pe_resource;
 
 /* Rows that many resources share, as initialisers: PE_PARAM_POSITIONS, ... */
-extern const char
-    *const pe_dtype_choices[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
-extern const char *const pe_numerics_choices[]; /* exact float32 */
+extern const char *const pe_plan_dtypes[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
+extern const char *const pe_plan_numerics[]; /* exact float32 */
 enum { PE_NUMERICS_EXACT, PE_NUMERICS_FLOAT32 };
-extern const char *const pe_numerics_exact_only[]; /* where no reference path is offered */
+extern const char *const pe_plan_numerics_exact_only[]; /* where no reference path is offered */
 
 #define PE_PARAM_POSITIONS                                                                         \
     {                                                                                              \
@@ -156,7 +155,7 @@ extern const char *const pe_numerics_exact_only[]; /* where no reference path is
     }
 #define PE_PARAM_DTYPE                                                                             \
     {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_dtype_choices,                      \
+        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_plan_dtypes,                        \
         .help = "Element type of the numbers.", .example = "float32"                               \
     }
 /** A model of the catalogue, which sets what the client does not, and which of its layers. */
@@ -180,7 +179,7 @@ extern const char *const pe_numerics_exact_only[]; /* where no reference path is
     }
 #define PE_PARAM_NUMERICS                                                                          \
     {                                                                                              \
-        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_numerics_choices,                \
+        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_plan_numerics,                   \
         .help =                                                                                    \
             "exact: correctly rounded; float32: the arithmetic of the PyTorch reference path.",    \
         .example = "exact"                                                                         \
@@ -188,7 +187,7 @@ extern const char *const pe_numerics_exact_only[]; /* where no reference path is
 
 #define PE_PARAM_NUMERICS_EXACT                                                                    \
     {                                                                                              \
-        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_numerics_exact_only,             \
+        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_plan_numerics_exact_only,        \
         .help = "exact: correctly rounded; nothing else is offered here.", .example = "exact"      \
     }
 

@@ -108,8 +108,7 @@ void pe_positions_free(pe_positions *positions)
     *positions = (pe_positions){0};
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading ---- */
 
 static pe_status too_many(const char *name, size_t requested, size_t max, pe_problem *why)
 {
@@ -126,7 +125,7 @@ static pe_status scan_number(const char *text, size_t bytes, const char *name, d
 {
     size_t used;
     const int shown = bytes > 40 ? 40 : (int)bytes;
-    const pe_scan scan = pe_number_scan(text, bytes, out, &used);
+    const pe_scan scan = pe_scan_number(text, bytes, out, &used);
     if (scan == PE_SCAN_OVERFLOW)
         return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s: \"%.*s\" is too large to be a number",
                        name, shown, text);
@@ -167,9 +166,9 @@ static pe_status make_range(int64_t first, int64_t end, int64_t step, const char
                        "%s must name at least one position, but %lld:%lld%s is empty", name,
                        (long long)first, (long long)end,
                        step == 1 ? " (the end is not included)" : " with that step");
-    const uint64_t span = (uint64_t)(step > 0 ? end - first : first - end);
+    const uint64_t run = (uint64_t)(step > 0 ? end - first : first - end);
     const uint64_t stride = (uint64_t)(step > 0 ? step : -step);
-    const uint64_t count = (span - 1) / stride + 1;
+    const uint64_t count = (run - 1) / stride + 1;
     if (first == (int64_t)PE_POSITION_LIMIT || first == -(int64_t)PE_POSITION_LIMIT ||
         (step < 0 && first - (int64_t)((count - 1) * stride) == -(int64_t)PE_POSITION_LIMIT))
         return pe_fail(why, PE_INVALID_PARAMETER, name,
@@ -249,8 +248,8 @@ static pe_status parse_row(const char *text, size_t bytes, const char *name, siz
     return parse_list(text, bytes, name, max_count, out, why);
 }
 
-/* ---- several rows -------------------------------------------------------------------------------
- */
+/* ----
+ * several rows ------------------------------------------------------------------------------- */
 
 /* Rows of text, one after the other. */
 typedef struct row_texts {
@@ -400,8 +399,7 @@ pe_status pe_positions_parse(const char *text, size_t bytes, const char *name, s
     return parse_rows(text, bytes, rows, name, max_count, out, why);
 }
 
-/* ---- lists --------------------------------------------------------------------------------------
- */
+/* ---- lists ---- */
 
 /* Is every step the same nonzero integer? */
 static bool steady(const double *list, size_t count)

@@ -41,8 +41,8 @@ typedef struct pe_positions {
 /** Position r, exact. */
 double pe_positions_at(const pe_positions *positions, size_t r);
 
-/** Parts, one after the other, each of which is a range or a list: 1, or as many as there are rows.
- */
+/** Parts, one after the other, each of which is a range or a list: 1, or as many as there are
+ * rows. */
 size_t pe_positions_parts(const pe_positions *positions);
 
 /**

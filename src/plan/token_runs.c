@@ -38,19 +38,19 @@ static pe_status read_length(const char *text, size_t bytes, const char *name, i
 {
     double length;
     size_t used;
-    if (pe_number_scan(text, bytes, &length, &used) != PE_SCAN_OK || used != bytes)
+    if (pe_scan_number(text, bytes, &length, &used) != PE_SCAN_OK || used != bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, name,
                        "a length in %s must be a number, got \"%.*s\"", name, shown(bytes), text);
-    if (length != floor(length) || length < 1 || length > PE_SPAN_MAX)
+    if (length != floor(length) || length < 1 || length > PE_TOKEN_RUN_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "a length in %s must be an integer from 1 to %d, got %.*s", name,
-                       PE_SPAN_MAX, shown(bytes), text);
+                       PE_TOKEN_RUN_MAX, shown(bytes), text);
     *out = (int64_t)length;
     return PE_OK;
 }
 
 static pe_status read_span(const char *text, size_t bytes, const char *const *kinds,
-                           const char *name, pe_span *out, pe_problem *why)
+                           const char *name, pe_token_run *out, pe_problem *why)
 {
     const char *colon = memchr(text, ':', bytes);
     const size_t word = colon != NULL ? (size_t)(colon - text) : bytes;
@@ -63,8 +63,8 @@ static pe_status read_span(const char *text, size_t bytes, const char *const *ki
     return read_length(colon + 1, bytes - word - 1, name, &out->length, why);
 }
 
-pe_status pe_spans_parse(const char *text, size_t bytes, const char *const *kinds, size_t n_max,
-                         const char *name, pe_spans *out, pe_problem *why)
+pe_status pe_token_runs_parse(const char *text, size_t bytes, const char *const *kinds,
+                              size_t n_max, const char *name, pe_token_runs *out, pe_problem *why)
 {
     size_t n = 1;
     for (size_t i = 0; i < bytes; i++)
@@ -72,7 +72,7 @@ pe_status pe_spans_parse(const char *text, size_t bytes, const char *const *kind
     if (n > n_max)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s takes at most %zu spans, got %zu", name,
                        n_max, n);
-    pe_span *list = calloc(n, sizeof *list);
+    pe_token_run *list = calloc(n, sizeof *list);
     if (list == NULL)
         return pe_fail_memory(why);
     const char *at = text, *end = text + bytes;
@@ -86,15 +86,15 @@ pe_status pe_spans_parse(const char *text, size_t bytes, const char *const *kind
         }
         at = stop + 1;
     }
-    *out = (pe_spans){list, n};
+    *out = (pe_token_runs){list, n};
     return PE_OK;
 }
 
-void pe_spans_print(const pe_spans *spans, const char *const *kinds, pe_buffer *out)
+void pe_token_runs_print(const pe_token_runs *runs, const char *const *kinds, pe_buffer *out)
 {
-    for (size_t i = 0; i < spans->n; i++) {
-        pe_buffer_format(out, i == 0 ? "%s" : ",%s", kinds[spans->list[i].choice]);
-        if (spans->list[i].length != 0)
-            pe_buffer_format(out, ":%lld", (long long)spans->list[i].length);
+    for (size_t i = 0; i < runs->n; i++) {
+        pe_buffer_format(out, i == 0 ? "%s" : ",%s", kinds[runs->list[i].choice]);
+        if (runs->list[i].length != 0)
+            pe_buffer_format(out, ":%lld", (long long)runs->list[i].length);
     }
 }

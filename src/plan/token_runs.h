@@ -10,29 +10,30 @@
 #include "base/status.h"
 
 /** Tokens of one kind, one after the other. */
-typedef struct pe_span {
+typedef struct pe_token_run {
     size_t choice;  /* an index into the kinds there are */
     int64_t length; /* 0: not told */
-} pe_span;
+} pe_token_run;
 
 /** Spans of a request; the list is owned (free). */
-typedef struct pe_spans {
-    pe_span *list;
+typedef struct pe_token_runs {
+    pe_token_run *list;
     size_t n;
-} pe_spans;
+} pe_token_runs;
 
 /** Longest span. */
-#define PE_SPAN_MAX 2147483647
+#define PE_TOKEN_RUN_MAX 2147483647
 
 /**
  * Parse "KIND:LENGTH,KIND,...": at most n_max spans of the NULL-terminated kinds.
  * Errors  MALFORMED_REQUEST (does not parse), INVALID_PARAMETER (no such kind; a length that is no
- *         integer from 1 to PE_SPAN_MAX; too many spans).
+ *         integer from 1 to PE_TOKEN_RUN_MAX; too many spans).
  */
-pe_status pe_spans_parse(const char *text, size_t bytes, const char *const *kinds, size_t n_max,
-                         const char *name, pe_spans *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_token_runs_parse(const char *text, size_t bytes, const char *const *kinds,
+                              size_t n_max, const char *name, pe_token_runs *out,
+                              pe_problem *why) PE_MUST_CHECK;
 
-/** Canonical text: what pe_spans_parse reads. */
-void pe_spans_print(const pe_spans *spans, const char *const *kinds, pe_buffer *out);
+/** Canonical text: what pe_token_runs_parse reads. */
+void pe_token_runs_print(const pe_token_runs *runs, const char *const *kinds, pe_buffer *out);
 
 #endif

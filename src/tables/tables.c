@@ -71,8 +71,8 @@ void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)
     pe_cache_stats_get(tables->cache, out);
 }
 
-/* ---- frequency sets -----------------------------------------------------------------------------
- */
+/* ----
+ * frequency sets ----------------------------------------------------------------------------- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
 typedef struct wave_key {
@@ -143,7 +143,7 @@ pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_
                          pe_problem *why)
 {
     size_t bytes;
-    pe_entry *entry;
+    pe_cache_entry *entry;
     unsigned char *key = key_of_spec(spec, &bytes);
     if (key == NULL)
         return pe_fail_memory(why);
@@ -153,24 +153,24 @@ pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_
     free(key);
     if (status != PE_OK)
         return status;
-    const item *it = pe_entry_value(entry);
+    const item *it = pe_cache_entry_value(entry);
     *out = (pe_shared_wave){entry, it->wave, it->id};
     return PE_OK;
 }
 
-void pe_shared_wave_ref(pe_shared_wave *shared)
+void pe_tables_wave_ref(pe_shared_wave *shared)
 {
-    shared->entry = pe_entry_ref(shared->entry);
+    shared->entry = pe_cache_entry_ref(shared->entry);
 }
 
-void pe_shared_wave_unref(pe_shared_wave *shared)
+void pe_tables_wave_unref(pe_shared_wave *shared)
 {
-    pe_entry_unref(shared->entry);
+    pe_cache_entry_unref(shared->entry);
     *shared = (pe_shared_wave){0};
 }
 
-/* ---- row blocks ---------------------------------------------------------------------------------
- */
+/* ----
+ * row blocks --------------------------------------------------------------------------------- */
 
 typedef struct block_key {
     uint64_t kind; /* 'B' */
@@ -213,26 +213,26 @@ static pe_status fill_block(void *context, void **value, size_t *bytes, pe_probl
 pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t block,
                           pe_block *out, pe_problem *why)
 {
-    pe_entry *entry;
+    pe_cache_entry *entry;
     const block_key key = {'B', wave->id, block};
     block_fill fill = {wave->wave, block};
     const pe_status status =
         pe_cache_get(tables->cache, &key, sizeof key, fill_block, &fill, &entry, NULL, why);
     if (status != PE_OK)
         return status;
-    const item *it = pe_entry_value(entry);
+    const item *it = pe_cache_entry_value(entry);
     *out = (pe_block){entry, it->rows, it->rows + pe_wave_count(wave->wave) * PE_BLOCK_ROWS};
     return PE_OK;
 }
 
-void pe_block_unref(pe_block *block)
+void pe_tables_block_unref(pe_block *block)
 {
-    pe_entry_unref(block->entry);
+    pe_cache_entry_unref(block->entry);
     *block = (pe_block){0};
 }
 
-/* ---- numbers of a formula -----------------------------------------------------------------------
- */
+/* ---- numbers of
+ * a formula ----------------------------------------------------------------------- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
 typedef struct numbers_key {
@@ -261,7 +261,7 @@ pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_s
 {
     const numbers_key head = {'N', spec->bytes, spec->formula_bytes, spec->make};
     size_t bytes;
-    pe_entry *entry;
+    pe_cache_entry *entry;
     unsigned char *key = join_key(&head, sizeof head, spec->formula, spec->formula_bytes, &bytes);
     if (key == NULL)
         return pe_fail_memory(why);
@@ -271,12 +271,12 @@ pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_s
     free(key);
     if (status != PE_OK)
         return status;
-    *out = (pe_shared_numbers){entry, ((const item *)pe_entry_value(entry))->rows};
+    *out = (pe_shared_numbers){entry, ((const item *)pe_cache_entry_value(entry))->rows};
     return PE_OK;
 }
 
-void pe_shared_numbers_unref(pe_shared_numbers *shared)
+void pe_tables_numbers_unref(pe_shared_numbers *shared)
 {
-    pe_entry_unref(shared->entry);
+    pe_cache_entry_unref(shared->entry);
     *shared = (pe_shared_numbers){0};
 }

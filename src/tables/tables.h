@@ -30,29 +30,29 @@ const pe_learned *pe_tables_learned(const pe_tables *tables);
 /** A shared frequency set; made by one thread from spec when absent. The key is the whole spec
  * (callbacks and formula). */
 typedef struct pe_shared_wave {
-    pe_entry *entry;
+    pe_cache_entry *entry;
     const pe_wave *wave;
     uint64_t id; /* names the set in the keys of its row blocks; never reused */
 } pe_shared_wave;
 
 pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_wave *out,
                          pe_problem *why) PE_MUST_CHECK;
-void pe_shared_wave_ref(pe_shared_wave *shared);
-void pe_shared_wave_unref(pe_shared_wave *shared);
+void pe_tables_wave_ref(pe_shared_wave *shared);
+void pe_tables_wave_unref(pe_shared_wave *shared);
 
 /**
  * cos and sin, float64, amplitude included, correctly rounded: cos[r*n + i] for positions block*64
  * + r. Absolute, so 0:512, 0:2048 and any rotation find the same rows.
  */
 typedef struct pe_block {
-    pe_entry *entry;
+    pe_cache_entry *entry;
     const double *cos, *sin; /* [PE_BLOCK_ROWS, n] */
 } pe_block;
 
 /** block may be negative; positions outside +-2^53 are not asked for. */
 pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t block,
                           pe_block *out, pe_problem *why) PE_MUST_CHECK;
-void pe_block_unref(pe_block *block);
+void pe_tables_block_unref(pe_block *block);
 
 /** Numbers of any kind that make(formula, out) writes. */
 typedef struct pe_numbers_spec {
@@ -63,7 +63,7 @@ typedef struct pe_numbers_spec {
 } pe_numbers_spec;
 
 typedef struct pe_shared_numbers {
-    pe_entry *entry;
+    pe_cache_entry *entry;
     const void *data; /* [bytes] */
 } pe_shared_numbers;
 
@@ -71,6 +71,6 @@ typedef struct pe_shared_numbers {
  * depends on. Errors  INTERNAL (memory). */
 pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_shared_numbers *out,
                             pe_problem *why) PE_MUST_CHECK;
-void pe_shared_numbers_unref(pe_shared_numbers *shared);
+void pe_tables_numbers_unref(pe_shared_numbers *shared);
 
 #endif

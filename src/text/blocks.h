@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 /** One variant. All variants write the same text. */
-typedef struct pe_number_blocks {
+typedef struct pe_blocks {
     const char *name; /* "baseline", "v3", "v4", "vbmi2" */
     /**
      * Print n elements of a float32, float16 or bfloat16 array, each followed by the separator, and
@@ -18,12 +18,12 @@ typedef struct pe_number_blocks {
     char *(*print)(pe_dtype dtype, const void *data, size_t n, char separator, char *out);
     /** The same for float64. */
     char *(*print_doubles)(const void *data, size_t n, char separator, char *out);
-} pe_number_blocks;
+} pe_blocks;
 
-/** The variant chosen at start. Before pe_number_select_variant it is the best the CPU has. */
-const pe_number_blocks *pe_number_blocks_get(void);
+/** The variant chosen at start. Before pe_blocks_select it is the best the CPU has. */
+const pe_blocks *pe_blocks_get(void);
 
 /** The variants this CPU can run, baseline first; NULL-terminated. */
-const pe_number_blocks *const *pe_number_blocks_all(void);
+const pe_blocks *const *pe_blocks_all(void);
 
 #endif

@@ -7,20 +7,19 @@
 #include "text/blocks.h"
 #include "text/number.h"
 
-extern const pe_number_blocks pe_number_blocks_baseline;
+extern const pe_blocks pe_blocks_baseline;
 
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-extern const pe_number_blocks pe_number_blocks_v3, pe_number_blocks_v4, pe_number_blocks_vbmi2;
+extern const pe_blocks pe_blocks_v3, pe_blocks_v4, pe_blocks_vbmi2;
 
 /* Row l: what a CPU of level l runs, each level including the ones below. */
-static const pe_number_blocks *const levels[][5] = {
-    {&pe_number_blocks_baseline},
-    {&pe_number_blocks_baseline, &pe_number_blocks_v3},
-    {&pe_number_blocks_baseline, &pe_number_blocks_v3, &pe_number_blocks_v4},
-    {&pe_number_blocks_baseline, &pe_number_blocks_v3, &pe_number_blocks_v4,
-     &pe_number_blocks_vbmi2},
+static const pe_blocks *const levels[][5] = {
+    {&pe_blocks_baseline},
+    {&pe_blocks_baseline, &pe_blocks_v3},
+    {&pe_blocks_baseline, &pe_blocks_v3, &pe_blocks_v4},
+    {&pe_blocks_baseline, &pe_blocks_v3, &pe_blocks_v4, &pe_blocks_vbmi2},
 };
 
 /* The part of x86-64-v3 used here that not every compiler's __builtin_cpu_supports knows. */
@@ -44,7 +43,7 @@ static size_t cpu_level(void)
     return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") ? 3 : 2;
 }
 #else
-static const pe_number_blocks *const levels[][2] = {{&pe_number_blocks_baseline}};
+static const pe_blocks *const levels[][2] = {{&pe_blocks_baseline}};
 
 static size_t cpu_level(void)
 {
@@ -52,11 +51,11 @@ static size_t cpu_level(void)
 }
 #endif
 
-static _Atomic(const pe_number_blocks *) chosen;
+static _Atomic(const pe_blocks *) chosen;
 
-const pe_number_blocks *pe_number_blocks_get(void)
+const pe_blocks *pe_blocks_get(void)
 {
-    const pe_number_blocks *blocks = atomic_load_explicit(&chosen, memory_order_relaxed);
+    const pe_blocks *blocks = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (blocks == NULL) {
         size_t level = cpu_level();
         blocks = levels[level][level];
@@ -65,15 +64,15 @@ const pe_number_blocks *pe_number_blocks_get(void)
     return blocks;
 }
 
-const pe_number_blocks *const *pe_number_blocks_all(void)
+const pe_blocks *const *pe_blocks_all(void)
 {
     return levels[cpu_level()];
 }
 
-bool pe_number_select_variant(const char *name)
+bool pe_blocks_select(const char *name)
 {
-    const pe_number_blocks *found = NULL;
-    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++)
+    const pe_blocks *found = NULL;
+    for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++)
         if (strcmp(name, "auto") == 0 || strcmp(name, (*v)->name) == 0)
             found = *v; /* auto: the last and best */
     if (found != NULL)

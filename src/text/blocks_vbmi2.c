@@ -243,7 +243,7 @@ WIDE static constants make_constants(pe_dtype dtype, char separator)
     return held;
 }
 
-extern const pe_number_blocks pe_number_blocks_v4;
+extern const pe_blocks pe_blocks_v4;
 
 INLINE char *print_type(pe_dtype dtype, const char *in, size_t n, char separator, char *out)
 {
@@ -259,7 +259,7 @@ INLINE char *print_type(pe_dtype dtype, const char *in, size_t n, char separator
             out = write_singly(&sixteen, dtype, in, LANES, separator, out);
         } else {
             some = n < RUN ? n : RUN;
-            out = pe_number_blocks_v4.print(dtype, in, some, separator, out);
+            out = pe_blocks_v4.print(dtype, in, some, separator, out);
         }
     }
     if (n > 0) {
@@ -280,8 +280,8 @@ WIDE static char *print(pe_dtype dtype, const void *data, size_t n, char separat
 
 char *pe_doubles_print_v4(const void *data, size_t n, char separator, char *out);
 
-extern const pe_number_blocks pe_number_blocks_vbmi2;
-const pe_number_blocks pe_number_blocks_vbmi2 = {
+extern const pe_blocks pe_blocks_vbmi2;
+const pe_blocks pe_blocks_vbmi2 = {
     .name = "vbmi2",
     .print = print,
     .print_doubles = pe_doubles_print_v4,

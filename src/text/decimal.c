@@ -113,14 +113,14 @@ bool pe_decimal_read(const char *text, const char *end, pe_decimal *out)
 
 /* --- decimal to double --- */
 
-const double pe_exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+const double pe_decimal_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                      1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 #define INFINITY_BITS (0x7ffULL << 52)
 
-/* What pe_decimal_product does, where fewer than 53 bits are kept; none are exact powers' products.
- */
+/* What pe_decimal_product does, where fewer than 53 bits are kept; none are
+ * exact powers' products. */
 static bool round_subnormal(pe_uint128 top, int leading, double *out)
 {
     const int kept = 53 + 1022 + leading;
@@ -178,8 +178,8 @@ bool pe_decimal_product(uint64_t digits, int exponent, double *out)
 /* The midpoint of two doubles has at most 767 digits; what follows can only break a tie. */
 #define DIGITS_MAX 800
 
-/* Significant digits of a number's text, a last 1 for all that was cut; value = 0.ddd * 10^point.
- */
+/* Significant digits of a number's text, a last 1 for all that was cut; value =
+ * 0.ddd * 10^point. */
 typedef struct long_decimal {
     char digits[DIGITS_MAX + 2];
     size_t count;
@@ -236,8 +236,8 @@ static inline double round_magnitude(const pe_decimal *decimal)
         return HUGE_VAL;
     int exponent = (int)decimal->exponent;
     if (digits <= 1ULL << 53 && exponent >= -22 && exponent <= 22 && !decimal->cut)
-        return exponent < 0 ? (double)digits / pe_exact_powers[-exponent]
-                            : (double)digits * pe_exact_powers[exponent];
+        return exponent < 0 ? (double)digits / pe_decimal_powers[-exponent]
+                            : (double)digits * pe_decimal_powers[exponent];
     double value, above;
     if (!pe_decimal_product(digits, exponent, &value))
         return round_long(decimal);
@@ -278,9 +278,9 @@ static int compare(const pe_decimal *decimal, double midpoint)
     if (decimal->cut || decimal->digits > 1ULL << 53 || exponent < -22 || exponent > 22)
         return compare_long(decimal, midpoint);
     if (exponent < 0)
-        difference = fma(midpoint, -pe_exact_powers[-exponent], digits);
+        difference = fma(midpoint, -pe_decimal_powers[-exponent], digits);
     else
-        difference = fma(digits, pe_exact_powers[exponent], -midpoint);
+        difference = fma(digits, pe_decimal_powers[exponent], -midpoint);
     return (difference > 0) - (difference < 0);
 }
 

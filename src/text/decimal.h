@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 
-/** (-1)^negative * digits * 10^exponent; somewhat more when `cut`: digits past the 19th left out.
- */
+/** (-1)^negative * digits * 10^exponent; somewhat more when `cut`: digits past the 19th left
+ * out. */
 typedef struct pe_decimal {
     uint64_t digits;
     int64_t exponent;
@@ -30,7 +30,7 @@ double pe_decimal_to_double(const pe_decimal *decimal);
 double pe_decimal_round(const pe_decimal *decimal, pe_dtype dtype);
 
 /** 10^k for 0 <= k <= 22: those that are doubles. */
-extern const double pe_exact_powers[23];
+extern const double pe_decimal_powers[23];
 
 /**
  * The double nearest to digits * 10^exponent by one 64 x 128-bit product: 0 < digits,

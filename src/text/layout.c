@@ -11,7 +11,7 @@
 #define SCIENTIFIC (FIXED_MAX - FIXED_MIN + 1)
 
 pe_layout pe_layouts[PE_LAYOUTS];
-pe_place pe_places[PE_POINT_MAX - PE_POINT_MIN + 1];
+pe_place pe_layout_places[PE_POINT_MAX - PE_POINT_MIN + 1];
 
 /* 0.000ddd: digits begin after the point and -point zeros. */
 static void lay_out_small(int point, pe_layout *out)
@@ -73,5 +73,5 @@ __attribute__((constructor)) static void fill_layouts(void)
         pick(out);
     }
     for (int point = PE_POINT_MIN; point <= PE_POINT_MAX; point++)
-        pe_places[point - PE_POINT_MIN] = find_place(point);
+        pe_layout_places[point - PE_POINT_MIN] = find_place(point);
 }

@@ -46,6 +46,6 @@ typedef struct pe_place {
 
 /** Filled before main runs, never written again. Entry point - PE_POINT_MIN is of that point. */
 extern pe_layout pe_layouts[PE_LAYOUTS];
-extern pe_place pe_places[PE_POINT_MAX - PE_POINT_MIN + 1];
+extern pe_place pe_layout_places[PE_POINT_MAX - PE_POINT_MIN + 1];
 
 #endif

@@ -203,9 +203,9 @@ size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separat
     if (n == 1) /* many leave each other the room that stores of fixed size need */
         return pe_number_print(dtype, pe_dtype_load(dtype, at), out);
     if (dtype == PE_FLOAT32 || dtype == PE_FLOAT16 || dtype == PE_BFLOAT16)
-        return (size_t)(pe_number_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
+        return (size_t)(pe_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
     if (dtype == PE_FLOAT64)
-        return (size_t)(pe_number_blocks_get()->print_doubles(data, n, separator, out) - start) - 1;
+        return (size_t)(pe_blocks_get()->print_doubles(data, n, separator, out) - start) - 1;
     for (size_t i = 0; i < n; i++) {
         out += pe_number_print(dtype, pe_dtype_load(dtype, at + i * step), out);
         *out++ = separator;

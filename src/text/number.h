@@ -36,9 +36,9 @@ size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separat
  * All give the same text. False when there is no such variant or this CPU cannot run it; the one
  * in use then stays, at first the best there is. Threads: once, before others run.
  */
-bool pe_number_select_variant(const char *name);
+bool pe_blocks_select(const char *name);
 
-/** What pe_number_scan found. */
+/** What pe_scan_number found. */
 typedef enum pe_scan {
     PE_SCAN_OK,
     PE_SCAN_NOT_A_NUMBER, /* not the JSON number grammar (nan, inf, hex, "+1", "1.", ".5", "01"
@@ -51,7 +51,7 @@ typedef enum pe_scan {
  * double (ties to even, any number of digits). *used tells how many bytes it took. Not
  * NUL-terminated input.
  */
-pe_scan pe_number_scan(const char *text, size_t bytes, double *out, size_t *used);
+pe_scan pe_scan_number(const char *text, size_t bytes, double *out, size_t *used);
 
 /**
  * Read a JSON array of numbers, nested to any depth up to PE_MAX_DIMS, rectangular, white space
@@ -65,7 +65,7 @@ pe_scan pe_number_scan(const char *text, size_t bytes, double *out, size_t *used
  * (memory). why->where is `name` or "name/3/2", the indices of the element at fault; detail names
  * it.
  */
-pe_status pe_numbers_scan(const char *text, size_t bytes, pe_dtype dtype, const char *name,
+pe_status pe_scan_numbers(const char *text, size_t bytes, pe_dtype dtype, const char *name,
                           size_t max_elements, pe_array *out, size_t *used,
                           pe_problem *why) PE_MUST_CHECK;
 

@@ -14,8 +14,7 @@
 /* Text that must be at hand: it is loaded in large pieces without asking where it ends. */
 #define PLAIN_BYTES 64
 
-/* The first n of eight bytes as digits, after the number `before`. Shifts by halves: 64 is none.
- */
+/* The first n of eight bytes as digits, after the number `before`. Shifts by halves: 64 is none. */
 static inline uint64_t append(uint64_t before, uint64_t text, int n)
 {
     static const uint64_t powers[] = {1,      10,      100,      1000,     10000,
@@ -243,7 +242,7 @@ static inline double round_plain(const plain_number *plain, const char *text, co
         if (pe_decimal_product(plain->digits, -plain->fraction, &value))
             return value;
     } else if (plain->digits <= 1ULL << 53) {
-        value = (double)(int64_t)plain->digits / pe_exact_powers[plain->fraction];
+        value = (double)(int64_t)plain->digits / pe_decimal_powers[plain->fraction];
         if (dtype == PE_FLOAT64 || rounds_once(value, dtype) || !pe_is_midpoint(value, dtype))
             return value;
     }

@@ -8,10 +8,10 @@
 #define WORDS 16
 
 pe_power pe_powers[PE_POWER_MAX - PE_POWER_MIN + 1];
-uint64_t pe_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
+uint64_t pe_powers_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
 
-/* The leading 128 bits of a number, rounded up when bits below them (or `dropped` ones) are lost.
- */
+/* The leading 128 bits of a number, rounded up when bits below them (or `dropped`
+ * ones) are lost. */
 static pe_power leading_bits(const uint64_t *words, int dropped)
 {
     int top = WORDS - 1;
@@ -79,5 +79,5 @@ __attribute__((constructor)) static void fill_powers(void)
         pe_powers[k - PE_POWER_MIN] = leading_bits(down, 1);
     }
     for (int q = PE_SCALE_MIN; q <= PE_SCALE_MAX; q++)
-        pe_scales[q - PE_SCALE_MIN] = scale_of(q);
+        pe_powers_scales[q - PE_SCALE_MIN] = scale_of(q);
 }

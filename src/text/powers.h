@@ -49,6 +49,6 @@ static inline int pe_log10_three_quarters_pow2(int q)
 #define PE_SCALE_MAX 121
 
 /** Entry q - PE_SCALE_MIN. Filled before main runs, never written again. */
-extern uint64_t pe_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
+extern uint64_t pe_powers_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
 
 #endif

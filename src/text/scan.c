@@ -11,7 +11,7 @@
 #include "text/decimal.h"
 #include "text/plain.h"
 
-pe_scan pe_number_scan(const char *text, size_t bytes, double *out, size_t *used)
+pe_scan pe_scan_number(const char *text, size_t bytes, double *out, size_t *used)
 {
     pe_decimal decimal;
     if (!pe_decimal_read(text, text + bytes, &decimal))
@@ -255,7 +255,7 @@ static pe_status read_array(scanner *scan, size_t depth)
     }
 }
 
-pe_status pe_numbers_scan(const char *text, size_t bytes, pe_dtype dtype, const char *name,
+pe_status pe_scan_numbers(const char *text, size_t bytes, pe_dtype dtype, const char *name,
                           size_t max_elements, pe_array *out, size_t *used, pe_problem *why)
 {
     scanner scan = {.start = text,

@@ -13,8 +13,8 @@
 /* Sine, amplitude and their product in float32, each an ulp of 1; as a part of the amplitude. */
 #define STEPS32 0x1p-22
 
-/* ---- values for the resource --------------------------------------------------------------------
- */
+/* ---- values for
+ * the resource -------------------------------------------------------------------- */
 
 static void choose(pe_values *values, const char *name, const char *text)
 {
@@ -36,17 +36,17 @@ static void forget(pe_values *values, const char *name)
         value->present = false;
 }
 
-static pe_status ask_values(const pe_sheet *sheet, const pe_guess *guess, size_t numerics,
+static pe_status ask_values(const pe_upload_view *view, const pe_guess *guess, size_t numerics,
                             pe_values *out, pe_problem *why)
 {
     const pe_status status = pe_values_copy(&guess->values, out, why);
     if (status != PE_OK)
         return status;
     choose(out, "dtype", "float64");
-    choose(out, "numerics", pe_numerics_choices[numerics]);
-    if (sheet->view != NULL)
-        choose(out, sheet->view->layout, sheet->view->cosines_first);
-    if (guess->twist.head_in_exponent) {
+    choose(out, "numerics", pe_plan_numerics[numerics]);
+    if (view->waves != NULL)
+        choose(out, view->waves->layout, view->waves->cosines_first);
+    if (guess->distortion.head_in_exponent) {
         pe_values_set_int(out, "rotary_dim", pe_values_int(out, "head_dim"));
         forget(out, "partial_rotary_factor");
     }
@@ -59,23 +59,22 @@ static pe_status plan_values(const pe_guess *guess, pe_values *values, pe_plan *
     return guess->claim->resource->plan(values, guess->tables, guess->limits, out, why);
 }
 
-/* ---- waves --------------------------------------------------------------------------------------
- */
+/* ---- waves ---- */
 
 static bool wave_geometry(pe_expect *expect)
 {
-    const pe_sheet *sheet = expect->sheet;
+    const pe_upload_view *view = expect->view;
     const pe_guess *guess = expect->guess;
     pe_geometry *g = &expect->geometry;
-    if (sheet->rotated)
+    if (view->rotated)
         pe_geometry_of_vectors(&guess->values, g);
-    else if (!sheet->view->geometry(&guess->values, g))
+    else if (!view->waves->geometry(&guess->values, g))
         return false;
-    if (guess->twist.exchanged && (sheet->rotated || g->cos_n != g->sin_n))
+    if (guess->distortion.exchanged && (view->rotated || g->cos_n != g->sin_n))
         return false;
-    if (guess->twist.exchanged)
+    if (guess->distortion.exchanged)
         pe_geometry_exchange(g);
-    return g->width == sheet->width;
+    return g->width == view->width;
 }
 
 /* The plan's tensors: cosines and sines, or one with all cosines first. */
@@ -86,7 +85,7 @@ static bool wave_plan_fits(pe_expect *expect)
     expect->split = plan->n_tensors == 2;
     expect->table_pairs = expect->split ? plan->tensors[0].unit : g->pairs;
     for (size_t t = 0; t < plan->n_tensors; t++)
-        if (plan->tensors[t].units != expect->sheet->tokens)
+        if (plan->tensors[t].units != expect->view->tokens)
             return false;
     return expect->table_pairs >= g->pairs &&
            (expect->split ||
@@ -111,7 +110,7 @@ static pe_status make_row(pe_expect *expect, size_t width, pe_problem *why)
 
 static pe_status make_wave(pe_expect *expect, pe_problem *why)
 {
-    const size_t pairs = expect->geometry.pairs, width = expect->sheet->width;
+    const size_t pairs = expect->geometry.pairs, width = expect->view->width;
     const size_t unit = expect->split ? 2 * expect->table_pairs : expect->plan.tensors[0].unit;
     expect->cosines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
     expect->sines = calloc(PE_EXPECT_BLOCK * pairs, sizeof(double));
@@ -131,7 +130,7 @@ static void take_block(pe_expect *expect, const double *from, size_t unit, size_
 static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
 {
     const size_t first = token - token % PE_EXPECT_BLOCK;
-    const size_t left = expect->sheet->tokens - first;
+    const size_t left = expect->view->tokens - first;
     const size_t rows = left < PE_EXPECT_BLOCK ? left : PE_EXPECT_BLOCK;
     const pe_geometry *g = &expect->geometry;
     /* an exchanged layout counts its columns the other way round; both counts are the same */
@@ -149,8 +148,8 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- one row ------------------------------------------------------------------------------------
- */
+/* ----
+ * one row ------------------------------------------------------------------------------------ */
 
 static void put(pe_expect *expect, size_t column, double value, double exact, double float32)
 {
@@ -178,7 +177,7 @@ static double drift32(const pe_expect *expect, double position, size_t i)
 
 static double drift64(const pe_expect *expect, double position, size_t i)
 {
-    if (!expect->guess->twist.loose || expect->frequency == NULL)
+    if (!expect->guess->distortion.loose || expect->frequency == NULL)
         return 0;
     return expect->amplitude * 0x1p-51 * (1 + fabs(position) * expect->frequency[i]);
 }
@@ -214,7 +213,7 @@ static double unit_roundoff(const pe_expect *expect)
                                          [PE_FLOAT64] = 0x1p-53,
                                          [PE_FLOAT16] = 0x1p-11,
                                          [PE_BFLOAT16] = 0x1p-8};
-    return of[expect->sheet->claim->uploads[0].array.dtype];
+    return of[expect->view->claim->uploads[0].array.dtype];
 }
 
 /* x (|a| + |b|), which is finite more often than the sum. */
@@ -249,8 +248,8 @@ static void vector_row(pe_expect *expect, const double *cosines, const double *s
 
 static pe_status wave_row(pe_expect *expect, size_t row, pe_problem *why)
 {
-    const pe_sheet *sheet = expect->sheet;
-    const size_t token = pe_sheet_token(sheet, row);
+    const pe_upload_view *view = expect->view;
+    const size_t token = pe_upload_view_token(view, row);
     if (token < expect->block || token >= expect->block + expect->block_rows) {
         const pe_status status = fill_block(expect, token, why);
         if (status != PE_OK)
@@ -258,22 +257,22 @@ static pe_status wave_row(pe_expect *expect, size_t row, pe_problem *why)
     }
     const size_t at = (token - expect->block) * expect->geometry.pairs;
     const double position = pe_positions_at(&expect->positions, token);
-    if (sheet->rotated)
+    if (view->rotated)
         vector_row(expect, expect->cosines + at, expect->sines + at, position,
-                   sheet->inputs + row * sheet->width);
+                   view->inputs + row * view->width);
     else
         table_row(expect, expect->cosines + at, expect->sines + at, position);
     return PE_OK;
 }
 
-/* ---- plain numbers ------------------------------------------------------------------------------
- */
+/* ----
+ * plain numbers ------------------------------------------------------------------------------ */
 
 /* A bias of one row for all queries ([heads, 1, keys]) may stand for one of each. */
 static bool plain_fits(pe_expect *expect)
 {
     const pe_plan *plan = &expect->plan;
-    const pe_claim *claim = expect->sheet->claim;
+    const pe_claim *claim = expect->view->claim;
     if (plan->n_tensors != claim->n_uploads)
         return false;
     expect->repeat = 1;
@@ -309,7 +308,7 @@ static pe_status plain_run(pe_expect *expect, size_t t, size_t first, size_t n, 
 {
     const pe_tensor *tensor = &expect->plan.tensors[t];
     const size_t bytes = pe_dtype_bytes(tensor->dtype);
-    const double sign = expect->guess->twist.negated ? -1 : 1;
+    const double sign = expect->guess->distortion.negated ? -1 : 1;
     while (n > 0) {
         const size_t at = first % tensor->unit, room = n < PE_PLAIN_ROW ? n : PE_PLAIN_ROW;
         const size_t units = at == 0 && room > tensor->unit ? room / tensor->unit : 1;
@@ -351,21 +350,21 @@ static pe_status repeated_run(pe_expect *expect, size_t first, size_t n, double 
 /* A slope and its product may each be rounded to the upload's type. */
 static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
 {
-    const pe_sheet *sheet = expect->sheet;
-    const size_t width = pe_sheet_row_width(sheet, row);
+    const pe_upload_view *view = expect->view;
+    const size_t width = pe_upload_view_row_width(view, row);
     const double u = unit_roundoff(expect);
-    size_t first = row * sheet->width, n = width, done = 0;
+    size_t first = row * view->width, n = width, done = 0;
     pe_status status = PE_OK;
     if (expect->repeat > 1) {
         status = repeated_run(expect, first, n, expect->row.value, why);
         n = 0;
     }
-    for (size_t t = 0; t < sheet->n_parts && n > 0 && status == PE_OK; t++) {
-        if (first >= sheet->part_at[t + 1])
+    for (size_t t = 0; t < view->n_parts && n > 0 && status == PE_OK; t++) {
+        if (first >= view->part_at[t + 1])
             continue;
-        const size_t left = sheet->part_at[t + 1] - first, some = left < n ? left : n;
+        const size_t left = view->part_at[t + 1] - first, some = left < n ? left : n;
         status =
-            plain_run(expect, t, first - sheet->part_at[t], some, expect->row.value + done, why);
+            plain_run(expect, t, first - view->part_at[t], some, expect->row.value + done, why);
         first += some;
         done += some;
         n -= some;
@@ -376,18 +375,17 @@ static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
     return status;
 }
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 static pe_status plan_guess(pe_expect *expect, size_t numerics, bool *fits, pe_problem *why)
 {
     pe_values values;
-    pe_status status = ask_values(expect->sheet, expect->guess, numerics, &values, why);
+    pe_status status = ask_values(expect->view, expect->guess, numerics, &values, why);
     if (status != PE_OK)
         return status;
     pe_value *positions = pe_values_find(&values, "positions");
     *fits = positions == NULL ||
-            pe_positions_map(&positions->positions, &expect->guess->twist.positions);
+            pe_guess_map_positions(&positions->positions, &expect->guess->distortion.positions);
     if (*fits)
         status = plan_values(expect->guess, &values, &expect->plan, why);
     if (*fits && status == PE_OK && positions != NULL)
@@ -400,11 +398,11 @@ static pe_status plan_guess(pe_expect *expect, size_t numerics, bool *fits, pe_p
     return status;
 }
 
-pe_status pe_expect_make(const pe_sheet *sheet, const pe_guess *guess, size_t numerics,
+pe_status pe_expect_make(const pe_upload_view *view, const pe_guess *guess, size_t numerics,
                          pe_expect *out, bool *fits, pe_problem *why)
 {
-    pe_expect made = {.sheet = sheet, .guess = guess, .amplitude = 1};
-    const bool waves = sheet->view != NULL;
+    pe_expect made = {.view = view, .guess = guess, .amplitude = 1};
+    const bool waves = view->waves != NULL;
     *fits = !waves || wave_geometry(&made);
     pe_status status = *fits ? plan_guess(&made, numerics, fits, why) : PE_OK;
     if (status == PE_OK && *fits)
@@ -457,9 +455,9 @@ pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
 {
     pe_values values;
     pe_plan plan = {0};
-    if (expect->sheet->view == NULL || expect->frequency != NULL)
+    if (expect->view->waves == NULL || expect->frequency != NULL)
         return PE_OK;
-    pe_status status = ask_values(expect->sheet, expect->guess, PE_NUMERICS_EXACT, &values, why);
+    pe_status status = ask_values(expect->view, expect->guess, PE_NUMERICS_EXACT, &values, why);
     if (status != PE_OK)
         return status;
     pe_value *positions = pe_values_find(&values, "positions");
@@ -482,7 +480,7 @@ pe_status pe_expect_probe(pe_expect *expect, pe_problem *why)
 pe_status pe_expect_row(pe_expect *expect, size_t row, pe_expected_row *out, pe_problem *why)
 {
     const pe_status status =
-        expect->sheet->view != NULL ? wave_row(expect, row, why) : plain_row(expect, row, why);
+        expect->view->waves != NULL ? wave_row(expect, row, why) : plain_row(expect, row, why);
     *out = expect->row;
     return status;
 }

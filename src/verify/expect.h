@@ -20,7 +20,7 @@ typedef struct pe_expected_row {
 } pe_expected_row;
 
 typedef struct pe_expect {
-    const pe_sheet *sheet;
+    const pe_upload_view *view;
     const pe_guess *guess;
     pe_geometry geometry; /* where the guess puts pairs */
     pe_plan plan;
@@ -41,7 +41,7 @@ typedef struct pe_expect {
  * or its values are refused: then there is nothing to free.
  * Errors  INTERNAL (memory).
  */
-pe_status pe_expect_make(const pe_sheet *sheet, const pe_guess *guess, size_t numerics,
+pe_status pe_expect_make(const pe_upload_view *view, const pe_guess *guess, size_t numerics,
                          pe_expect *out, bool *fits, pe_problem *why) PE_MUST_CHECK;
 void pe_expect_free(pe_expect *expect);
 

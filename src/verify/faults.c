@@ -7,8 +7,7 @@
 
 #include "encodings/registry.h"
 
-/* ---- values -------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 /* The value of the row, and the row; NULL when the resource has none or it is absent. */
 static pe_value *value_of(pe_guess *guess, const char *name, const pe_param **row)
@@ -49,7 +48,7 @@ static bool set_choice(pe_guess *guess, const pe_fault *fault)
            find_choice(row, fault->text, &value->choice);
 }
 
-bool pe_guess_retype(pe_guess *guess, const char *type)
+bool pe_faults_retype(pe_guess *guess, const char *type)
 {
     return set_choice(guess, &(pe_fault){.param = "rope_type", .text = type});
 }
@@ -88,8 +87,8 @@ static bool take_other(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-/* ---- types of scaling ---------------------------------------------------------------------------
- */
+/* ---- types
+ * of scaling --------------------------------------------------------------------------- */
 
 /* Numbers that a type wants and the claim does not tell, as published. */
 static const struct {
@@ -143,8 +142,8 @@ static bool retype(pe_guess *guess, const pe_fault *fault)
     return set_choice(guess, fault) && settle(guess);
 }
 
-/* ---- the attention factor -----------------------------------------------------------------------
- */
+/* ---- the
+ * attention factor ----------------------------------------------------------------------- */
 
 /* A, as the resource tells it. */
 static bool attention_factor(pe_guess *guess, double *out)
@@ -180,12 +179,11 @@ static bool attention_power(pe_guess *guess, const pe_fault *fault)
         !attention_factor(guess, &factor) || factor == 1)
         return false;
     set_attention(guess, fault->value == 0 ? 1 : factor * factor);
-    guess->twist.loose |= fault->value != 0;
+    guess->distortion.loose |= fault->value != 0;
     return true;
 }
 
-/* ---- positions ----------------------------------------------------------------------------------
- */
+/* ---- positions ---- */
 
 /* A grid has none, and a table that tells its own. */
 static bool has_positions(const pe_guess *guess)
@@ -196,7 +194,7 @@ static bool has_positions(const pe_guess *guess)
 
 static bool move_positions(pe_guess *guess, const pe_fault *fault)
 {
-    pe_position_map *map = &guess->twist.positions;
+    pe_position_map *map = &guess->distortion.positions;
     if (!has_positions(guess) || map->rounded)
         return false;
     map->times *= fault->value;
@@ -206,7 +204,7 @@ static bool move_positions(pe_guess *guess, const pe_fault *fault)
 
 static bool round_positions(pe_guess *guess, const pe_fault *fault)
 {
-    pe_position_map *map = &guess->twist.positions;
+    pe_position_map *map = &guess->distortion.positions;
     if (!has_positions(guess) || map->rounded)
         return false;
     map->rounded = true;
@@ -220,7 +218,7 @@ static bool rotate_twice(pe_guess *guess, const pe_fault *fault)
     double factor;
     if (attention_factor(guess, &factor) && factor != 1) {
         set_attention(guess, factor * factor);
-        guess->twist.loose = true;
+        guess->distortion.loose = true;
     }
     return move_positions(guess, fault);
 }
@@ -241,12 +239,12 @@ static bool undo(pe_guess *guess, const pe_fault *fault)
     if (!attention_factor(guess, &factor) || factor == 1)
         return false;
     set_attention(guess, 1 / factor);
-    guess->twist.loose = true;
+    guess->distortion.loose = true;
     return move_positions(guess, fault);
 }
 
-/* ---- dimensions and layouts ---------------------------------------------------------------------
- */
+/* ---- dimensions
+ * and layouts --------------------------------------------------------------------- */
 
 static bool head_in_exponent(pe_guess *guess, const pe_fault *fault)
 {
@@ -254,7 +252,7 @@ static bool head_in_exponent(pe_guess *guess, const pe_fault *fault)
     if (pe_values_find(&guess->values, "rotary_dim") == NULL ||
         pe_values_int(&guess->values, "rotary_dim") == pe_values_int(&guess->values, "head_dim"))
         return false;
-    guess->twist.head_in_exponent = true;
+    guess->distortion.head_in_exponent = true;
     return true;
 }
 
@@ -271,7 +269,7 @@ static bool ignore_partial(pe_guess *guess, const pe_fault *fault)
 static bool exchange(pe_guess *guess, const pe_fault *fault)
 {
     (void)fault;
-    guess->twist.exchanged = !guess->twist.exchanged;
+    guess->distortion.exchanged = !guess->distortion.exchanged;
     return true;
 }
 
@@ -279,12 +277,12 @@ static bool negate(pe_guess *guess, const pe_fault *fault)
 {
     if (strncmp(guess->claim->resource->name, fault->text, strlen(fault->text)) != 0)
         return false;
-    guess->twist.negated = !guess->twist.negated;
+    guess->distortion.negated = !guess->distortion.negated;
     return true;
 }
 
-/* ---- frequencies kept in float32 ----------------------------------------------------------------
- */
+/* ---- frequencies kept
+ * in float32 ---------------------------------------------------------------- */
 
 /* inv_freq of these values, float64 elements; the caller frees *out with pe_array_free. */
 static bool frequencies(const pe_guess *guess, size_t numerics, pe_array *out)
@@ -338,13 +336,13 @@ static bool float32_frequencies(pe_guess *guess, const pe_fault *fault)
     factors->list = x;
     factors->list_length = exact.elements;
     factors->present = true;
-    guess->twist.loose = true;
+    guess->distortion.loose = true;
     pe_array_free(&rounded);
     return true;
 }
 
-/* ---- the rows -----------------------------------------------------------------------------------
- */
+/* ----
+ * the rows ----------------------------------------------------------------------------------- */
 
 #define NUMBER(label, row, number)                                                                 \
     {                                                                                              \
@@ -496,8 +494,8 @@ const pe_fault pe_faults[] = {
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
 
-/* ---- adding one ---------------------------------------------------------------------------------
- */
+/* ----
+ * adding one --------------------------------------------------------------------------------- */
 
 /* "row was X, not Y" */
 static void say_row(const char *name, const pe_guess *before, pe_guess *guess)

@@ -23,7 +23,7 @@ extern const pe_fault pe_faults[];
 extern const size_t pe_faults_n;
 
 /** rope_type becomes this one; false where there is no such row or type. */
-bool pe_guess_retype(pe_guess *guess, const char *type) PE_MUST_CHECK;
+bool pe_faults_retype(pe_guess *guess, const char *type) PE_MUST_CHECK;
 
 /**
  * Add the fault to the guess, its sentence too. False when it does not apply, or changes nothing.

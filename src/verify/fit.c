@@ -19,7 +19,7 @@ static bool set_number(pe_guess *guess, const pe_fault *fault)
 /* Scaling that the claim does not tell. */
 static bool add_scaling(pe_guess *guess, const pe_fault *fault)
 {
-    return pe_guess_retype(guess, fault->text) && set_number(guess, fault);
+    return pe_faults_retype(guess, fault->text) && set_number(guess, fault);
 }
 
 #define FIT(row, low, high)                                                                        \
@@ -44,7 +44,7 @@ const size_t pe_fits_n = PE_LEN(pe_fits);
 
 /* One number of a guess; the row and the columns of the pair it is read from. */
 typedef struct fitting {
-    const pe_sheet *sheet;
+    const pe_upload_view *view;
     pe_guess *guess;
     const char *param;
     size_t row, c, s;
@@ -63,15 +63,15 @@ typedef struct bracket {
     double share; /* value may be off by this part of itself */
 } bracket;
 
-/* ---- the angle between guess and upload ---------------------------------------------------------
- */
+/* ---- the angle between guess
+ * and upload --------------------------------------------------------- */
 
 static pe_status expect_value(const fitting *fit, double value, pe_expect *out, bool *made,
                               pe_problem *why)
 {
-    *fit->work += pe_sheet_plan_work(fit->sheet);
+    *fit->work += pe_upload_view_plan_work(fit->view);
     pe_values_set_real(&fit->guess->values, fit->param, value);
-    return pe_expect_make(fit->sheet, fit->guess, PE_NUMERICS_EXACT, out, made, why);
+    return pe_expect_make(fit->view, fit->guess, PE_NUMERICS_EXACT, out, made, why);
 }
 
 /* Its sine times lengths; false where there is no such table. */
@@ -84,7 +84,7 @@ static pe_status lag(const fitting *fit, double value, double *out, bool *made, 
         return status;
     status = pe_expect_row(&expect, fit->row, &expected, why);
     if (status == PE_OK) {
-        const double *got = fit->sheet->got + fit->row * fit->sheet->width;
+        const double *got = fit->view->got + fit->row * fit->view->width;
         const double *x = expected.value;
         *out = got[fit->s] * x[fit->c] - got[fit->c] * x[fit->s];
     }
@@ -114,8 +114,8 @@ static pe_status bisect(const fitting *fit, double share, bracket *at, bool *mad
     return status;
 }
 
-/* ---- where to read it ---------------------------------------------------------------------------
- */
+/* ---- where to
+ * read it --------------------------------------------------------------------------- */
 
 /* Frequencies of the guess with this value; [pairs], the caller's. */
 static pe_status frequencies(const fitting *fit, double value, double **out, bool *made,
@@ -143,10 +143,10 @@ typedef struct places {
 } places;
 
 /* The token farthest from position 0 but not beyond `most`, and how far it is; 0: none. */
-static double farthest(const pe_sheet *sheet, const places *where, double most, size_t *token)
+static double farthest(const pe_upload_view *view, const places *where, double most, size_t *token)
 {
     double best = 0;
-    for (size_t t = 0; t < sheet->tokens; t++) {
+    for (size_t t = 0; t < view->tokens; t++) {
         const double p = fabs(pe_positions_at(where->positions, t));
         if (p > best && p <= most) {
             best = p;
@@ -157,15 +157,15 @@ static double farthest(const pe_sheet *sheet, const places *where, double most, 
 }
 
 /* The token's row with the longest vectors: some may be zero. */
-static size_t longest_row(const pe_sheet *sheet, size_t token)
+static size_t longest_row(const pe_upload_view *view, size_t token)
 {
     double longest = -1;
     size_t best = 0;
-    for (size_t o = 0; o < sheet->rest * sheet->inner; o++) {
-        const size_t row = pe_sheet_row(sheet, token, o);
+    for (size_t o = 0; o < view->rest * view->inner; o++) {
+        const size_t row = pe_upload_view_row(view, token, o);
         double length = 0;
-        for (size_t c = 0; c < sheet->width; c++)
-            length += fabs(sheet->got[row * sheet->width + c]);
+        for (size_t c = 0; c < view->width; c++)
+            length += fabs(view->got[row * view->width + c]);
         if (length > longest) {
             longest = length;
             best = row;
@@ -176,14 +176,14 @@ static size_t longest_row(const pe_sheet *sheet, size_t token)
 
 /* How well an angle of the upload is known: the reference path's errors near position 0, and the
  * rounding of the type, which is less for small sines. */
-static double known(const pe_sheet *sheet, double angle)
+static double known(const pe_upload_view *view, double angle)
 {
     static const double unit[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
                                            [PE_FLOAT64] = 0x1p-53,
                                            [PE_FLOAT16] = 0x1p-11,
                                            [PE_BFLOAT16] = 0x1p-8};
-    const double u = unit[sheet->claim->uploads[0].array.dtype];
-    return 0x1p-22 + 2 * u * (sheet->rotated || angle > 1 ? 1 : angle);
+    const double u = unit[view->claim->uploads[0].array.dtype];
+    return 0x1p-22 + 2 * u * (view->rotated || angle > 1 ? 1 : angle);
 }
 
 /*
@@ -199,8 +199,8 @@ static void choose(fitting *fit, const places *where, double *const w[4], double
     for (size_t i = 0; i < g->cos_n && i < g->sin_n; i++) {
         size_t token = 0;
         const double range = fabs(w[0][i] - w[1][i]), change = fabs(w[2][i] - w[3][i]);
-        const double far = farthest(fit->sheet, where, range > 0 ? 3 / range : 0, &token);
-        const double off = 2 * known(fit->sheet, far * w[2][i]) / (far * change);
+        const double far = farthest(fit->view, where, range > 0 ? 3 / range : 0, &token);
+        const double off = 2 * known(fit->view, far * w[2][i]) / (far * change);
         if (far * change > 0 && off < *share) {
             *share = off;
             best_token = token;
@@ -208,7 +208,7 @@ static void choose(fitting *fit, const places *where, double *const w[4], double
             fit->s = g->sin_at + i * g->stride;
         }
     }
-    fit->row = longest_row(fit->sheet, best_token);
+    fit->row = longest_row(fit->view, best_token);
 }
 
 static pe_status place(fitting *fit, const places *where, const bracket *at, double *share,
@@ -227,12 +227,12 @@ static pe_status place(fitting *fit, const places *where, const bracket *at, dou
     return status;
 }
 
-/* ---- the value ----------------------------------------------------------------------------------
- */
+/* ----
+ * the value ---------------------------------------------------------------------------------- */
 
 /* A bracket in which no angle is open by less than 3 is halved from both ends, down to where one
- * is, and tells the value well. Where none ever does, one that tells a little is better than that.
- */
+ * is, and tells the value well. Where none ever does, one that tells a little is better than
+ * that. */
 static pe_status open_up(fitting *fit, const places *where, bracket *at, double *share, bool *made,
                          pe_problem *why)
 {
@@ -293,15 +293,15 @@ static pe_status look(const fitting *fit, double value, double most, distance *o
 {
     out->value = value;
     pe_values_set_real(&fit->guess->values, fit->param, value);
-    return pe_strain(fit->sheet, fit->guess, fit->by, most, &out->strain, &out->squares, fit->work,
-                     why);
+    return pe_measure_strain(fit->view, fit->guess, fit->by, most, &out->strain, &out->squares,
+                             fit->work, why);
 }
 
 static pe_status explains(const fitting *fit, double value, bool *out, pe_problem *why)
 {
     unsigned by = 0;
     pe_values_set_real(&fit->guess->values, fit->param, value);
-    const pe_status status = pe_explain(fit->sheet, fit->guess, &by, fit->work, why);
+    const pe_status status = pe_measure_explain(fit->view, fit->guess, &by, fit->work, why);
     *out = (by & fit->by) != 0;
     return status;
 }
@@ -391,7 +391,7 @@ static double decimal(double value, int digits)
     double result = value;
     size_t used;
     const int bytes = snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    if (bytes < 0 || pe_number_scan(text, (size_t)bytes, &result, &used) != PE_SCAN_OK)
+    if (bytes < 0 || pe_scan_number(text, (size_t)bytes, &result, &used) != PE_SCAN_OK)
         return value;
     return result;
 }
@@ -456,7 +456,7 @@ static pe_status refine(const fitting *fit, const places *where, bracket *at, bo
         double most, strain = HUGE_VAL;
         status = safe_reach(fit, where, at, &most, made, why);
         size_t token;
-        const double reach = *made ? farthest(fit->sheet, where, most, &token) : 0;
+        const double reach = *made ? farthest(fit->view, where, most, &token) : 0;
         if (status != PE_OK || reach <= reached)
             break;
         status = relax(fit, at, most, &strain, why);
@@ -497,7 +497,7 @@ static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_pr
     *made = false;
     for (size_t r = 0; r < PE_LEN(rules) && found && !*made && status == PE_OK; r++) {
         bracket finer = at;
-        fit->by = rules[r] & pe_allowed(fit->guess);
+        fit->by = rules[r] & pe_measure_allowed(fit->guess);
         if (fit->by == 0)
             continue;
         status = refine(fit, &where, &finer, &found, why);
@@ -510,7 +510,7 @@ static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_pr
 
 static bool is_default(const pe_values *values)
 {
-    return strcmp(pe_choice_text(values, "rope_type"), "default") == 0;
+    return strcmp(pe_geometry_choice_text(values, "rope_type"), "default") == 0;
 }
 
 /* Is there a number to find, which no fault before found? */
@@ -519,24 +519,24 @@ static bool applies(const pe_fault *fit, const pe_guess *guess)
     /* alone, or with moved positions: in more pairs it would cost more work than it finds */
     if (fit->retypes)
         return is_default(&guess->claim->values) && is_default(&guess->values) &&
-               (guess->n_faults == 0 || !pe_position_map_is_identity(&guess->twist.positions)) &&
-               !guess->twist.positions.rounded;
+               (guess->n_faults == 0 || !pe_guess_map_is_identity(&guess->distortion.positions)) &&
+               !guess->distortion.positions.rounded;
     return pe_values_present(&guess->values, fit->param) &&
            !(guess->n_faults > 0 && guess->faults[0]->param != NULL &&
              strcmp(guess->faults[0]->param, fit->param) == 0);
 }
 
-pe_status pe_fit_apply(const pe_fault *fit, const pe_sheet *sheet, pe_guess *guess, bool *made,
+pe_status pe_fit_apply(const pe_fault *fit, const pe_upload_view *view, pe_guess *guess, bool *made,
                        size_t *work, pe_problem *why)
 {
     pe_guess found;
     *made = false;
-    if (sheet->view == NULL || !applies(fit, guess))
+    if (view->waves == NULL || !applies(fit, guess))
         return PE_OK;
     pe_status status = pe_guess_copy(guess, &found, why);
     if (status != PE_OK)
         return status;
-    fitting at = {.sheet = sheet, .guess = &found, .param = fit->param, .work = work};
+    fitting at = {.view = view, .guess = &found, .param = fit->param, .work = work};
     pe_fault first = *fit;
     first.value = 2;
     if (!fit->retypes || fit->change(&found, &first))

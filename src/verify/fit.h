@@ -16,7 +16,7 @@ extern const size_t pe_fits_n;
  * near 0: where angles of all values in the range are turns apart, nothing is found.
  * *made is false where there is none, or the row is not there. Errors  INTERNAL (memory).
  */
-pe_status pe_fit_apply(const pe_fault *fit, const pe_sheet *sheet, pe_guess *guess, bool *made,
+pe_status pe_fit_apply(const pe_fault *fit, const pe_upload_view *view, pe_guess *guess, bool *made,
                        size_t *work, pe_problem *why) PE_MUST_CHECK;
 
 #endif

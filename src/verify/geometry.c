@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const char *pe_choice_text(const pe_values *values, const char *name)
+const char *pe_geometry_choice_text(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_values_find(values, name);
     if (value == NULL || !value->present)
@@ -12,8 +12,8 @@ const char *pe_choice_text(const pe_values *values, const char *name)
     return values->params[value - values->value].choices[value->choice];
 }
 
-/* ---- rotary tables ------------------------------------------------------------------------------
- */
+/* ----
+ * rotary tables ------------------------------------------------------------------------------ */
 
 /* Columns in units of the pairs n: width, sine_at; see cache_layout of rope/table for sources. */
 static const struct {
@@ -26,7 +26,7 @@ static const struct {
 
 static bool cache_geometry(const pe_values *values, pe_geometry *out)
 {
-    const char *name = pe_choice_text(values, "cache_layout");
+    const char *name = pe_geometry_choice_text(values, "cache_layout");
     const size_t n = (size_t)pe_values_int(values, "rotary_dim") / 2;
     size_t c = 0;
     while (c < PE_LEN(caches) && strcmp(caches[c].name, name) != 0)
@@ -35,7 +35,7 @@ static bool cache_geometry(const pe_values *values, pe_geometry *out)
         return false;
     const bool doubled = caches[c].doubled, paired = caches[c].paired;
     const bool neighbours =
-        doubled && strcmp(pe_choice_text(values, "pairing"), "interleaved") == 0;
+        doubled && strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
     *out = (pe_geometry){.width = doubled ? 4 * n : 2 * n,
                          .pairs = n,
                          .cos_n = n,
@@ -50,13 +50,13 @@ static bool cache_geometry(const pe_values *values, pe_geometry *out)
     return true;
 }
 
-/* ---- sinusoidal tables --------------------------------------------------------------------------
- */
+/* ----
+ * sinusoidal tables -------------------------------------------------------------------------- */
 
 /* An odd width: one sine more, or a column of zeros that is nobody's. */
 static bool sinusoidal_geometry(const pe_values *values, pe_geometry *out)
 {
-    const char *layout = pe_choice_text(values, "layout");
+    const char *layout = pe_geometry_choice_text(values, "layout");
     const size_t width = (size_t)pe_values_int(values, "d_model"), cosines = width / 2;
     const size_t sines = pe_values_real(values, "freq_shift") == 0 ? width - cosines : cosines;
     pe_geometry made = {
@@ -75,15 +75,15 @@ static bool sinusoidal_geometry(const pe_values *values, pe_geometry *out)
     return true;
 }
 
-/* ---- all of them --------------------------------------------------------------------------------
- */
+/* ---- all
+ * of them -------------------------------------------------------------------------------- */
 
 static const pe_wave_view views[] = {
     {"rope/table", "cache_layout", "pairs", cache_geometry},
     {"sinusoidal", "layout", "cos_sin", sinusoidal_geometry},
 };
 
-const pe_wave_view *pe_wave_view_find(const pe_resource *resource)
+const pe_wave_view *pe_geometry_wave_view(const pe_resource *resource)
 {
     for (size_t v = 0; v < PE_LEN(views); v++)
         if (strcmp(views[v].resource, resource->name) == 0)
@@ -94,7 +94,7 @@ const pe_wave_view *pe_wave_view_find(const pe_resource *resource)
 void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out)
 {
     const size_t n = (size_t)pe_values_int(values, "rotary_dim") / 2;
-    const bool half = strcmp(pe_choice_text(values, "pairing"), "half") == 0;
+    const bool half = strcmp(pe_geometry_choice_text(values, "pairing"), "half") == 0;
     *out = (pe_geometry){.width = (size_t)pe_values_int(values, "head_dim"),
                          .pairs = n,
                          .cos_n = n,

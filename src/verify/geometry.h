@@ -30,7 +30,7 @@ typedef struct pe_wave_view {
 } pe_wave_view;
 
 /** NULL: compared element by element. */
-const pe_wave_view *pe_wave_view_find(const pe_resource *resource);
+const pe_wave_view *pe_geometry_wave_view(const pe_resource *resource);
 
 /** Of vectors rotated by these values. */
 void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out);
@@ -39,6 +39,6 @@ void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out);
 void pe_geometry_exchange(pe_geometry *geometry);
 
 /** Text of a CHOICE row's value; "" when there is no such row or it is absent. */
-const char *pe_choice_text(const pe_values *values, const char *name);
+const char *pe_geometry_choice_text(const pe_values *values, const char *name);
 
 #endif

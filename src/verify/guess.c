@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
 pe_status pe_guess_of_claim(const pe_claim *claim, struct pe_tables *tables,
                             const pe_limits *limits, pe_guess *out, pe_problem *why)
 {
-    *out =
-        (pe_guess){.claim = claim, .tables = tables, .limits = limits, .twist.positions.times = 1};
+    *out = (pe_guess){
+        .claim = claim, .tables = tables, .limits = limits, .distortion.positions.times = 1};
     return pe_values_copy(&claim->values, &out->values, why);
 }
 
@@ -38,10 +37,9 @@ void pe_guess_free(pe_guess *guess)
     pe_buffer_free(&guess->rule);
 }
 
-/* ---- positions ----------------------------------------------------------------------------------
- */
+/* ---- positions ---- */
 
-bool pe_position_map_is_identity(const pe_position_map *map)
+bool pe_guess_map_is_identity(const pe_position_map *map)
 {
     return map->times == 1 && map->plus == 0 && !map->rounded;
 }
@@ -67,10 +65,10 @@ static bool map_range(pe_positions *positions, const pe_position_map *map)
     return true;
 }
 
-bool pe_positions_map(pe_positions *positions, const pe_position_map *map)
+bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 {
     pe_problem why;
-    if (pe_position_map_is_identity(map))
+    if (pe_guess_map_is_identity(map))
         return true;
     if (positions->list == NULL && positions->rows == NULL && !map->rounded && map->times != 0)
         return map_range(positions, map);
@@ -89,8 +87,8 @@ bool pe_positions_map(pe_positions *positions, const pe_position_map *map)
     return true;
 }
 
-/* ---- what it says -------------------------------------------------------------------------------
- */
+/* ---- what
+ * it says ------------------------------------------------------------------------------- */
 
 char *pe_guess_parameters(const pe_guess *guess)
 {
@@ -101,7 +99,7 @@ char *pe_guess_parameters(const pe_guess *guess)
         return NULL;
     pe_value *positions = pe_values_find(&values, "positions");
     if (positions != NULL && positions->present)
-        (void)pe_positions_map(&positions->positions, &guess->twist.positions);
+        (void)pe_guess_map_positions(&positions->positions, &guess->distortion.positions);
     pe_values_json(&values, &text);
     pe_values_free(&values);
     char *copy = text.failed ? NULL : strdup(pe_buffer_text(&text));
@@ -109,7 +107,7 @@ char *pe_guess_parameters(const pe_guess *guess)
     return copy;
 }
 
-static bool same_twist(const pe_twist *a, const pe_twist *b)
+static bool same_twist(const pe_distortion *a, const pe_distortion *b)
 {
     const pe_position_map *p = &a->positions, *q = &b->positions;
     return p->times == q->times && p->plus == q->plus && p->rounded == q->rounded &&
@@ -133,7 +131,7 @@ static bool same_value(const pe_param *param, const pe_value *a, const pe_value 
 
 bool pe_guess_same(const pe_guess *a, const pe_guess *b)
 {
-    if (!same_twist(&a->twist, &b->twist))
+    if (!same_twist(&a->distortion, &b->distortion))
         return false;
     for (size_t i = 0; i < a->values.n; i++)
         if (!same_value(&a->values.params[i], &a->values.value[i], &b->values.value[i]))

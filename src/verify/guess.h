@@ -18,13 +18,13 @@ typedef struct pe_position_map {
 } pe_position_map;
 
 /** What else a fault may change than values. */
-typedef struct pe_twist {
+typedef struct pe_distortion {
     pe_position_map positions;
     bool exchanged;        /* cosines stand where sines belong */
     bool head_in_exponent; /* frequencies of rotary_dim = head_dim, the first of them */
     bool negated;          /* every element but masks */
     bool loose;            /* values tell frequencies or amplitude to some float64 ulps only */
-} pe_twist;
+} pe_distortion;
 
 /** Owns its values; freed by pe_guess_free. */
 typedef struct pe_guess {
@@ -32,7 +32,7 @@ typedef struct pe_guess {
     struct pe_tables *tables;
     const pe_limits *limits;
     pe_values values;
-    pe_twist twist;
+    pe_distortion distortion;
     size_t n_faults;
     const struct pe_fault *faults[PE_FAULTS_MAX];
     pe_buffer rule; /* sentences */
@@ -45,8 +45,8 @@ pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why) PE
 void pe_guess_free(pe_guess *guess);
 
 /** Move positions; false where they would leave the bounds. */
-bool pe_positions_map(pe_positions *positions, const pe_position_map *map);
-bool pe_position_map_is_identity(const pe_position_map *map);
+bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map);
+bool pe_guess_map_is_identity(const pe_position_map *map);
 
 /** The values that give the upload, positions moved, as JSON. NULL when memory ran out. */
 char *pe_guess_parameters(const pe_guess *guess);

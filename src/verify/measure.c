@@ -6,8 +6,8 @@
 #include <mpfr.h>
 #include <string.h>
 
-/* ---- the rule -----------------------------------------------------------------------------------
- */
+/* ----
+ * the rule ----------------------------------------------------------------------------------- */
 
 /* The distance of neighbours at x. */
 static double ulp(pe_dtype dtype, double x)
@@ -39,11 +39,11 @@ typedef struct ruler {
     double tolerance;
 } ruler;
 
-static ruler ruler_of(const pe_sheet *sheet)
+static ruler ruler_of(const pe_upload_view *view)
 {
-    const pe_dtype dtype = sheet->claim->uploads[0].array.dtype;
+    const pe_dtype dtype = view->claim->uploads[0].array.dtype;
     const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16;
-    return (ruler){dtype, narrow ? PE_FLOAT32 : PE_FLOAT64, sheet->claim->tolerance};
+    return (ruler){dtype, narrow ? PE_FLOAT32 : PE_FLOAT64, view->claim->tolerance};
 }
 
 /* What distances from x the arithmetics allow. */
@@ -92,22 +92,23 @@ static bool undecided(const ruler *r, const double *got, const pe_expected_row *
            (allow(r, got, x, c) & PE_BY_EXACT) == 0;
 }
 
-unsigned pe_allowed(const pe_guess *guess)
+unsigned pe_measure_allowed(const pe_guess *guess)
 {
-    const bool float32 = strcmp(pe_choice_text(&guess->values, "numerics"), "float32") == 0;
+    const bool float32 =
+        strcmp(pe_geometry_choice_text(&guess->values, "numerics"), "float32") == 0;
     if (float32)
         return PE_BY_FLOAT32;
     return guess->claim->any_numerics ? PE_BY_EXACT | PE_BY_FLOAT32 : PE_BY_EXACT;
 }
 
-/* ---- does it explain the upload? ----------------------------------------------------------------
- */
+/* ---- does it explain
+ * the upload? ---------------------------------------------------------------- */
 
-static unsigned allow_row(const pe_sheet *sheet, const ruler *r, size_t row,
+static unsigned allow_row(const pe_upload_view *view, const ruler *r, size_t row,
                           const pe_expected_row *expected, unsigned by)
 {
-    const double *got = sheet->got + row * sheet->width;
-    const size_t width = pe_sheet_row_width(sheet, row);
+    const double *got = view->got + row * view->width;
+    const size_t width = pe_upload_view_row_width(view, row);
     for (size_t c = 0; c < width && by != 0; c++)
         by &= allow(r, got, expected, c);
     return by;
@@ -116,14 +117,14 @@ static unsigned allow_row(const pe_sheet *sheet, const ruler *r, size_t row,
 static pe_status explain_token(pe_expect *expect, const ruler *r, size_t token, unsigned *by,
                                pe_problem *why)
 {
-    const pe_sheet *sheet = expect->sheet;
+    const pe_upload_view *view = expect->view;
     pe_expected_row expected;
     pe_status status = PE_OK;
-    for (size_t o = 0; o < sheet->rest * sheet->inner && *by != 0 && status == PE_OK; o++) {
-        const size_t row = pe_sheet_row(sheet, token, o);
+    for (size_t o = 0; o < view->rest * view->inner && *by != 0 && status == PE_OK; o++) {
+        const size_t row = pe_upload_view_row(view, token, o);
         status = pe_expect_row(expect, row, &expected, why);
         if (status == PE_OK)
-            *by = allow_row(sheet, r, row, &expected, *by);
+            *by = allow_row(view, r, row, &expected, *by);
     }
     return status;
 }
@@ -131,31 +132,31 @@ static pe_status explain_token(pe_expect *expect, const ruler *r, size_t token, 
 /* The last block of tokens first, for its positions tell most; then the rest. */
 static pe_status explain_all(pe_expect *expect, unsigned *by, size_t *work, pe_problem *why)
 {
-    const pe_sheet *sheet = expect->sheet;
-    const ruler r = ruler_of(sheet);
-    const size_t last = (sheet->tokens - 1) / PE_EXPECT_BLOCK * PE_EXPECT_BLOCK;
+    const pe_upload_view *view = expect->view;
+    const ruler r = ruler_of(view);
+    const size_t last = (view->tokens - 1) / PE_EXPECT_BLOCK * PE_EXPECT_BLOCK;
     pe_status status = PE_OK;
-    for (size_t n = 0; n < sheet->tokens && *by != 0 && status == PE_OK; n++) {
-        const size_t token = n < sheet->tokens - last ? last + n : n - (sheet->tokens - last);
+    for (size_t n = 0; n < view->tokens && *by != 0 && status == PE_OK; n++) {
+        const size_t token = n < view->tokens - last ? last + n : n - (view->tokens - last);
         status = explain_token(expect, &r, token, by, why);
-        *work += sheet->width * sheet->rest * sheet->inner;
+        *work += view->width * view->rest * view->inner;
     }
     return status;
 }
 
-pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by, size_t *work,
-                     pe_problem *why)
+pe_status pe_measure_explain(const pe_upload_view *view, const pe_guess *guess, unsigned *by,
+                             size_t *work, pe_problem *why)
 {
     bool fits;
     pe_expect expect;
-    const unsigned allowed = pe_allowed(guess);
+    const unsigned allowed = pe_measure_allowed(guess);
     *by = 0;
-    *work += pe_sheet_plan_work(sheet);
-    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    *work += pe_upload_view_plan_work(view);
+    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
     if (status != PE_OK || !fits)
         return status;
     *by = allowed;
-    if ((allowed & PE_BY_FLOAT32) != 0 || guess->twist.loose)
+    if ((allowed & PE_BY_FLOAT32) != 0 || guess->distortion.loose)
         status = pe_expect_probe(&expect, why);
     if (status == PE_OK)
         status = explain_all(&expect, by, work, why);
@@ -163,34 +164,35 @@ pe_status pe_explain(const pe_sheet *sheet, const pe_guess *guess, unsigned *by,
     return status;
 }
 
-pe_status pe_undecided(const pe_sheet *sheet, const pe_guess *guess, size_t *out, pe_problem *why)
+pe_status pe_measure_undecided(const pe_upload_view *view, const pe_guess *guess, size_t *out,
+                               pe_problem *why)
 {
     bool fits;
     pe_expect expect;
     pe_expected_row expected;
-    const ruler r = ruler_of(sheet);
+    const ruler r = ruler_of(view);
     *out = 0;
-    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
     if (status != PE_OK || !fits)
         return status;
     status = pe_expect_probe(&expect, why);
-    for (size_t t = 0; t < sheet->tokens && status == PE_OK; t++)
-        for (size_t o = 0; o < sheet->rest * sheet->inner && status == PE_OK; o++) {
-            const size_t row = pe_sheet_row(sheet, t, o);
+    for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
+        for (size_t o = 0; o < view->rest * view->inner && status == PE_OK; o++) {
+            const size_t row = pe_upload_view_row(view, t, o);
             status = pe_expect_row(&expect, row, &expected, why);
-            for (size_t c = 0; c < pe_sheet_row_width(sheet, row) && status == PE_OK; c++)
-                *out += undecided(&r, sheet->got + row * sheet->width, &expected, c);
+            for (size_t c = 0; c < pe_upload_view_row_width(view, row) && status == PE_OK; c++)
+                *out += undecided(&r, view->got + row * view->width, &expected, c);
         }
     pe_expect_free(&expect);
     return status;
 }
 
-static double row_strain(const pe_sheet *sheet, const ruler *r, size_t row, unsigned by,
+static double row_strain(const pe_upload_view *view, const ruler *r, size_t row, unsigned by,
                          const pe_expected_row *expected, double *squares)
 {
     double strain = 0;
-    const double *got = sheet->got + row * sheet->width, *x = expected->value;
-    for (size_t c = 0; c < pe_sheet_row_width(sheet, row); c++) {
+    const double *got = view->got + row * view->width, *x = expected->value;
+    for (size_t c = 0; c < pe_upload_view_row_width(view, row); c++) {
         const allowance most = allowed_at(r, x[c], expected->exact[c], expected->float32[c]);
         const double distance = got[c] == x[c] ? 0 : fabs(got[c] - x[c]);
         strain = fmax(strain, distance / ((by & PE_BY_FLOAT32) != 0 ? most.float32 : most.exact));
@@ -199,37 +201,37 @@ static double row_strain(const pe_sheet *sheet, const ruler *r, size_t row, unsi
     return strain;
 }
 
-pe_status pe_strain(const pe_sheet *sheet, const pe_guess *guess, unsigned by, double most,
-                    double *out, double *squares, size_t *work, pe_problem *why)
+pe_status pe_measure_strain(const pe_upload_view *view, const pe_guess *guess, unsigned by,
+                            double most, double *out, double *squares, size_t *work,
+                            pe_problem *why)
 {
     bool fits;
     pe_expect expect;
     pe_expected_row expected;
-    const ruler r = ruler_of(sheet);
+    const ruler r = ruler_of(view);
     double strain = 0;
     *out = *squares = HUGE_VAL;
-    *work += pe_sheet_plan_work(sheet);
-    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    *work += pe_upload_view_plan_work(view);
+    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
     if (status != PE_OK || !fits)
         return status;
     if ((by & PE_BY_FLOAT32) != 0)
         status = pe_expect_probe(&expect, why);
     *squares = 0;
-    for (size_t row = 0; row < sheet->rows && status == PE_OK; row++) {
-        if (fabs(pe_positions_at(&expect.positions, pe_sheet_token(sheet, row))) > most)
+    for (size_t row = 0; row < view->rows && status == PE_OK; row++) {
+        if (fabs(pe_positions_at(&expect.positions, pe_upload_view_token(view, row))) > most)
             continue;
         status = pe_expect_row(&expect, row, &expected, why);
         if (status == PE_OK)
-            strain = fmax(strain, row_strain(sheet, &r, row, by, &expected, squares));
-        *work += sheet->width;
+            strain = fmax(strain, row_strain(view, &r, row, by, &expected, squares));
+        *work += view->width;
     }
     pe_expect_free(&expect);
     *out = strain;
     return status;
 }
 
-/* ---- distances ----------------------------------------------------------------------------------
- */
+/* ---- distances ---- */
 
 /* A monotone stand-in for |atan2(cross, dot)|: 0 at 0, 1 at a right angle, 2 at pi. */
 static double turn_key(double cross, double dot)
@@ -280,10 +282,10 @@ static void finish(pe_errors *errors)
     errors->rms = errors->elements > 0 ? sqrt(errors->rms / (double)errors->elements) : 0;
 }
 
-size_t pe_bands_make(const pe_sheet *sheet, pe_band *out)
+size_t pe_measure_bands(const pe_upload_view *view, pe_band *out)
 {
-    const pe_shape *shape = &sheet->claim->uploads[0].array.shape;
-    const size_t n = sheet->view != NULL ? sheet->geometry.pairs
+    const pe_shape *shape = &view->claim->uploads[0].array.shape;
+    const size_t n = view->waves != NULL ? view->geometry.pairs
                      : shape->ndim == 0  ? 1
                                          : shape->dim[0];
     const size_t bands = n < PE_BANDS_MAX ? n : PE_BANDS_MAX;
@@ -315,57 +317,57 @@ static void measure_pair(const pe_geometry *g, const ruler *r, const double *got
 
 /* Elements of the row in bands; x is rounded already. Pairs are where the guess puts them: the
  * upload may be narrower than the claim. */
-static void measure_bands(const pe_sheet *sheet, const pe_geometry *g, const ruler *r, size_t row,
-                          const double *x, pe_band *bands, size_t n_bands)
+static void measure_bands(const pe_upload_view *view, const pe_geometry *g, const ruler *r,
+                          size_t row, const double *x, pe_band *bands, size_t n_bands)
 {
-    const double *got = sheet->got + row * sheet->width;
-    if (sheet->view != NULL) {
+    const double *got = view->got + row * view->width;
+    if (view->waves != NULL) {
         for (size_t i = 0; i < g->pairs; i++)
             measure_pair(g, r, got, x, i, &band_of(bands, n_bands, i)->errors);
         return;
     }
-    const pe_shape *shape = &sheet->claim->uploads[0].array.shape;
+    const pe_shape *shape = &view->claim->uploads[0].array.shape;
     const size_t n = shape->ndim == 0 ? 1 : shape->dim[0];
-    const size_t each = sheet->claim->uploads[0].array.elements / n;
-    for (size_t e = 0; e < pe_sheet_row_width(sheet, row); e++) {
-        const size_t at = (row * sheet->width + e) / each;
+    const size_t each = view->claim->uploads[0].array.elements / n;
+    for (size_t e = 0; e < pe_upload_view_row_width(view, row); e++) {
+        const size_t at = (row * view->width + e) / each;
         if (at < n)
             add_element(r, &band_of(bands, n_bands, at)->errors, got[e], x[e]);
     }
 }
 
-static void measure_row(const pe_sheet *sheet, const pe_geometry *g, const ruler *r, size_t row,
-                        double *x, pe_errors *errors, pe_band *bands, size_t n_bands)
+static void measure_row(const pe_upload_view *view, const pe_geometry *g, const ruler *r,
+                        size_t row, double *x, pe_errors *errors, pe_band *bands, size_t n_bands)
 {
-    const double *got = sheet->got + row * sheet->width;
-    const size_t width = pe_sheet_row_width(sheet, row);
+    const double *got = view->got + row * view->width;
+    const size_t width = pe_upload_view_row_width(view, row);
     for (size_t c = 0; c < width; c++) {
         x[c] = r->dtype == PE_INT32 ? x[c] : rounded(r->dtype, x[c]);
         add_element(r, errors, got[c], x[c]);
     }
-    for (size_t i = 0; sheet->view != NULL && i < g->cos_n && i < g->sin_n; i++)
+    for (size_t i = 0; view->waves != NULL && i < g->cos_n && i < g->sin_n; i++)
         add_pair(errors, got, x, g->cos_at + i * g->stride, g->sin_at + i * g->stride);
     if (n_bands > 0)
-        measure_bands(sheet, g, r, row, x, bands, n_bands);
+        measure_bands(view, g, r, row, x, bands, n_bands);
 }
 
-pe_status pe_measure(const pe_sheet *sheet, const pe_guess *guess, size_t numerics,
+pe_status pe_measure(const pe_upload_view *view, const pe_guess *guess, size_t numerics,
                      pe_errors *errors, pe_band *bands, size_t n_bands, pe_problem *why)
 {
     bool fits;
     pe_expect expect;
     pe_expected_row expected;
-    const ruler r = ruler_of(sheet);
+    const ruler r = ruler_of(view);
     *errors = (pe_errors){0};
-    pe_status status = pe_expect_make(sheet, guess, numerics, &expect, &fits, why);
+    pe_status status = pe_expect_make(view, guess, numerics, &expect, &fits, why);
     if (status != PE_OK || !fits)
         return status;
-    for (size_t t = 0; t < sheet->tokens && status == PE_OK; t++)
-        for (size_t o = 0; o < sheet->rest * sheet->inner && status == PE_OK; o++) {
-            const size_t row = pe_sheet_row(sheet, t, o);
+    for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
+        for (size_t o = 0; o < view->rest * view->inner && status == PE_OK; o++) {
+            const size_t row = pe_upload_view_row(view, t, o);
             status = pe_expect_row(&expect, row, &expected, why);
             if (status == PE_OK)
-                measure_row(sheet, &expect.geometry, &r, row, expected.value, errors, bands,
+                measure_row(view, &expect.geometry, &r, row, expected.value, errors, bands,
                             n_bands);
         }
     finish(errors);
@@ -375,8 +377,8 @@ pe_status pe_measure(const pe_sheet *sheet, const pe_guess *guess, size_t numeri
     return status;
 }
 
-/* ---- the first bad element ----------------------------------------------------------------------
- */
+/* ---- the first
+ * bad element ---------------------------------------------------------------------- */
 
 /* The pair that a column of the claim belongs to. */
 static bool pair_of(const pe_geometry *g, size_t column, size_t *out)
@@ -394,34 +396,35 @@ static bool pair_of(const pe_geometry *g, size_t column, size_t *out)
 
 static void tell(const pe_expect *expect, size_t row, size_t column, double x, pe_bad *out)
 {
-    const pe_sheet *sheet = expect->sheet;
-    const ruler r = ruler_of(sheet);
+    const pe_upload_view *view = expect->view;
+    const ruler r = ruler_of(view);
     *out = (pe_bad){.any = true,
                     .expected = r.dtype == PE_INT32 ? x : rounded(r.dtype, x),
-                    .got = sheet->got[row * sheet->width + column]};
-    pe_sheet_index(sheet, row, column, out);
-    if (sheet->view == NULL)
+                    .got = view->got[row * view->width + column]};
+    pe_upload_view_index(view, row, column, out);
+    if (view->waves == NULL)
         return;
-    out->position = pe_positions_at(&expect->positions, pe_sheet_token(sheet, row));
-    out->has_pair = pair_of(&sheet->geometry, column, &out->pair);
+    out->position = pe_positions_at(&expect->positions, pe_upload_view_token(view, row));
+    out->has_pair = pair_of(&view->geometry, column, &out->pair);
 }
 
-pe_status pe_first_bad(const pe_sheet *sheet, const pe_guess *guess, unsigned by, pe_bad *out,
-                       pe_problem *why)
+pe_status pe_measure_first_bad(const pe_upload_view *view, const pe_guess *guess, unsigned by,
+                               pe_bad *out, pe_problem *why)
 {
     bool fits;
     pe_expect expect;
     pe_expected_row expected;
-    const ruler r = ruler_of(sheet);
-    pe_status status = pe_expect_make(sheet, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
+    const ruler r = ruler_of(view);
+    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
     if (status != PE_OK || !fits)
         return status;
     if (by == PE_BY_FLOAT32)
         status = pe_expect_probe(&expect, why);
-    for (size_t row = 0; row < sheet->rows && !out->any && status == PE_OK; row++) {
-        const double *got = sheet->got + row * sheet->width;
+    for (size_t row = 0; row < view->rows && !out->any && status == PE_OK; row++) {
+        const double *got = view->got + row * view->width;
         status = pe_expect_row(&expect, row, &expected, why);
-        for (size_t c = 0; c < pe_sheet_row_width(sheet, row) && !out->any && status == PE_OK; c++)
+        for (size_t c = 0; c < pe_upload_view_row_width(view, row) && !out->any && status == PE_OK;
+             c++)
             if ((allow(&r, got, &expected, c) & by) == 0)
                 tell(&expect, row, c, expected.value[c], out);
     }

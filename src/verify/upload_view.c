@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tensors by name ----------------------------------------------------------------------------
- */
+/* ---- tensors
+ * by name ---------------------------------------------------------------------------- */
 
 static void shape_text(const pe_shape *shape, pe_buffer *out)
 {
@@ -76,8 +76,7 @@ static pe_status match_names(pe_claim *claim, const pe_plan *plan, pe_problem *w
     return status;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------
- */
+/* ---- numbers ---- */
 
 /* A masked bias is -inf; a NaN is nothing. */
 static pe_status check_numbers(const pe_claim *claim, const char *name, const pe_array *array,
@@ -111,8 +110,8 @@ static pe_status make_doubles(size_t n, double **out, pe_problem *why)
     return *out == NULL ? pe_fail_memory(why) : PE_OK;
 }
 
-/* ---- the three kinds ----------------------------------------------------------------------------
- */
+/* ---- the
+ * three kinds ---------------------------------------------------------------------------- */
 
 /* Same sizes but for leading ones and, where `width` allows it, the last. */
 static bool same_rows(const pe_shape *a, const pe_shape *b, bool any_width)
@@ -130,32 +129,32 @@ static bool same_rows(const pe_shape *a, const pe_shape *b, bool any_width)
     return true;
 }
 
-static pe_status lay_out_table(pe_sheet *sheet, const pe_plan *plan, pe_problem *why)
+static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
-    const pe_claim *claim = sheet->claim;
+    const pe_claim *claim = view->claim;
     const size_t tokens = pe_values_find(&claim->values, "positions")->positions.count;
-    sheet->tokens = sheet->n = sheet->rows = tokens;
-    sheet->rest = sheet->inner = 1;
+    view->tokens = view->n = view->rows = tokens;
+    view->rest = view->inner = 1;
     for (size_t t = 0; t < claim->n_uploads; t++) {
         const pe_array *array = &claim->uploads[t].array;
         const bool flat = plan->tensors[t].shape.dim[0] != tokens;
         if (!same_rows(&plan->tensors[t].shape, &array->shape, !flat))
             return fail_shape(claim->uploads[t].name, &plan->tensors[t].shape, &array->shape, why);
-        sheet->part_at[t] = sheet->width;
-        sheet->width += array->elements / tokens;
-        sheet->misfit |= array->elements != plan->tensors[t].elements;
+        view->part_at[t] = view->width;
+        view->width += array->elements / tokens;
+        view->misfit |= array->elements != plan->tensors[t].elements;
     }
-    sheet->part_at[claim->n_uploads] = sheet->width;
-    pe_status status = make_doubles(sheet->rows * sheet->width, &sheet->got, why);
+    view->part_at[claim->n_uploads] = view->width;
+    pe_status status = make_doubles(view->rows * view->width, &view->got, why);
     for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
-        to_doubles(&claim->uploads[t].array, sheet->part_at[t + 1] - sheet->part_at[t],
-                   sheet->width, sheet->got + sheet->part_at[t]);
+        to_doubles(&claim->uploads[t].array, view->part_at[t + 1] - view->part_at[t], view->width,
+                   view->got + view->part_at[t]);
     return status;
 }
 
-static pe_status lay_out_plain(pe_sheet *sheet, const pe_plan *plan, pe_problem *why)
+static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
-    const pe_claim *claim = sheet->claim;
+    const pe_claim *claim = view->claim;
     for (size_t t = 0; t < claim->n_uploads; t++) {
         const pe_shape *wanted = &plan->tensors[t].shape, *shape = &claim->uploads[t].array.shape;
         const bool same = same_rows(wanted, shape, false);
@@ -164,17 +163,17 @@ static pe_status lay_out_plain(pe_sheet *sheet, const pe_plan *plan, pe_problem 
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         if (!same && !folded)
             return fail_shape(claim->uploads[t].name, wanted, shape, why);
-        sheet->misfit |= !same;
-        sheet->part_at[t] = sheet->elements;
-        sheet->elements += claim->uploads[t].array.elements;
+        view->misfit |= !same;
+        view->part_at[t] = view->elements;
+        view->elements += claim->uploads[t].array.elements;
     }
-    sheet->part_at[claim->n_uploads] = sheet->elements;
-    sheet->width = PE_PLAIN_ROW;
-    sheet->rows = sheet->tokens = sheet->n = (sheet->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
-    sheet->rest = sheet->inner = 1;
-    pe_status status = make_doubles(sheet->elements, &sheet->got, why);
+    view->part_at[claim->n_uploads] = view->elements;
+    view->width = PE_PLAIN_ROW;
+    view->rows = view->tokens = view->n = (view->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
+    view->rest = view->inner = 1;
+    pe_status status = make_doubles(view->elements, &view->got, why);
     for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
-        to_doubles(&claim->uploads[t].array, 1, 1, sheet->got + sheet->part_at[t]);
+        to_doubles(&claim->uploads[t].array, 1, 1, view->got + view->part_at[t]);
     return status;
 }
 
@@ -204,56 +203,56 @@ static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *
     return PE_OK;
 }
 
-static pe_status lay_out_vectors(pe_sheet *sheet, pe_problem *why)
+static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
 {
-    const pe_claim *claim = sheet->claim;
+    const pe_claim *claim = view->claim;
     const pe_positions *positions = &pe_values_find(&claim->values, "positions")->positions;
     size_t axis, outer = 1;
     pe_status status = check_vectors(claim, &axis, why);
     if (status != PE_OK)
         return status;
     const pe_shape *shape = &claim->inputs.shape;
-    sheet->width = shape->dim[shape->ndim - 1];
-    sheet->n = shape->dim[axis];
-    sheet->inner = 1;
+    view->width = shape->dim[shape->ndim - 1];
+    view->n = shape->dim[axis];
+    view->inner = 1;
     for (size_t d = 0; d < axis; d++)
         outer *= shape->dim[d];
     for (size_t d = axis + 1; d + 1 < shape->ndim; d++)
-        sheet->inner *= shape->dim[d];
+        view->inner *= shape->dim[d];
     const size_t batches = positions->shape.ndim == 2 ? positions->shape.dim[0] : 1;
-    if (positions->count != batches * sheet->n || (batches > 1 && batches != shape->dim[0]) ||
+    if (positions->count != batches * view->n || (batches > 1 && batches != shape->dim[0]) ||
         (batches > 1 && axis == 0))
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must give one for each of the %zu tokens of inputs, got %zu",
-                       sheet->n, positions->count);
-    sheet->tokens = positions->count;
-    sheet->rest = outer / batches;
-    sheet->rows = outer * sheet->n * sheet->inner;
-    sheet->n_parts = 1;
-    sheet->part_at[1] = sheet->width;
-    status = make_doubles(sheet->rows * sheet->width, &sheet->got, why);
+                       view->n, positions->count);
+    view->tokens = positions->count;
+    view->rest = outer / batches;
+    view->rows = outer * view->n * view->inner;
+    view->n_parts = 1;
+    view->part_at[1] = view->width;
+    status = make_doubles(view->rows * view->width, &view->got, why);
     if (status == PE_OK)
-        status = make_doubles(sheet->rows * sheet->width, &sheet->inputs, why);
+        status = make_doubles(view->rows * view->width, &view->inputs, why);
     if (status != PE_OK)
         return status;
-    to_doubles(&claim->uploads[0].array, 1, 1, sheet->got);
-    to_doubles(&claim->inputs, 1, 1, sheet->inputs);
+    to_doubles(&claim->uploads[0].array, 1, 1, view->got);
+    to_doubles(&claim->inputs, 1, 1, view->inputs);
     return check_numbers(claim, "inputs", &claim->inputs, why);
 }
 
-/* ---- the sheet ----------------------------------------------------------------------------------
- */
+/* ----
+ * the view ---------------------------------------------------------------------------------- */
 
-static bool has_waves(const pe_claim *claim, pe_sheet *sheet)
+static bool has_waves(const pe_claim *claim, pe_upload_view *view)
 {
     const pe_value *positions = pe_values_find(&claim->values, "positions");
-    sheet->view = pe_wave_view_find(claim->resource);
-    if (sheet->view == NULL || positions == NULL || !positions->present ||
-        (!sheet->rotated && positions->positions.shape.ndim != 1))
+    view->waves = pe_geometry_wave_view(claim->resource);
+    if (view->waves == NULL || positions == NULL || !positions->present ||
+        (!view->rotated && positions->positions.shape.ndim != 1))
         return false;
-    if (!sheet->rotated)
-        return sheet->view->geometry(&claim->values, &sheet->geometry);
-    pe_geometry_of_vectors(&claim->values, &sheet->geometry);
+    if (!view->rotated)
+        return view->waves->geometry(&claim->values, &view->geometry);
+    pe_geometry_of_vectors(&claim->values, &view->geometry);
     return true;
 }
 
@@ -277,49 +276,49 @@ static pe_status check_elements(const pe_claim *claim, const pe_verify_limits *b
                                   "table is required: the numbers to verify");
 }
 
-static pe_status lay_out(pe_sheet *sheet, const pe_plan *plan, pe_problem *why)
+static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
-    if (has_waves(sheet->claim, sheet))
-        return sheet->rotated ? lay_out_vectors(sheet, why) : lay_out_table(sheet, plan, why);
-    sheet->view = NULL;
-    return lay_out_plain(sheet, plan, why);
+    if (has_waves(view->claim, view))
+        return view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why);
+    view->waves = NULL;
+    return lay_out_plain(view, plan, why);
 }
 
-pe_status pe_sheet_make(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
-                        const pe_verify_limits *bounds, pe_sheet *out, pe_problem *why)
+pe_status pe_upload_view_make(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
+                              const pe_verify_limits *bounds, pe_upload_view *out, pe_problem *why)
 {
     pe_plan plan = {0};
-    pe_sheet sheet = {.claim = claim, .rotated = claim->inputs.elements > 0};
+    pe_upload_view view = {.claim = claim, .rotated = claim->inputs.elements > 0};
     pe_status status = check_elements(claim, bounds, why);
     if (status == PE_OK)
         status = claim->resource->plan(&claim->values, tables, limits, &plan, why);
-    if (status == PE_OK && !sheet.rotated)
+    if (status == PE_OK && !view.rotated)
         status = match_names(claim, &plan, why);
     for (size_t u = 0; u < claim->n_uploads && status == PE_OK; u++)
         status = check_numbers(claim, claim->uploads[u].name, &claim->uploads[u].array, why);
     if (status == PE_OK)
-        status = lay_out(&sheet, &plan, why);
+        status = lay_out(&view, &plan, why);
     pe_plan_free(&plan);
     if (status != PE_OK) {
-        pe_sheet_free(&sheet);
+        pe_upload_view_free(&view);
         return status;
     }
-    sheet.n_parts = claim->n_uploads;
-    if (sheet.view != NULL)
-        sheet.elements = sheet.rows * sheet.width;
-    *out = sheet;
+    view.n_parts = claim->n_uploads;
+    if (view.waves != NULL)
+        view.elements = view.rows * view.width;
+    *out = view;
     return PE_OK;
 }
 
-void pe_sheet_free(pe_sheet *sheet)
+void pe_upload_view_free(pe_upload_view *view)
 {
-    free(sheet->got);
-    free(sheet->inputs);
-    sheet->got = sheet->inputs = NULL;
+    free(view->got);
+    free(view->inputs);
+    view->got = view->inputs = NULL;
 }
 
-/* ---- a sample -----------------------------------------------------------------------------------
- */
+/* ----
+ * a sample ----------------------------------------------------------------------------------- */
 
 #define SAMPLE_ROWS 4 /* of a token */
 
@@ -334,7 +333,7 @@ static size_t sampled_token(size_t k, size_t n, size_t tokens)
     return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
 }
 
-static pe_status copy_rows(const pe_sheet *from, pe_sheet *to, pe_positions *positions,
+static pe_status copy_rows(const pe_upload_view *from, pe_upload_view *to, pe_positions *positions,
                            pe_problem *why)
 {
     const size_t bytes = from->width * sizeof(double), each = from->rest * from->inner;
@@ -347,8 +346,8 @@ static pe_status copy_rows(const pe_sheet *from, pe_sheet *to, pe_positions *pos
         const size_t token = sampled_token(k, to->tokens, from->tokens);
         ((double *)list.data)[k] = pe_positions_at(all, token);
         for (size_t o = 0; o < to->inner; o++) {
-            const size_t row = pe_sheet_row(from, token, o * each / to->inner);
-            const size_t at = pe_sheet_row(to, k, o);
+            const size_t row = pe_upload_view_row(from, token, o * each / to->inner);
+            const size_t at = pe_upload_view_row(to, k, o);
             memcpy(to->got + at * to->width, from->got + row * from->width, bytes);
             if (to->inputs != NULL)
                 memcpy(to->inputs + at * to->width, from->inputs + row * from->width, bytes);
@@ -359,71 +358,71 @@ static pe_status copy_rows(const pe_sheet *from, pe_sheet *to, pe_positions *pos
     return status;
 }
 
-pe_status pe_sheet_sample(const pe_sheet *sheet, pe_sheet *out, pe_positions *positions,
-                          bool *sampled, pe_problem *why)
+pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
+                                pe_positions *positions, bool *sampled, pe_problem *why)
 {
-    const size_t each = sheet->rest * sheet->inner;
-    pe_sheet made = *sheet;
+    const size_t each = view->rest * view->inner;
+    pe_upload_view made = *view;
     made.rest = 1;
     made.inner = each < SAMPLE_ROWS ? each : SAMPLE_ROWS;
-    made.tokens = made.n = PE_SAMPLE_ELEMENTS / (sheet->width * made.inner) + 32;
+    made.tokens = made.n = PE_SAMPLE_ELEMENTS / (view->width * made.inner) + 32;
     *sampled =
-        sheet->view != NULL && sheet->elements > PE_SAMPLE_ELEMENTS && made.tokens < sheet->tokens;
+        view->waves != NULL && view->elements > PE_SAMPLE_ELEMENTS && made.tokens < view->tokens;
     if (!*sampled)
         return PE_OK;
     made.rows = made.tokens * made.inner;
     made.elements = made.rows * made.width;
     made.got = made.inputs = NULL;
     pe_status status = make_doubles(made.elements, &made.got, why);
-    if (status == PE_OK && sheet->rotated)
+    if (status == PE_OK && view->rotated)
         status = make_doubles(made.elements, &made.inputs, why);
     if (status == PE_OK)
-        status = copy_rows(sheet, &made, positions, why);
+        status = copy_rows(view, &made, positions, why);
     if (status == PE_OK)
         *out = made;
     else
-        pe_sheet_free(&made);
+        pe_upload_view_free(&made);
     return status;
 }
 
-/* ---- where things are ---------------------------------------------------------------------------
- */
+/* ---- where
+ * things are --------------------------------------------------------------------------- */
 
-size_t pe_sheet_row(const pe_sheet *sheet, size_t token, size_t o)
+size_t pe_upload_view_row(const pe_upload_view *view, size_t token, size_t o)
 {
-    const size_t b = token / sheet->n, i = token % sheet->n;
-    return ((b * sheet->rest + o / sheet->inner) * sheet->n + i) * sheet->inner + o % sheet->inner;
+    const size_t b = token / view->n, i = token % view->n;
+    return ((b * view->rest + o / view->inner) * view->n + i) * view->inner + o % view->inner;
 }
 
-size_t pe_sheet_token(const pe_sheet *sheet, size_t row)
+size_t pe_upload_view_token(const pe_upload_view *view, size_t row)
 {
-    const size_t i = row / sheet->inner % sheet->n, outer = row / sheet->inner / sheet->n;
-    return outer / sheet->rest * sheet->n + i;
+    const size_t i = row / view->inner % view->n, outer = row / view->inner / view->n;
+    return outer / view->rest * view->n + i;
 }
 
-size_t pe_sheet_row_width(const pe_sheet *sheet, size_t row)
+size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row)
 {
-    const size_t left = sheet->elements - row * sheet->width;
-    return left < sheet->width ? left : sheet->width;
+    const size_t left = view->elements - row * view->width;
+    return left < view->width ? left : view->width;
 }
 
-size_t pe_sheet_plan_work(const pe_sheet *sheet)
+size_t pe_upload_view_plan_work(const pe_upload_view *view)
 {
-    return 4096 + (sheet->view != NULL ? 512 * sheet->geometry.pairs : 0);
+    return 4096 + (view->waves != NULL ? 512 * view->geometry.pairs : 0);
 }
 
-void pe_sheet_index(const pe_sheet *sheet, size_t row, size_t column, pe_bad *out)
+void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out)
 {
-    const pe_claim *claim = sheet->claim;
+    const pe_claim *claim = view->claim;
     size_t t = 0;
-    const bool plain = sheet->view == NULL;
-    const size_t at = plain ? row * sheet->width + column : column;
-    while (t + 1 < sheet->n_parts && at >= sheet->part_at[t + 1])
+    const bool plain = view->waves == NULL;
+    const size_t at = plain ? row * view->width + column : column;
+    while (t + 1 < view->n_parts && at >= view->part_at[t + 1])
         t++;
     const pe_shape *shape = &claim->uploads[t].array.shape;
-    size_t e = at - sheet->part_at[t];
+    size_t e = at - view->part_at[t];
     if (!plain)
-        e += row * (sheet->part_at[t + 1] - sheet->part_at[t]);
+        e += row * (view->part_at[t + 1] - view->part_at[t]);
     out->tensor = claim->uploads[t].name;
     out->ndim = shape->ndim;
     for (size_t d = shape->ndim; d-- > 0;) {

@@ -9,10 +9,9 @@
 #include "verify/fit.h"
 #include "verify/measure.h"
 
-/* ---- life ---------------------------------------------------------------------------------------
- */
+/* ---- life ---- */
 
-void pe_claim_free(pe_claim *claim)
+void pe_verify_claim_free(pe_claim *claim)
 {
     pe_values_free(&claim->values);
     for (size_t u = 0; u < claim->n_uploads; u++)
@@ -27,7 +26,7 @@ static void free_finding(pe_finding *finding)
     free(finding->parameters);
 }
 
-void pe_report_free(pe_report *report)
+void pe_verify_report_free(pe_report *report)
 {
     for (size_t f = 0; f < report->n_findings; f++)
         free_finding(&report->findings[f]);
@@ -35,13 +34,12 @@ void pe_report_free(pe_report *report)
     *report = (pe_report){0};
 }
 
-/* ---- findings -----------------------------------------------------------------------------------
- */
+/* ---- findings ---- */
 
 typedef struct search {
-    const pe_sheet *whole;
-    const pe_sheet *sheet; /* what is searched: the whole, or a sample of it */
-    pe_guess claim;        /* of the same positions */
+    const pe_upload_view *whole;
+    const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
+    pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
     size_t work;
     pe_report *report;
@@ -94,7 +92,7 @@ static pe_status keep(search *s, pe_guess *guess, unsigned by, pe_problem *why)
         finding.faults[f] = guess->faults[f]->name;
     pe_status status = remaining(s, guess, by, &finding.errors, why);
     if (status == PE_OK && by == PE_BY_FLOAT32)
-        status = pe_undecided(s->whole, guess, &finding.undecided, why);
+        status = pe_measure_undecided(s->whole, guess, &finding.undecided, why);
     if (status != PE_OK)
         return status;
     finding.rule = strdup(pe_buffer_text(&guess->rule));
@@ -116,8 +114,8 @@ static void rank(pe_report *report)
     }
 }
 
-/* ---- the search ---------------------------------------------------------------------------------
- */
+/* ----
+ * the search --------------------------------------------------------------------------------- */
 
 static bool spent(const search *s)
 {
@@ -133,15 +131,15 @@ static pe_status confirm(search *s, pe_guess *guess, unsigned *by, pe_problem *w
     const pe_value *all = pe_values_find(&s->whole->claim->values, "positions");
     pe_positions_free(&positions->positions);
     const pe_status status = pe_positions_copy(&all->positions, &positions->positions, why);
-    return status == PE_OK ? pe_explain(s->whole, guess, by, &s->work, why) : status;
+    return status == PE_OK ? pe_measure_explain(s->whole, guess, by, &s->work, why) : status;
 }
 
 static pe_status try_guess(search *s, pe_guess *guess, pe_problem *why)
 {
     unsigned by;
     s->report->hypotheses++;
-    pe_status status = pe_explain(s->sheet, guess, &by, &s->work, why);
-    if (status == PE_OK && by != 0 && s->sheet != s->whole)
+    pe_status status = pe_measure_explain(s->view, guess, &by, &s->work, why);
+    if (status == PE_OK && by != 0 && s->view != s->whole)
         status = confirm(s, guess, &by, why);
     return status == PE_OK && by != 0 ? keep(s, guess, by, why) : status;
 }
@@ -167,7 +165,7 @@ static pe_status try_fits(search *s, const pe_guess *from, pe_problem *why)
         status = pe_guess_copy(from, &guess, why);
         if (status != PE_OK)
             return status;
-        status = pe_fit_apply(&pe_fits[f], s->sheet, &guess, &made, &s->work, why);
+        status = pe_fit_apply(&pe_fits[f], s->view, &guess, &made, &s->work, why);
         if (status == PE_OK && made)
             status = try_guess(s, &guess, why);
         pe_guess_free(&guess);
@@ -233,37 +231,37 @@ static pe_status search_sheet(search *s, pe_problem *why)
 static pe_status diagnose(search *s, pe_problem *why)
 {
     bool sampled;
-    pe_sheet sample;
+    pe_upload_view sample;
     pe_positions positions;
-    pe_status status = pe_sheet_sample(s->whole, &sample, &positions, &sampled, why);
+    pe_status status = pe_upload_view_sample(s->whole, &sample, &positions, &sampled, why);
     if (status != PE_OK || !sampled)
         return status != PE_OK ? status : search_sheet(s, why);
     pe_value *value = pe_values_find(&s->claim.values, "positions");
     pe_positions_free(&value->positions);
     value->positions = positions;
-    s->sheet = &sample;
+    s->view = &sample;
     s->report->sampled = sample.tokens;
     status = search_sheet(s, why);
-    s->sheet = s->whole;
-    pe_sheet_free(&sample);
+    s->view = s->whole;
+    pe_upload_view_free(&sample);
     return status;
 }
 
-/* ---- the claim ----------------------------------------------------------------------------------
- */
+/* ----
+ * the claim ---------------------------------------------------------------------------------- */
 
 static pe_status describe(search *s, pe_problem *why)
 {
     pe_report *report = s->report;
-    const unsigned allowed = pe_allowed(&s->claim);
+    const unsigned allowed = pe_measure_allowed(&s->claim);
     const size_t numerics = allowed == PE_BY_FLOAT32 ? PE_NUMERICS_FLOAT32 : PE_NUMERICS_EXACT;
-    report->n_bands = pe_bands_make(s->sheet, report->bands);
-    pe_status status = pe_measure(s->sheet, &s->claim, numerics, &report->errors, report->bands,
+    report->n_bands = pe_measure_bands(s->view, report->bands);
+    pe_status status = pe_measure(s->view, &s->claim, numerics, &report->errors, report->bands,
                                   report->n_bands, why);
     if (status == PE_OK && !report->matches)
-        status =
-            pe_first_bad(s->sheet, &s->claim, allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32,
-                         &report->first_bad, why);
+        status = pe_measure_first_bad(s->view, &s->claim,
+                                      allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32,
+                                      &report->first_bad, why);
     return status;
 }
 
@@ -272,21 +270,21 @@ static pe_status compare(search *s, pe_problem *why)
     unsigned by = 0;
     size_t work = 0;
     pe_report *report = s->report;
-    report->bands_of = s->sheet->view != NULL ? "pairs" : "rows";
+    report->bands_of = s->view->waves != NULL ? "pairs" : "rows";
     report->parameters = pe_guess_parameters(&s->claim);
     if (report->parameters == NULL)
         return pe_fail_memory(why);
     pe_status status = PE_OK;
-    if (!s->sheet->misfit)
-        status = pe_explain(s->sheet, &s->claim, &by, &work, why);
+    if (!s->view->misfit)
+        status = pe_measure_explain(s->view, &s->claim, &by, &work, why);
     report->matches = by != 0;
     if ((by & PE_BY_EXACT) != 0)
         report->numerics = "exact";
     else if (by != 0)
         report->numerics = "float32";
     if (status == PE_OK && by == PE_BY_FLOAT32)
-        status = pe_undecided(s->sheet, &s->claim, &report->undecided, why);
-    if (status == PE_OK && !s->sheet->misfit)
+        status = pe_measure_undecided(s->view, &s->claim, &report->undecided, why);
+    if (status == PE_OK && !s->view->misfit)
         status = describe(s, why);
     report->complete = true;
     if (status == PE_OK && !report->matches)
@@ -295,37 +293,37 @@ static pe_status compare(search *s, pe_problem *why)
 }
 
 /* A width that neither the claim nor a fault explains is no table of these parameters at all. */
-static pe_status check_width(const pe_sheet *sheet, const pe_report *report, pe_problem *why)
+static pe_status check_width(const pe_upload_view *view, const pe_report *report, pe_problem *why)
 {
-    if (!sheet->misfit || report->n_findings > 0)
+    if (!view->misfit || report->n_findings > 0)
         return PE_OK;
-    const pe_array *array = &sheet->claim->uploads[0].array;
+    const pe_array *array = &view->claim->uploads[0].array;
     return pe_fail(why, PE_INVALID_PARAMETER, "table",
                    "the table is not as wide as its parameters say (%s has %zu elements), and no "
                    "known fault makes it so",
-                   sheet->claim->uploads[0].name, array->elements);
+                   view->claim->uploads[0].name, array->elements);
 }
 
 pe_status pe_verify(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
                     const pe_verify_limits *bounds, pe_report *out, pe_problem *why)
 {
-    pe_sheet sheet;
+    pe_upload_view view;
     pe_report report = {0};
-    pe_status status = pe_sheet_make(claim, tables, limits, bounds, &sheet, why);
+    pe_status status = pe_upload_view_make(claim, tables, limits, bounds, &view, why);
     if (status != PE_OK)
         return status;
-    search s = {.whole = &sheet, .sheet = &sheet, .bounds = bounds, .report = &report};
+    search s = {.whole = &view, .view = &view, .bounds = bounds, .report = &report};
     status = pe_guess_of_claim(claim, tables, limits, &s.claim, why);
     if (status == PE_OK) {
         status = compare(&s, why);
         pe_guess_free(&s.claim);
     }
     if (status == PE_OK)
-        status = check_width(&sheet, &report, why);
-    pe_sheet_free(&sheet);
+        status = check_width(&view, &report, why);
+    pe_upload_view_free(&view);
     if (status == PE_OK)
         *out = report;
     else
-        pe_report_free(&report);
+        pe_verify_report_free(&report);
     return status;
 }

@@ -30,7 +30,7 @@ typedef struct pe_claim {
     int64_t seq_axis; /* the token axis of inputs, negative from the end */
 } pe_claim;
 
-void pe_claim_free(pe_claim *claim);
+void pe_verify_claim_free(pe_claim *claim);
 
 /** Bounds of one verification. */
 typedef struct pe_verify_limits {
@@ -101,7 +101,7 @@ typedef struct pe_report {
     char *parameters; /* owned: canonical JSON of the claim */
 } pe_report;
 
-void pe_report_free(pe_report *report);
+void pe_verify_report_free(pe_report *report);
 
 /**
  * Hold an upload against its claim.

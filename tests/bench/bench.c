@@ -93,7 +93,7 @@ static void record(const bench_row *row, double ratio, double figure, double spr
                   row->candidate, "yardstick", row->yardstick, "ratio", ratio, "figure", figure,
                   "unit", row->unit == BENCH_BYTES ? "GB/s" : "ns/value", "spread", spread,
                   "machine", machine, "date", date, "compiler", __VERSION__, "kernels",
-                  pe_kernels_get()->name, "text", pe_number_blocks_get()->name);
+                  pe_kernels_get()->name, "text", pe_blocks_get()->name);
     if (object == NULL || json_dumpf(object, records, JSON_REAL_PRECISION(6)) != 0)
         fprintf(stderr, "bench: no record of %s\n", row->name);
     fputc('\n', records);
@@ -173,7 +173,7 @@ int main(void)
         return 1;
     describe_machine();
     printf("%s; %s; kernels %s, text %s; %zu rounds\n\n", machine, __VERSION__,
-           pe_kernels_get()->name, pe_number_blocks_get()->name, rounds);
+           pe_kernels_get()->name, pe_blocks_get()->name, rounds);
     printf("%-50s %-10s %-9s %7s  %16s %7s\n", "bench", "candidate", "yardstick", "ratio", "figure",
            "spread");
     bench_waves();

@@ -56,21 +56,21 @@ static void bench(const char *target, pe_tables *tables)
                      .run = run_ours,
                      .run_yardstick = run_memcpy,
                      .unit = BENCH_BYTES};
-    pe_ask ask;
+    pe_query ask;
     pe_problem why;
     snprintf(row.name, sizeof row.name, "index/%s", target + strlen("/v1/"));
     if (!bench_wanted(row.name))
         return;
     snprintf(path, sizeof path, "%.*s", (int)(query - 1 - target), target);
-    const pe_resource *resource = pe_resource_find(path);
-    require(pe_ask_from_query(resource, query, strlen(query), &read_limits, &ask, &why), &why);
+    const pe_resource *resource = pe_registry_find(path);
+    require(pe_query_from_string(resource, query, strlen(query), &read_limits, &ask, &why), &why);
     plan = (pe_plan){0};
     require(resource->plan(&ask.values, tables, &limits, &plan, &why), &why);
     row.amount = bytes =
         plan.tensors[0].units * plan.tensors[0].unit * pe_dtype_bytes(plan.tensors[0].dtype);
     bench_measure(&row);
     pe_plan_free(&plan);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 void bench_index(void)

@@ -108,21 +108,21 @@ static void fill(const struct data *data)
 
 static void measure_print(const struct data *data)
 {
-    const pe_number_blocks *const *all = pe_number_blocks_all();
+    const pe_blocks *const *all = pe_blocks_all();
     bench_row row = {.yardstick = "snprintf",
                      .run = print_ours,
                      .run_yardstick = print_snprintf,
                      .unit = BENCH_VALUES,
                      .amount = NUMBERS};
     snprintf(row.name, sizeof row.name, "print/%s/%s", data->name, pe_dtype_name(dtype));
-    for (const pe_number_blocks *const *v = all; *v != NULL; v++) {
+    for (const pe_blocks *const *v = all; *v != NULL; v++) {
         if (!data->every_variant && v[1] != NULL)
             continue;
-        (void)pe_number_select_variant((*v)->name);
+        (void)pe_blocks_select((*v)->name);
         snprintf(row.candidate, sizeof row.candidate, "%s", (*v)->name);
         bench_measure(&row);
     }
-    (void)pe_number_select_variant("auto");
+    (void)pe_blocks_select("auto");
 }
 
 void bench_print(void)
@@ -145,7 +145,7 @@ static void scan_ours(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    if (pe_numbers_scan(body, body_bytes, dtype, "x", NUMBERS, &array, &used, &why) != PE_OK)
+    if (pe_scan_numbers(body, body_bytes, dtype, "x", NUMBERS, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);
 }
@@ -190,7 +190,7 @@ static void scan_large(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    if (pe_numbers_scan(large, large_bytes, PE_FLOAT32, "x", LARGE_BYTES, &array, &used, &why) !=
+    if (pe_scan_numbers(large, large_bytes, PE_FLOAT32, "x", LARGE_BYTES, &array, &used, &why) !=
         PE_OK)
         abort();
     pe_array_free(&array);

@@ -86,8 +86,8 @@ static void every_route_is_described(void **state)
     for (size_t i = 0; i < n; i++)
         if (routes[i].path[0] == '/') /* "*" is no path */
             check_methods(path_item(&routes[i], path, sizeof path), routes[i].methods);
-    for (size_t i = 0; pe_resources[i] != NULL; i++)
-        check_methods(pe_resources[i]->path, resource_methods(pe_resources[i]));
+    for (size_t i = 0; pe_registry[i] != NULL; i++)
+        check_methods(pe_registry[i]->path, resource_methods(pe_registry[i]));
 }
 
 static bool answered(const char *path)
@@ -98,7 +98,7 @@ static bool answered(const char *path)
     for (size_t i = 0; i < n; i++)
         if (strcmp(path_item(&routes[i], item, sizeof item), path) == 0)
             return true;
-    return pe_resource_find(path) != NULL;
+    return pe_registry_find(path) != NULL;
 }
 
 static void every_described_path_is_answered(void **state)
@@ -190,7 +190,7 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
     case PE_KIND_REAL_LIST:
     case PE_KIND_POSITIONS:
     case PE_KIND_TENSOR:
-    case PE_KIND_SPANS:
+    case PE_KIND_TOKEN_RUNS:
     case PE_KIND_NAME:
         break;
     }
@@ -267,12 +267,12 @@ static void check_name(const pe_resource *resource, const pe_param *row)
 static void every_parameter_is_described_with_its_bounds(void **state)
 {
     (void)state;
-    for (size_t r = 0; pe_resources[r] != NULL; r++)
-        for (size_t p = 0; p < pe_resources[r]->n_params; p++)
-            if (pe_resources[r]->params[p].kind == PE_KIND_NAME)
-                check_name(pe_resources[r], &pe_resources[r]->params[p]);
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        for (size_t p = 0; p < pe_registry[r]->n_params; p++)
+            if (pe_registry[r]->params[p].kind == PE_KIND_NAME)
+                check_name(pe_registry[r], &pe_registry[r]->params[p]);
             else
-                check_parameter(pe_resources[r], &pe_resources[r]->params[p]);
+                check_parameter(pe_registry[r], &pe_registry[r]->params[p]);
 }
 
 static bool known(const pe_resource *resource, const char *name)
@@ -290,15 +290,15 @@ static bool known(const pe_resource *resource, const char *name)
 static void every_described_parameter_is_known(void **state)
 {
     (void)state;
-    for (size_t r = 0; pe_resources[r] != NULL; r++) {
+    for (size_t r = 0; pe_registry[r] != NULL; r++) {
         const char *name;
         json_t *schema;
-        json_object_foreach(json_object_get(body_schema(pe_resources[r]->path), "properties"), name,
+        json_object_foreach(json_object_get(body_schema(pe_registry[r]->path), "properties"), name,
                             schema)
         {
-            if (!known(pe_resources[r], name))
+            if (!known(pe_registry[r], name))
                 fail_msg("%s of %s is described, and unknown to the program", name,
-                         pe_resources[r]->path);
+                         pe_registry[r]->path);
         }
     }
 }
@@ -308,14 +308,14 @@ static void every_described_parameter_is_known(void **state)
 static void every_format_is_described_for_every_resource(void **state)
 {
     (void)state;
-    for (size_t r = 0; pe_resources[r] != NULL; r++) {
+    for (size_t r = 0; pe_registry[r] != NULL; r++) {
         const json_t *post = json_object_get(
-            json_object_get(json_object_get(document, "paths"), pe_resources[r]->path), "post");
+            json_object_get(json_object_get(document, "paths"), pe_registry[r]->path), "post");
         const json_t *content = json_object_get(
             resolve(json_object_get(json_object_get(post, "responses"), "200")), "content");
         for (size_t f = 0; pe_formats[f] != NULL; f++)
             if (json_object_get(content, pe_formats[f]->media_type) == NULL)
-                fail_msg("%s does not describe %s", pe_resources[r]->path,
+                fail_msg("%s does not describe %s", pe_registry[r]->path,
                          pe_formats[f]->media_type);
     }
 }
@@ -339,7 +339,7 @@ static int load(void **state)
 {
     (void)state;
     json_error_t error;
-    document = json_loadb(pe_openapi_json, pe_openapi_json_bytes, 0, &error);
+    document = json_loadb(pe_openapi_data_json, pe_openapi_data_json_bytes, 0, &error);
     return document == NULL;
 }
 

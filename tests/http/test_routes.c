@@ -75,11 +75,11 @@ static void the_listing_names_every_resource_and_bound(void **state)
 {
     (void)state;
     reply answer = get(&server, "/v1");
-    for (size_t i = 0; pe_resources[i] != NULL; i++) {
+    for (size_t i = 0; pe_registry[i] != NULL; i++) {
         char quoted[128];
-        snprintf(quoted, sizeof quoted, "\"%s\"", pe_resources[i]->path);
+        snprintf(quoted, sizeof quoted, "\"%s\"", pe_registry[i]->path);
         if (strstr(answer.body, quoted) == NULL)
-            fail_msg("GET /v1 does not list %s", pe_resources[i]->path);
+            fail_msg("GET /v1 does not list %s", pe_registry[i]->path);
     }
     assert_non_null(strstr(answer.body, "max_elements"));
     assert_non_null(strstr(answer.body, "268435456"));

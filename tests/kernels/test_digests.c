@@ -65,7 +65,7 @@ static void append_array(const char *text, pe_buffer *body)
 
 static encoded plan(const line *l)
 {
-    const pe_resource *resource = pe_resource_find(l->path);
+    const pe_resource *resource = pe_registry_find(l->path);
     if (resource == NULL)
         fail_msg("%s: no such path", l->request);
     if (l->arrays[0] == '\0')
@@ -183,11 +183,11 @@ static void check_kernels(const line *l)
 
 static void check_text(const line *l)
 {
-    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++) {
-        assert_true(pe_number_select_variant((*v)->name));
+    for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
+        assert_true(pe_blocks_select((*v)->name));
         expect_digest(l, (*v)->name);
     }
-    assert_true(pe_number_select_variant("auto"));
+    assert_true(pe_blocks_select("auto"));
 }
 
 static void print_line(const line *l)

@@ -53,7 +53,7 @@ static const pe_dtype dtypes[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT1
 typedef struct trial {
     uint64_t planes[4][N_MAX];
     double amplitude_hi, amplitude_lo;
-    pe_wide amplitude;
+    pe_fixed128 amplitude;
     size_t n, rows, offset_rows;
     uint64_t first;
     bool counted; /* start is first * step, left to the kernel */
@@ -75,7 +75,7 @@ static void random_amplitude(trial *t)
     mpfr_init2(sum, 200);
     mpfr_set_d(sum, t->amplitude_hi, MPFR_RNDN);
     mpfr_add_d(sum, sum, t->amplitude_lo, MPFR_RNDN);
-    t->amplitude = pe_wide_from_mpfr(sum);
+    t->amplitude = pe_fixed128_from_mpfr(sum);
     mpfr_clear(sum);
 }
 
@@ -124,11 +124,11 @@ static void truth(const trial *t, pe_dtype dtype, size_t r, size_t i, double val
     const pe_u128 step = (pe_u128)t->planes[2][i] << 64 | t->planes[3][i];
     const pe_u128 at = start + step * r;
     const uint64_t phase[PE_PHASE_WORDS] = {0, (uint64_t)at, (uint64_t)(at >> 64)};
-    pe_wide wide[2];
-    pe_wide_sincos(phase, 0, &wide[0], &wide[1]);
+    pe_fixed128 wide[2];
+    pe_fixed128_sincos(phase, 0, &wide[0], &wide[1]);
     for (int k = 0; k < 2; k++) {
-        wide[k] = pe_wide_mul(&wide[k], &t->amplitude);
-        assert_true(pe_wide_round(&wide[k], dtype, &value[k]));
+        wide[k] = pe_fixed128_mul(&wide[k], &t->amplitude);
+        assert_true(pe_fixed128_round(&wide[k], dtype, &value[k]));
     }
 }
 
@@ -289,7 +289,7 @@ static void test_large_and_small_amplitudes(void **unused)
             mpfr_t x;
             mpfr_init2(x, 200);
             mpfr_set_d(x, amplitudes[a], MPFR_RNDN);
-            t.amplitude = pe_wide_from_mpfr(x);
+            t.amplitude = pe_fixed128_from_mpfr(x);
             mpfr_clear(x);
             for (size_t d = 0; d < PE_LEN(dtypes); d++)
                 try_variant(*k, &t, dtypes[d]);

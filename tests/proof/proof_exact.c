@@ -335,7 +335,7 @@ static void check_rope(tally *sums, const pe_rope_type *type)
     pe_rope rope = {0};
     pe_shared_wave shared = {0};
     pe_problem why;
-    if (e.status != PE_OK || pe_rope_read(&e.ask.values, &rope, &why) != PE_OK) {
+    if (e.status != PE_OK || pe_rope_params_read(&e.ask.values, &rope, &why) != PE_OK) {
         sums->refused++; /* parameters that do not go together */
     } else {
         const size_t variant = choose_variant();
@@ -345,7 +345,7 @@ static void check_rope(tally *sums, const pe_rope_type *type)
         of.formula = (truth_formula){theta_of_wave, type->amplitude, shared.wave, rope.formula, 1};
         check_subject(&of, variant);
         count_set(&of);
-        pe_shared_wave_unref(&shared);
+        pe_tables_wave_unref(&shared);
         pe_rope_free(&rope);
     }
     encoded_free(&e);

@@ -2,7 +2,7 @@
 /* proof_text.c - every float32 printed and read back: the fewest digits, and of those the nearest.
  *
  * All 2^31 magnitudes go through pe_numbers_print, by every variant, with either sign, and through
- * pe_numbers_scan. Each text is then judged by other means:
+ * pe_scan_numbers. Each text is then judged by other means:
  *
  *     it reads back         strtof gives the same bits
  *     no digit too many     the two decimals beside it with one digit fewer are outside of the
@@ -278,8 +278,8 @@ static bool negatives_are_alike(const uint32_t *bits, size_t n, size_t length)
 /* All variants print alike. */
 static void check_alike(uint32_t first, const uint32_t *bits, size_t n, size_t length)
 {
-    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++) {
-        (void)pe_number_select_variant((*v)->name);
+    for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
+        (void)pe_blocks_select((*v)->name);
         require(pe_numbers_print(PE_FLOAT32, bits, n, ',', other) == length &&
                     memcmp(text, other, length) == 0,
                 (*v)->name, first);
@@ -296,9 +296,9 @@ static void check_read(uint32_t first, const uint32_t *bits, size_t n, size_t le
     memcpy(other + 1, text, length);
     other[length + 1] = ']';
     const bool read =
-        pe_numbers_scan(other, length + 2, PE_FLOAT32, "x", n, &array, &used, &why) == PE_OK &&
+        pe_scan_numbers(other, length + 2, PE_FLOAT32, "x", n, &array, &used, &why) == PE_OK &&
         memcmp(array.data, bits, n * sizeof *bits) == 0;
-    require(read, "read back by pe_numbers_scan", first);
+    require(read, "read back by pe_scan_numbers", first);
     pe_array_free(&array);
 }
 

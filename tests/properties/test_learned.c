@@ -136,7 +136,7 @@ static void a_window_is_those_units_of_the_whole(void **state)
         encode(&pe_learned_interpolate, "name=wide&source_grid=3,13&target_grid=7,4"),
         encode_json(&pe_learned_lookup,
                     "{\"name\":\"wide\",\"attention_mask\":[[1,1,1,0],[0,1,1,1]],\"offset\":2}"),
-        encode_json(&pe_position_ids, "{\"input_ids\":[[4,1,9,2],[1,1,5,6]]}"),
+        encode_json(&pe_learned_position_ids, "{\"input_ids\":[[4,1,9,2],[1,1,5,6]]}"),
     };
     for (size_t p = 0; p < PE_LEN(plans); p++) {
         double *all = encoded_all(&plans[p], 0);

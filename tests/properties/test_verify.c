@@ -136,7 +136,7 @@ static pe_report ask_within(const pe_verify_limits *most, const planted *claim, 
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
     /* the report borrows names from the claim */
     report.first_bad.tensor = "";
-    pe_claim_free(&asked);
+    pe_verify_claim_free(&asked);
     pe_buffer_free(&body);
     return report;
 }
@@ -344,7 +344,7 @@ static void plant(random_source *random, const seed *const *which, size_t n, tal
         fail_case(random, &claim, &made, exact, &report, "not found");
     else
         *(first == 1 && is_planted(&report.findings[0], which, n) ? &out->found : &out->tied) += 1;
-    pe_report_free(&report);
+    pe_verify_report_free(&report);
     json_decref(claim.parameters);
     json_decref(made.parameters);
 }
@@ -449,7 +449,7 @@ static void sound_numbers_of_every_type_are_clean(void **state)
                     assert_string_equal(report.numerics, clean(&claim, &u, true, false, false)
                                                              ? "exact"
                                                              : "float32");
-                    pe_report_free(&report);
+                    pe_verify_report_free(&report);
                     json_decref(claim.parameters);
                     json_decref(made.parameters);
                     asked++;
@@ -477,7 +477,7 @@ static void noise_is_not_explained(void **state)
                 fail_case(&random, &claim, &claim, false, &report, "noise is explained");
             assert_true(report.pairs_tried && report.complete);
             assert_true(report.first_bad.any);
-            pe_report_free(&report);
+            pe_verify_report_free(&report);
             json_decref(claim.parameters);
         }
 }
@@ -509,9 +509,9 @@ static void a_search_ends_when_nobody_waits_for_it(void **state)
         assert_false(report.complete);
         assert_true(report.hypotheses <= most && report.hypotheses < whole.hypotheses);
         assert_true(report.first_bad.any); /* which no search is needed for */
-        pe_report_free(&report);
+        pe_verify_report_free(&report);
     }
-    pe_report_free(&whole);
+    pe_verify_report_free(&whole);
     json_decref(claim.parameters);
 }
 

@@ -65,14 +65,14 @@ pe_cache_stats counted_stats(pe_cache *cache)
 int counted_touch(pe_cache *cache, const char *name, size_t bytes)
 {
     counted_wish wish = {name, bytes};
-    pe_entry *entry = NULL;
+    pe_cache_entry *entry = NULL;
     pe_problem why = {0};
     int hit = -1;
     assert_int_equal(
         pe_cache_get(cache, name, strlen(name), counted_fill, &wish, &entry, &hit, &why), PE_OK);
-    const counted_value *value = pe_entry_value(entry);
+    const counted_value *value = pe_cache_entry_value(entry);
     assert_string_equal(value->name, name);
-    pe_entry_unref(entry);
+    pe_cache_entry_unref(entry);
     return hit;
 }
 

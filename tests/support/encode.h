@@ -9,7 +9,7 @@
 typedef struct encoded {
     pe_status status; /* of reading or planning; why tells more */
     pe_problem why;
-    pe_ask ask;
+    pe_query ask;
     pe_tables *tables; /* its own, or NULL */
     pe_plan plan;
 } encoded;

@@ -27,7 +27,7 @@ static bool has_kernels(const char *name)
 
 static bool has_text(const char *name)
 {
-    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++)
+    for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++)
         if (strcmp((*v)->name, name) == 0)
             return true;
     return false;

@@ -18,7 +18,7 @@ static void a_hit_returns_the_pointer_of_the_miss(void **state)
     (void)state;
     pe_cache *cache = counted_cache_make((size_t)1 << 20);
     counted_wish wish = {"rows", 100};
-    pe_entry *first = NULL, *second = NULL;
+    pe_cache_entry *first = NULL, *second = NULL;
     pe_problem why = {0};
     int hit = -1;
     assert_null(pe_cache_peek(cache, "key", 3));
@@ -27,18 +27,18 @@ static void a_hit_returns_the_pointer_of_the_miss(void **state)
     assert_int_equal(pe_cache_get(cache, "key", 3, counted_fill, &wish, &second, &hit, &why),
                      PE_OK);
     assert_int_equal(hit, 1);
-    pe_entry *third = pe_cache_peek(cache, "key", 3);
-    assert_ptr_equal(pe_entry_value(first), pe_entry_value(second));
-    assert_ptr_equal(pe_entry_value(first), pe_entry_value(third));
+    pe_cache_entry *third = pe_cache_peek(cache, "key", 3);
+    assert_ptr_equal(pe_cache_entry_value(first), pe_cache_entry_value(second));
+    assert_ptr_equal(pe_cache_entry_value(first), pe_cache_entry_value(third));
     assert_int_equal(atomic_load(&counted_fills), 1);
 
     const pe_cache_stats stats = counted_stats(cache);
     assert_int_equal(stats.hits, 2);
     assert_int_equal(stats.misses, 1);
     assert_int_equal(stats.entries, 1);
-    pe_entry_unref(first);
-    pe_entry_unref(second);
-    pe_entry_unref(third);
+    pe_cache_entry_unref(first);
+    pe_cache_entry_unref(second);
+    pe_cache_entry_unref(third);
     counted_cache_free(cache);
 }
 
@@ -57,15 +57,15 @@ static void keys_are_compared_whole(void **state)
             char name[8];
             snprintf(name, sizeof name, "k%zu", k);
             counted_wish wish = {name, 1};
-            pe_entry *entry = NULL;
+            pe_cache_entry *entry = NULL;
             pe_problem why = {0};
             int hit = -1;
             assert_int_equal(pe_cache_get(cache, keys[k].bytes, keys[k].n, counted_fill, &wish,
                                           &entry, &hit, &why),
                              PE_OK);
             assert_int_equal(hit, (int)pass);
-            assert_string_equal(((const counted_value *)pe_entry_value(entry))->name, name);
-            pe_entry_unref(entry);
+            assert_string_equal(((const counted_value *)pe_cache_entry_value(entry))->name, name);
+            pe_cache_entry_unref(entry);
         }
     }
     counted_cache_free(cache);
@@ -151,7 +151,7 @@ static void an_entry_that_somebody_holds_is_not_evicted(void **state)
     (void)state;
     pe_cache *cache = counted_cache_make(8000);
     counted_wish wish = {"A", 1000};
-    pe_entry *held = NULL;
+    pe_cache_entry *held = NULL;
     pe_problem why = {0};
     assert_int_equal(pe_cache_get(cache, "A", 1, counted_fill, &wish, &held, NULL, &why), PE_OK);
     assert_true(counted_stats(cache).held >= 1000);
@@ -162,9 +162,9 @@ static void an_entry_that_somebody_holds_is_not_evicted(void **state)
         assert_true(atomic_load(&counted_bytes) <= counted_stats(cache).bytes);
     }
     assert_int_equal(counted_touch(cache, "A", 1000), 1);
-    pe_entry_unref(pe_entry_ref(held));
+    pe_cache_entry_unref(pe_cache_entry_ref(held));
     assert_true(counted_stats(cache).held >= 1000);
-    pe_entry_unref(held);
+    pe_cache_entry_unref(held);
     assert_int_equal(counted_stats(cache).held, 0);
     for (int k = 0; k < 100; k++) {
         char name[32];
@@ -182,7 +182,7 @@ static void what_does_not_fit_beside_what_is_held_is_not_even_filled(void **stat
     (void)state;
     enum { N = 200 };
     pe_cache *cache = counted_cache_make(40000);
-    pe_entry *held[N];
+    pe_cache_entry *held[N];
     pe_problem why = {0};
     size_t kept = 0, refused = 0;
     for (int k = 0; k < N; k++) {
@@ -204,7 +204,7 @@ static void what_does_not_fit_beside_what_is_held_is_not_even_filled(void **stat
     assert_true(kept > 30 && refused > 100);
     assert_true(counted_stats(cache).held > 38000); /* nearly all */
     for (int k = 0; k < N; k++)
-        pe_entry_unref(held[k]);
+        pe_cache_entry_unref(held[k]);
     assert_int_equal(counted_stats(cache).held, 0);
     assert_int_equal(counted_touch(cache, "large", 9000), 0); /* all is as it was */
     assert_int_equal(counted_touch(cache, "large", 9000), 1);
@@ -216,7 +216,7 @@ static void what_is_handed_out_but_not_kept_is_counted(void **state)
     (void)state;
     pe_cache *cache = counted_cache_make(40000);
     counted_wish wish = {"large", 20000};
-    pe_entry *held = NULL;
+    pe_cache_entry *held = NULL;
     pe_problem why = {0};
     assert_int_equal(pe_cache_get(cache, "large", 5, counted_fill, &wish, &held, NULL, &why),
                      PE_OK);
@@ -224,7 +224,7 @@ static void what_is_handed_out_but_not_kept_is_counted(void **state)
     assert_true(stats.loose >= 20000);
     assert_int_equal(stats.held, 0);
     assert_int_equal(stats.entries, 0);
-    pe_entry_unref(held);
+    pe_cache_entry_unref(held);
     assert_int_equal(counted_stats(cache).loose, 0);
     counted_cache_free(cache);
 }
@@ -239,11 +239,11 @@ static void room_is_as_large_as_the_value_once_that_is_known(void **state)
     for (int k = 0; k < 8; k++) {
         char name[2] = {(char)('a' + k), '\0'};
         counted_wish wish = {name, 100};
-        pe_entry *entry = NULL;
+        pe_cache_entry *entry = NULL;
         assert_int_equal(
             pe_cache_get_bounded(cache, name, 1, 9000, counted_fill, &wish, &entry, NULL, &why),
             PE_OK);
-        pe_entry_unref(entry);
+        pe_cache_entry_unref(entry);
     }
     assert_int_equal(counted_stats(cache).bytes, empty + 8 * (overhead + 100));
     assert_int_equal(counted_stats(cache).evictions, 0);

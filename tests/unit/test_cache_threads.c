@@ -38,7 +38,7 @@ struct caller {
     struct flight *flight;
     pe_status status;
     pe_problem why;
-    pe_entry *entry;
+    pe_cache_entry *entry;
     int hit;
 };
 
@@ -72,7 +72,8 @@ static void check_shared_flight(size_t bytes_max, size_t kept)
     int hits = 0;
     for (size_t t = 0; t < THREADS; t++) {
         assert_int_equal(callers[t].status, PE_OK);
-        assert_ptr_equal(pe_entry_value(callers[t].entry), pe_entry_value(callers[0].entry));
+        assert_ptr_equal(pe_cache_entry_value(callers[t].entry),
+                         pe_cache_entry_value(callers[0].entry));
         hits += callers[t].hit;
     }
     assert_int_equal(hits, THREADS - 1);
@@ -82,7 +83,7 @@ static void check_shared_flight(size_t bytes_max, size_t kept)
     assert_int_equal(stats.waits, THREADS - 1);
     assert_int_equal(stats.entries, kept);
     for (size_t t = 0; t < THREADS; t++)
-        pe_entry_unref(callers[t].entry);
+        pe_cache_entry_unref(callers[t].entry);
     counted_cache_free(flight.cache);
 }
 
@@ -146,15 +147,15 @@ static pe_status fill_or_fail(void *context, void **out, size_t *bytes, pe_probl
 static void *load_cache(void *argument)
 {
     struct load *load = argument;
-    pe_entry *held[16] = {0};
+    pe_cache_entry *held[16] = {0};
     for (int i = 0; i < 4000 && load->complaint == NULL; i++) {
         const uint64_t random = random_bits(&load->random);
         char name[16];
         snprintf(name, sizeof name, "key-%u", (unsigned)(random % 500));
         counted_wish wish = {name, (size_t)(random >> 40) % 9000};
-        pe_entry **slot = &held[random >> 60];
+        pe_cache_entry **slot = &held[random >> 60];
         pe_problem why = {0};
-        pe_entry_unref(*slot);
+        pe_cache_entry_unref(*slot);
         *slot = NULL;
         const pe_status status =
             load->bounded ? pe_cache_get_bounded(load->cache, name, strlen(name), wish.bytes,
@@ -162,7 +163,7 @@ static void *load_cache(void *argument)
                           : pe_cache_get(load->cache, name, strlen(name), fill_or_fail, &wish, slot,
                                          NULL, &why);
         if (status == PE_OK && *slot != NULL &&
-            strcmp(((const counted_value *)pe_entry_value(*slot))->name, name) != 0)
+            strcmp(((const counted_value *)pe_cache_entry_value(*slot))->name, name) != 0)
             load->complaint = "a key gave another key's value";
         if (status != PE_OK && strcmp(why.detail, name) != 0)
             load->complaint = "a problem came from another key";
@@ -173,7 +174,7 @@ static void *load_cache(void *argument)
             load->complaint = "there is more than the budget";
     }
     for (size_t h = 0; h < 16; h++)
-        pe_entry_unref(held[h]);
+        pe_cache_entry_unref(held[h]);
     return NULL;
 }
 

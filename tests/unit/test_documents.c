@@ -10,7 +10,7 @@
 #include "support/fake.h"
 
 /* The listing shows these instead of the program's resources. */
-const pe_resource *const pe_resources[] = {&fake_table, &fake_transform, NULL};
+const pe_resource *const pe_registry[] = {&fake_table, &fake_transform, NULL};
 
 static json_t *parse(pe_buffer *text)
 {

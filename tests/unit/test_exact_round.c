@@ -141,7 +141,7 @@ static void test_powf(void **unused)
 /* ---- 128-bit arithmetic --------------------------------------------------------------------- */
 
 /* The relative error of wide, in units of its last place, against want. */
-static double units_off(const pe_wide *wide, mpfr_srcptr want)
+static double units_off(const pe_fixed128 *wide, mpfr_srcptr want)
 {
     mpfr_t x;
     mpfr_init2(x, 400);
@@ -168,8 +168,8 @@ static void test_wide_error_bound(void **unused)
         uint64_t phase[3] = {next(), next(), next()};
         if (k % 4 == 0) /* close to a quarter turn */
             phase[2] = (uint64_t)below(4) << 62 | next() >> (2 + below(62));
-        pe_wide s, c;
-        pe_wide_sincos(phase, 0, &s, &c);
+        pe_fixed128 s, c;
+        pe_fixed128_sincos(phase, 0, &s, &c);
         mpfr_const_pi(angle, MPFR_RNDN);
         mpfr_set_ui(sine, 0, MPFR_RNDN);
         for (int w = 2; w >= 0; w--) {

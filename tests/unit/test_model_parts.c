@@ -80,10 +80,10 @@ static void every_part_has_its_parameters(void **state)
         pe_buffer text = {0};
         pe_problem why = {0};
         pe_model *model = NULL;
-        if (pe_config_resolve(parts[p].config, strlen(parts[p].config), &limits, &model, &why) !=
-            PE_OK)
+        if (pe_model_report_resolve(parts[p].config, strlen(parts[p].config), &limits, &model,
+                                    &why) != PE_OK)
             fail_msg("%s: %s: %s", parts[p].config, why.where, why.detail);
-        const pe_values *values = pe_model_part_find(model, pe_resource_find(parts[p].path));
+        const pe_values *values = pe_model_part_find(model, pe_registry_find(parts[p].path));
         if ((values != NULL) != (parts[p].parameters != NULL))
             fail_msg("%s: %s is %s", parts[p].config, parts[p].path,
                      values != NULL ? "there" : "not there");

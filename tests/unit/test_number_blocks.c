@@ -45,8 +45,8 @@ static void check(pe_dtype dtype, const char *data, size_t n, char separator)
 {
     static char wanted[MOST * PE_NUMBER_TEXT_MAX], got[MOST * PE_NUMBER_TEXT_MAX];
     size_t bytes = print_singly(dtype, data, n, separator, wanted);
-    for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++) {
-        assert_true(pe_number_select_variant((*v)->name));
+    for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
+        assert_true(pe_blocks_select((*v)->name));
         size_t written = pe_numbers_print(dtype, data, n, separator, got);
         if (written != bytes || memcmp(got, wanted, bytes) != 0)
             show_difference((*v)->name, dtype, data, n);
@@ -235,7 +235,7 @@ static void nothing_else_is_touched(void **unused)
     uint64_t seed = 4;
     for (size_t n = 1; n < 40; n++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++)
-            for (const pe_number_blocks *const *v = pe_number_blocks_all(); *v != NULL; v++) {
+            for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
                 guarded in = guard_make(n * pe_dtype_bytes(dtypes[d]), 0);
                 guarded out = guard_make(n * PE_NUMBER_TEXT_MAX, 0);
                 if (n % 2)
@@ -243,7 +243,7 @@ static void nothing_else_is_touched(void **unused)
                 else
                     for (size_t i = 0; i < in.bytes; i++)
                         in.data[i] = (unsigned char)random_bits(&seed);
-                assert_true(pe_number_select_variant((*v)->name));
+                assert_true(pe_blocks_select((*v)->name));
                 pe_numbers_print(dtypes[d], in.data, n, ',', (char *)out.data);
                 guard_check(&in, "input");
                 guard_check(&out, "output");
@@ -255,17 +255,17 @@ static void nothing_else_is_touched(void **unused)
 static void selection(void **unused)
 {
     (void)unused;
-    const pe_number_blocks *const *all = pe_number_blocks_all(), *best = NULL;
+    const pe_blocks *const *all = pe_blocks_all(), *best = NULL;
     for (; *all != NULL; all++) {
         best = *all;
-        assert_true(pe_number_select_variant(best->name));
-        assert_ptr_equal(pe_number_blocks_get(), best);
+        assert_true(pe_blocks_select(best->name));
+        assert_ptr_equal(pe_blocks_get(), best);
     }
-    assert_true(pe_number_select_variant("baseline"));
-    assert_false(pe_number_select_variant("v5"));
-    assert_string_equal(pe_number_blocks_get()->name, "baseline");
-    assert_true(pe_number_select_variant("auto"));
-    assert_ptr_equal(pe_number_blocks_get(), best);
+    assert_true(pe_blocks_select("baseline"));
+    assert_false(pe_blocks_select("v5"));
+    assert_string_equal(pe_blocks_get()->name, "baseline");
+    assert_true(pe_blocks_select("auto"));
+    assert_ptr_equal(pe_blocks_get(), best);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static pe_scan scan(const char *text, double *value, size_t *used)
     char *copy = malloc(bytes + (bytes == 0));
     assert_non_null(copy);
     memcpy(copy, text, bytes);
-    pe_scan result = pe_number_scan(copy, bytes, value, used);
+    pe_scan result = pe_scan_number(copy, bytes, value, used);
     free(copy);
     return result;
 }
@@ -36,7 +36,7 @@ static void check_in_array(const char *text, double wanted)
     memcpy(copy, before, sizeof before - 1);
     memcpy(copy + sizeof before - 1, text, bytes);
     memcpy(copy + all - (sizeof after - 1), after, sizeof after - 1);
-    const pe_status status = pe_numbers_scan(copy, all, PE_FLOAT64, "x", 100, &array, &used, &why);
+    const pe_status status = pe_scan_numbers(copy, all, PE_FLOAT64, "x", 100, &array, &used, &why);
     free(copy);
     if (isinf(wanted)) {
         assert_int_equal(status, PE_MALFORMED_REQUEST);
@@ -294,7 +294,7 @@ static void stops_at_the_end(void **unused)
     }
     double value = 0;
     size_t used = 0;
-    assert_int_equal(pe_number_scan("12345678", 5, &value, &used), PE_SCAN_OK);
+    assert_int_equal(pe_scan_number("12345678", 5, &value, &used), PE_SCAN_OK);
     assert_true(value == 12345 && used == 5);
 }
 

@@ -19,7 +19,7 @@ static void set_pair(mpfr_ptr out, pe_pair x)
     mpfr_add_d(out, out, x.lo, MPFR_RNDN);
 }
 
-static void set_wide(mpfr_ptr out, const pe_wide *x)
+static void set_wide(mpfr_ptr out, const pe_fixed128 *x)
 {
     mpfr_set_ui(out, (uint64_t)(x->m >> 64), MPFR_RNDN);
     mpfr_mul_2ui(out, out, 64, MPFR_RNDN);
@@ -62,7 +62,7 @@ static void exponentials_are_good_to_104_bits(void **state)
                                                : random_pair(&random, most[round % 6]);
         if (t.hi < 0)
             t = (pe_pair){-t.hi, -t.lo};
-        const pe_wide x = pe_wide_exp(t);
+        const pe_fixed128 x = pe_fixed128_exp(t);
         set_wide(got, &x);
         set_pair(wanted, t);
         mpfr_neg(wanted, wanted, MPFR_RNDN);
@@ -72,7 +72,7 @@ static void exponentials_are_good_to_104_bits(void **state)
                      t.hi, t.lo, error_bits(got, wanted));
     }
     mpfr_clears(got, wanted, (mpfr_ptr)NULL);
-    assert_true(pe_wide_exp((pe_pair){1101, 0}).m == 0);
+    assert_true(pe_fixed128_exp((pe_pair){1101, 0}).m == 0);
 }
 
 static void pairs_are_good_to_103_bits(void **state)
@@ -161,7 +161,7 @@ static void slow_softmax(const pe_pair *score, size_t n, pe_dtype dtype, double 
 static void check_row(const pe_pair *score, size_t n, const char *what)
 {
     for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
-        static pe_wide weight[MOST];
+        static pe_fixed128 weight[MOST];
         double wanted[MOST];
         unsigned char got[MOST * 8];
         pe_softmax(score, n, dtype, weight, got);

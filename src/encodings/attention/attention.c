@@ -33,7 +33,7 @@ pe_status pe_attention_fill(const pe_plan *plan, size_t t, size_t first, size_t 
     const size_t keys = attention->keys, bytes = keys * pe_dtype_bytes(dtype);
     double *scratch = malloc(attention->scratch * sizeof *scratch);
     pe_pair *score = malloc(keys * sizeof *score);
-    pe_wide *weight = malloc(keys * sizeof *weight);
+    pe_fixed128 *weight = malloc(keys * sizeof *weight);
     pe_status status = PE_OK;
     if (scratch == NULL || score == NULL || weight == NULL)
         status = pe_fail_memory(why);

@@ -213,7 +213,7 @@ static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_
  * Shapes    input_ids [n] or [batch, n] -> the same; attention_mask without the past tokens.
  * Errors    INVALID_PARAMETER: both rules at once, a mask that is none.
  */
-const pe_resource pe_position_ids = {
+const pe_resource pe_learned_position_ids = {
     .path = "/v1/position-ids",
     .encoding = "learned",
     .name = "position-ids",

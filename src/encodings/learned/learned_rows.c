@@ -24,8 +24,8 @@ static const pe_param params[] = {
     PE_PARAM_NUMERICS_EXACT,
 };
 
-/* ---- what the resources share -----------------------------------------------------------------
- */
+/* ---- what the
+ * resources share ----------------------------------------------------------------- */
 
 /* Without memory nothing is suggested. */
 static const char *nearest_table(const char *name, const pe_learned *learned)
@@ -127,8 +127,8 @@ void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtyp
         pe_dtype_store(dtype, pe_dtype_load(rows->dtype, in + i * from), at + i * to);
 }
 
-/* ---- the rows -----------------------------------------------------------------------------------
- */
+/* ----
+ * the rows ----------------------------------------------------------------------------------- */
 
 typedef struct state {
     const pe_array *rows;

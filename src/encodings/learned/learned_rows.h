@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* learned_rows.h - what the resources of learned tables share: which table, which rows, which type.
- */
+/* learned_rows.h - what the resources of learned tables share: which table, which
+ * rows, which type. */
 #ifndef PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 #define PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 
@@ -23,7 +23,7 @@
     }
 #define PE_LEARNED_DTYPE                                                                           \
     {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .optional = true, .choices = pe_dtype_choices,    \
+        .name = "dtype", .kind = PE_KIND_CHOICE, .optional = true, .choices = pe_plan_dtypes,      \
         .fallback_text = "that of the table",                                                      \
         .help = "Element type of the numbers; each is rounded to it once.", .example = "float32"   \
     }

@@ -93,7 +93,7 @@ pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_ali
 void pe_alibi_heads_free(pe_alibi_heads *heads)
 {
     pe_positions_free(&heads->chosen);
-    pe_shared_numbers_unref(&heads->shared);
+    pe_tables_numbers_unref(&heads->shared);
     *heads = (pe_alibi_heads){0};
 }
 

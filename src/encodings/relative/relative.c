@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* relative.c - what tables of relative positions share: lengths, and rows that repeat each other.
- */
+/* relative.c - what tables of relative positions share: lengths, and rows that
+ * repeat each other. */
 #include "encodings/relative/relative.h"
 
 #include <string.h>

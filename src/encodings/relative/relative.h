@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* relative.h - what tables of relative positions share: lengths, and rows that repeat each other.
- */
+/* relative.h - what tables of relative positions share: lengths, and rows that
+ * repeat each other. */
 #ifndef PE_ENCODINGS_RELATIVE_RELATIVE_H
 #define PE_ENCODINGS_RELATIVE_RELATIVE_H
 

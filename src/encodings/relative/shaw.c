@@ -19,8 +19,8 @@ static const pe_param params[] = {
     PE_PARAM_NUMERICS_EXACT,
 };
 
-/* ---- the clipping -------------------------------------------------------------------------------
- */
+/* ----
+ * the clipping ------------------------------------------------------------------------------- */
 
 /* max_relative_position, where present, becomes the two sides. */
 static pe_status split(pe_values *values, pe_problem *why)
@@ -100,8 +100,8 @@ pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_
     return zones;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ----
+ * the table ---------------------------------------------------------------------------------- */
 
 typedef struct state {
     pe_relative table;

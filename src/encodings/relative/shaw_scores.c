@@ -38,8 +38,8 @@ static void free_state(void *of)
     free(s);
 }
 
-/* ---- a run of scores ----------------------------------------------------------------------------
- */
+/* ---- a run
+ * of scores ---------------------------------------------------------------------------- */
 
 /* Scratch of one fill. */
 typedef struct worker {
@@ -98,8 +98,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return PE_OK;
 }
 
-/* ---- planning -----------------------------------------------------------------------------------
- */
+/* ---- planning ---- */
 
 static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
 {

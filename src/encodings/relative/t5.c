@@ -49,7 +49,7 @@ _Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
 static void free_state(void *of)
 {
     state *s = of;
-    pe_buckets_free(&s->buckets);
+    pe_t5_buckets_free(&s->buckets);
     free(s);
 }
 
@@ -66,7 +66,7 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
     const state *s = of;
     int32_t *to = (int32_t *)(void *)out; /* out is aligned, and so is every element */
     for (int64_t left = (int64_t)n, same; left > 0; left -= same, relative += same) {
-        const int32_t bucket = pe_bucket_of(&s->buckets, relative, &same);
+        const int32_t bucket = pe_t5_bucket_of(&s->buckets, relative, &same);
         const int32_t element = s->span != 0 ? row_of(bucket, s->span) : bucket;
         same = same < left ? same : left;
         for (int64_t i = 0; i < same; i++)
@@ -92,7 +92,7 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
     if (status == PE_OK)
         status = check_span(values, variant, why);
     if (status == PE_OK)
-        status = pe_buckets_read(values, variant, why);
+        status = pe_t5_buckets_read(values, variant, why);
     if (status != PE_OK)
         return status;
     const size_t keys = (size_t)pe_values_int(values, "key_length");
@@ -110,9 +110,9 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
     s->table.run = run;
     s->span =
         pe_values_present(values, "att_span") ? (int32_t)pe_values_int(values, "att_span") : 0;
-    status = pe_buckets_make(values, variant, keys, &s->buckets, why);
+    status = pe_t5_buckets_make(values, variant, keys, &s->buckets, why);
     if (status == PE_OK)
-        pe_buckets_warn(values, variant, &s->buckets, keys, out);
+        pe_t5_buckets_warn(values, variant, &s->buckets, keys, out);
     return status;
 }
 

@@ -54,7 +54,7 @@ enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT
  * form).
  * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
  */
-pe_status pe_buckets_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * How distances fall into buckets: distance n < exact is bucket n; n >= exact is bucket `base` +
@@ -77,15 +77,15 @@ typedef struct pe_buckets {
  * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
  *           there would be more than PE_T5_BUCKETS_MAX edges. INTERNAL (memory).
  */
-pe_status pe_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
-                          pe_problem *why) PE_MUST_CHECK;
-void pe_buckets_free(pe_buckets *buckets);
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+                             pe_problem *why) PE_MUST_CHECK;
+void pe_t5_buckets_free(pe_buckets *buckets);
 
 /**
  * The bucket of a relative position (key - query); *same: it is that of relative, relative + 1, ...
  * (so many of them, at least 1).
  */
-int32_t pe_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same);
+int32_t pe_t5_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same);
 
 /**
  * Warn where the published code computes other buckets than the formula has: its float32
@@ -94,7 +94,7 @@ int32_t pe_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same)
  *
  * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
  */
-void pe_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
-                     size_t keys, pe_plan *plan);
+void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
+                        size_t keys, pe_plan *plan);
 
 #endif

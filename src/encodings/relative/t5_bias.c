@@ -45,7 +45,7 @@ _Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
 static void free_state(void *of)
 {
     state *s = of;
-    pe_buckets_free(&s->buckets);
+    pe_t5_buckets_free(&s->buckets);
     pe_array_free(&s->weights);
     free(s);
 }
@@ -56,7 +56,7 @@ static void run(const void *of, size_t head, int64_t relative, size_t n, unsigne
     const size_t heads = s->weights.shape.dim[1], bytes = s->table.bytes;
     const unsigned char *weights = s->weights.data;
     for (int64_t left = (int64_t)n, same; left > 0; left -= same, relative += same) {
-        const size_t bucket = (size_t)pe_bucket_of(&s->buckets, relative, &same);
+        const size_t bucket = (size_t)pe_t5_bucket_of(&s->buckets, relative, &same);
         same = same < left ? same : left;
         pe_relative_repeat(weights + (bucket * heads + head) * bytes, bytes, (size_t)same, out);
         out += (size_t)same * bytes;
@@ -81,7 +81,7 @@ static pe_status make_state(pe_values *values, size_t queries, size_t keys, stat
     s->weights = pe_values_take(values, "weights");
     s->table = pe_relative_make(queries, keys, pe_dtype_bytes(s->weights.dtype));
     s->table.run = run;
-    return pe_buckets_make(values, pe_values_choice(values, "variant"), keys, &s->buckets, why);
+    return pe_t5_buckets_make(values, pe_values_choice(values, "variant"), keys, &s->buckets, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -93,7 +93,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     const size_t variant = pe_values_choice(values, "variant");
     pe_status status = pe_relative_lengths(values, queries, "query_length", why);
     if (status == PE_OK)
-        status = pe_buckets_read(values, variant, why);
+        status = pe_t5_buckets_read(values, variant, why);
     if (status == PE_OK)
         status = check_weights(values, why);
     if (status != PE_OK)
@@ -111,7 +111,7 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     out->fill = pe_relative_fill;
     status = make_state(values, (size_t)queries, keys, s, why);
     if (status == PE_OK)
-        pe_buckets_warn(values, variant, &s->buckets, keys, out);
+        pe_t5_buckets_warn(values, variant, &s->buckets, keys, out);
     return status;
 }
 

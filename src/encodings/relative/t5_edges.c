@@ -141,8 +141,8 @@ static pe_status make_deberta(int64_t num_buckets, int64_t max_distance, int64_t
     return mid == 1 ? PE_OK : make_edges(&s, 0, PE_T5_BUCKETS_MAX + 1, farthest, out, why);
 }
 
-pe_status pe_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
-                          pe_problem *why)
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+                             pe_problem *why)
 {
     const int64_t num_buckets = pe_values_int(values, "num_buckets");
     const int64_t max_distance = pe_values_int(values, "max_distance");
@@ -153,7 +153,7 @@ pe_status pe_buckets_make(const pe_values *values, size_t variant, size_t keys, 
                : make_t5(num_buckets, max_distance, bidirectional, farthest, out, why);
 }
 
-void pe_buckets_free(pe_buckets *buckets)
+void pe_t5_buckets_free(pe_buckets *buckets)
 {
     free(buckets->edge);
     *buckets = (pe_buckets){0};
@@ -173,7 +173,7 @@ static size_t edges_passed(const pe_buckets *b, int64_t distance)
     return low;
 }
 
-int32_t pe_bucket_of(const pe_buckets *b, int64_t relative, int64_t *same)
+int32_t pe_t5_bucket_of(const pe_buckets *b, int64_t relative, int64_t *same)
 {
     const bool after = relative > 0;
     const int64_t distance = after ? relative : -relative;

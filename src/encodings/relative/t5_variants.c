@@ -22,7 +22,7 @@ static const struct variant {
     [PE_T5_VARIANT_DEBERTA] = {"deberta", 32, 128, true, false, false},
 };
 
-pe_status pe_buckets_read(pe_values *values, size_t variant, pe_problem *why)
+pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
     if (!pe_values_present(values, "num_buckets"))
@@ -35,8 +35,8 @@ pe_status pe_buckets_read(pe_values *values, size_t variant, pe_problem *why)
                    "bidirectional=false is read by variant=t5 only; %s looks both ways", v->name);
 }
 
-/* ---- the reference, with every step rounded to float32 ----------------------------------------
- */
+/* ---- the reference, with every step rounded
+ * to float32 ---------------------------------------- */
 
 /* ln(x), correctly rounded to `bits`. */
 static double logarithm(double x, mpfr_prec_t bits)
@@ -89,8 +89,7 @@ static int64_t reference_bucket(const reference *r, int64_t distance)
     return bucket < r->last ? bucket : r->last;
 }
 
-/* ---- warnings ----------------------------------------------------------------------------------
- */
+/* ---- warnings ---- */
 
 /* On either side of the edges, where a float32 may err. */
 static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t keys, pe_plan *plan)
@@ -103,7 +102,7 @@ static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t 
                 continue;
             int64_t same;
             checked = d;
-            const int64_t bucket = pe_bucket_of(buckets, -d, &same),
+            const int64_t bucket = pe_t5_bucket_of(buckets, -d, &same),
                           theirs = reference_bucket(r, d);
             if (bucket == theirs)
                 continue;
@@ -120,8 +119,8 @@ static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t 
                      r->variant->name, (long long)at, (long long)got, (long long)wanted, others);
 }
 
-void pe_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
-                     size_t keys, pe_plan *plan)
+void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
+                        size_t keys, pe_plan *plan)
 {
     const struct variant *v = &variants[variant];
     if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rope.h - what the rope resources share: their parameters, the types of scaling, frequency sets.
- */
+/* rope.h - what the rope resources share: their parameters, the types of
+ * scaling, frequency sets. */
 #ifndef PE_ENCODINGS_ROPE_ROPE_H
 #define PE_ENCODINGS_ROPE_ROPE_H
 
@@ -110,13 +110,13 @@ typedef struct pe_rope {
  * partial_rotary_factor, seq_len: part of the canonical form) and read them. head_dim is present.
  * Errors  INVALID_PARAMETER, MISSING_PARAMETER (a key the type needs).
  */
-pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_params_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
 
 /** A formula of `type` with no keys yet and room for n_list numbers; all pairs turn. NULL when
  * memory ran out. */
-pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
-                                      size_t n_list, size_t *bytes);
+pe_rope_formula *pe_rope_waves_formula(const pe_rope_type *type, double theta, size_t dim,
+                                       size_t n_list, size_t *bytes);
 
 static inline bool pe_rope_has(const pe_rope_formula *formula, pe_rope_key key)
 {
@@ -124,8 +124,9 @@ static inline bool pe_rope_has(const pe_rope_formula *formula, pe_rope_key key)
 }
 
 /** pe_fail about a value, whose place is "rope_parameters/factor" when the client put it there. */
-pe_status pe_rope_fail(const pe_values *values, pe_status status, const char *name, pe_problem *why,
-                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+pe_status pe_rope_params_fail(const pe_values *values, pe_status status, const char *name,
+                              pe_problem *why, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /** What multiplies sines and cosines. */
 typedef enum pe_rope_amplitude {
@@ -138,10 +139,10 @@ typedef enum pe_rope_amplitude {
 /** The frequency set of a rotation, and that of its unscaled frequencies (type default). */
 pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
                        pe_shared_wave *out, pe_problem *why) PE_MUST_CHECK;
-pe_status pe_rope_unscaled_wave(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
-                                pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_waves_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
+                                 pe_problem *why) PE_MUST_CHECK;
 
 /** A, correctly rounded to float64. */
-double pe_rope_attention_factor(const pe_rope *rope);
+double pe_rope_waves_attention_factor(const pe_rope *rope);
 
 #endif

@@ -27,7 +27,7 @@ pe_rope_axes *pe_rope_axes_make(size_t n, size_t pairs, const unsigned char *axi
     return axes;
 }
 
-pe_status pe_rope_check_axes(const pe_rope_axes *axes, const char *name,
+pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
                              const pe_positions *positions, pe_problem *why)
 {
     if (positions->shape.ndim < 2)
@@ -46,8 +46,7 @@ pe_status pe_rope_check_axes(const pe_rope_axes *axes, const char *name,
         axes->n, positions->shape.dim[0]);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 /* Rows made at once, and the frequencies in them: scratch of some hundred KiB. */
 #define CHUNK_ROWS 256
@@ -199,10 +198,10 @@ pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
     return status;
 }
 
-/* ---- rows, one after the other ------------------------------------------------------------------
- */
+/* ---- rows, one after
+ * the other ------------------------------------------------------------------ */
 
-pe_status pe_axes_rows_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
+pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
                             const pe_shared_wave *wave, const pe_positions *positions,
                             pe_problem *why)
 {
@@ -234,7 +233,7 @@ static void mix(pe_axes_rows *rows, size_t axis, size_t r)
     }
 }
 
-pe_status pe_axes_rows_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
+pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why)
 {
     if (rows->axes == NULL)
@@ -248,7 +247,7 @@ pe_status pe_axes_rows_load(pe_axes_rows *rows, size_t first, size_t most, size_
     return PE_OK;
 }
 
-void pe_axes_rows_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin)
+void pe_rope_axes_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin)
 {
     if (rows->axes == NULL) {
         pe_rope_rows_at(&rows->rows[0], r, cos, sin);
@@ -258,7 +257,7 @@ void pe_axes_rows_at(const pe_axes_rows *rows, size_t r, const double **cos, con
     *sin = rows->mixed + rows->pairs;
 }
 
-void pe_axes_rows_close(pe_axes_rows *rows)
+void pe_rope_axes_close(pe_axes_rows *rows)
 {
     for (size_t axis = 0; axis < PE_ROPE_AXES_MAX; axis++)
         pe_rope_rows_close(&rows->rows[axis]);

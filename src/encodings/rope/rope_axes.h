@@ -28,7 +28,7 @@ pe_rope_axes *pe_rope_axes_make(size_t n, size_t pairs, const unsigned char *axi
                                 const uint32_t *at);
 
 /** Positions of several axes must have one row for each of them.   Errors  INVALID_PARAMETER. */
-pe_status pe_rope_check_axes(const pe_rope_axes *axes, const char *name,
+pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
                              const pe_positions *positions, pe_problem *why) PE_MUST_CHECK;
 
 /** The position of token r on an axis. */
@@ -51,7 +51,7 @@ pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
  * (NULL), or positions on several, it is that of the one axis there is; then pair i has frequency
  * i.
  *
- * Does not move: its rows point to its positions. Release with pe_axes_rows_close.
+ * Does not move: its rows point to its positions. Release with pe_rope_axes_close.
  */
 typedef struct pe_axes_rows {
     const pe_rope_axes *axes;
@@ -61,12 +61,12 @@ typedef struct pe_axes_rows {
     size_t pairs;
 } pe_axes_rows;
 
-pe_status pe_axes_rows_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
+pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
                             const pe_shared_wave *wave, const pe_positions *positions,
                             pe_problem *why) PE_MUST_CHECK;
-pe_status pe_axes_rows_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
+pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why) PE_MUST_CHECK;
-void pe_axes_rows_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin);
-void pe_axes_rows_close(pe_axes_rows *rows);
+void pe_rope_axes_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin);
+void pe_rope_axes_close(pe_axes_rows *rows);
 
 #endif

@@ -52,14 +52,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_params_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
     if (rope.formula->type->facts != NULL)
         rope.formula->type->facts(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
-    pe_rope_warn(&rope, NULL, out);
+    pe_rope_warnings_add(&rope, NULL, out);
     status = plan_spectrum(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;

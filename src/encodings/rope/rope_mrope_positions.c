@@ -26,8 +26,7 @@ typedef struct state {
     placed span[];
 } state;
 
-/* ---- filling ------------------------------------------------------------------------------------
- */
+/* ---- filling ---- */
 
 /* floor(frame * seconds * speed), exactly: a product of three numbers takes 53 + 53 + 32 bits. */
 static int64_t frame_offset(size_t frame, double seconds, double speed)
@@ -114,8 +113,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return PE_OK;
 }
 
-/* ---- planning -----------------------------------------------------------------------------------
- */
+/* ---- planning ---- */
 
 /* What placing the spans goes by. */
 typedef struct placing {
@@ -133,7 +131,7 @@ typedef struct placing {
 static pe_status count_grids(const pe_values *values, pe_problem *why)
 {
     size_t spans[KINDS] = {0};
-    const pe_spans *runs = &pe_values_find(values, "token_runs")->spans;
+    const pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     for (size_t i = 0; i < runs->n; i++)
         spans[runs->list[i].choice]++;
     for (size_t k = IMAGE; k < KINDS; k++) {
@@ -156,8 +154,8 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
 }
 
 /* The next grid of a kind into span; its tokens must be those that the span says. */
-static pe_status take_grid(placing *p, size_t kind, pe_span *from, placed *span, size_t *frames,
-                           pe_problem *why)
+static pe_status take_grid(placing *p, size_t kind, pe_token_run *from, placed *span,
+                           size_t *frames, pe_problem *why)
 {
     const size_t t = (size_t)p->grid[kind][0], h = (size_t)p->grid[kind][1],
                  w = (size_t)p->grid[kind][2];
@@ -176,10 +174,10 @@ static pe_status take_grid(placing *p, size_t kind, pe_span *from, placed *span,
                        "a span of %s must have the tokens of its grid, %zu x %zu x %zu merged by "
                        "%zu: %zu, got %lld",
                        kinds[kind], t, h, w, p->merge, span->tokens, (long long)from->length);
-    if (span->tokens > PE_SPAN_MAX)
+    if (span->tokens > PE_TOKEN_RUN_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, grid_names[kind],
                        "a grid of %s must make at most %d tokens, got %zu", grid_names[kind],
-                       PE_SPAN_MAX, span->tokens);
+                       PE_TOKEN_RUN_MAX, span->tokens);
     from->length = (int64_t)span->tokens;
     return PE_OK;
 }
@@ -191,14 +189,14 @@ static size_t reach(placing *p, const placed *span, size_t frames)
         return span->tokens - 1;
     const size_t wide = span->height > span->width ? span->height : span->width;
     const double last = (double)(frames - 1) * span->seconds * span->speed;
-    if (last >= PE_SPAN_MAX)
+    if (last >= PE_TOKEN_RUN_MAX)
         return SIZE_MAX;
     const size_t time = (size_t)frame_offset(frames - 1, span->seconds, span->speed);
     p->hurried |= time >= wide;
     return time > wide - 1 ? time : wide - 1;
 }
 
-static pe_status place_span(placing *p, pe_span *from, placed *span, pe_problem *why)
+static pe_status place_span(placing *p, pe_token_run *from, placed *span, pe_problem *why)
 {
     pe_status status = PE_OK;
     size_t frames = 1;
@@ -217,7 +215,7 @@ static pe_status place_span(placing *p, pe_span *from, placed *span, pe_problem 
         span->speed = p->speed;
     }
     const size_t most = reach(p, span, frames);
-    if (most > PE_SPAN_MAX || (int64_t)most > PE_SPAN_MAX - p->next)
+    if (most > PE_TOKEN_RUN_MAX || (int64_t)most > PE_TOKEN_RUN_MAX - p->next)
         return pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                        "positions must stay below 2^31, and a span of %s goes beyond",
                        kinds[from->choice]);
@@ -245,7 +243,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
                       pe_plan *out, pe_problem *why)
 {
     (void)tables;
-    pe_spans *runs = &pe_values_find(values, "token_runs")->spans;
+    pe_token_runs *runs = &pe_values_find(values, "token_runs")->runs;
     pe_status status = count_grids(values, why);
     if (status != PE_OK)
         return status;
@@ -287,7 +285,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
 
 static const pe_param params[] = {
     {.name = "token_runs",
-     .kind = PE_KIND_SPANS,
+     .kind = PE_KIND_TOKEN_RUNS,
      .required = true,
      .choices = kinds,
      .list_max = SPANS_MAX,

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const pe_rope_pairings[] = {
+const char *const pe_rope_params_pairings[] = {
     [PE_PAIRING_INTERLEAVED] = "interleaved", [PE_PAIRING_HALF] = "half", NULL};
 
-pe_status pe_rope_fail(const pe_values *values, pe_status status, const char *name, pe_problem *why,
-                       const char *format, ...)
+pe_status pe_rope_params_fail(const pe_values *values, pe_status status, const char *name,
+                              pe_problem *why, const char *format, ...)
 {
     char where[sizeof why->where], detail[sizeof why->detail];
     const pe_value *value = pe_values_find(values, name);
@@ -25,8 +25,7 @@ pe_status pe_rope_fail(const pe_values *values, pe_status status, const char *na
     return pe_fail(why, status, where, "%s", detail);
 }
 
-/* ---- dimensions ---------------------------------------------------------------------------------
- */
+/* ---- dimensions ---- */
 
 /* rotary_dim was left out: as Hugging Face derives it, int(head_dim * partial_rotary_factor). */
 static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
@@ -38,25 +37,26 @@ static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_probl
         return PE_OK;
     }
     if (!pe_values_given(values, "partial_rotary_factor"))
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
-                            "head_dim must be even where all of it rotates, got %lld",
-                            (long long)head_dim);
-    return pe_rope_fail(values, PE_INVALID_PARAMETER, "partial_rotary_factor", why,
-                        "int(head_dim * partial_rotary_factor) must be even and at least 2, got "
-                        "%lld",
-                        (long long)dim);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
+                                   "head_dim must be even where all of it rotates, got %lld",
+                                   (long long)head_dim);
+    return pe_rope_params_fail(
+        values, PE_INVALID_PARAMETER, "partial_rotary_factor", why,
+        "int(head_dim * partial_rotary_factor) must be even and at least 2, got "
+        "%lld",
+        (long long)dim);
 }
 
 static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
 {
     const int64_t dim = pe_values_int(values, "rotary_dim");
     if (dim % 2 != 0)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                            "rotary_dim must be even, got %lld", (long long)dim);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
+                                   "rotary_dim must be even, got %lld", (long long)dim);
     if (dim > head_dim)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                            "rotary_dim must be at most head_dim, %lld, got %lld",
-                            (long long)head_dim, (long long)dim);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
+                                   "rotary_dim must be at most head_dim, %lld, got %lld",
+                                   (long long)head_dim, (long long)dim);
     if (!pe_values_present(values, "partial_rotary_factor")) {
         pe_values_set_real(values, "partial_rotary_factor", (double)dim / (double)head_dim);
         return PE_OK;
@@ -64,10 +64,11 @@ static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_proble
     /* a share that came from rotary_dim / head_dim is fine though its product may fall short */
     const double share = pe_values_real(values, "partial_rotary_factor");
     if ((int64_t)((double)head_dim * share) != dim && share != (double)dim / (double)head_dim)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                            "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld where "
-                            "both are given, got %lld",
-                            (long long)((double)head_dim * share), (long long)dim);
+        return pe_rope_params_fail(
+            values, PE_INVALID_PARAMETER, "rotary_dim", why,
+            "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld where "
+            "both are given, got %lld",
+            (long long)((double)head_dim * share), (long long)dim);
     return PE_OK;
 }
 
@@ -76,16 +77,16 @@ static pe_status check_whole_head(pe_values *values, const pe_rope_type *type, i
                                   pe_problem *why)
 {
     if (head_dim % 2 != 0)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
-                            "head_dim must be even with rope_type %s, got %lld", type->name,
-                            (long long)head_dim);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
+                                   "head_dim must be even with rope_type %s, got %lld", type->name,
+                                   (long long)head_dim);
     if (!pe_values_present(values, "rotary_dim"))
         pe_values_set_int(values, "rotary_dim", head_dim);
     if (pe_values_int(values, "rotary_dim") != head_dim)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                            "rotary_dim must be head_dim, %lld, with rope_type %s, got %lld",
-                            (long long)head_dim, type->name,
-                            (long long)pe_values_int(values, "rotary_dim"));
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
+                                   "rotary_dim must be head_dim, %lld, with rope_type %s, got %lld",
+                                   (long long)head_dim, type->name,
+                                   (long long)pe_values_int(values, "rotary_dim"));
     if (!pe_values_present(values, "partial_rotary_factor"))
         pe_values_set_real(values, "partial_rotary_factor", 1);
     return PE_OK;
@@ -119,24 +120,24 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
     rope->rotary_dim = (size_t)pe_values_int(values, "rotary_dim");
     rope->pairs = rope->rotary_dim / 2;
     if (rope->rotary_dim < type->min_dim)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "rope_type", why,
-                            "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
-                            type->min_dim, type->min_dim_is);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rope_type", why,
+                                   "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
+                                   type->min_dim, type->min_dim_is);
     return PE_OK;
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all
+ * of it ---------------------------------------------------------------------------------- */
 
 /* There is a reference to follow, and its base, which it takes powers of, is a float32. */
 static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_problem *why)
 {
     const pe_rope_formula *formula = rope->formula;
     if (rope->float32 && formula->type->exact_only)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "numerics", why,
-                            "numerics must be exact with rope_type %s, which no reference "
-                            "computes in float32",
-                            formula->type->name);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "numerics", why,
+                                   "numerics must be exact with rope_type %s, which no reference "
+                                   "computes in float32",
+                                   formula->type->name);
     if (!rope->float32 || formula->type->base == NULL)
         return PE_OK;
     mpfr_t base;
@@ -146,16 +147,17 @@ static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_
     mpfr_clear(base);
     if (isfinite(base32))
         return PE_OK;
-    return pe_rope_fail(values, PE_INVALID_PARAMETER, "numerics", why,
-                        "the scaled base overflows float32, so numerics=float32 has no value");
+    return pe_rope_params_fail(
+        values, PE_INVALID_PARAMETER, "numerics", why,
+        "the scaled base overflows float32, so numerics=float32 has no value");
 }
 
 static pe_status read_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
                               pe_problem *why)
 {
     rope->formula =
-        pe_rope_formula_make(type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
-                             pe_rope_keys_room(values, type, rope->pairs), &rope->formula_bytes);
+        pe_rope_waves_formula(type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
+                              pe_rope_keys_room(values, type, rope->pairs), &rope->formula_bytes);
     if (rope->formula == NULL)
         return pe_fail_memory(why);
     rope->formula->turning = turning(values, type, rope);
@@ -165,7 +167,7 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
     return status != PE_OK ? status : check_float32(values, rope, why);
 }
 
-pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why)
+pe_status pe_rope_params_read(pe_values *values, pe_rope *out, pe_problem *why)
 {
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
     pe_rope rope = {.pairing = (pe_pairing)pe_values_choice(values, "pairing"),

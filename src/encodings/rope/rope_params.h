@@ -17,7 +17,7 @@
     "2023, definition 2; part_ntk: bloc97 in jquesnelle/yarn at 995db5b5"
 
 /** Choices of pairing, in the order of pe_pairing. */
-extern const char *const pe_rope_pairings[];
+extern const char *const pe_rope_params_pairings[];
 
 /** Most a sequence length may be: keeps every base a double. */
 #define PE_ROPE_LENGTH_MAX 1e12
@@ -194,7 +194,7 @@ extern const char *const pe_rope_pairings[];
                            "Divisors of the frequencies, with every type. One for each pair."),    \
         {.name = "pairing",                                                                        \
          .kind = PE_KIND_CHOICE,                                                                   \
-         .choices = pe_rope_pairings,                                                              \
+         .choices = pe_rope_params_pairings,                                                       \
          .help =                                                                                   \
              "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).",    \
          .example = "interleaved"},                                                                \

@@ -10,24 +10,24 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     pe_shared_wave wave;
     size_t tokens;
-    pe_status status = pe_rope_check_tensors(values, &tokens, why);
+    pe_status status = pe_rope_turned_check(values, &tokens, why);
     if (status == PE_OK)
-        status = pe_rope_read(values, &rope, why);
+        status = pe_rope_params_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_answer_positions(values, tokens);
+    const pe_positions *positions = pe_rope_turned_positions(values, tokens);
     pe_rope_mrope_warn(&rope, out);
-    pe_rope_warn(&rope, positions, out);
+    pe_rope_warnings_add(&rope, positions, out);
     const bool inverse = pe_values_bool(values, "inverse");
     status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_answer answer = {
+        const pe_rope_turned answer = {
             .values = values,
             .limits = limits,
             .turn = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
             .positions = "positions"};
-        status = pe_rope_answer_all(&answer, out, why);
-        pe_shared_wave_unref(&wave);
+        status = pe_rope_turned_all(&answer, out, why);
+        pe_tables_wave_unref(&wave);
     }
     pe_rope_free(&rope);
     return status;

@@ -28,7 +28,7 @@ static pe_status load_block(pe_rope_rows *rows, size_t first, size_t most, size_
     size_t n = 1;
     if (rows->block.entry == NULL || rows->block_at != block) {
         if (rows->block.entry != NULL)
-            pe_block_unref(&rows->block);
+            pe_tables_block_unref(&rows->block);
         const pe_status status =
             pe_tables_block(rows->tables, rows->wave, block, &rows->block, why);
         if (status != PE_OK)
@@ -81,7 +81,7 @@ void pe_rope_rows_at(const pe_rope_rows *rows, size_t r, const double **cos, con
 void pe_rope_rows_close(pe_rope_rows *rows)
 {
     if (rows->block.entry != NULL)
-        pe_block_unref(&rows->block);
+        pe_tables_block_unref(&rows->block);
     free(rows->own);
     rows->own = NULL;
 }

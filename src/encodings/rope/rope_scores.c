@@ -14,8 +14,8 @@ typedef struct scores {
     pe_positions query_at, key_at;
 } scores;
 
-/* ---- a run of logits ----------------------------------------------------------------------------
- */
+/* ---- a run
+ * of logits ---------------------------------------------------------------------------- */
 
 /* Scratch of one fill. */
 typedef struct worker {
@@ -92,8 +92,8 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return status;
 }
 
-/* ---- overflow, before anything is answered ------------------------------------------------------
- */
+/* ---- overflow, before anything
+ * is answered ------------------------------------------------------ */
 
 /* |q . R k| <= A^2 |q| |k|: mostly that settles it. What it does not clear is computed once here
  * and again when it is sent. */
@@ -103,7 +103,7 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     double *wide = malloc(state->rope.head_dim * sizeof *wide);
     if (wide == NULL)
         return pe_fail_memory(why);
-    const double attention = pe_rope_attention_factor(&state->rope);
+    const double attention = pe_rope_waves_attention_factor(&state->rope);
     const double amplitude = attention > 1 ? attention * attention : 1;
     const double bound =
         amplitude * pe_scores_norm_max(&state->q, wide) * pe_scores_norm_max(&state->k, wide);
@@ -113,8 +113,7 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     return pe_scores_check(plan, "q", why);
 }
 
-/* ---- planning -----------------------------------------------------------------------------------
- */
+/* ---- planning ---- */
 
 /* Positions of the rows of a tensor, 0:rows where absent. */
 static pe_status check_positions(pe_values *values, const char *name, const char *tensor,
@@ -176,7 +175,7 @@ static pe_status check(pe_values *values, pe_problem *why)
 static void free_state(void *of)
 {
     scores *state = of;
-    pe_shared_wave_unref(&state->wave);
+    pe_tables_wave_unref(&state->wave);
     pe_array_free(&state->q);
     pe_array_free(&state->k);
     pe_positions_free(&state->query_at);
@@ -188,7 +187,7 @@ static void free_state(void *of)
 static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
     state->tables = tables;
-    pe_status status = pe_rope_read(values, &state->rope, why);
+    pe_status status = pe_rope_params_read(values, &state->rope, why);
     if (status == PE_OK)
         status = pe_rope_wave(&state->rope, tables, PE_ROPE_SQUARED, &state->wave, why);
     if (status == PE_OK)

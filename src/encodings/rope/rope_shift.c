@@ -10,15 +10,15 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
     pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &wave, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_answer answer = {.values = values,
+    const pe_rope_turned answer = {.values = values,
                                    .limits = limits,
                                    .turn = {rope, tables, &wave,
                                             &pe_values_find(values, "delta")->positions, false,
                                             rope->axes, NULL},
                                    .positions = "delta",
                                    .one_for_all = true};
-    status = pe_rope_answer_add(&answer, "keys", "data", out, why);
-    pe_shared_wave_unref(&wave);
+    status = pe_rope_turned_add(&answer, "keys", "data", out, why);
+    pe_tables_wave_unref(&wave);
     return status;
 }
 
@@ -30,7 +30,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status = pe_rope_head_dim(values, "keys", why);
     if (status == PE_OK)
-        status = pe_rope_read(values, &rope, why);
+        status = pe_rope_params_read(values, &rope, why);
     if (status != PE_OK)
         return status;
     pe_rope_mrope_warn(&rope, out);

@@ -15,8 +15,8 @@ typedef struct spectrum {
     int32_t *pair_axis; /* NULL: there is one */
 } spectrum;
 
-/* ---- one value ----------------------------------------------------------------------------------
- */
+/* ----
+ * one value ---------------------------------------------------------------------------------- */
 
 static void turn(mpfr_ptr out)
 {
@@ -52,7 +52,7 @@ static void put_value(const pe_spectrum_values *values, mpfr_srcptr theta, size_
     }
 }
 
-void pe_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out)
+void pe_rope_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out)
 {
     const mpfr_prec_t bits = mpfr_get_prec(out) + 8;
     mpfr_t theta, value;
@@ -65,7 +65,7 @@ void pe_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out)
 
 static void eval(const void *context, size_t i, mpfr_ptr out)
 {
-    pe_spectrum_eval(context, i, out);
+    pe_rope_spectrum_eval(context, i, out);
 }
 
 static bool stands_still(const pe_wave *wave, size_t i)
@@ -81,7 +81,7 @@ static bool stands_still(const pe_wave *wave, size_t i)
     return zero;
 }
 
-double pe_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_t i)
+double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_t i)
 {
     const bool inverse =
         values->kind == PE_SPECTRUM_WAVELENGTH || values->kind == PE_SPECTRUM_STRETCH;
@@ -90,8 +90,8 @@ double pe_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_
     return pe_exact_round(dtype, eval, values, i);
 }
 
-/* The value within a relative 2^-45; not a number, or infinite, where a frequency is 0 or not near.
- */
+/* The value within a relative 2^-45; not a number, or infinite, where a frequency is 0
+ * or not near. */
 static double near_value(const pe_spectrum_values *values, size_t i)
 {
     static const double two_pi = 0x1.921fb54442d18p+2;
@@ -117,13 +117,13 @@ static bool overflows_half(const pe_spectrum_values *values, size_t i)
 {
     static const double past = 65520, margin = 0x1p-40;
     return !(near_value(values, i) < past - past * margin) &&
-           isinf(pe_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
+           isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
 }
 
-/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 * 1e18 * 1e6.
- */
-pe_status pe_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
-                            size_t pairs, pe_problem *why)
+/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 *
+ * 1e18 * 1e6. */
+pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
+                                 size_t pairs, pe_problem *why)
 {
     for (size_t i = 0; dtype == PE_FLOAT16 && i < pairs; i++)
         if (overflows_half(values, i))
@@ -133,8 +133,7 @@ pe_status pe_spectrum_check(const pe_spectrum_values *values, const char *name, 
     return PE_OK;
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors ---- */
 
 static pe_spectrum_values values_of(const spectrum *state, const pe_spectrum_row *row)
 {
@@ -156,7 +155,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     }
     const pe_spectrum_values values = values_of(state, &state->rows[t]);
     for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, pe_spectrum_value(&values, dtype, first + u), to);
+        pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, first + u), to);
     return PE_OK;
 }
 
@@ -164,7 +163,7 @@ static void free_state(void *of)
 {
     spectrum *state = of;
     for (size_t s = 0; s < PE_LEN(state->set); s++)
-        pe_shared_wave_unref(&state->set[s]);
+        pe_tables_wave_unref(&state->set[s]);
     free(state->pair_axis);
     free(state);
 }
@@ -176,7 +175,7 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
         const pe_tensor *tensor = &plan->tensors[t];
         const pe_spectrum_values values = values_of(state, &state->rows[t]);
         const pe_status status =
-            pe_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why);
+            pe_rope_spectrum_check(&values, tensor->name, tensor->dtype, tensor->elements, why);
         if (status != PE_OK)
             return status;
     }
@@ -212,7 +211,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_ta
     pe_shared_wave *set = state->set;
     pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
     if (status == PE_OK)
-        status = pe_rope_unscaled_wave(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
+        status = pe_rope_waves_unscaled(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
     if (status == PE_OK && other != NULL)
         status = pe_rope_wave(other, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
     for (size_t t = 0; t < n && status == PE_OK; t++)

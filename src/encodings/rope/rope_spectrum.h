@@ -22,12 +22,12 @@ typedef struct pe_spectrum_values {
 
 /** Value i, correctly rounded; where a frequency is 0 its wavelength and stretch are infinite.
  * Costs PE_SPECTRUM_WORK. */
-double pe_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_t i);
+double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, size_t i);
 /** Does no value overflow dtype? Errors  INVALID_PARAMETER. */
-pe_status pe_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
-                            size_t pairs, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
+                                 size_t pairs, pe_problem *why) PE_MUST_CHECK;
 /** A value that is not 0, at out's precision. */
-void pe_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out);
+void pe_rope_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out);
 
 /** An evaluation in MPFR costs as much as so many elements of a table: some microseconds. */
 #define PE_SPECTRUM_WORK 4096

@@ -18,8 +18,7 @@ typedef struct table {
     const cache_layout *layout;
 } table;
 
-/* ---- layouts ------------------------------------------------------------------------------------
- */
+/* ---- layouts ---- */
 
 /* One tensor of a layout. */
 typedef struct face {
@@ -105,8 +104,8 @@ static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned 
         memcpy(row + (2 * i + 1) * bytes, row + 2 * i * bytes, bytes);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ----
+ * the table ---------------------------------------------------------------------------------- */
 
 static double position(const void *of, size_t axis, size_t r)
 {
@@ -154,7 +153,7 @@ static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t fi
 static void free_state(void *of)
 {
     table *state = of;
-    pe_shared_wave_unref(&state->wave);
+    pe_tables_wave_unref(&state->wave);
     pe_positions_free(&state->positions);
     free(state->axes);
     free(state);
@@ -184,7 +183,7 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
                                pe_problem *why)
 {
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    const pe_status status = pe_rope_check_axes(rope->axes, "positions", positions, why);
+    const pe_status status = pe_rope_axes_check(rope->axes, "positions", positions, why);
     if (status != PE_OK)
         return status;
     state->tokens = positions->shape.dim[positions->shape.ndim - 1];
@@ -220,12 +219,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_params_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
-    pe_rope_warn(&rope, &pe_values_find(values, "positions")->positions, out);
+    pe_rope_warnings_add(&rope, &pe_values_find(values, "positions")->positions, out);
     status = plan_table(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;

@@ -61,7 +61,7 @@ static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t coun
 {
     const pe_rope *rope = work->turn->rope;
     const double *cos, *sin;
-    pe_axes_rows_at(&work->rows, r, &cos, &sin);
+    pe_rope_axes_at(&work->rows, r, &cos, &sin);
     if (work->turn->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
             work->minus[i] = -sin[i];
@@ -97,7 +97,7 @@ static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem
     for (size_t r = 0; r < rows; r++) {
         const double n = pe_positions_at(work->turn->positions, first + r) - xpos->center;
         for (size_t i = 0; i < pairs; i++, scale += 2)
-            pe_xpos_scale_pair(xpos->scale, i, xpos->divide ? -n : n, &scale[0], &scale[1]);
+            pe_rope_xpos_scale_pair(xpos->scale, i, xpos->divide ? -n : n, &scale[0], &scale[1]);
     }
     return PE_OK;
 }
@@ -133,7 +133,7 @@ static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
-            pe_status status = pe_axes_rows_load(&work->rows, b * n + t, n - t, &got, why);
+            pe_status status = pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why);
             if (status == PE_OK)
                 status = load_scales(work, b * n + t, got, why);
             if (status != PE_OK)
@@ -154,19 +154,19 @@ pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *ar
                    .minus = malloc(rope->pairs * sizeof(double)),
                    .channel = malloc(rope->rotary_dim * sizeof(double))};
     status =
-        pe_axes_rows_open(&work.rows, turn->axes, turn->tables, turn->wave, turn->positions, why);
+        pe_rope_axes_open(&work.rows, turn->axes, turn->tables, turn->wave, turn->positions, why);
     if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
         status = turn_all(&work, axis, array, why);
-    pe_axes_rows_close(&work.rows);
+    pe_rope_axes_close(&work.rows);
     free(work.minus);
     free(work.channel);
     free(work.scale);
     return status;
 }
 
-bool pe_rope_finite(pe_dtype dtype, const void *data, size_t n)
+bool pe_rope_turn_finite(pe_dtype dtype, const void *data, size_t n)
 {
     double wide[512];
     const unsigned char *at = data;

@@ -35,6 +35,6 @@ pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *ar
                              pe_problem *why) PE_MUST_CHECK;
 
 /** Are all n elements at data finite? */
-bool pe_rope_finite(pe_dtype dtype, const void *data, size_t n);
+bool pe_rope_turn_finite(pe_dtype dtype, const void *data, size_t n);
 
 #endif

@@ -48,7 +48,7 @@ static pe_status seq_axis(const pe_values *values, const char *name, size_t *axi
     return PE_OK;
 }
 
-pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
+pe_status pe_rope_turned_tokens(pe_values *values, const char *const *names, size_t n,
                                 size_t *tokens, pe_problem *why)
 {
     const char *first = NULL;
@@ -76,7 +76,7 @@ pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, siz
 
 static const char *const tensor_names[] = {"vectors", "q", "k"};
 
-pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *why)
+pe_status pe_rope_turned_check(pe_values *values, size_t *tokens, pe_problem *why)
 {
     const bool vectors = pe_values_present(values, "vectors");
     const bool q = pe_values_present(values, "q"), k = pe_values_present(values, "k");
@@ -86,10 +86,10 @@ pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *w
     if (vectors && (q || k))
         return pe_fail(why, PE_INVALID_PARAMETER, "vectors",
                        "vectors does not go with q or k: give it alone, or give those");
-    return pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), tokens, why);
+    return pe_rope_turned_tokens(values, tensor_names, PE_LEN(tensor_names), tokens, why);
 }
 
-const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens)
+const pe_positions *pe_rope_turned_positions(pe_values *values, size_t tokens)
 {
     pe_value *value = pe_values_find(values, "positions");
     if (!value->present) {
@@ -100,7 +100,7 @@ const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens)
 }
 
 /* Positions [axes, tokens] or [axes, batch, tokens]. */
-static pe_status check_axes(const pe_rope_answer *answer, const char *tensor, size_t axis,
+static pe_status check_axes(const pe_rope_turned *answer, const char *tensor, size_t axis,
                             pe_problem *why)
 {
     const pe_shape *given = &answer->turn.positions->shape;
@@ -108,7 +108,7 @@ static pe_status check_axes(const pe_rope_answer *answer, const char *tensor, si
     const size_t n = shape->dim[axis], axes = answer->turn.axes->n;
     const size_t tokens = given->dim[given->ndim - 1], batch = given->ndim == 3 ? given->dim[1] : 1;
     const pe_status status =
-        pe_rope_check_axes(answer->turn.axes, answer->positions, answer->turn.positions, why);
+        pe_rope_axes_check(answer->turn.axes, answer->positions, answer->turn.positions, why);
     if (status != PE_OK)
         return status;
     if (tokens == n && (batch == 1 || (axis > 0 && batch == shape->dim[0])))
@@ -121,7 +121,7 @@ static pe_status check_axes(const pe_rope_answer *answer, const char *tensor, si
                    answer->positions, axes, axes, axis, tensor, n, batch, tokens);
 }
 
-static pe_status check_positions(const pe_rope_answer *answer, const char *tensor, size_t axis,
+static pe_status check_positions(const pe_rope_turned *answer, const char *tensor, size_t axis,
                                  pe_problem *why)
 {
     const char *name = answer->positions;
@@ -180,7 +180,7 @@ static pe_status make_state(pe_plan *plan, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
+pe_status pe_rope_turned_add(const pe_rope_turned *answer, const char *name, const char *shown,
                              pe_plan *plan, pe_problem *why)
 {
     size_t axis;
@@ -198,20 +198,20 @@ pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, con
     pe_array *array = &((turned *)plan->state)->array[plan->n_tensors - 1];
     *array = pe_values_take(answer->values, name);
     status = pe_rope_turn_array(&answer->turn, axis, array, why);
-    if (status != PE_OK || pe_rope_finite(array->dtype, array->data, array->elements))
+    if (status != PE_OK || pe_rope_turn_finite(array->dtype, array->data, array->elements))
         return status;
     return pe_fail(why, PE_INVALID_PARAMETER, name,
                    "a turned channel of %s overflows %s, or one that came is not finite", name,
                    pe_dtype_name(array->dtype));
 }
 
-pe_status pe_rope_answer_all(const pe_rope_answer *answer, pe_plan *plan, pe_problem *why)
+pe_status pe_rope_turned_all(const pe_rope_turned *answer, pe_plan *plan, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const char *name = tensor_names[t];
         if (pe_values_present(answer->values, name))
-            status = pe_rope_answer_add(answer, name, t == 0 ? "data" : name, plan, why);
+            status = pe_rope_turned_add(answer, name, t == 0 ? "data" : name, plan, why);
     }
     return status;
 }

@@ -26,7 +26,7 @@
  * Either vectors, or q and/or k, with as many tokens each; head_dim is filled in from them.
  * Errors  MISSING_PARAMETER, INVALID_PARAMETER.
  */
-pe_status pe_rope_check_tensors(pe_values *values, size_t *tokens, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_turned_check(pe_values *values, size_t *tokens, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * head_dim is the last axis of the tensor named `name`: fill it in where absent, check it where
@@ -39,20 +39,20 @@ pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
  * Errors  INVALID_PARAMETER: pe_rope_head_dim's; seq_axis is none, or the last; another number of
  * tokens.
  */
-pe_status pe_rope_answer_tokens(pe_values *values, const char *const *names, size_t n,
+pe_status pe_rope_turned_tokens(pe_values *values, const char *const *names, size_t n,
                                 size_t *tokens, pe_problem *why) PE_MUST_CHECK;
 
 /** The value of "positions", 0:tokens where it is absent. */
-const pe_positions *pe_rope_answer_positions(pe_values *values, size_t tokens);
+const pe_positions *pe_rope_turned_positions(pe_values *values, size_t tokens);
 
 /** How the tensors of one request are turned. Borrows everything. */
-typedef struct pe_rope_answer {
+typedef struct pe_rope_turned {
     pe_values *values;
     const pe_limits *limits;
     pe_rope_turn turn;
     const char *positions; /* the parameter turn.positions came from */
     bool one_for_all;      /* a single position may serve all tokens */
-} pe_rope_answer;
+} pe_rope_turned;
 
 /**
  * Turn the tensor named `name` and add it to the plan under the name `shown`: at most two to a
@@ -60,11 +60,11 @@ typedef struct pe_rope_answer {
  * Errors  INVALID_PARAMETER: seq_axis; positions that do not fit the tensor; a turned value that
  *         overflows the dtype. TOO_MANY_ELEMENTS, INTERNAL.
  */
-pe_status pe_rope_answer_add(const pe_rope_answer *answer, const char *name, const char *shown,
+pe_status pe_rope_turned_add(const pe_rope_turned *answer, const char *name, const char *shown,
                              pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
-/** Turn those of vectors, q and k that are there and add them. Errors  pe_rope_answer_add's. */
-pe_status pe_rope_answer_all(const pe_rope_answer *answer, pe_plan *plan,
+/** Turn those of vectors, q and k that are there and add them. Errors  pe_rope_turned_add's. */
+pe_status pe_rope_turned_all(const pe_rope_turned *answer, pe_plan *plan,
                              pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -76,7 +76,7 @@ static void warn_length(const pe_rope_formula *f, const pe_positions *positions,
                      most);
 }
 
-void pe_rope_warn(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)
+void pe_rope_warnings_add(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)
 {
     warn_dynamic(rope->formula, plan);
     warn_mscale(rope->formula, plan);

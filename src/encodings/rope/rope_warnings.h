@@ -6,6 +6,6 @@
 #include "encodings/rope/rope.h"
 
 /** Warn of what this rotation, at these positions, meets in them; positions NULL: none. */
-void pe_rope_warn(const pe_rope *rope, const pe_positions *positions, pe_plan *plan);
+void pe_rope_warnings_add(const pe_rope *rope, const pe_positions *positions, pe_plan *plan);
 
 #endif

@@ -143,9 +143,9 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
 void pe_sinusoid_free(pe_sinusoid *sinusoid)
 {
     if (sinusoid->sines.entry != NULL)
-        pe_shared_wave_unref(&sinusoid->sines);
+        pe_tables_wave_unref(&sinusoid->sines);
     if (sinusoid->cosines.entry != NULL)
-        pe_shared_wave_unref(&sinusoid->cosines);
+        pe_tables_wave_unref(&sinusoid->cosines);
 }
 
 static void clear_last_column(size_t width, size_t rows, pe_dtype dtype, unsigned char *out)

@@ -105,8 +105,8 @@ static void free_grid(void *state)
     free(g);
 }
 
-/* Rows [first, first + rows) of an axis to its channels of pixels that lie `stride` pixels apart.
- */
+/* Rows [first, first + rows) of an axis to its channels of pixels that lie
+ * `stride` pixels apart. */
 static pe_status put(const grid *g, const axis *a, size_t first, size_t rows, size_t stride,
                      char *out, pe_problem *why)
 {

@@ -134,7 +134,7 @@ static pe_status compute(const pe_values *values, size_t pairs, pe_dtype dtype, 
     status = pe_array_make(dtype, &shape, out, why);
     if (status == PE_OK)
         status = pe_wave_table(wave.wave, &offset, 0, 1, &layout, dtype, out->data, why);
-    pe_shared_wave_unref(&wave);
+    pe_tables_wave_unref(&wave);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* body_stream.c - a numeric answer that is produced while the client takes it. */
+/* body_stream.c - a representation answer that is produced while the client takes it. */
 #include "http/answer/body_stream.h"
 
 #include <stdlib.h>
@@ -26,10 +26,10 @@
  * resume, which order their memory. Before the first block nobody knows how long they take, so it
  * is made where the request was planned, by a worker.
  */
-typedef struct pe_feed {
+typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_numeric *numeric;
+    pe_representation *representation;
     pe_stream *stream;
     pe_coder *coder; /* of the stream; NULL: it goes out as it is */
     bool dear;       /* workers make all blocks */
@@ -40,20 +40,20 @@ typedef struct pe_feed {
     char *block; /* not sent yet: [at, at + have) */
     size_t at, have;
     pe_job job;
-} pe_feed;
+} pe_body_stream;
 
 static void release(void *context)
 {
-    pe_feed *feed = context;
+    pe_body_stream *feed = context;
     atomic_fetch_sub_explicit(&feed->service->large_blocks, feed->large, memory_order_relaxed);
     pe_coder_free(feed->coder);
     pe_stream_free(feed->stream);
-    pe_numeric_free(feed->numeric);
+    pe_representation_free(feed->representation);
     free(feed->block);
     free(feed);
 }
 
-static void note(pe_feed *feed, pe_status status, size_t got, const pe_problem *why)
+static void note(pe_body_stream *feed, pe_status status, size_t got, const pe_problem *why)
 {
     feed->status = status;
     feed->ended = status != PE_OK || got == 0;
@@ -66,13 +66,13 @@ static void note(pe_feed *feed, pe_status status, size_t got, const pe_problem *
 
 /* A block of the stream as it is: bytes of a known length, or text, of which there is less than
  * there is room for. */
-static pe_status make_plain(pe_feed *feed, size_t *got, pe_problem *why)
+static pe_status make_plain(pe_body_stream *feed, size_t *got, pe_problem *why)
 {
     char room[TEXT_BYTES];
     const size_t text = pe_stream_room(feed->stream);
-    const size_t most = feed->numeric->length != UINT64_MAX ? PE_BLOCK_BYTES
-                        : text < TEXT_BYTES                 ? text
-                                                            : TEXT_BYTES;
+    const size_t most = feed->representation->length != UINT64_MAX ? PE_BLOCK_BYTES
+                        : text < TEXT_BYTES                        ? text
+                                                                   : TEXT_BYTES;
     pe_status status = pe_stream_read(feed->stream, room, most, got, why);
     if (status != PE_OK || *got == 0)
         return status;
@@ -84,7 +84,7 @@ static pe_status make_plain(pe_feed *feed, size_t *got, pe_problem *why)
 }
 
 /* Make the next block and hold it. */
-static void make_block(pe_feed *feed)
+static void make_block(pe_body_stream *feed)
 {
     pe_problem why;
     size_t got = 0;
@@ -105,7 +105,7 @@ static int64_t thread_clock(void)
 }
 
 /* In a worker, whose own time is taken: what others do on the machine makes no block slow. */
-static void make_measured(pe_feed *feed)
+static void make_measured(pe_body_stream *feed)
 {
     const int64_t start = thread_clock();
     make_block(feed);
@@ -115,13 +115,13 @@ static void make_measured(pe_feed *feed)
 
 static void make_in_worker(void *context)
 {
-    pe_feed *feed = context;
+    pe_body_stream *feed = context;
     make_measured(feed);
     MHD_resume_connection(feed->connection);
 }
 
 /* Hand the next block to a worker; false when none will take it. */
-static bool hand_over(pe_feed *feed)
+static bool hand_over(pe_body_stream *feed)
 {
     MHD_suspend_connection(feed->connection);
     feed->job = (pe_job){.run = make_in_worker, .context = feed};
@@ -131,7 +131,7 @@ static bool hand_over(pe_feed *feed)
     return false;
 }
 
-static size_t take(pe_feed *feed, char *out, size_t bytes)
+static size_t take(pe_body_stream *feed, char *out, size_t bytes)
 {
     const size_t got = feed->have < bytes ? feed->have : bytes;
     if (got > 0)
@@ -147,7 +147,7 @@ static size_t take(pe_feed *feed, char *out, size_t bytes)
 
 /* The next block, here and now, for the sender. The clock costs no call, but goes on while others
  * have the core. */
-static size_t make_here(pe_feed *feed, char *out, size_t bytes)
+static size_t make_here(pe_body_stream *feed, char *out, size_t bytes)
 {
     pe_problem why;
     size_t got = 0;
@@ -164,7 +164,7 @@ static size_t make_here(pe_feed *feed, char *out, size_t bytes)
 static ssize_t read_block(void *context, uint64_t position, char *out, size_t bytes)
 {
     (void)position;
-    pe_feed *feed = context;
+    pe_body_stream *feed = context;
     size_t got = take(feed, out, bytes);
     if (got == 0 && !feed->ended && (feed->dear || feed->pace.owed > 0)) {
         if (hand_over(feed))
@@ -181,10 +181,12 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
 }
 
 /* The stream of the answer or of the part asked for, and its coder. */
-static pe_status start(pe_feed *feed, const pe_range *range, pe_coding coding, pe_problem *why)
+static pe_status start(pe_body_stream *feed, const pe_range *range, pe_coding coding,
+                       pe_problem *why)
 {
-    pe_numeric *numeric = feed->numeric;
-    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &feed->stream, why);
+    pe_representation *representation = feed->representation;
+    pe_status status =
+        pe_stream_make(&representation->plan, &representation->rendering, &feed->stream, why);
     if (status == PE_OK && range->kind == PE_RANGE_PART) {
         status = pe_stream_seek(feed->stream, range->first, why);
         pe_stream_limit(feed->stream, range->first + range->bytes);
@@ -192,13 +194,13 @@ static pe_status start(pe_feed *feed, const pe_range *range, pe_coding coding, p
     if (status == PE_OK && coding != PE_CODING_IDENTITY) {
         status = pe_coder_make(coding, feed->stream, &feed->coder, why);
         if (status == PE_OK)
-            status = pe_numeric_set_coding(numeric, coding, true, why);
+            status = pe_representation_set_coding(representation, coding, true, why);
     }
     return status;
 }
 
 /* Take room for a large block, if there is any and the answer is worth it. */
-static void take_large(pe_feed *feed, uint64_t bytes)
+static void take_large(pe_body_stream *feed, uint64_t bytes)
 {
     pe_service *service = feed->service;
     if (feed->dear || bytes == UINT64_MAX || bytes < 4 * LARGE_BYTES)
@@ -211,35 +213,35 @@ static void take_large(pe_feed *feed, uint64_t bytes)
         atomic_fetch_sub_explicit(&service->large_blocks, LARGE_BYTES, memory_order_relaxed);
 }
 
-void pe_feed_reply(pe_request *request, pe_numeric *numeric, pe_coding coding)
+void pe_body_stream_reply(pe_request *request, pe_representation *representation, pe_coding coding)
 {
     pe_problem why;
     const pe_range *range = &request->range;
-    pe_feed *feed = calloc(1, sizeof *feed);
+    pe_body_stream *feed = calloc(1, sizeof *feed);
     if (feed == NULL) {
         pe_fail_memory(&why);
         pe_reply_problem(request, &why);
-        pe_numeric_free(numeric);
+        pe_representation_free(representation);
         return;
     }
     feed->service = request->service;
     feed->connection = request->connection;
-    feed->numeric = numeric;
+    feed->representation = representation;
     if (start(feed, range, coding, &why) != PE_OK) {
         pe_reply_problem(request, &why);
         release(feed);
         return;
     }
     feed->pace = (pe_pace){.most = PE_BLOCK_BYTES, .large = PE_BLOCK_BYTES};
-    feed->dear = feed->coder != NULL || pe_stream_dear(feed->stream);
+    feed->dear = feed->coder != NULL || pe_stream_expensive(feed->stream);
     const uint64_t bytes = feed->coder != NULL            ? UINT64_MAX
                            : range->kind == PE_RANGE_PART ? range->bytes
-                                                          : numeric->length;
+                                                          : representation->length;
     if (request->method != PE_METHOD_HEAD) {
         take_large(feed, bytes);
         make_measured(feed);
     }
     atomic_fetch_add_explicit(&request->service->counters.streams, 1, memory_order_relaxed);
-    const pe_pull pull = {bytes, feed->pace.large, read_block, release, feed};
-    pe_reply_stream(request, &pull, &numeric->facts, "cache;desc=miss");
+    const pe_body_source pull = {bytes, feed->pace.large, read_block, release, feed};
+    pe_reply_stream(request, &pull, &representation->metadata, "cache;desc=miss");
 }

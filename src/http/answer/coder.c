@@ -304,7 +304,7 @@ pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_renderi
     pe_status status = pe_stream_make(plan, rendering, &stream, why);
     if (status != PE_OK)
         return status;
-    const uint64_t most = pe_stream_dear(stream) ? SAMPLE_BYTES_DEAR : SAMPLE_BYTES;
+    const uint64_t most = pe_stream_expensive(stream) ? SAMPLE_BYTES_DEAR : SAMPLE_BYTES;
     for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
         pe_stream_sample(stream, SAMPLE_PART(s), SAMPLE_PARTS);
         status = code_sample(coding, stream, most, &plain, &coded, why);

@@ -6,18 +6,19 @@
 
 #include "base/memory.h"
 
-pe_status pe_numeric_measure(pe_numeric *numeric, pe_problem *why)
+pe_status pe_representation_measure(pe_representation *representation, pe_problem *why)
 {
     pe_stream *stream;
-    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
+    pe_status status =
+        pe_stream_make(&representation->plan, &representation->rendering, &stream, why);
     if (status != PE_OK)
         return status;
-    numeric->length_max = pe_stream_length_max(stream);
-    if (pe_stream_length(stream, &numeric->length)) {
-        numeric->length_max = numeric->length;
-        numeric->facts.ranges = numeric->resource->kind == PE_TABLE;
+    representation->length_max = pe_stream_length_max(stream);
+    if (pe_stream_length(stream, &representation->length)) {
+        representation->length_max = representation->length;
+        representation->metadata.ranges = representation->resource->kind == PE_TABLE;
     } else {
-        numeric->length = UINT64_MAX;
+        representation->length = UINT64_MAX;
     }
     pe_stream_free(stream);
     return PE_OK;
@@ -54,13 +55,14 @@ static pe_status render(pe_stream *stream, size_t room, bool all, char **data, s
     return PE_OK;
 }
 
-pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **data, size_t *bytes,
-                            pe_problem *why)
+pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
+                                   char **data, size_t *bytes, pe_problem *why)
 {
     pe_stream *stream;
-    uint64_t most = numeric->length_max;
-    const bool known = numeric->length != UINT64_MAX; /* of parts, it always is */
-    pe_status status = pe_stream_make(&numeric->plan, &numeric->rendering, &stream, why);
+    uint64_t most = representation->length_max;
+    const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
+    pe_status status =
+        pe_stream_make(&representation->plan, &representation->rendering, &stream, why);
     if (status != PE_OK)
         return status;
     if (range != NULL && range->kind == PE_RANGE_PART) {
@@ -70,7 +72,7 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
     }
     if (status == PE_OK)
         status = render(stream, (size_t)most + 1, known, data, bytes, why);
-    pe_stream_times(stream, &numeric->compute, &numeric->encode);
+    pe_stream_times(stream, &representation->compute, &representation->encode);
     pe_stream_free(stream);
     return status;
 }
@@ -79,9 +81,10 @@ pe_status pe_numeric_render(pe_numeric *numeric, const pe_range *range, char **d
 
 /* The library's version belongs to it, and how it is used: another may code the same content
  * otherwise, and a strong tag is of bytes. */
-void pe_numeric_key(const pe_numeric *numeric, pe_coding coding, bool in_blocks, pe_buffer *key)
+void pe_representation_key(const pe_representation *representation, pe_coding coding,
+                           bool in_blocks, pe_buffer *key)
 {
-    pe_buffer_add(key, numeric->key.data, numeric->key.bytes);
+    pe_buffer_add(key, representation->key.data, representation->key.bytes);
     if (coding == PE_CODING_IDENTITY)
         return;
     pe_buffer_str(key, pe_coding_name(coding));
@@ -90,25 +93,26 @@ void pe_numeric_key(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
     pe_buffer_str(key, in_blocks ? " in pieces\n" : "\n");
 }
 
-bool pe_numeric_coded_tag(const pe_numeric *numeric, pe_coding coding, bool in_blocks,
-                          char out[PE_ETAG_BYTES])
+bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
+                                 bool in_blocks, char out[PE_ETAG_BYTES])
 {
     pe_buffer key = {0};
-    pe_numeric_key(numeric, coding, in_blocks, &key);
-    bool made = !key.failed && numeric->resource->kind == PE_TABLE;
+    pe_representation_key(representation, coding, in_blocks, &key);
+    bool made = !key.failed && representation->resource->kind == PE_TABLE;
     if (made)
         pe_etag_make(key.data, key.bytes, out);
     pe_buffer_free(&key);
     return made;
 }
 
-pe_status pe_numeric_set_coding(pe_numeric *numeric, pe_coding coding, bool in_blocks,
-                                pe_problem *why)
+pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
+                                       bool in_blocks, pe_problem *why)
 {
-    numeric->facts.coding = pe_coding_name(coding);
-    numeric->facts.ranges = false;
-    if (*numeric->facts.etag != '\0' &&
-        !pe_numeric_coded_tag(numeric, coding, in_blocks, numeric->facts.etag))
+    representation->metadata.coding = pe_coding_name(coding);
+    representation->metadata.ranges = false;
+    if (*representation->metadata.etag != '\0' &&
+        !pe_representation_coded_tag(representation, coding, in_blocks,
+                                     representation->metadata.etag))
         return pe_fail_memory(why);
     return PE_OK;
 }

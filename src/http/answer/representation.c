@@ -23,155 +23,161 @@ static bool is_json(const char *media_type)
     return media_type == NULL || strcmp(media_type, "application/json") == 0;
 }
 
-static pe_status read_parameters(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *why)
+static pe_status read_parameters(pe_representation *representation,
+                                 const pe_request_parameters *wanted, pe_problem *why)
 {
-    const pe_read_limits *limits = &numeric->service->read_limits;
+    const pe_read_limits *limits = &representation->service->read_limits;
     if (wanted->body == NULL)
-        return pe_ask_from_query(wanted->resource, wanted->query, wanted->query_bytes, limits,
-                                 &numeric->ask, why);
-    numeric->body = *wanted->body;
+        return pe_query_from_string(wanted->resource, wanted->query, wanted->query_bytes, limits,
+                                    &representation->ask, why);
+    representation->body = *wanted->body;
     *wanted->body = (pe_buffer){0};
     if (is_json(wanted->media_type)) {
-        pe_status status = pe_ask_from_json(wanted->resource, pe_buffer_text(&numeric->body),
-                                            numeric->body.bytes, limits, &numeric->ask, why);
-        pe_buffer_free(&numeric->body);
+        pe_status status =
+            pe_query_from_json(wanted->resource, pe_buffer_text(&representation->body),
+                               representation->body.bytes, limits, &representation->ask, why);
+        pe_buffer_free(&representation->body);
         return status;
     }
     const pe_binary_body binary = {
         .media_type = wanted->media_type,
         .shape = wanted->shape,
         .dtype = wanted->dtype,
-        .data = numeric->body.data,
-        .bytes = numeric->body.bytes,
+        .data = representation->body.data,
+        .bytes = representation->body.bytes,
     };
-    return pe_ask_from_binary(wanted->resource, wanted->query, wanted->query_bytes, &binary, limits,
-                              &numeric->ask, why);
+    return pe_query_from_binary(wanted->resource, wanted->query, wanted->query_bytes, &binary,
+                                limits, &representation->ask, why);
 }
 
-static pe_status ask(pe_numeric *numeric, const pe_wanted *wanted, pe_problem *why)
+static pe_status ask(pe_representation *representation, const pe_request_parameters *wanted,
+                     pe_problem *why)
 {
-    const pe_status status = read_parameters(numeric, wanted, why);
+    const pe_status status = read_parameters(representation, wanted, why);
     if (status != PE_OK || wanted->name_bytes == 0)
         return status;
-    return pe_ask_name(&numeric->ask, wanted->name, wanted->name_bytes, why);
+    return pe_query_set_name(&representation->ask, wanted->name, wanted->name_bytes, why);
 }
 
-static void count_tensor(pe_numeric *numeric, const pe_tensor *tensor)
+static void count_tensor(pe_representation *representation, const pe_tensor *tensor)
 {
-    numeric->elements += tensor->elements;
-    numeric->work += (uint64_t)tensor->elements * tensor->work;
+    representation->elements += tensor->elements;
+    representation->work += (uint64_t)tensor->elements * tensor->work;
 }
 
-static pe_status choose_format(pe_numeric *numeric, const char *accept, pe_problem *why)
+static pe_status choose_format(pe_representation *representation, const char *accept,
+                               pe_problem *why)
 {
-    const char *tensor = numeric->ask.tensor[0] != '\0' ? numeric->ask.tensor : NULL;
-    numeric->rendering = (pe_rendering){
-        .format = numeric->ask.format,
-        .base64 = numeric->ask.base64,
+    const char *tensor = representation->ask.tensor[0] != '\0' ? representation->ask.tensor : NULL;
+    representation->rendering = (pe_rendering){
+        .format = representation->ask.format,
+        .base64 = representation->ask.base64,
         .tensor = tensor,
-        .encoding = numeric->resource->encoding,
-        .parameters = pe_buffer_text(&numeric->parameters),
+        .encoding = representation->resource->encoding,
+        .parameters = pe_buffer_text(&representation->parameters),
     };
-    if (numeric->rendering.format == NULL) {
-        pe_status status =
-            pe_format_negotiate(accept, &numeric->plan, tensor, &numeric->rendering.format, why);
+    if (representation->rendering.format == NULL) {
+        pe_status status = pe_format_negotiate(accept, &representation->plan, tensor,
+                                               &representation->rendering.format, why);
         if (status != PE_OK)
             return status;
     }
     size_t chosen = 0;
-    pe_status status = pe_format_check(&numeric->plan, &numeric->rendering, &chosen, why);
+    pe_status status =
+        pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
     if (status != PE_OK)
         return status;
-    for (size_t t = 0; t < numeric->plan.n_tensors; t++)
-        if (numeric->rendering.format->holds_many || t == chosen)
-            count_tensor(numeric, &numeric->plan.tensors[t]);
-    if (strcmp(numeric->rendering.format->name, "raw") == 0) {
-        const pe_tensor *only = &numeric->plan.tensors[chosen];
-        char *out = numeric->facts.shape;
+    for (size_t t = 0; t < representation->plan.n_tensors; t++)
+        if (representation->rendering.format->holds_many || t == chosen)
+            count_tensor(representation, &representation->plan.tensors[t]);
+    if (strcmp(representation->rendering.format->name, "raw") == 0) {
+        const pe_tensor *only = &representation->plan.tensors[chosen];
+        char *out = representation->metadata.shape;
         size_t used = 0;
         for (size_t d = 0; d < only->shape.ndim; d++)
             used += (size_t)snprintf(out + used, PE_SHAPE_TEXT_BYTES - used, "%s%zu",
                                      d > 0 ? "," : "", only->shape.dim[d]);
-        numeric->facts.dtype = pe_dtype_name(only->dtype);
+        representation->metadata.dtype = pe_dtype_name(only->dtype);
     }
     return PE_OK;
 }
 
 /* The canonical request decides everything: URL, cache key and tag. */
-static pe_status identify(pe_numeric *numeric, pe_problem *why)
+static pe_status identify(pe_representation *representation, pe_problem *why)
 {
-    const pe_resource *resource = numeric->resource;
-    const pe_format *format = numeric->rendering.format;
-    pe_buffer *key = &numeric->key;
-    pe_ask_canonical_path(&numeric->ask, key);
+    const pe_resource *resource = representation->resource;
+    const pe_format *format = representation->rendering.format;
+    pe_buffer *key = &representation->key;
+    pe_query_canonical_path(&representation->ask, key);
     pe_buffer_str(key, "?");
-    pe_ask_canonical_query(&numeric->ask, format, key);
+    pe_query_canonical_string(&representation->ask, format, key);
     size_t location = key->bytes;
     pe_buffer_str(key, "\n");
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
-    pe_buffer_str(key, numeric->plan.version);
+    pe_buffer_str(key, representation->plan.version);
     if (key->failed)
         return pe_fail_memory(why);
-    numeric->facts.media_type = format->media_type;
-    numeric->facts.lasts = numeric->plan.version[0] == '\0';
+    representation->metadata.media_type = format->media_type;
+    representation->metadata.lasts = representation->plan.version[0] == '\0';
     if (resource->kind == PE_TRANSFORM)
         return PE_OK;
-    pe_etag_make(key->data, key->bytes, numeric->facts.etag);
+    pe_etag_make(key->data, key->bytes, representation->metadata.etag);
     if (location < LOCATION_MAX) {
         char *copy = malloc(location + 1); /* strndup would look for an end that key has not */
         if (copy == NULL)
             return pe_fail_memory(why);
         memcpy(copy, key->data, location);
         copy[location] = '\0';
-        numeric->facts.location = copy;
+        representation->metadata.location = copy;
     }
     return PE_OK;
 }
 
-pe_status pe_numeric_ask(pe_service *service, const pe_wanted *wanted, pe_numeric **out,
-                         pe_problem *why)
+pe_status pe_representation_make(pe_service *service, const pe_request_parameters *wanted,
+                                 pe_representation **out, pe_problem *why)
 {
-    pe_numeric *numeric = calloc(1, sizeof *numeric);
-    if (numeric == NULL)
+    pe_representation *representation = calloc(1, sizeof *representation);
+    if (representation == NULL)
         return pe_fail_memory(why);
-    numeric->service = service;
-    numeric->resource = wanted->resource;
+    representation->service = service;
+    representation->resource = wanted->resource;
     pe_thread_computes(); /* a model's values are checked with MPFR */
-    pe_status status = ask(numeric, wanted, why);
+    pe_status status = ask(representation, wanted, why);
     if (status == PE_OK)
-        *out = numeric;
+        *out = representation;
     else
-        pe_numeric_free(numeric);
+        pe_representation_free(representation);
     return status;
 }
 
-pe_status pe_numeric_plan(pe_numeric *numeric, const char *accept, pe_problem *why)
+pe_status pe_representation_plan(pe_representation *representation, const char *accept,
+                                 pe_problem *why)
 {
-    pe_service *service = numeric->service;
+    pe_service *service = representation->service;
     pe_thread_computes();
-    pe_status status = numeric->resource->plan(&numeric->ask.values, service->tables,
-                                               &service->limits, &numeric->plan, why);
+    pe_status status = representation->resource->plan(&representation->ask.values, service->tables,
+                                                      &service->limits, &representation->plan, why);
     if (status != PE_OK) {
-        pe_ask_locate(&numeric->ask, why);
+        pe_query_locate(&representation->ask, why);
         return status;
     }
-    pe_values_json(&numeric->ask.values, &numeric->parameters);
-    if (numeric->parameters.failed)
+    pe_values_json(&representation->ask.values, &representation->parameters);
+    if (representation->parameters.failed)
         return pe_fail_memory(why);
-    status = choose_format(numeric, accept, why);
-    return status == PE_OK ? identify(numeric, why) : status;
+    status = choose_format(representation, accept, why);
+    return status == PE_OK ? identify(representation, why) : status;
 }
 
-void pe_numeric_free(pe_numeric *numeric)
+void pe_representation_free(pe_representation *representation)
 {
-    if (numeric == NULL)
+    if (representation == NULL)
         return;
-    pe_plan_free(&numeric->plan);
-    pe_ask_free(&numeric->ask);
-    pe_buffer_free(&numeric->body);
-    pe_buffer_free(&numeric->parameters);
-    pe_buffer_free(&numeric->key);
-    free(numeric->facts.location);
-    free(numeric);
+    pe_plan_free(&representation->plan);
+    pe_query_free(&representation->ask);
+    pe_buffer_free(&representation->body);
+    pe_buffer_free(&representation->parameters);
+    pe_buffer_free(&representation->key);
+    free(representation->metadata.location);
+    free(representation);
 }

@@ -11,8 +11,8 @@
 /* The share of the bytes that the raw requests get. */
 #define FRONT_SHARE 16
 
-struct pe_warm {
-    pe_cache *answers; /* canonical request -> pe_answer */
+struct pe_response_cache {
+    pe_cache *answers; /* canonical request -> pe_stored_response */
     pe_cache *fronts;  /* raw request -> canonical */
 };
 
@@ -22,22 +22,22 @@ typedef struct canonical {
     char key[];
 } canonical;
 
-pe_status pe_warm_make(size_t bytes_max, pe_warm **out, pe_problem *why)
+pe_status pe_response_cache_make(size_t bytes_max, pe_response_cache **out, pe_problem *why)
 {
-    pe_warm *warm = calloc(1, sizeof *warm);
+    pe_response_cache *warm = calloc(1, sizeof *warm);
     if (warm == NULL)
         return pe_fail_memory(why);
     size_t fronts = bytes_max / FRONT_SHARE;
-    if (pe_cache_make(bytes_max - fronts, pe_answer_free, &warm->answers, why) != PE_OK ||
+    if (pe_cache_make(bytes_max - fronts, pe_stored_response_free, &warm->answers, why) != PE_OK ||
         pe_cache_make(fronts, free, &warm->fronts, why) != PE_OK) {
-        pe_warm_free(warm);
+        pe_response_cache_free(warm);
         return why->status;
     }
     *out = warm;
     return PE_OK;
 }
 
-void pe_warm_free(pe_warm *warm)
+void pe_response_cache_free(pe_response_cache *warm)
 {
     if (warm == NULL)
         return;
@@ -47,7 +47,7 @@ void pe_warm_free(pe_warm *warm)
 }
 
 /* Append a part and the NUL that ends it; false when it does not fit. */
-static bool append(pe_front *front, const char *part)
+static bool append(pe_request_key *front, const char *part)
 {
     size_t bytes = part != NULL ? strlen(part) : 0;
     if (bytes >= sizeof front->key - front->bytes)
@@ -59,37 +59,38 @@ static bool append(pe_front *front, const char *part)
     return true;
 }
 
-void pe_front_make(const char *target, const char *accept, const char *accept_encoding,
-                   pe_front *out)
+void pe_request_key_make(const char *target, const char *accept, const char *accept_encoding,
+                         pe_request_key *out)
 {
     out->bytes = 0;
     if (!append(out, target) || !append(out, accept) || !append(out, accept_encoding))
         out->bytes = 0;
 }
 
-pe_entry *pe_warm_find(pe_warm *warm, const pe_front *front)
+pe_cache_entry *pe_response_cache_find(pe_response_cache *warm, const pe_request_key *front)
 {
     if (front->bytes == 0)
         return NULL;
-    pe_entry *raw = pe_cache_peek(warm->fronts, front->key, front->bytes);
+    pe_cache_entry *raw = pe_cache_peek(warm->fronts, front->key, front->bytes);
     if (raw == NULL)
         return NULL;
-    const canonical *meant = pe_entry_value(raw);
-    pe_entry *answer = pe_cache_peek(warm->answers, meant->key, meant->bytes);
-    pe_entry_unref(raw);
-    if (answer == NULL || ((const pe_answer *)pe_entry_value(answer))->data != NULL)
+    const canonical *meant = pe_cache_entry_value(raw);
+    pe_cache_entry *answer = pe_cache_peek(warm->answers, meant->key, meant->bytes);
+    pe_cache_entry_unref(raw);
+    if (answer == NULL || ((const pe_stored_response *)pe_cache_entry_value(answer))->data != NULL)
         return answer;
-    pe_entry_unref(answer); /* coded once, but not when it was to be coded again */
+    pe_cache_entry_unref(answer); /* coded once, but not when it was to be coded again */
     return NULL;
 }
 
-pe_entry *pe_warm_peek(pe_warm *warm, const void *key, size_t key_bytes)
+pe_cache_entry *pe_response_cache_peek(pe_response_cache *warm, const void *key, size_t key_bytes)
 {
     return pe_cache_peek(warm->answers, key, key_bytes);
 }
 
-pe_status pe_warm_get(pe_warm *warm, const void *key, size_t key_bytes, size_t most,
-                      pe_cache_fill fill, void *context, pe_entry **out, int *hit, pe_problem *why)
+pe_status pe_response_cache_get(pe_response_cache *warm, const void *key, size_t key_bytes,
+                                size_t most, pe_cache_fill fill, void *context,
+                                pe_cache_entry **out, int *hit, pe_problem *why)
 {
     return pe_cache_get_bounded(warm->answers, key, key_bytes, most, fill, context, out, hit, why);
 }
@@ -117,18 +118,20 @@ static pe_status fill_front(void *context, void **value, size_t *bytes, pe_probl
     return PE_OK;
 }
 
-void pe_warm_learn(pe_warm *warm, const pe_front *front, const void *key, size_t key_bytes)
+void pe_response_cache_remember(pe_response_cache *warm, const pe_request_key *front,
+                                const void *key, size_t key_bytes)
 {
     pe_problem why;
-    pe_entry *entry = NULL;
+    pe_cache_entry *entry = NULL;
     canonical_text lesson = {key, key_bytes};
     if (front->bytes > 0 &&
         pe_cache_get_bounded(warm->fronts, front->key, front->bytes, weight_of(&lesson), fill_front,
                              &lesson, &entry, NULL, &why) == PE_OK)
-        pe_entry_unref(entry);
+        pe_cache_entry_unref(entry);
 }
 
-void pe_warm_stats(pe_warm *warm, pe_cache_stats *answers, pe_cache_stats *fronts)
+void pe_response_cache_stats(pe_response_cache *warm, pe_cache_stats *answers,
+                             pe_cache_stats *fronts)
 {
     pe_cache_stats_get(warm->answers, answers);
     pe_cache_stats_get(warm->fronts, fronts);

@@ -15,7 +15,7 @@ static int events(int socket, int wait_ms)
     return poll(&at, 1, wait_ms) > 0 ? at.revents : 0;
 }
 
-bool pe_client_waits(int socket, bool interim)
+bool pe_client_alive(int socket, bool interim)
 {
     static const char proceed[] = "HTTP/1.1 100 Continue\r\n\r\n";
     const int seen = events(socket, 0);

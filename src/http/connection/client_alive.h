@@ -17,6 +17,6 @@
  * Waits a millisecond at most, for who has ended its side alone.
  * Threads  any, while the library leaves the socket alone.
  */
-bool pe_client_waits(int socket, bool interim);
+bool pe_client_alive(int socket, bool interim);
 
 #endif

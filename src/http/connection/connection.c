@@ -50,7 +50,7 @@ static void clear(pe_request *request)
     release_body(request);
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
-    pe_numeric_free(request->numeric);
+    pe_representation_free(request->representation);
     pe_reply_drop(request);
     char *target = request->target;
     size_t capacity = request->target_capacity;
@@ -210,7 +210,7 @@ static bool has_room(pe_request *request)
     const int fields = MHD_get_connection_values(request->connection, MHD_HEADER_KIND, NULL, NULL);
     const size_t memory = (size_t)request->service->settings->connection_memory_bytes;
     const size_t taken = (header != NULL ? header->header_size : 0) + (size_t)fields * FIELD_BYTES +
-                         PE_ANSWER_HEADER_BYTES;
+                         PE_REPLY_HEADER_BYTES;
     request->header_room = taken < memory ? memory - taken : 0;
     return taken <= memory;
 }
@@ -224,8 +224,8 @@ static enum MHD_Result refuse_header(pe_request *request)
             "the request's header leaves no room for that of an answer; both together have "
             "connection_memory_bytes, which is %lld",
             (long long)request->service->settings->connection_memory_bytes);
-    pe_reply_farewell(request->service, request->watch->socket, &why, request->path,
-                      pe_request_id(request));
+    pe_raw_reply(request->service, request->watch->socket, &why, request->path,
+                 pe_request_id(request));
     return MHD_NO;
 }
 
@@ -299,8 +299,8 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     if (request->body_arrived > drained) {
         pe_problem why;
         too_large(request, &why);
-        pe_reply_farewell(request->service, request->watch->socket, &why, request->path,
-                          pe_request_id(request));
+        pe_raw_reply(request->service, request->watch->socket, &why, request->path,
+                     pe_request_id(request));
         return MHD_NO;
     }
     if (!request->keeps_body)
@@ -333,7 +333,7 @@ static pe_status check_size(const pe_request *request, pe_problem *why)
 static enum MHD_Result finish(pe_request *request)
 {
     pe_problem why;
-    if (request->header[PE_HEADER_TRANSFER_ENCODING] == NULL && pe_answer_warm(request))
+    if (request->header[PE_HEADER_TRANSFER_ENCODING] == NULL && pe_answer_from_cache(request))
         return send_reply(request);
     if (!request->has_body)
         (void)pe_route_find(request);
@@ -381,7 +381,7 @@ static void overloaded(pe_request *request, const char *detail)
 /* Nobody waits for the answer: there will be none, and the connection ends. */
 static bool is_abandoned(pe_request *request)
 {
-    if (pe_client_waits(request->watch->socket, request->takes_interim))
+    if (pe_client_alive(request->watch->socket, request->takes_interim))
         return false;
     atomic_fetch_add_explicit(&request->service->counters.abandoned, 1, memory_order_relaxed);
     return true;

@@ -100,7 +100,7 @@ pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, 
     document *documents = pages->documents;
     pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
     list_learned(learned, &pages->learned_text);
-    pe_status status = pe_catalogue_json(&pages->models_text, why);
+    pe_status status = pe_model_report_catalogue(&pages->models_text, why);
     if (status == PE_OK)
         status = set_buffer(&documents[LISTING], &pages->listing_text, why);
     if (status == PE_OK)
@@ -110,11 +110,11 @@ pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, 
     if (status == PE_OK)
         status = set(&documents[INDEX], "application/json", index_text, sizeof index_text - 1, why);
     if (status == PE_OK)
-        status = set(&documents[OPENAPI_YAML], "application/yaml", pe_openapi_yaml,
-                     pe_openapi_yaml_bytes, why);
+        status = set(&documents[OPENAPI_YAML], "application/yaml", pe_openapi_data_yaml,
+                     pe_openapi_data_yaml_bytes, why);
     if (status == PE_OK)
-        status = set(&documents[OPENAPI_JSON], "application/json", pe_openapi_json,
-                     pe_openapi_json_bytes, why);
+        status = set(&documents[OPENAPI_JSON], "application/json", pe_openapi_data_json,
+                     pe_openapi_data_json_bytes, why);
     if (status == PE_OK)
         *out = pages;
     else

@@ -100,7 +100,7 @@ static void cache_metric(pe_buffer *out, const cache_row *rows, size_t n, const 
 static void add_caches(pe_service *service, pe_buffer *out)
 {
     cache_row rows[] = {{.name = "responses"}, {.name = "fronts"}, {.name = "tables"}};
-    pe_warm_stats(service->warm, &rows[0].stats, &rows[1].stats);
+    pe_response_cache_stats(service->warm, &rows[0].stats, &rows[1].stats);
     pe_tables_stats(service->tables, &rows[2].stats);
     static const struct {
         const char *name, *kind, *help;

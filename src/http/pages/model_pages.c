@@ -13,7 +13,7 @@
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768
 
-void pe_models_file(pe_request *request)
+void pe_model_page(pe_request *request)
 {
     pe_problem why;
     pe_buffer content = {0};
@@ -23,7 +23,7 @@ void pe_models_file(pe_request *request)
     pe_thread_computes();
     pe_status status = pe_catalogue_find(request->path + strlen(request->route->path), &file, &why);
     if (status == PE_OK)
-        status = pe_catalogue_file_json(file, &content, &why);
+        status = pe_model_report_file(file, &content, &why);
     else if (status == PE_INVALID_PARAMETER) { /* a path names a resource, not a parameter */
         const pe_problem unknown = why;
         status = pe_fail(&why, PE_NOT_FOUND, "", "%s", unknown.detail);
@@ -43,8 +43,8 @@ static bool resolve(pe_request *request)
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
     pe_thread_computes();
-    if (pe_config_resolve(pe_buffer_text(&request->body), request->body.bytes,
-                          &request->service->read_limits, &model, &why) == PE_OK) {
+    if (pe_model_report_resolve(pe_buffer_text(&request->body), request->body.bytes,
+                                &request->service->read_limits, &model, &why) == PE_OK) {
         pe_model_json(model, &content);
         pe_reply_content(request, MHD_HTTP_OK, &content, fields);
     } else {
@@ -55,7 +55,7 @@ static bool resolve(pe_request *request)
     return true;
 }
 
-void pe_models_resolve(pe_request *request)
+void pe_model_page_resolve(pe_request *request)
 {
     pe_problem why;
     pe_status status = pe_posted_json_only(request, &why);

@@ -6,8 +6,8 @@
 #include "http/request/request.h"
 
 /** GET /v1/models/{name}. */
-void pe_models_file(pe_request *request);
+void pe_model_page(pe_request *request);
 /** POST /v1/models/resolve. */
-void pe_models_resolve(pe_request *request);
+void pe_model_page_resolve(pe_request *request);
 
 #endif

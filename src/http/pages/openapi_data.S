@@ -21,7 +21,7 @@
 .endm
 
     .section .rodata
-    document pe_openapi_yaml, "openapi.yaml"
-    document pe_openapi_json, "openapi.json"
+    document pe_openapi_data_yaml, "openapi.yaml"
+    document pe_openapi_data_json, "openapi.json"
 
     .section .note.GNU-stack, "", %progbits

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* The documents end with a zero byte that the sizes do not count. */
-extern const char pe_openapi_yaml[];
-extern const char pe_openapi_json[];
-extern const size_t pe_openapi_yaml_bytes;
-extern const size_t pe_openapi_json_bytes;
+extern const char pe_openapi_data_yaml[];
+extern const char pe_openapi_data_json[];
+extern const size_t pe_openapi_data_yaml_bytes;
+extern const size_t pe_openapi_data_json_bytes;
 
 #endif

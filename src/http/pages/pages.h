@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pages.h - the handlers of everything that is not numeric. */
+/* pages.h - the handlers of everything that is not representation. */
 #ifndef PE_HTTP_PAGES_PAGES_H
 #define PE_HTTP_PAGES_PAGES_H
 

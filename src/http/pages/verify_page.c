@@ -10,7 +10,7 @@
 
 static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 {
-    pe_wanted wanted = {.query = request->query, .query_bytes = request->query_bytes};
+    pe_request_parameters wanted = {.query = request->query, .query_bytes = request->query_bytes};
     pe_status status = pe_posted_read(request, true, &wanted, why);
     if (status != PE_OK)
         return status;
@@ -43,7 +43,7 @@ static bool has_left(void *context)
     const int64_t now = pe_clock();
     if (!at->left && now - at->looked_at > LOOK_EVERY) {
         at->looked_at = now;
-        at->left = !pe_client_waits(at->request->watch->socket, at->request->takes_interim);
+        at->left = !pe_client_alive(at->request->watch->socket, at->request->takes_interim);
     }
     return at->left;
 }
@@ -70,16 +70,16 @@ static bool verify(pe_request *request)
             {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
         pe_report_json(&claim, &report, &content);
         pe_reply_content(request, MHD_HTTP_OK, &content, fields);
-        pe_report_free(&report);
+        pe_verify_report_free(&report);
     } else {
         pe_reply_problem(request, &why);
     }
-    pe_claim_free(&claim);
+    pe_verify_claim_free(&claim);
     return true;
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */
-void pe_answer_verify(pe_request *request)
+void pe_verify_page(pe_request *request)
 {
     pe_request_defer(request, PE_JOB_HEAVY, verify);
 }

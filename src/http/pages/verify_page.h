@@ -5,6 +5,6 @@
 
 #include "http/request/request.h"
 
-void pe_answer_verify(pe_request *request);
+void pe_verify_page(pe_request *request);
 
 #endif

@@ -42,29 +42,29 @@ static void add_cors(const pe_service *service, struct MHD_Response *response)
     add(response, "Access-Control-Expose-Headers", exposed);
 }
 
-static void add_facts(struct MHD_Response *response, const pe_facts *facts)
+static void add_facts(struct MHD_Response *response, const pe_metadata *metadata)
 {
     const pe_field fields[] = {
-        {"Content-Type", facts->media_type},
-        {"ETag", facts->etag},
-        {"Content-Location", facts->location},
+        {"Content-Type", metadata->media_type},
+        {"ETag", metadata->etag},
+        {"Content-Location", metadata->location},
         {"Vary", "Accept, Accept-Encoding"},
-        {"Content-Encoding", facts->coding},
-        {"Accept-Ranges", facts->ranges ? "bytes" : NULL},
-        {"X-Tensor-Shape", facts->shape},
-        {"X-Tensor-Dtype", *facts->shape != '\0' ? facts->dtype : NULL},
+        {"Content-Encoding", metadata->coding},
+        {"Accept-Ranges", metadata->ranges ? "bytes" : NULL},
+        {"X-Tensor-Shape", metadata->shape},
+        {"X-Tensor-Dtype", *metadata->shape != '\0' ? metadata->dtype : NULL},
         {0},
     };
     add_all(response, fields);
 }
 
-static const char *cache_control(pe_method method, const pe_facts *facts)
+static const char *cache_control(pe_method method, const pe_metadata *metadata)
 {
-    if (*facts->etag == '\0')
+    if (*metadata->etag == '\0')
         return "no-store";
     if (method == PE_METHOD_POST)
         return NULL;
-    return facts->lasts ? "public, max-age=31536000, immutable" : "public, no-cache";
+    return metadata->lasts ? "public, max-age=31536000, immutable" : "public, no-cache";
 }
 
 /* ---- answers ---- */
@@ -74,10 +74,10 @@ static void free_data(void *data)
     free(data);
 }
 
-pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts *facts,
-                         pe_answer **out, pe_problem *why)
+pe_status pe_stored_response_make(pe_service *service, char *data, size_t bytes,
+                                  pe_metadata *metadata, pe_stored_response **out, pe_problem *why)
 {
-    pe_answer *answer = calloc(1, sizeof *answer);
+    pe_stored_response *answer = calloc(1, sizeof *answer);
     struct MHD_Response *shared =
         answer == NULL
             ? NULL
@@ -88,31 +88,31 @@ pe_status pe_answer_make(pe_service *service, char *data, size_t bytes, pe_facts
         return pe_fail_memory(why);
     }
     add_cors(service, shared);
-    add_facts(shared, facts);
-    add(shared, "Cache-Control", cache_control(PE_METHOD_GET, facts));
+    add_facts(shared, metadata);
+    add(shared, "Cache-Control", cache_control(PE_METHOD_GET, metadata));
     add(shared, "Server-Timing", "cache;desc=hit");
     answer->data = data;
     answer->bytes = bytes;
-    answer->facts = *facts;
+    answer->metadata = *metadata;
     answer->shared = shared;
-    facts->location = NULL;
+    metadata->location = NULL;
     *out = answer;
     return PE_OK;
 }
 
-size_t pe_answer_weight(size_t bytes, const pe_facts *facts)
+size_t pe_stored_response_weight(size_t bytes, const pe_metadata *metadata)
 {
     const size_t rounding = bytes >= MAPPED_BYTES ? PAGE_BYTES : PE_CACHE_BLOCK_BYTES;
-    const size_t location = facts->location != NULL ? strlen(facts->location) : 0;
+    const size_t location = metadata->location != NULL ? strlen(metadata->location) : 0;
     const size_t digest = PE_DIGEST_BYTES + PE_CACHE_BLOCK_BYTES;
-    return sizeof(pe_answer) + bytes + rounding + 2 * location + digest + RESPONSE_BYTES;
+    return sizeof(pe_stored_response) + bytes + rounding + 2 * location + digest + RESPONSE_BYTES;
 }
 
-void pe_answer_free(void *value)
+void pe_stored_response_free(void *value)
 {
-    pe_answer *answer = value;
+    pe_stored_response *answer = value;
     MHD_destroy_response(answer->shared); /* frees data when the last connection has sent it */
-    free(answer->facts.location);
+    free(answer->metadata.location);
     free(atomic_load(&answer->digest));
     free(answer);
 }
@@ -211,21 +211,21 @@ void pe_reply_empty(pe_request *request, unsigned http_status, const pe_field *f
 
 /* The library writes the answer's header beside the request's, and ends the connection unanswered
  * where it does not fit: then the address is left out. */
-static bool fits_location(const pe_request *request, const pe_facts *facts)
+static bool fits_location(const pe_request *request, const pe_metadata *metadata)
 {
-    return facts->location == NULL || strlen(facts->location) <= request->header_room;
+    return metadata->location == NULL || strlen(metadata->location) <= request->header_room;
 }
 
-static void decide_facts(pe_request *request, struct MHD_Response *response, const pe_facts *facts,
-                         const char *timing)
+static void decide_facts(pe_request *request, struct MHD_Response *response,
+                         const pe_metadata *metadata, const char *timing)
 {
     bool part = request->range.kind == PE_RANGE_PART;
     if (response != NULL) {
-        pe_facts fitting = *facts;
-        if (!fits_location(request, facts))
+        pe_metadata fitting = *metadata;
+        if (!fits_location(request, metadata))
             fitting.location = NULL;
         add_facts(response, &fitting);
-        add(response, "Cache-Control", cache_control(request->method, facts));
+        add(response, "Cache-Control", cache_control(request->method, metadata));
         add(response, "Server-Timing", timing);
         add(response, "Content-Range", part ? request->range.text : NULL);
     }
@@ -242,7 +242,7 @@ static void make_digest(pe_service *service, const char *data, size_t bytes,
 }
 
 /* That of a kept answer. Several may make it at once; one publishes it. NULL: memory is short. */
-static const char *kept_digest(pe_service *service, pe_answer *answer)
+static const char *kept_digest(pe_service *service, pe_stored_response *answer)
 {
     char *kept = atomic_load_explicit(&answer->digest, memory_order_acquire);
     if (kept != NULL)
@@ -259,19 +259,19 @@ static const char *kept_digest(pe_service *service, pe_answer *answer)
 
 static void release_entry(void *entry)
 {
-    pe_entry_unref(entry);
+    pe_cache_entry_unref(entry);
 }
 
-void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
+void pe_reply_entry(pe_request *request, pe_cache_entry *entry, const char *timing)
 {
-    pe_answer *answer = pe_entry_value(entry);
+    pe_stored_response *answer = pe_cache_entry_value(entry);
     bool part = request->range.kind == PE_RANGE_PART;
     size_t first = part ? (size_t)request->range.first : 0;
     size_t bytes = part ? (size_t)request->range.bytes : answer->bytes;
     request->answer_bytes = bytes;
     bool anybody = timing == NULL && !request->id_sent && request->method != PE_METHOD_POST &&
                    !part && !request->wants_digest && !atomic_load(&request->service->draining) &&
-                   fits_location(request, &answer->facts);
+                   fits_location(request, &answer->metadata);
     if (anybody) {
         pe_reply_drop(request);
         request->reply = (pe_reply){MHD_HTTP_OK, answer->shared, entry};
@@ -281,12 +281,12 @@ void pe_reply_entry(pe_request *request, pe_entry *entry, const char *timing)
         bytes, answer->data + first, release_entry, entry);
     if (response != NULL && request->wants_digest)
         add(response, "Repr-Digest", kept_digest(request->service, answer));
-    decide_facts(request, response, &answer->facts, timing != NULL ? timing : "cache;desc=hit");
+    decide_facts(request, response, &answer->metadata, timing != NULL ? timing : "cache;desc=hit");
     if (response == NULL)
-        pe_entry_unref(entry);
+        pe_cache_entry_unref(entry);
 }
 
-void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_facts *facts,
+void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_metadata *metadata,
                        const char *timing)
 {
     char digest[PE_DIGEST_BYTES];
@@ -299,14 +299,14 @@ void pe_reply_rendered(pe_request *request, char *data, size_t bytes, const pe_f
         make_digest(request->service, data, bytes, digest);
         add(response, "Repr-Digest", digest);
     }
-    decide_facts(request, response, facts, timing);
+    decide_facts(request, response, metadata, timing);
 }
 
 /*
  * HEAD of a length that is not known goes out without one, on a connection that ends: told to send
  * chunks, the library would send the last one, which a HEAD answer does not have.
  */
-void pe_reply_stream(pe_request *request, const pe_pull *pull, const pe_facts *facts,
+void pe_reply_stream(pe_request *request, const pe_body_source *pull, const pe_metadata *metadata,
                      const char *timing)
 {
     bool known = pull->bytes != UINT64_MAX;
@@ -319,16 +319,16 @@ void pe_reply_stream(pe_request *request, const pe_pull *pull, const pe_facts *f
         pull->free(pull->context);
     else if (request->method == PE_METHOD_HEAD && !known)
         MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
-    decide_facts(request, response, facts, timing);
+    decide_facts(request, response, metadata, timing);
 }
 
-void pe_reply_not_modified(pe_request *request, const pe_facts *facts)
+void pe_reply_not_modified(pe_request *request, const pe_metadata *metadata)
 {
     const pe_field fields[] = {
-        {"ETag", facts->etag},
-        {"Content-Location", fits_location(request, facts) ? facts->location : NULL},
+        {"ETag", metadata->etag},
+        {"Content-Location", fits_location(request, metadata) ? metadata->location : NULL},
         {"Vary", "Accept, Accept-Encoding"},
-        {"Cache-Control", cache_control(request->method, facts)},
+        {"Cache-Control", cache_control(request->method, metadata)},
         {0},
     };
     pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields);
@@ -358,7 +358,7 @@ void pe_reply_drop(pe_request *request)
 {
     pe_reply *reply = &request->reply;
     if (reply->entry != NULL)
-        pe_entry_unref(reply->entry);
+        pe_cache_entry_unref(reply->entry);
     else if (reply->response != NULL)
         MHD_destroy_response(reply->response);
     *reply = (pe_reply){.http_status = reply->http_status};
@@ -366,8 +366,8 @@ void pe_reply_drop(pe_request *request)
 
 /* ---- past the library ---- */
 
-void pe_reply_farewell(pe_service *service, int socket, const pe_problem *problem,
-                       const char *instance, const char *id)
+void pe_raw_reply(pe_service *service, int socket, const pe_problem *problem, const char *instance,
+                  const char *id)
 {
     pe_buffer content = {0}, message = {0};
     char made[PE_ID_BYTES];

@@ -71,7 +71,8 @@ pe_status pe_posted_json_only(const pe_request *request, pe_problem *why)
     return check_type(request, false, &type, why);
 }
 
-pe_status pe_posted_read(pe_request *request, bool binary, pe_wanted *wanted, pe_problem *why)
+pe_status pe_posted_read(pe_request *request, bool binary, pe_request_parameters *wanted,
+                         pe_problem *why)
 {
     const pe_status status = check_type(request, binary, &wanted->media_type, why);
     if (status != PE_OK)

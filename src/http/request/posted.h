@@ -14,7 +14,7 @@ pe_status pe_posted_json_only(const pe_request *request, pe_problem *why) PE_MUS
  * Sets media_type, body, shape and dtype of *wanted, and json_body. binary: tensors are read, too.
  * Errors  UNSUPPORTED_MEDIA_TYPE; MALFORMED_REQUEST: a JSON body and a query.
  */
-pe_status pe_posted_read(pe_request *request, bool binary, pe_wanted *wanted,
+pe_status pe_posted_read(pe_request *request, bool binary, pe_request_parameters *wanted,
                          pe_problem *why) PE_MUST_CHECK;
 
 #endif

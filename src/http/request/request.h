@@ -55,7 +55,7 @@ typedef enum pe_header {
 #define PE_PATH_MAX 256
 
 struct pe_route;
-struct pe_numeric;
+struct pe_representation;
 
 /**
  * What the handlers decided: one response, queued by pe_reply_send. `shared` responses belong to
@@ -64,7 +64,7 @@ struct pe_numeric;
 typedef struct pe_reply {
     unsigned http_status;
     struct MHD_Response *response; /* a reference of the request's, or the entry's */
-    pe_entry *entry;               /* of a shared response: a reference of the request's */
+    pe_cache_entry *entry;         /* of a shared response: a reference of the request's */
 } pe_reply;
 
 /**
@@ -112,7 +112,7 @@ typedef struct pe_request {
     const struct pe_resource *resource;
     const char *path_name; /* in path: what stands at {name} of the resource's */
     size_t path_name_bytes;
-    struct pe_numeric *numeric;
+    struct pe_representation *representation;
     pe_job job;
     bool (*deferred)(struct pe_request *request); /* a pe_work */
     int64_t deferred_at;

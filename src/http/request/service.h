@@ -35,7 +35,7 @@ typedef struct pe_service {
     pe_limits limits;
     pe_read_limits read_limits;
     pe_tables *tables;
-    pe_warm *warm;
+    pe_response_cache *warm;
     pe_pool *pool;
     pe_watchdog *watchdog;
     pe_pages *pages;

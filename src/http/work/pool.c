@@ -17,8 +17,8 @@ typedef struct job_queue {
     pe_job *first, **last; /* last points at the NULL that ends the list */
 } job_queue;
 
-/* The lock guards everything below it. It is held neither while a job runs nor with another lock.
- */
+/* The lock guards everything below it. It is held neither while a job runs nor
+ * with another lock. */
 struct pe_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed;

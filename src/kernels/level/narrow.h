@@ -128,7 +128,7 @@ PE_INLINE void pe_put_16(pe_vh v, void *to)
     memcpy(to, &v, sizeof v);
 }
 
-/* ---- float16 -------------------------------------------------------------------------------- */
+/* ---- float16 ---- */
 
 PE_INLINE pe_vf pe_floats_of_half(pe_vh half)
 {
@@ -166,7 +166,7 @@ PE_INLINE pe_vh pe_halves_near(pe_vf v)
 #endif
 }
 
-/* ---- bfloat16: the upper half of a float ---------------------------------------------------- */
+/* ---- bfloat16: the upper half of a float ---- */
 
 PE_INLINE pe_vf pe_floats_of_bfloat(pe_vh bfloat)
 {
@@ -216,7 +216,7 @@ PE_INLINE bool pe_put_halves_between(pe_vf first_low, pe_vf first_high, pe_vf se
     return true;
 }
 
-/* ---- either --------------------------------------------------------------------------------- */
+/* ---- either ---- */
 
 PE_INLINE pe_vf pe_load_narrow(pe_dtype dtype, const void *from)
 {

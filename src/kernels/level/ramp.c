@@ -39,8 +39,8 @@ PE_INLINE double unsigned_zero(double v, double bound)
     return pe_abs(v) <= bound ? 0 : v;
 }
 
-/* The types narrower than double: bits of a double's fraction beyond theirs, least normal number.
- */
+/* The types narrower than double: bits of a double's fraction beyond theirs,
+ * least normal number. */
 static const struct narrow_type {
     int beyond;
     double least;

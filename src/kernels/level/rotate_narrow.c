@@ -37,8 +37,8 @@ typedef struct angles {
     float twice_most;        /* 2M */
 } angles;
 
-/* 2M from the upper halves of magnitudes, of which the largest has been found; NaN is beyond all.
- */
+/* 2M from the upper halves of magnitudes, of which the largest has been found; NaN
+ * is beyond all. */
 static float twice_most_of(pe_vi sizes)
 {
     uint32_t lane[PE_FLOAT_LANES], most = 0;
@@ -75,7 +75,7 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
         at->by_floats = 0;
 }
 
-/* ---- by doubles ----------------------------------------------------------------------------- */
+/* ---- by doubles ---- */
 
 /* Pairs [i, i + n) of one vector. Narrowing tells NaN too. */
 static void halves_by_doubles(pe_dtype dtype, const angles *at, size_t i, size_t n, const char *a,
@@ -121,7 +121,7 @@ PE_INLINE void settle_halves(pe_dtype dtype, const angles *at, size_t i, const c
     }
 }
 
-/* ---- by floats ------------------------------------------------------------------------------ */
+/* ---- by floats ---- */
 
 /* How far v may be from the double, as an e to take away and one to add. */
 typedef struct margin {
@@ -218,7 +218,7 @@ PE_INLINE bool rotate_neighbours(pe_dtype dtype, const angles *at, const char *x
     return pe_any_nan(watch);
 }
 
-/* ---- all vectors ---------------------------------------------------------------------------- */
+/* ---- all vectors ---- */
 
 /* Pairs [i, i + n) of all vectors, whose angles are given. */
 PE_INLINE void rotate_block(pe_dtype dtype, pe_pairing pairing, const pe_vectors *v,

@@ -134,8 +134,8 @@ typedef struct pe_series {
     double head[PE_SERIES_SPLIT], tail[PE_SERIES_SPLIT], plain[PE_SERIES_PLAIN];
 } pe_series;
 
-/* t_0 - z (t_1 - z (t_2 - ...)): each step cuts off 2^-80, and z <= 1/4 shrinks what came before.
- */
+/* t_0 - z (t_1 - z (t_2 - ...)): each step cuts off 2^-80, and z <= 1/4 shrinks
+ * what came before. */
 PE_INLINE pe_split pe_series_sum(const pe_series *series, pe_split z)
 {
     const pe_vd whole = z.head + z.tail;

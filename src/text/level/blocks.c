@@ -26,7 +26,7 @@ typedef struct block {
     int32_t width[PE_BLOCK]; /* H, in the same units */
     int32_t eight[PE_BLOCK]; /* a number of eight digits, and the ninth */
     int32_t last[PE_BLOCK];
-    uint32_t place[PE_BLOCK]; /* index of pe_places, or PE_GENERAL */
+    uint32_t place[PE_BLOCK]; /* index of pe_layout_places, or PE_GENERAL */
     union {                   /* eight digits, four by four, and one by one */
         uint32_t pair[PE_BLOCK];
         uint16_t one[2 * PE_BLOCK];
@@ -86,7 +86,7 @@ static inline bool take_apart(shape type, const char *in, block *b)
 PE_PASS void scale_all(block *b)
 {
     for (size_t i = 0; i < PE_BLOCK; i++) {
-        const uint64_t scale = pe_scales[b->q[i] - PE_SCALE_MIN];
+        const uint64_t scale = pe_powers_scales[b->q[i] - PE_SCALE_MIN];
         const pe_uint128 x = (pe_uint128)b->c[i] * scale;
         b->tens[i] = (int32_t)(x >> 64);
         b->rest[i] = (int32_t)((uint64_t)x >> 36);
@@ -177,7 +177,7 @@ static inline char *write_block(pe_dtype dtype, const char *in, const block *b, 
             memcpy(out++, &next, 2);
             continue;
         }
-        const pe_layout *layout = &pe_layouts[pe_places[at].layout];
+        const pe_layout *layout = &pe_layouts[pe_layout_places[at].layout];
         const uint8_t *digits = (const uint8_t *)b->digits + SLOT * i;
         const pe_sixteen text = pe_lay_out(layout, digits, 0);
         const size_t bytes = layout->bytes[pe_count_digits(digits)];
@@ -188,7 +188,7 @@ static inline char *write_block(pe_dtype dtype, const char *in, const block *b, 
             memcpy(out, &next, 2);
         } else {
             uint64_t end;
-            memcpy(&end, &pe_places[at], 8); /* the last byte is no text */
+            memcpy(&end, &pe_layout_places[at], 8); /* the last byte is no text */
             end = (end & ~(255ULL << 56)) | next << layout->exponent_bits;
             memcpy(out + 16, &zeros, 8);
             out += bytes;
@@ -240,8 +240,8 @@ static char *print(pe_dtype dtype, const void *data, size_t n, char separator, c
     return print_type(PE_BFLOAT16, data, n, separator, out);
 }
 
-extern const pe_number_blocks PE_TEXT_NAME(pe_number_blocks);
-const pe_number_blocks PE_TEXT_NAME(pe_number_blocks) = {
+extern const pe_blocks PE_TEXT_NAME(pe_blocks);
+const pe_blocks PE_TEXT_NAME(pe_blocks) = {
     .name = PE_TEXT_QUOTE(PE_LEVEL),
     .print = print,
     .print_doubles = PE_TEXT_NAME(pe_doubles_print),

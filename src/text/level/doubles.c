@@ -21,7 +21,7 @@ typedef struct block {
     int32_t carry[PE_BLOCK];
     uint32_t high[PE_BLOCK], low[PE_BLOCK]; /* sixteen digits, and the last */
     uint32_t last[PE_BLOCK];
-    uint32_t place[PE_BLOCK]; /* index of pe_places, or PE_GENERAL */
+    uint32_t place[PE_BLOCK]; /* index of pe_layout_places, or PE_GENERAL */
     union {                   /* sixteen digits, four by four, and one by one */
         uint32_t pair[2 * PE_BLOCK];
         uint16_t one[4 * PE_BLOCK];
@@ -140,7 +140,7 @@ static inline char *write_block(const char *in, const block *b, size_t n, bool p
             memcpy(out++, &next, 2);
             continue;
         }
-        const pe_layout *layout = &pe_layouts[pe_places[at].layout];
+        const pe_layout *layout = &pe_layouts[pe_layout_places[at].layout];
         const uint8_t *digits = (const uint8_t *)b->digits + SLOT * i;
         const pe_sixteen head = pe_lay_out(layout, digits, 0),
                          tail = pe_lay_out(layout, digits, 16);
@@ -153,7 +153,7 @@ static inline char *write_block(const char *in, const block *b, size_t n, bool p
             memcpy(out, &next, 2);
         } else {
             uint64_t end;
-            memcpy(&end, &pe_places[at], 8); /* the last byte is no text */
+            memcpy(&end, &pe_layout_places[at], 8); /* the last byte is no text */
             end = (end & ~(255ULL << 56)) | next << layout->exponent_bits;
             memcpy(out, &end, 8);
             out += layout->exponent_bits / 8;

@@ -42,7 +42,7 @@
 #define PE_PASS static __attribute__((noipa))
 #endif
 
-/** In place of an entry of pe_places: for pe_number_print. */
+/** In place of an entry of pe_layout_places: for pe_number_print. */
 #define PE_GENERAL UINT32_MAX
 
 /** Sixteen bytes that go together, in a register where there are such. */
@@ -149,7 +149,7 @@ static inline size_t pe_count_digits(const uint8_t *digits)
 #endif
 }
 
-/** Print float64: pe_number_blocks.print_doubles of the level. */
+/** Print float64: pe_blocks.print_doubles of the level. */
 char *PE_TEXT_NAME(pe_doubles_print)(const void *data, size_t n, char separator, char *out);
 
 #endif

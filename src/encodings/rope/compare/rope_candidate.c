@@ -69,7 +69,7 @@ static pe_status read(const pe_rope_lengths *lengths, pe_tables *tables, pe_rope
     set_type(out->type, lengths, &out->values);
     pe_status status = pe_values_defaults(&out->values, why);
     if (status == PE_OK)
-        status = pe_rope_read(&out->values, &out->rope, why);
+        status = pe_rope_params_read(&out->values, &out->rope, why);
     if (status == PE_OK)
         status = pe_rope_wave(&out->rope, tables, PE_ROPE_PLAIN, &out->wave, why);
     if (status != PE_OK)
@@ -77,7 +77,7 @@ static pe_status read(const pe_rope_lengths *lengths, pe_tables *tables, pe_rope
     const pe_rope_formula *formula = out->rope.formula;
     out->base = out->type->base == NULL ? formula->theta
                                         : pe_exact_round(PE_FLOAT64, base_eval, formula, 0);
-    out->attention_factor = pe_rope_attention_factor(&out->rope);
+    out->attention_factor = pe_rope_waves_attention_factor(&out->rope);
     return PE_OK;
 }
 
@@ -104,7 +104,7 @@ pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *ty
 
 void pe_rope_candidate_free(pe_rope_candidate *candidate)
 {
-    pe_shared_wave_unref(&candidate->wave);
+    pe_tables_wave_unref(&candidate->wave);
     pe_rope_free(&candidate->rope);
     pe_values_free(&candidate->values);
 }

@@ -64,8 +64,8 @@ static const pe_param params[] = {
     PE_PARAM_NUMERICS_EXACT,
 };
 
-/* ---- the numbers --------------------------------------------------------------------------------
- */
+/* ----
+ * the numbers -------------------------------------------------------------------------------- */
 
 typedef struct compare {
     pe_rope_lengths lengths;
@@ -100,7 +100,7 @@ static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
 {
     mpfr_t value;
     mpfr_init2(value, 256);
-    pe_spectrum_eval(values, i, value);
+    pe_rope_spectrum_eval(values, i, value);
     const bool below = mpfr_cmp_d(value, limit) < 0;
     mpfr_clear(value);
     return below;
@@ -158,7 +158,7 @@ static double largest_angle(const compare *state, size_t type)
     const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
     double largest = 0;
     for (size_t i = state->unturned; i < state->pairs; i++)
-        largest = fmax(largest, pe_spectrum_value(&reach, PE_FLOAT64, i));
+        largest = fmax(largest, pe_rope_spectrum_value(&reach, PE_FLOAT64, i));
     return largest;
 }
 
@@ -182,7 +182,7 @@ static void fill_spectrum(const compare *state, size_t t, pe_dtype dtype, size_t
     const size_t bytes = pe_dtype_bytes(dtype);
     for (size_t e = first; e < first + units; e++, out += bytes) {
         const pe_spectrum_values values = values_of(state, e / state->pairs, spectra[t].kind);
-        pe_dtype_store(dtype, pe_spectrum_value(&values, dtype, e % state->pairs), out);
+        pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, e % state->pairs), out);
     }
 }
 
@@ -207,12 +207,11 @@ static void free_state(void *of)
     compare *state = of;
     for (size_t c = 0; c < state->n; c++)
         pe_rope_candidate_free(&state->candidate[c]);
-    pe_shared_wave_unref(&state->unscaled);
+    pe_tables_wave_unref(&state->unscaled);
     free(state);
 }
 
-/* ---- lengths ------------------------------------------------------------------------------------
- */
+/* ---- lengths ---- */
 
 /* floor(trained * factor), as if the product were not rounded */
 static double floor_product(double trained, double factor)
@@ -229,9 +228,9 @@ static pe_status derive_target(pe_values *values, double trained, pe_problem *wh
                        "is to be");
     const double target = floor_product(trained, pe_values_real(values, "factor"));
     if (target > PE_ROPE_LENGTH_MAX)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "factor", why,
-                            "max_position_embeddings * factor must be at most 1e12, got %.17g",
-                            target);
+        return pe_rope_params_fail(
+            values, PE_INVALID_PARAMETER, "factor", why,
+            "max_position_embeddings * factor must be at most 1e12, got %.17g", target);
     pe_values_set_int(values, "target_length", (int64_t)target);
     return PE_OK;
 }
@@ -241,10 +240,11 @@ static pe_status derive_factor(pe_values *values, double trained, double target,
     if (pe_values_present(values, "factor"))
         return PE_OK;
     if (target / trained > PE_ROPE_FACTOR_MAX)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "target_length", why,
-                            "target_length must be at most 1e6 times max_position_embeddings, got "
-                            "%.17g and %.17g",
-                            target, trained);
+        return pe_rope_params_fail(
+            values, PE_INVALID_PARAMETER, "target_length", why,
+            "target_length must be at most 1e6 times max_position_embeddings, got "
+            "%.17g and %.17g",
+            target, trained);
     pe_values_set_real(values, "factor", target / trained);
     return PE_OK;
 }
@@ -259,18 +259,18 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
         return status;
     const double target = (double)pe_values_int(values, "target_length");
     if (target < trained)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "target_length", why,
-                            "target_length must be at least max_position_embeddings, %.17g, got "
-                            "%.17g",
-                            trained, target);
+        return pe_rope_params_fail(
+            values, PE_INVALID_PARAMETER, "target_length", why,
+            "target_length must be at least max_position_embeddings, %.17g, got "
+            "%.17g",
+            trained, target);
     status = derive_factor(values, trained, target, why);
     if (status == PE_OK)
         *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
     return status;
 }
 
-/* ---- types --------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 /* Keys with a default here, as Llama 3.1 has them. */
 static const struct {
@@ -314,8 +314,8 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
                            PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
         if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, pe_rope_key_name(k)))
-            return pe_rope_fail(values, PE_INVALID_PARAMETER, pe_rope_key_name(k), why,
-                                "%s is read by none of the rope_types", pe_rope_key_name(k));
+            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, pe_rope_key_name(k), why,
+                                       "%s is read by none of the rope_types", pe_rope_key_name(k));
     for (size_t d = 0; d < PE_LEN(llama3_defaults); d++)
         if ((reads & PE_ROPE_BIT(PE_ROPE_LOW_FREQ_FACTOR)) != 0 &&
             !pe_values_present(values, llama3_defaults[d].name))
@@ -360,8 +360,8 @@ static pe_status read_types(pe_values *values, pe_tables *tables, compare *state
     return status;
 }
 
-/* ---- the plan -----------------------------------------------------------------------------------
- */
+/* ----
+ * the plan ----------------------------------------------------------------------------------- */
 
 static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limits *limits,
                              pe_plan *out, pe_problem *why)
@@ -390,7 +390,7 @@ static pe_status check_overflow(const compare *state, pe_dtype dtype, pe_problem
     for (size_t t = 0; t < PE_LEN(spectra); t++)
         for (size_t c = 0; c < state->n && status == PE_OK; c++) {
             const pe_spectrum_values values = values_of(state, c, spectra[t].kind);
-            status = pe_spectrum_check(&values, spectra[t].name, dtype, state->pairs, why);
+            status = pe_rope_spectrum_check(&values, spectra[t].name, dtype, state->pairs, why);
         }
     return status;
 }

@@ -103,8 +103,8 @@ static void put_float(pe_buffer *out, const char *before, double number)
         pe_buffer_str(out, ".0");
 }
 
-/* ---- yarn's attention factor --------------------------------------------------------------------
- */
+/* ---- yarn's
+ * attention factor -------------------------------------------------------------------- */
 
 /* The formula without the keys that change its attention factor: 1 + ln(factor) / 10. */
 static pe_rope_formula *plain_of(const pe_rope *rope)
@@ -147,8 +147,7 @@ static double attention_ratio(const pe_rope *rope)
     return ratio;
 }
 
-/* ---- dictionaries -------------------------------------------------------------------------------
- */
+/* ---- dictionaries ---- */
 
 static bool is_default(const pe_rope_formula *formula, pe_rope_key key)
 {
@@ -206,8 +205,7 @@ static void put_length(draft *to, const dictionary_row *row)
                row->keeps_length ? to->lengths->trained : to->lengths->target);
 }
 
-/* ---- transformers -------------------------------------------------------------------------------
- */
+/* ---- transformers ---- */
 
 static const dictionary_row *transformers_row(draft *to)
 {
@@ -265,8 +263,7 @@ static void write_v4(draft *to)
     pe_buffer_str(&to->text, "}}");
 }
 
-/* ---- vLLM ---------------------------------------------------------------------------------------
- */
+/* ---- vLLM ---- */
 
 static void put_vllm_attention(draft *to)
 {
@@ -309,8 +306,7 @@ static void write_vllm(draft *to)
     put_number(&to->text, "}}' --max-model-len ", lengths->target);
 }
 
-/* ---- llama.cpp ----------------------------------------------------------------------------------
- */
+/* ---- llama.cpp ---- */
 
 static const char as_float32[] = "llama.cpp reads these numbers as float32";
 
@@ -338,8 +334,8 @@ static void write_llama_dynamic(draft *to)
                "not follow their length; it reads these numbers as float32";
 }
 
-/* theta_i = (rope_theta factor)^(-2i/d) / s: 1/s is the frequency of pair 0, which no base moves.
- */
+/* theta_i = (rope_theta factor)^(-2i/d) / s: 1/s is the frequency of pair 0, which
+ * no base moves. */
 static void stretch_eval(const void *context, size_t index, mpfr_ptr out)
 {
     const pe_wave *wave = context;
@@ -429,8 +425,7 @@ static void write_llama(draft *to)
     llama[t].write(to);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------
- */
+/* ---- all ---- */
 
 /* The path and query that answer the candidate's frequencies alone. */
 static void write_own(draft *to)
@@ -451,7 +446,7 @@ static const struct {
     {"llama_cpp", write_llama},    {"posenc", write_own},
 };
 
-static const pe_setting_source sources[] = {
+static const pe_engine_setting_source sources[] = {
     {"transformers_v5", ROPE_UTILS},
     {"transformers_v4", ROPE_UTILS ", which reads rope_theta and rope_scaling, the names before "
                                    "version 5, too"},
@@ -465,10 +460,10 @@ static const pe_setting_source sources[] = {
 
 static pe_status add(draft *to, const char *program, pe_plan *plan, pe_problem *why)
 {
-    pe_setting setting = {.of = to->of->type->name,
-                          .program = program,
-                          .json = to->json,
-                          .note = to->cannot != NULL ? to->cannot : to->note};
+    pe_engine_setting setting = {.of = to->of->type->name,
+                                 .program = program,
+                                 .json = to->json,
+                                 .note = to->cannot != NULL ? to->cannot : to->note};
     if (to->cannot == NULL && !to->text.failed) {
         setting.text = strdup(pe_buffer_text(&to->text));
         to->text.failed |= setting.text == NULL;
@@ -479,7 +474,7 @@ static pe_status add(draft *to, const char *program, pe_plan *plan, pe_problem *
         free(setting.text);
         return pe_fail_memory(why);
     }
-    return pe_plan_add_setting(plan, &setting, why);
+    return pe_plan_add_engine_setting(plan, &setting, why);
 }
 
 /**
@@ -497,8 +492,8 @@ static pe_status add(draft *to, const char *program, pe_plan *plan, pe_problem *
 pe_status pe_rope_settings_add(const pe_rope_candidate *candidate, const pe_rope_lengths *lengths,
                                pe_plan *plan, pe_problem *why)
 {
-    plan->setting_sources = sources;
-    plan->n_setting_sources = PE_LEN(sources);
+    plan->engine_setting_sources = sources;
+    plan->n_engine_setting_sources = PE_LEN(sources);
     for (size_t p = 0; p < PE_LEN(programs); p++) {
         draft made = {.of = candidate, .lengths = lengths};
         programs[p].write(&made);

@@ -18,8 +18,8 @@ typedef struct pe_grid_convention {
     double theta;
 } pe_grid_convention;
 
-const char *const pe_grid_conventions[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
-                                           "llama4",   "kimi",    "dinov3", NULL};
+const char *const pe_rope_grid_conventions[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
+                                                "llama4",   "kimi",    "dinov3", NULL};
 static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .pairing = PE_PAIRING_HALF, .theta = 10000},
     {.first = PE_GRID_ROW, .split = true, .pairing = PE_PAIRING_HALF, .theta = 10000},
@@ -30,8 +30,8 @@ static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .normalized = true, .pairing = PE_PAIRING_HALF, .theta = 100},
 };
 
-/* ---- pairs and frequencies ----------------------------------------------------------------------
- */
+/* ---- pairs
+ * and frequencies ---------------------------------------------------------------------- */
 
 /* The frequency of the j-th pair of an axis, in the set. */
 static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)
@@ -41,7 +41,7 @@ static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)
     return (uint32_t)(grid->convention->normalized ? axis * grid->pairs / 2 + j : j);
 }
 
-pe_rope_axes *pe_grid_axes(const pe_grid *grid)
+pe_rope_axes *pe_rope_grid_axes(const pe_grid *grid)
 {
     const pe_grid_convention *c = grid->convention;
     const size_t pairs = grid->pairs;
@@ -90,7 +90,8 @@ static void normalize(const void *of, size_t i, mpfr_ptr theta)
     mpfr_clear(turn);
 }
 
-pe_status pe_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *out, pe_problem *why)
+pe_status pe_rope_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *out,
+                            pe_problem *why)
 {
     const pe_grid_convention *c = grid->convention;
     formula f = {.theta = grid->theta};
@@ -110,15 +111,14 @@ pe_status pe_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *o
     return pe_tables_wave(tables, &spec, out, why);
 }
 
-pe_pairing pe_grid_pairing(const pe_grid *grid)
+pe_pairing pe_rope_grid_pairing(const pe_grid *grid)
 {
     return grid->convention->pairing;
 }
 
-/* ---- patches ------------------------------------------------------------------------------------
- */
+/* ---- patches ---- */
 
-double pe_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)
+double pe_rope_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)
 {
     if (patches->given != NULL)
         return pe_positions_at(patches->given, axis * patches->count + k);
@@ -128,17 +128,16 @@ double pe_grid_place(const pe_grid_patches *patches, size_t axis, size_t k)
     return (double)(axis == PE_GRID_ROW ? row : column);
 }
 
-double pe_grid_position(const pe_grid *grid, size_t axis, size_t k)
+double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k)
 {
-    const double at = pe_grid_place(&grid->patches, axis, k);
+    const double at = pe_rope_grid_place(&grid->patches, axis, k);
     const size_t side = axis == PE_GRID_ROW ? grid->patches.height : grid->patches.width;
     if (grid->convention->normalized) /* of n sides: ((2r + 1)/n - 1) n */
         return 2 * at + 1 - (double)side;
     return at + (double)grid->convention->origin;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------
- */
+/* ---- parameters ---- */
 
 static size_t take_int(pe_values *values, const char *name, size_t otherwise)
 {
@@ -194,7 +193,7 @@ static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *
                    out->height, out->width, out->merge);
 }
 
-pe_status pe_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
+pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
 {
     pe_grid grid = {.convention = &conventions[pe_values_choice(values, "convention")],
                     .head_dim = (size_t)pe_values_int(values, "head_dim")};

@@ -22,7 +22,7 @@ typedef struct pe_grid {
     pe_grid_patches patches; /* borrows */
 } pe_grid;
 
-extern const char *const pe_grid_conventions[];
+extern const char *const pe_rope_grid_conventions[];
 
 /**
  * Read convention, rope_theta, height, width, frames, spatial_merge_size and positions, and fill in
@@ -50,19 +50,19 @@ extern const char *const pe_grid_conventions[];
  *           DINOv3ViTRopePositionEmbedding, without augmentation.
  * Errors    INVALID_PARAMETER, MISSING_PARAMETER.
  */
-pe_status pe_grid_read(pe_values *values, pe_grid *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Which axis and frequency of the set each pair has; free. NULL when memory ran out. */
-pe_rope_axes *pe_grid_axes(const pe_grid *grid);
-pe_status pe_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *out,
-                       pe_problem *why) PE_MUST_CHECK;
+pe_rope_axes *pe_rope_grid_axes(const pe_grid *grid);
+pe_status pe_rope_grid_wave(const pe_grid *grid, pe_tables *tables, pe_shared_wave *out,
+                            pe_problem *why) PE_MUST_CHECK;
 
 /** The row or column of patch k, and what its frequencies are multiplied by. */
-double pe_grid_place(const pe_grid_patches *patches, size_t axis, size_t k);
-double pe_grid_position(const pe_grid *grid, size_t axis, size_t k);
+double pe_rope_grid_place(const pe_grid_patches *patches, size_t axis, size_t k);
+double pe_rope_grid_position(const pe_grid *grid, size_t axis, size_t k);
 
 /** Channels of a pair of this convention, unless pairing says otherwise. */
-pe_pairing pe_grid_pairing(const pe_grid *grid);
+pe_pairing pe_rope_grid_pairing(const pe_grid *grid);
 
 #define PE_GRID_SOURCE                                                                             \
     "pixtral, qwen2_vl: huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532; "    \
@@ -84,7 +84,7 @@ pe_pairing pe_grid_pairing(const pe_grid *grid);
 #define PE_GRID_PARAMS                                                                             \
     {.name = "convention",                                                                         \
      .kind = PE_KIND_CHOICE,                                                                       \
-     .choices = pe_grid_conventions,                                                               \
+     .choices = pe_rope_grid_conventions,                                                          \
      .help = "Which pairs turn by rows and which by columns, and how fast.",                       \
      .example = "qwen2_vl"},                                                                       \
         {.name = "rope_theta",                                                                     \
@@ -127,7 +127,7 @@ pe_pairing pe_grid_pairing(const pe_grid *grid);
          .example = "0,0,1,1;0,1,0,1"},                                                            \
         {.name = "dtype",                                                                          \
          .kind = PE_KIND_CHOICE,                                                                   \
-         .choices = pe_dtype_choices,                                                              \
+         .choices = pe_plan_dtypes,                                                                \
          .help = "Element type of the numbers.",                                                   \
          .example = "float32"},                                                                    \
         PE_PARAM_NUMERICS_EXACT

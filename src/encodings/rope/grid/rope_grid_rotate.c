@@ -17,7 +17,7 @@ static pe_status make_positions(const pe_grid *grid, pe_positions *out, pe_probl
         return status;
     for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
         for (size_t k = 0; k < n; k++)
-            ((double *)list.data)[axis * n + k] = pe_grid_position(grid, axis, k);
+            ((double *)list.data)[axis * n + k] = pe_rope_grid_position(grid, axis, k);
     status = pe_positions_from_list(&list, "positions", out, why);
     pe_array_free(&list);
     return status;
@@ -45,14 +45,14 @@ static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
                           .pairing = (pe_pairing)pairing->choice};
     pe_positions positions = {0};
     pe_shared_wave wave = {0};
-    pe_rope_axes *axes = pe_grid_axes(grid);
+    pe_rope_axes *axes = pe_rope_grid_axes(grid);
     pe_status status = axes != NULL ? PE_OK : pe_fail_memory(why);
     if (status == PE_OK)
         status = make_positions(grid, &positions, why);
     if (status == PE_OK)
-        status = pe_grid_wave(grid, tables, &wave, why);
+        status = pe_rope_grid_wave(grid, tables, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_answer answer = {.values = values,
+        const pe_rope_turned answer = {.values = values,
                                        .limits = limits,
                                        .turn = {.rope = &rope,
                                                 .tables = tables,
@@ -61,8 +61,8 @@ static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
                                                 .backwards = pe_values_bool(values, "inverse"),
                                                 .axes = axes},
                                        .positions = "positions"};
-        status = pe_rope_answer_all(&answer, out, why);
-        pe_shared_wave_unref(&wave);
+        status = pe_rope_turned_all(&answer, out, why);
+        pe_tables_wave_unref(&wave);
     }
     pe_positions_free(&positions);
     free(axes);
@@ -74,16 +74,16 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_grid grid;
     size_t tokens;
-    pe_status status = pe_rope_check_tensors(values, &tokens, why);
+    pe_status status = pe_rope_turned_check(values, &tokens, why);
     if (status == PE_OK)
-        status = pe_grid_read(values, &grid, why);
+        status = pe_rope_grid_read(values, &grid, why);
     if (status == PE_OK)
         status = check_patches(values, &grid, tokens, why);
     if (status != PE_OK)
         return status;
     pe_value *pairing = pe_values_find(values, "pairing");
     if (!pairing->present)
-        pairing->choice = pe_grid_pairing(&grid);
+        pairing->choice = pe_rope_grid_pairing(&grid);
     pairing->present = true;
     return turn(&grid, values, tables, limits, out, why);
 }
@@ -97,7 +97,7 @@ static const pe_param params[] = {
     {.name = "pairing",
      .kind = PE_KIND_CHOICE,
      .optional = true,
-     .choices = pe_rope_pairings,
+     .choices = pe_rope_params_pairings,
      .fallback_text = "the convention's",
      .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + head_dim/2).",
      .example = "half"},

@@ -19,7 +19,7 @@ enum { COS, SIN, ANGLES, ROW_COL };
 
 /* A frequency of the set, for angles. */
 typedef struct theta {
-    pe_wide wide;
+    pe_fixed128 wide;
     double exact; /* a power of two; 0: it is none */
 } theta;
 
@@ -31,8 +31,7 @@ typedef struct table {
     theta *thetas;
 } table;
 
-/* ---- angles -------------------------------------------------------------------------------------
- */
+/* ---- angles ---- */
 
 typedef struct angle {
     const pe_wave *wave;
@@ -54,7 +53,7 @@ static void angle_eval(const void *context, size_t index, mpfr_ptr out)
 
 /* position * theta_i, correctly rounded, or exactly; wide is the position. */
 static double angle_of(const table *state, pe_dtype dtype, size_t i, double position,
-                       const pe_wide *wide)
+                       const pe_fixed128 *wide)
 {
     double value;
     const theta *t = &state->thetas[i];
@@ -62,18 +61,18 @@ static double angle_of(const table *state, pe_dtype dtype, size_t i, double posi
         return 0;
     if (t->exact != 0)
         return position * t->exact;
-    const pe_wide product = pe_wide_mul(wide, &t->wide);
-    if (pe_wide_round(&product, dtype, &value))
+    const pe_fixed128 product = pe_fixed128_mul(wide, &t->wide);
+    if (pe_fixed128_round(&product, dtype, &value))
         return value;
     return pe_exact_round(dtype, angle_eval, &(angle){state->wave.wave, i, position}, 0);
 }
 
-static pe_wide wide_of(double position)
+static pe_fixed128 wide_of(double position)
 {
     mpfr_t x;
     mpfr_init2(x, 53);
     mpfr_set_d(x, position, MPFR_RNDN);
-    const pe_wide wide = pe_wide_from_mpfr(x);
+    const pe_fixed128 wide = pe_fixed128_from_mpfr(x);
     mpfr_clear(x);
     return wide;
 }
@@ -85,9 +84,9 @@ static void fill_angles(const table *state, pe_dtype dtype, size_t first, size_t
     const size_t bytes = pe_dtype_bytes(dtype);
     for (size_t k = first; k < first + rows; k++) {
         double at[PE_GRID_AXES];
-        pe_wide wide[PE_GRID_AXES] = {0};
+        pe_fixed128 wide[PE_GRID_AXES] = {0};
         for (size_t axis = 0; axis < PE_GRID_AXES; axis++) {
-            at[axis] = pe_grid_position(&state->grid, axis, k);
+            at[axis] = pe_rope_grid_position(&state->grid, axis, k);
             if (at[axis] != 0)
                 wide[axis] = wide_of(at[axis]);
         }
@@ -111,27 +110,27 @@ static pe_status make_thetas(table *state, pe_problem *why)
     mpfr_init2(x, THETA_BITS);
     for (size_t i = 0; i < n; i++) {
         pe_wave_theta(state->wave.wave, i, x);
-        state->thetas[i].wide = pe_wide_from_mpfr(x);
+        state->thetas[i].wide = pe_fixed128_from_mpfr(x);
         state->thetas[i].exact = mpfr_min_prec(x) == 1 ? mpfr_get_d(x, MPFR_RNDN) : 0;
     }
     mpfr_clear(x);
     return PE_OK;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ----
+ * the table ---------------------------------------------------------------------------------- */
 
 static double position(const void *of, size_t axis, size_t k)
 {
     const table *state = of;
-    return pe_grid_position(&state->grid, axis, k);
+    return pe_rope_grid_position(&state->grid, axis, k);
 }
 
 static void fill_row_col(const table *state, size_t first, size_t rows, int32_t *out)
 {
     for (size_t k = first; k < first + rows; k++)
         for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
-            *out++ = (int32_t)pe_grid_place(&state->grid.patches, axis, k);
+            *out++ = (int32_t)pe_rope_grid_place(&state->grid.patches, axis, k);
 }
 
 static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
@@ -157,7 +156,7 @@ static void free_state(void *of)
 {
     table *state = of;
     pe_positions_free(&state->given);
-    pe_shared_wave_unref(&state->wave);
+    pe_tables_wave_unref(&state->wave);
     free(state->axes);
     free(state->thetas);
     free(state);
@@ -188,7 +187,7 @@ static size_t farthest(const pe_grid *grid, size_t axis)
     size_t found = 0;
     double most = 0;
     for (size_t k = 0; k < n; k += step) {
-        const double at = fabs(pe_grid_position(grid, axis, k));
+        const double at = fabs(pe_rope_grid_position(grid, axis, k));
         found = at > most ? k : found;
         most = fmax(most, at);
     }
@@ -204,8 +203,8 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
         if (seen[run->axis])
             continue;
         const size_t k = farthest(&state->grid, run->axis);
-        const double at = pe_grid_position(&state->grid, run->axis, k);
-        const pe_wide wide = at != 0 ? wide_of(at) : (pe_wide){0};
+        const double at = pe_rope_grid_position(&state->grid, run->axis, k);
+        const pe_fixed128 wide = at != 0 ? wide_of(at) : (pe_fixed128){0};
         if (fabs(angle_of(state, dtype, run->at, at, &wide)) >= FLOAT16_END)
             return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
                            "an angle of patch %zu overflows float16, whose largest value is 65504",
@@ -223,8 +222,8 @@ static pe_status set_state(table *state, pe_values *values, pe_tables *tables, p
         state->grid.patches.given = &state->given;
     }
     if (status == PE_OK)
-        status = pe_grid_wave(&state->grid, tables, &state->wave, why);
-    if (status == PE_OK && (state->axes = pe_grid_axes(&state->grid)) == NULL)
+        status = pe_rope_grid_wave(&state->grid, tables, &state->wave, why);
+    if (status == PE_OK && (state->axes = pe_rope_grid_axes(&state->grid)) == NULL)
         status = pe_fail_memory(why);
     if (status == PE_OK)
         status = make_thetas(state, why);
@@ -237,7 +236,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_grid grid;
-    pe_status status = pe_grid_read(values, &grid, why);
+    pe_status status = pe_rope_grid_read(values, &grid, why);
     if (status == PE_OK)
         status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status != PE_OK)

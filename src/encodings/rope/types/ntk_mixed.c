@@ -5,8 +5,8 @@
 
 enum { GUARD = 64 };
 
-/* theta_i / exp(a (i + 1)^b), a = ln(factor) / (d/2)^b: the exponent is ln(factor) ((2i + 2)/d)^b
- */
+/* theta_i / exp(a (i + 1)^b), a = ln(factor) / (d/2)^b: the exponent is ln(factor)
+ * ((2i + 2)/d)^b */
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {
     const pe_rope_formula *f = formula;
@@ -65,9 +65,10 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     if (pe_values_choice(values, "numerics") == PE_NUMERICS_EXACT ||
         power_of_half(formula) <= pe_dtype_max(PE_FLOAT32))
         return PE_OK;
-    return pe_rope_fail(values, PE_INVALID_PARAMETER, "mixed_b", why,
-                        "(rotary_dim/2)^mixed_b overflows float32, so numerics=float32 has no "
-                        "value");
+    return pe_rope_params_fail(
+        values, PE_INVALID_PARAMETER, "mixed_b", why,
+        "(rotary_dim/2)^mixed_b overflows float32, so numerics=float32 has no "
+        "value");
 }
 
 /**

@@ -4,8 +4,7 @@
 
 enum { GUARD = 64 };
 
-/* ---- frequencies --------------------------------------------------------------------------------
- */
+/* ---- frequencies ---- */
 
 static void ends(const pe_rope_formula *f, mpfr_ptr low, mpfr_ptr high)
 {
@@ -56,8 +55,8 @@ static float scale32(const void *formula, size_t i, float inv)
     return slow_part + fast_part;
 }
 
-/* ---- the attention factor -----------------------------------------------------------------------
- */
+/* ---- the
+ * attention factor ----------------------------------------------------------------------- */
 
 /* out = 1 + 0.1 mscale ln(factor) */
 static void stretch_scale(const pe_rope_formula *f, double mscale, mpfr_ptr out)
@@ -96,8 +95,8 @@ static void amplitude(const void *formula, mpfr_ptr out)
         mpfr_mul_d(out, out, f->key[PE_ROPE_ATTN_FACTOR], MPFR_RNDN);
 }
 
-/* ---- the type -----------------------------------------------------------------------------------
- */
+/* ----
+ * the type ----------------------------------------------------------------------------------- */
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
@@ -108,13 +107,15 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     /* swapped by a client they are a mistake; verify asks what that mistake gives */
     if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
         (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
-                            "beta_fast must be at least beta_slow, %.17g, got %.17g",
-                            formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
+        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
+                                   "beta_fast must be at least beta_slow, %.17g, got %.17g",
+                                   formula->key[PE_ROPE_BETA_SLOW],
+                                   formula->key[PE_ROPE_BETA_FAST]);
     if (pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) && pe_rope_has(formula, PE_ROPE_ATTN_FACTOR))
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "attn_factor", why,
-                            "attn_factor multiplies the factor that attention_factor replaces: "
-                            "give one of them");
+        return pe_rope_params_fail(
+            values, PE_INVALID_PARAMETER, "attn_factor", why,
+            "attn_factor multiplies the factor that attention_factor replaces: "
+            "give one of them");
     mpfr_inits2(256, low, high, (mpfr_ptr)0);
     ends(formula, low, high);
     formula->low = mpfr_get_d(low, MPFR_RNDN) + 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention falls with distance.
- */
+/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention
+ * falls with distance. */
 #include "encodings/rope/xpos/rope_xpos.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-/* ---- what the resources share -------------------------------------------------------------------
- */
+/* ---- what the
+ * resources share ------------------------------------------------------------------- */
 
 /* The position farthest from the center. */
 static double farthest(double center, const pe_positions *positions)
@@ -26,8 +26,9 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
     if (rope->axes != NULL)
-        return pe_rope_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
-                            "mrope_section does not go with xPos, whose tokens have one position");
+        return pe_rope_params_fail(
+            values, PE_INVALID_PARAMETER, "mrope_section", why,
+            "mrope_section does not go with xPos, whose tokens have one position");
     if (positions->fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be integers with xPos");
@@ -41,11 +42,11 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
                        "scales to stay below 2^1000, got %.17g",
                        PE_XPOS_REACH, PE_XPOS_REACH * base,
                        (long long)pe_values_int(values, "center"), far);
-    return pe_xpos_scale_make(tables, rope->formula->dim, base, most, out, why);
+    return pe_rope_xpos_scale_make(tables, rope->formula->dim, base, most, out, why);
 }
 
-/* ---- queries and keys ---------------------------------------------------------------------------
- */
+/* ---- queries
+ * and keys --------------------------------------------------------------------------- */
 
 static const char *const tensor_names[] = {"q", "k"};
 
@@ -59,7 +60,7 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
         return status;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const pe_xpos_turn xpos = {scale, (double)pe_values_int(values, "center"), t == 1};
-        const pe_rope_answer answer = {
+        const pe_rope_turned answer = {
             .values = values,
             .limits = limits,
             .turn = {.rope = rope,
@@ -69,9 +70,9 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
                      .xpos = &xpos},
             .positions = "positions"};
         if (pe_values_present(values, tensor_names[t]))
-            status = pe_rope_answer_add(&answer, tensor_names[t], tensor_names[t], out, why);
+            status = pe_rope_turned_add(&answer, tensor_names[t], tensor_names[t], out, why);
     }
-    pe_shared_wave_unref(&wave);
+    pe_tables_wave_unref(&wave);
     return status;
 }
 
@@ -84,17 +85,17 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (!pe_values_present(values, "q") && !pe_values_present(values, "k"))
         return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
     pe_status status =
-        pe_rope_answer_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
+        pe_rope_turned_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     if (status == PE_OK)
-        status = pe_rope_read(values, &rope, why);
+        status = pe_rope_params_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_answer_positions(values, tokens);
-    pe_rope_warn(&rope, NULL, out);
+    const pe_positions *positions = pe_rope_turned_positions(values, tokens);
+    pe_rope_warnings_add(&rope, NULL, out);
     status = pe_rope_xpos_read(values, &rope, positions, tables, &scale, why);
     if (status == PE_OK) {
         status = turn(&rope, values, tables, &scale, limits, out, why);
-        pe_xpos_scale_free(&scale);
+        pe_rope_xpos_scale_free(&scale);
     }
     pe_rope_free(&rope);
     return status;

@@ -7,11 +7,10 @@
 
 #include "exact/wave.h"
 
-/* Squarings double the relative error: more bits than levels and those of a pe_wide. */
+/* Squarings double the relative error: more bits than levels and those of a pe_fixed128. */
 enum { LADDER_BITS = 256, GUARD = 64 };
 
-/* ---- exactly ------------------------------------------------------------------------------------
- */
+/* ---- exactly ---- */
 
 typedef struct element {
     const pe_xpos_powers *of;
@@ -37,8 +36,8 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
     power(e->of, i, e->n, out);
 }
 
-/* ---- by a ladder of powers ----------------------------------------------------------------------
- */
+/* ---- by a ladder
+ * of powers ---------------------------------------------------------------------- */
 
 /* Where the powers of pair i begin. */
 static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
@@ -47,10 +46,10 @@ static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
 }
 
 /* x, x^2, x^4, ... */
-static void climb(const pe_xpos_powers *of, mpfr_ptr x, pe_wide *to)
+static void climb(const pe_xpos_powers *of, mpfr_ptr x, pe_fixed128 *to)
 {
     for (size_t level = 0; level < of->levels; level++) {
-        to[level] = pe_wide_from_mpfr(x);
+        to[level] = pe_fixed128_from_mpfr(x);
         mpfr_sqr(x, x, MPFR_RNDN);
     }
 }
@@ -63,30 +62,30 @@ static void make_powers(const void *formula, void *out)
     for (size_t i = 0; i < of->pairs; i++) {
         power(of, i, 1, up);
         mpfr_ui_div(down, 1, up, MPFR_RNDN);
-        climb(of, up, (pe_wide *)out + ladder(of, false, i));
-        climb(of, down, (pe_wide *)out + ladder(of, true, i));
+        climb(of, up, (pe_fixed128 *)out + ladder(of, false, i));
+        climb(of, down, (pe_fixed128 *)out + ladder(of, true, i));
     }
     mpfr_clears(up, down, (mpfr_ptr)0);
 }
 
 /* The product of the powers whose levels are the bits of |n| > 0. */
-static pe_wide product(const pe_xpos_scale *scale, size_t i, double n)
+static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, double n)
 {
-    const pe_wide *level = scale->power + ladder(&scale->formula, n < 0, i);
+    const pe_fixed128 *level = scale->power + ladder(&scale->formula, n < 0, i);
     uint64_t bits = (uint64_t)fabs(n);
-    pe_wide result = {0};
+    pe_fixed128 result = {0};
     bool first = true;
     for (; bits != 0; bits >>= 1, level++) {
         if ((bits & 1) == 0)
             continue;
-        result = first ? *level : pe_wide_mul(&result, level);
+        result = first ? *level : pe_fixed128_mul(&result, level);
         first = false;
     }
     return result;
 }
 
-pe_status pe_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
-                             pe_xpos_scale *out, pe_problem *why)
+pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
+                                  pe_xpos_scale *out, pe_problem *why)
 {
     pe_xpos_powers formula = {(uint64_t)dim / 2, 1, dim, base};
     while (ldexp(1, (int)formula.levels) <= most)
@@ -102,20 +101,20 @@ pe_status pe_xpos_scale_make(pe_tables *tables, double dim, double base, double 
     return status;
 }
 
-void pe_xpos_scale_free(pe_xpos_scale *scale)
+void pe_rope_xpos_scale_free(pe_xpos_scale *scale)
 {
-    pe_shared_numbers_unref(&scale->shared);
+    pe_tables_numbers_unref(&scale->shared);
     *scale = (pe_xpos_scale){0};
 }
 
-void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi, double *lo)
+void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi, double *lo)
 {
     const element e = {&scale->formula, n};
     *hi = 1;
     *lo = 0;
     if (n == 0)
         return;
-    const pe_wide x = product(scale, i, n);
+    const pe_fixed128 x = product(scale, i, n);
     if (x.err > 60) {
         pe_exact_pair(eval, &e, i, hi, lo);
         return;
@@ -124,14 +123,14 @@ void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *
     *lo = ldexp((double)((uint64_t)(x.m >> 22) & (((uint64_t)1 << 53) - 1)), x.exponent - 106);
 }
 
-double pe_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype)
+double pe_rope_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype)
 {
     const element e = {&scale->formula, n};
     double result;
     if (n == 0)
         return 1;
-    const pe_wide x = product(scale, i, n);
-    if (pe_wide_round(&x, dtype, &result))
+    const pe_fixed128 x = product(scale, i, n);
+    if (pe_fixed128_round(&x, dtype, &result))
         return result;
     return pe_exact_round(dtype, eval, &e, i);
 }

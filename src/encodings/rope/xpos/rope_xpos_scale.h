@@ -25,7 +25,7 @@ typedef struct pe_xpos_powers {
 typedef struct pe_xpos_scale {
     pe_xpos_powers formula;
     pe_shared_numbers shared;
-    const pe_wide *power; /* [2, pairs, levels]: scale_i(+-2^level) */
+    const pe_fixed128 *power; /* [2, pairs, levels]: scale_i(+-2^level) */
 } pe_xpos_scale;
 
 /** Scales stay within 2^+-1000 for |n| up to this many times scale_base: (7/2)^553 < 2^1000. */
@@ -33,12 +33,13 @@ typedef struct pe_xpos_scale {
 
 /** For |n| <= most, a whole number of at most PE_XPOS_REACH * base. Requests share the powers.
  * Errors  INTERNAL (memory). */
-pe_status pe_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
-                             pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
-void pe_xpos_scale_free(pe_xpos_scale *scale);
+pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
+                                  pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
+void pe_rope_xpos_scale_free(pe_xpos_scale *scale);
 
 /** scale_i(n) as hi + lo, with a relative error below 2^-64. */
-void pe_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi, double *lo);
+void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi,
+                             double *lo);
 
 /** Pairs of a token at a position are multiplied by scale_i(position - center), or divided. */
 typedef struct pe_xpos_turn {
@@ -48,6 +49,6 @@ typedef struct pe_xpos_turn {
 } pe_xpos_turn;
 
 /** scale_i(n), correctly rounded to dtype. */
-double pe_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype);
+double pe_rope_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype);
 
 #endif

@@ -28,7 +28,7 @@ static void fill_scales(const table *state, pe_dtype dtype, size_t row, size_t f
 {
     const double n = pe_positions_at(&state->positions, row) - state->center;
     for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, pe_xpos_scale_round(&state->scale, i, n, dtype), out);
+        pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, n, dtype), out);
 }
 
 static pe_wave_layout layout_of(const table *state, size_t t)
@@ -68,9 +68,9 @@ static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t fi
 static void free_state(void *of)
 {
     table *state = of;
-    pe_shared_wave_unref(&state->wave);
+    pe_tables_wave_unref(&state->wave);
     pe_positions_free(&state->positions);
-    pe_xpos_scale_free(&state->scale);
+    pe_rope_xpos_scale_free(&state->scale);
     free(state);
 }
 
@@ -79,7 +79,8 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
 {
     double least, most;
     pe_positions_bounds(&state->positions, &least, &most);
-    const double greatest = pe_xpos_scale_round(&state->scale, 0, least - state->center, dtype);
+    const double greatest =
+        pe_rope_xpos_scale_round(&state->scale, 0, least - state->center, dtype);
     if (isfinite(greatest))
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
@@ -122,11 +123,11 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_params_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_attention_factor(&rope));
-    pe_rope_warn(&rope, NULL, out);
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
+    pe_rope_warnings_add(&rope, NULL, out);
     status = plan_table(&rope, values, tables, limits, out, why);
     pe_rope_free(&rope);
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ask_binary.c - requests with a tensor in a binary body. */
+/* test_query_binary.c - requests with a tensor in a binary body. */
 #include "support/check.h"
 
 #include <math.h>
@@ -20,10 +20,11 @@ static double element(const pe_array *array, size_t e)
                          (const char *)array->data + e * pe_dtype_bytes(array->dtype));
 }
 
-static pe_status read_body(const pe_binary_body *body, const char *query, pe_ask *ask,
+static pe_status read_body(const pe_binary_body *body, const char *query, pe_query *ask,
                            pe_problem *why)
 {
-    return pe_ask_from_binary(&fake_transform, query, strlen(query), body, &fake_limits, ask, why);
+    return pe_query_from_binary(&fake_transform, query, strlen(query), body, &fake_limits, ask,
+                                why);
 }
 
 /* A NumPy file of version 1, header as given, then data. */
@@ -48,9 +49,9 @@ static void put_npy(pe_buffer *out, unsigned char version, const char *header, c
     pe_buffer_add(out, data, bytes);
 }
 
-static pe_ask npy_ask(pe_buffer *npy, const char *query)
+static pe_query npy_ask(pe_buffer *npy, const char *query)
 {
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     const pe_binary_body body = {.media_type = NPY, .data = npy->data, .bytes = npy->bytes};
     if (read_body(&body, query, &ask, &why) != PE_OK)
@@ -71,7 +72,7 @@ static void a_numpy_file_is_the_first_tensor(void **state)
         for (unsigned char version = 1; version <= 3; version++) {
             pe_buffer npy = {0};
             put_npy(&npy, version, headers[i], six, sizeof six);
-            pe_ask ask = npy_ask(&npy, "factor=2&positions=5:7");
+            pe_query ask = npy_ask(&npy, "factor=2&positions=5:7");
             const pe_array *vectors = &pe_values_find(&ask.values, "vectors")->tensor;
             assert_int_equal(vectors->dtype, PE_FLOAT32);
             assert_int_equal(vectors->shape.ndim, 2);
@@ -79,7 +80,7 @@ static void a_numpy_file_is_the_first_tensor(void **state)
             assert_true(element(vectors, 5) == 6);
             assert_true(pe_values_real(&ask.values, "factor") == 2);
             assert_int_equal(pe_values_find(&ask.values, "positions")->positions.first, 5);
-            pe_ask_free(&ask);
+            pe_query_free(&ask);
             pe_buffer_free(&npy);
         }
 }
@@ -95,10 +96,10 @@ static void fortran_order_is_turned_into_rows(void **state)
                 column_major[i + 2 * (j + 3 * k)] = (float)e++;
     put_npy(&npy, 1, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3, 4), }", column_major,
             sizeof column_major);
-    pe_ask ask = npy_ask(&npy, "");
+    pe_query ask = npy_ask(&npy, "");
     for (size_t e = 0; e < 24; e++)
         assert_true(element(&pe_values_find(&ask.values, "vectors")->tensor, e) == (double)e);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     pe_buffer_free(&npy);
 }
 
@@ -110,15 +111,15 @@ static void dtype_is_the_bodys_unless_given(void **state)
     pe_buffer npy = {0};
     put_npy(&npy, 1, header, two, sizeof two);
 
-    pe_ask ask = npy_ask(&npy, "");
+    pe_query ask = npy_ask(&npy, "");
     assert_int_equal(pe_values_choice(&ask.values, "dtype"), PE_FLOAT64);
     assert_true(element(&pe_values_find(&ask.values, "vectors")->tensor, 0) == 0.1);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 
     ask = npy_ask(&npy, "dtype=float16"); /* rounded once: through float32 it would be 1 */
     assert_int_equal(pe_values_find(&ask.values, "vectors")->tensor.dtype, PE_FLOAT16);
     assert_true(element(&pe_values_find(&ask.values, "vectors")->tensor, 1) == 1 + 0x1p-10);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     pe_buffer_free(&npy);
 }
 
@@ -129,11 +130,11 @@ static void integers_become_the_default_dtype(void **state)
     pe_buffer npy = {0};
     put_npy(&npy, 1, "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 1), }", two,
             sizeof two);
-    pe_ask ask = npy_ask(&npy, "");
+    pe_query ask = npy_ask(&npy, "");
     const pe_array *vectors = &pe_values_find(&ask.values, "vectors")->tensor;
     assert_int_equal(vectors->dtype, PE_FLOAT32);
     assert_true(element(vectors, 0) == -7);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     pe_buffer_free(&npy);
 }
 
@@ -142,7 +143,7 @@ static void aligned_numbers_are_borrowed_and_others_copied(void **state)
     (void)state;
     _Alignas(8) char bytes[sizeof six + 1];
     for (size_t shift = 0; shift < 2; shift++) {
-        pe_ask ask = {0};
+        pe_query ask = {0};
         pe_problem why = {0};
         memcpy(bytes + shift, six, sizeof six);
         const pe_binary_body body = {.media_type = RAW,
@@ -155,7 +156,7 @@ static void aligned_numbers_are_borrowed_and_others_copied(void **state)
         assert_true(vectors->borrowed == (shift == 0));
         assert_int_equal(vectors->shape.dim[0], 3);
         assert_true(element(vectors, 5) == 6);
-        pe_ask_free(&ask);
+        pe_query_free(&ask);
     }
 }
 
@@ -192,7 +193,7 @@ static void aligned_numbers_of_files_are_borrowed_and_others_copied(void **state
     };
     for (size_t i = 0; i < PE_LEN(rows); i++) {
         pe_buffer file = {0};
-        pe_ask ask = {0};
+        pe_query ask = {0};
         pe_problem why = {0};
         if (strcmp(rows[i].type, NPY) == 0)
             put_npy(&file, 1, rows[i].header, six, sizeof six);
@@ -205,7 +206,7 @@ static void aligned_numbers_of_files_are_borrowed_and_others_copied(void **state
         const pe_array *vectors = &pe_values_find(&ask.values, "vectors")->tensor;
         if (vectors->borrowed != rows[i].borrowed || is_within(vectors, &file) != rows[i].borrowed)
             fail_msg("%s: %s", rows[i].header, vectors->borrowed ? "borrowed" : "copied");
-        pe_ask_free(&ask);
+        pe_query_free(&ask);
         pe_buffer_free(&file);
     }
 }
@@ -214,7 +215,7 @@ static void safetensors_go_to_the_rows_of_their_names(void **state)
 {
     (void)state;
     pe_buffer file = {0};
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     put_safetensors(&file,
                     "{\"__metadata__\":{\"a\":\"b\"},"
@@ -227,14 +228,14 @@ static void safetensors_go_to_the_rows_of_their_names(void **state)
     assert_true(element(&pe_values_find(&ask.values, "vectors")->tensor, 3) == 4);
     assert_int_equal(pe_values_find(&ask.values, "weights")->tensor.dtype, PE_FLOAT64);
     assert_true(element(&pe_values_find(&ask.values, "weights")->tensor, 1) == 6);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     pe_buffer_free(&file);
 }
 
 static void assert_refused(const char *name, const pe_binary_body *body, pe_status status,
                            const char *detail)
 {
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     pe_status got = read_body(body, "", &ask, &why);
     if (got != status || strstr(why.detail, detail) == NULL)
@@ -365,7 +366,7 @@ static void a_number_that_overflows_the_dtype_is_refused(void **state)
 {
     (void)state;
     static float row[] = {1, 70000};
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     const pe_binary_body body = {
         .media_type = RAW, .shape = "1,2", .dtype = "float32", .data = row, .bytes = sizeof row};
@@ -376,14 +377,14 @@ static void a_number_that_overflows_the_dtype_is_refused(void **state)
 static void other_types_and_other_resources_are_refused(void **state)
 {
     (void)state;
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     const pe_binary_body png = {.media_type = "image/png", .data = six, .bytes = sizeof six};
     assert_refused("image/png", &png, PE_UNSUPPORTED_MEDIA_TYPE, "image/png");
     const pe_binary_body raw = {
         .media_type = RAW, .shape = "2,3", .dtype = "float32", .data = six, .bytes = sizeof six};
     assert_int_equal(
-        pe_ask_from_binary(&fake_table, "d_model=4", 9, &raw, &fake_limits, &ask, &why),
+        pe_query_from_binary(&fake_table, "d_model=4", 9, &raw, &fake_limits, &ask, &why),
         PE_UNSUPPORTED_MEDIA_TYPE);
     assert_int_equal(read_body(&raw, "factr=1", &ask, &why), PE_UNKNOWN_PARAMETER);
     assert_int_equal(read_body(&raw, "factor=0", &ask, &why), PE_INVALID_PARAMETER);
@@ -462,13 +463,13 @@ static void tensors_that_share_bytes_are_refused(void **state)
 static pe_status read_exactly(const char *media_type, const char *data, size_t bytes)
 {
     char *exact = malloc(bytes == 0 ? 1 : bytes); /* so that sanitizers see an overrun */
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     memcpy(exact, data, bytes);
     const pe_binary_body body = {.media_type = media_type, .data = exact, .bytes = bytes};
     pe_status status = read_body(&body, "", &ask, &why);
     assert_int_equal(status, why.status);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     free(exact);
     return status;
 }

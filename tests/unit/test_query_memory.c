@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_ask_memory.c - every allocation of reading a request and writing an answer may fail; and
+ * test_query_memory.c - every allocation of reading a request and writing an answer may fail; and
  * what reading a large body takes.
  */
 #include "support/check.h"
@@ -18,7 +18,7 @@
 #include "support/render.h"
 
 /* The listing shows these instead of the program's resources. */
-const pe_resource *const pe_resources[] = {&fake_table, &fake_transform, NULL};
+const pe_resource *const pe_registry[] = {&fake_table, &fake_transform, NULL};
 
 /* Allocation that fails; the sanitizers and other C libraries have allocators of their own. */
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -127,10 +127,10 @@ static pe_status act_query(pe_problem *why)
 {
     static const char query[] =
         "d_model=4&positions=1,5,7&short_factor=1,2&layout=sin_cos&tensor=a";
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_status status =
-        pe_ask_from_query(&fake_table, query, sizeof query - 1, &fake_limits, &ask, why);
-    pe_ask_free(&ask);
+        pe_query_from_string(&fake_table, query, sizeof query - 1, &fake_limits, &ask, why);
+    pe_query_free(&ask);
     return status;
 }
 
@@ -139,10 +139,10 @@ static pe_status act_json(pe_problem *why)
     static const char body[] =
         "{\"vectors\":[[1,2],[3,4]],\"delta\":5,\"positions\":[[1],[2]],\"weights\":[1],"
         "\"dtype\":\"float16\",\"format\":\"npy\",\"rope_parameters\":{\"factor\":2}}";
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_status status =
-        pe_ask_from_json(&fake_transform, body, sizeof body - 1, &fake_limits, &ask, why);
-    pe_ask_free(&ask);
+        pe_query_from_json(&fake_transform, body, sizeof body - 1, &fake_limits, &ask, why);
+    pe_query_free(&ask);
     return status;
 }
 
@@ -153,10 +153,10 @@ static pe_status act_safetensors(pe_problem *why)
                          "\"data_offsets\":[0,4]}}     \0\0\0\0";
     const pe_binary_body binary = {
         .media_type = "application/vnd.safetensors", .data = body, .bytes = 8 + 62 + 4};
-    pe_ask ask = {0};
-    pe_status status =
-        pe_ask_from_binary(&fake_transform, "dtype=float64", 13, &binary, &fake_limits, &ask, why);
-    pe_ask_free(&ask);
+    pe_query ask = {0};
+    pe_status status = pe_query_from_binary(&fake_transform, "dtype=float64", 13, &binary,
+                                            &fake_limits, &ask, why);
+    pe_query_free(&ask);
     return status;
 }
 
@@ -225,7 +225,7 @@ static pe_status act_configuration(pe_problem *why)
         "\"vision_config\":{\"spatial_merge_size\":2}}";
     pe_model *model = NULL;
     pe_buffer out = {0};
-    pe_status status = pe_config_resolve(body, sizeof body - 1, &fake_limits, &model, why);
+    pe_status status = pe_model_report_resolve(body, sizeof body - 1, &fake_limits, &model, why);
     if (status == PE_OK) {
         pe_model_json(model, &out);
         status = out.failed ? pe_fail_memory(why) : PE_OK;
@@ -314,15 +314,15 @@ static void reading_a_large_body_takes_little_beside_the_result(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t bytes, numbers;
         char *body = large_body(cases[i].digits, cases[i].later, 12500000, &bytes, &numbers);
-        pe_ask ask = {0};
+        pe_query ask = {0};
         pe_problem why;
         const long before = most_held = held;
-        assert_int_equal(pe_ask_from_json(&fake_transform, body, bytes, &limits, &ask, &why),
+        assert_int_equal(pe_query_from_json(&fake_transform, body, bytes, &limits, &ask, &why),
                          PE_OK);
         const long beside = most_held - before - (long)(numbers * sizeof(float));
         print_message("%zu bytes, %zu numbers: %ld beside the result\n", bytes, numbers, beside);
         assert_in_range(beside, 0, bytes / 2);
-        pe_ask_free(&ask);
+        pe_query_free(&ask);
         free(body);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ask_query.c - requests read from query strings. */
+/* test_query_string.c - requests read from query strings. */
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 
 #include "support/fake.h"
 
-static pe_ask ask_of(const char *query)
+static pe_query ask_of(const char *query)
 {
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
-    if (pe_ask_from_query(&fake_table, query, strlen(query), &fake_limits, &ask, &why) != PE_OK)
+    if (pe_query_from_string(&fake_table, query, strlen(query), &fake_limits, &ask, &why) != PE_OK)
         fail_msg("%s: refused: %s", query, why.detail);
     return ask;
 }
@@ -19,7 +19,7 @@ static pe_ask ask_of(const char *query)
 static void absent_rows_take_their_defaults(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of("d_model=64");
+    pe_query ask = ask_of("d_model=64");
     assert_int_equal(pe_values_int(&ask.values, "d_model"), 64);
     assert_true(pe_values_real(&ask.values, "base") == 10000);
     assert_true(pe_values_bool(&ask.values, "causal"));
@@ -30,15 +30,15 @@ static void absent_rows_take_their_defaults(void **state)
     assert_null(ask.format);
     assert_false(ask.base64);
     assert_string_equal(ask.tensor, "");
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static void every_kind_is_read(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of("d_model=5.12e2&base=1e+5&scale=0.5&layout=cos_sin&causal=false&"
-                        "short_factor=1,1.5,2&positions=3:9:2&dtype=bfloat16&mask_value=-1e30&"
-                        "format=npy&encoding_format=base64&tensor=cos&heads=0:4");
+    pe_query ask = ask_of("d_model=5.12e2&base=1e+5&scale=0.5&layout=cos_sin&causal=false&"
+                          "short_factor=1,1.5,2&positions=3:9:2&dtype=bfloat16&mask_value=-1e30&"
+                          "format=npy&encoding_format=base64&tensor=cos&heads=0:4");
     assert_int_equal(pe_values_int(&ask.values, "d_model"), 512);
     assert_true(pe_values_real(&ask.values, "base") == 1e5);
     assert_true(pe_values_real(&ask.values, "scale") == 0.5);
@@ -53,16 +53,16 @@ static void every_kind_is_read(void **state)
     assert_string_equal(ask.format->name, "npy");
     assert_true(ask.base64);
     assert_string_equal(ask.tensor, "cos");
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static void percent_encoding_is_undone_and_empty_pairs_are_skipped(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of("&d%5Fmodel=%36%34&&positions=1%2C5%2c9&");
+    pe_query ask = ask_of("&d%5Fmodel=%36%34&&positions=1%2C5%2c9&");
     assert_int_equal(pe_values_int(&ask.values, "d_model"), 64);
     assert_int_equal(pe_values_find(&ask.values, "positions")->positions.count, 3);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static const struct refusal {
@@ -140,10 +140,10 @@ static void what_cannot_be_is_refused_and_says_why(void **state)
     (void)state;
     for (size_t i = 0; i < PE_LEN(refusals); i++) {
         const struct refusal *r = &refusals[i];
-        pe_ask ask = {0};
+        pe_query ask = {0};
         pe_problem why = {0};
         pe_status got =
-            pe_ask_from_query(&fake_table, r->query, strlen(r->query), &fake_limits, &ask, &why);
+            pe_query_from_string(&fake_table, r->query, strlen(r->query), &fake_limits, &ask, &why);
         if (got != r->status || why.status != r->status || strcmp(why.where, r->where) != 0 ||
             strstr(why.detail, r->detail) == NULL)
             fail_msg("%s: %s\n got    %s at \"%s\": %s\n wanted %s at \"%s\": %s", r->name,
@@ -156,24 +156,25 @@ static void what_cannot_be_is_refused_and_says_why(void **state)
 static void tensors_do_not_come_in_a_query(void **state)
 {
     (void)state;
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
-    assert_int_equal(pe_ask_from_query(&fake_transform, "vectors=1", 9, &fake_limits, &ask, &why),
-                     PE_INVALID_PARAMETER);
-    assert_int_equal(pe_ask_from_query(&fake_transform, "", 0, &fake_limits, &ask, &why),
+    assert_int_equal(
+        pe_query_from_string(&fake_transform, "vectors=1", 9, &fake_limits, &ask, &why),
+        PE_INVALID_PARAMETER);
+    assert_int_equal(pe_query_from_string(&fake_transform, "", 0, &fake_limits, &ask, &why),
                      PE_MISSING_PARAMETER);
     assert_string_equal(why.where, "vectors");
 }
 
 static void assert_canonical(const char *query, const char *format, const char *wanted)
 {
-    pe_ask ask = ask_of(query);
+    pe_query ask = ask_of(query);
     pe_buffer out = {0};
-    pe_ask_canonical_query(&ask, pe_format_by_name(format), &out);
+    pe_query_canonical_string(&ask, pe_format_by_name(format), &out);
     if (strcmp(pe_buffer_text(&out), wanted) != 0)
         fail_msg("%s as %s\n got    %s\n wanted %s", query, format, pe_buffer_text(&out), wanted);
     pe_buffer_free(&out);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static void the_canonical_query_is_one_sorted_list(void **state)
@@ -216,11 +217,12 @@ static void random_queries_are_survived(void **state)
         for (size_t i = 0; i < bytes; i++)
             query[i] = alphabet[(size_t)rand() % (sizeof alphabet - 1)];
         char *exact = realloc(query, bytes == 0 ? 1 : bytes);
-        pe_ask ask = {0};
+        pe_query ask = {0};
         pe_problem why = {0};
-        pe_status status = pe_ask_from_query(&fake_table, exact, bytes, &fake_limits, &ask, &why);
+        pe_status status =
+            pe_query_from_string(&fake_table, exact, bytes, &fake_limits, &ask, &why);
         assert_int_equal(status, why.status);
-        pe_ask_free(&ask);
+        pe_query_free(&ask);
         free(exact);
     }
 }

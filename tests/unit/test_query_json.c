@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_ask_json.c - requests read from JSON bodies. */
+/* test_query_json.c - requests read from JSON bodies. */
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -7,11 +7,11 @@
 
 #include "support/fake.h"
 
-static pe_ask ask_of(const pe_resource *resource, const char *body)
+static pe_query ask_of(const pe_resource *resource, const char *body)
 {
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
-    if (pe_ask_from_json(resource, body, strlen(body), &fake_limits, &ask, &why) != PE_OK)
+    if (pe_query_from_json(resource, body, strlen(body), &fake_limits, &ask, &why) != PE_OK)
         fail_msg("%s: refused: %s", body, why.detail);
     return ask;
 }
@@ -25,21 +25,21 @@ static double element(const pe_array *array, size_t e)
 /* The body means what the query means. */
 static void assert_same(const char *body, const char *query)
 {
-    pe_ask a = ask_of(&fake_table, body), b = {0};
+    pe_query a = ask_of(&fake_table, body), b = {0};
     pe_problem why = {0};
     pe_buffer x = {0}, y = {0};
-    assert_int_equal(pe_ask_from_query(&fake_table, query, strlen(query), &fake_limits, &b, &why),
-                     PE_OK);
-    pe_ask_canonical_query(&a, a.format != NULL ? a.format : pe_formats[0], &x);
-    pe_ask_canonical_query(&b, b.format != NULL ? b.format : pe_formats[0], &y);
+    assert_int_equal(
+        pe_query_from_string(&fake_table, query, strlen(query), &fake_limits, &b, &why), PE_OK);
+    pe_query_canonical_string(&a, a.format != NULL ? a.format : pe_formats[0], &x);
+    pe_query_canonical_string(&b, b.format != NULL ? b.format : pe_formats[0], &y);
     if (strcmp(pe_buffer_text(&x), pe_buffer_text(&y)) != 0)
         fail_msg("%s\n got    %s\n wanted %s", body, pe_buffer_text(&x), pe_buffer_text(&y));
     assert_true(a.from_json);
     assert_false(b.from_json);
     pe_buffer_free(&x);
     pe_buffer_free(&y);
-    pe_ask_free(&a);
-    pe_ask_free(&b);
+    pe_query_free(&a);
+    pe_query_free(&b);
 }
 
 static void a_body_means_what_its_query_means(void **state)
@@ -70,8 +70,8 @@ static void a_body_means_what_its_query_means(void **state)
 static void tensors_are_rounded_to_the_dtype_wherever_it_stands(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of(&fake_transform, "{\"vectors\":[[0.1,0.2],[0.3,0.4]],\"weights\":[0.1],"
-                                         "\"dtype\":\"float16\"}");
+    pe_query ask = ask_of(&fake_transform, "{\"vectors\":[[0.1,0.2],[0.3,0.4]],\"weights\":[0.1],"
+                                           "\"dtype\":\"float16\"}");
     const pe_array *vectors = &pe_values_find(&ask.values, "vectors")->tensor;
     const pe_array *weights = &pe_values_find(&ask.values, "weights")->tensor;
     assert_int_equal(vectors->dtype, PE_FLOAT16);
@@ -79,56 +79,57 @@ static void tensors_are_rounded_to_the_dtype_wherever_it_stands(void **state)
     assert_true(element(vectors, 0) == 0.0999755859375);
     assert_int_equal(weights->dtype, PE_FLOAT64);
     assert_true(element(weights, 0) == 0.1);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 
     ask = ask_of(&fake_transform, "{\"vectors\":[[0.1,0.2]]}");
     vectors = &pe_values_find(&ask.values, "vectors")->tensor;
     assert_int_equal(vectors->dtype, PE_FLOAT32);
     assert_true(element(vectors, 0) == (double)0.1f);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static void a_tensor_without_axes_may_be_a_number(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of(&fake_transform, "{\"delta\":-5,\"vectors\":[[1]]}");
+    pe_query ask = ask_of(&fake_transform, "{\"delta\":-5,\"vectors\":[[1]]}");
     const pe_array *delta = &pe_values_find(&ask.values, "delta")->tensor;
     assert_int_equal(delta->shape.ndim, 0);
     assert_int_equal(delta->elements, 1);
     assert_true(element(delta, 0) == -5);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     ask = ask_of(&fake_transform, "{\"delta\":[1,2],\"vectors\":[[1]]}");
     assert_int_equal(pe_values_find(&ask.values, "delta")->tensor.elements, 2);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static void positions_may_have_a_batch_axis_where_the_row_says_so(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of(&fake_transform, "{\"positions\":[[0,1],[5,6]],\"vectors\":[[1]]}");
+    pe_query ask = ask_of(&fake_transform, "{\"positions\":[[0,1],[5,6]],\"vectors\":[[1]]}");
     const pe_positions *positions = &pe_values_find(&ask.values, "positions")->positions;
     assert_int_equal(positions->shape.ndim, 2);
     assert_true(pe_positions_at(positions, 2) == 5);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static void a_nested_object_gives_parameters_and_its_name_to_problems(void **state)
 {
     (void)state;
-    pe_ask ask = ask_of(&fake_transform, "{\"rope_parameters\":{\"factor\":8},\"vectors\":[[1]]}");
+    pe_query ask =
+        ask_of(&fake_transform, "{\"rope_parameters\":{\"factor\":8},\"vectors\":[[1]]}");
     pe_problem why = {0};
     assert_true(pe_values_real(&ask.values, "factor") == 8);
     assert_string_equal(pe_values_find(&ask.values, "factor")->parent, "rope_parameters");
 
     (void)pe_fail(&why, PE_INVALID_PARAMETER, "factor", "x");
-    pe_ask_locate(&ask, &why);
+    pe_query_locate(&ask, &why);
     assert_string_equal(why.where, "rope_parameters/factor");
-    pe_ask_locate(&ask, &why);
+    pe_query_locate(&ask, &why);
     assert_string_equal(why.where, "rope_parameters/factor");
     (void)pe_fail(&why, PE_INVALID_PARAMETER, "vectors/0/1", "x");
-    pe_ask_locate(&ask, &why);
+    pe_query_locate(&ask, &why);
     assert_string_equal(why.where, "vectors/0/1");
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
 }
 
 static const struct refusal {
@@ -249,10 +250,10 @@ static void what_cannot_be_is_refused_and_says_where(void **state)
     (void)state;
     for (size_t i = 0; i < PE_LEN(refusals); i++) {
         const struct refusal *r = &refusals[i];
-        pe_ask ask = {0};
+        pe_query ask = {0};
         pe_problem why = {0};
         pe_status got =
-            pe_ask_from_json(&fake_transform, r->body, strlen(r->body), &fake_limits, &ask, &why);
+            pe_query_from_json(&fake_transform, r->body, strlen(r->body), &fake_limits, &ask, &why);
         if (got != r->status || why.status != r->status || strcmp(why.where, r->where) != 0 ||
             strstr(why.detail, r->detail) == NULL)
             fail_msg("%s: %s\n got    %s at \"%s\": %s\n wanted %s at \"%s\": %s", r->name, r->body,
@@ -267,13 +268,13 @@ static void a_table_knows_no_batches_and_no_tensors(void **state)
     (void)state;
     static const char batch[] = "{\"d_model\":4,\"positions\":[[1],[2]]}";
     static const char tensor[] = "{\"d_model\":4,\"vectors\":[[1],[2]]}";
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     assert_int_equal(
-        pe_ask_from_json(&fake_table, batch, sizeof batch - 1, &fake_limits, &ask, &why),
+        pe_query_from_json(&fake_table, batch, sizeof batch - 1, &fake_limits, &ask, &why),
         PE_INVALID_PARAMETER);
     assert_int_equal(
-        pe_ask_from_json(&fake_table, tensor, sizeof tensor - 1, &fake_limits, &ask, &why),
+        pe_query_from_json(&fake_table, tensor, sizeof tensor - 1, &fake_limits, &ask, &why),
         PE_UNKNOWN_PARAMETER);
 }
 
@@ -283,13 +284,13 @@ static void elements_are_counted_against_the_limits(void **state)
     static const char tensor[] = "{\"vectors\":[[1,2,3,4,5]]}";
     static const char positions[] = "{\"vectors\":[[1]],\"positions\":[1,2,3,4,9]}";
     const pe_read_limits limits = {.max_elements = 4, .max_positions = 4, .max_depth = 8};
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     assert_int_equal(
-        pe_ask_from_json(&fake_transform, tensor, sizeof tensor - 1, &limits, &ask, &why),
+        pe_query_from_json(&fake_transform, tensor, sizeof tensor - 1, &limits, &ask, &why),
         PE_TOO_MANY_ELEMENTS);
     assert_int_equal(
-        pe_ask_from_json(&fake_transform, positions, sizeof positions - 1, &limits, &ask, &why),
+        pe_query_from_json(&fake_transform, positions, sizeof positions - 1, &limits, &ask, &why),
         PE_TOO_MANY_ELEMENTS);
 }
 
@@ -301,12 +302,12 @@ static const char whole[] =
 static pe_status read_exactly(const char *text, size_t bytes)
 {
     char *exact = malloc(bytes == 0 ? 1 : bytes); /* so that sanitizers see an overrun */
-    pe_ask ask = {0};
+    pe_query ask = {0};
     pe_problem why = {0};
     memcpy(exact, text, bytes);
-    pe_status status = pe_ask_from_json(&fake_transform, exact, bytes, &fake_limits, &ask, &why);
+    pe_status status = pe_query_from_json(&fake_transform, exact, bytes, &fake_limits, &ask, &why);
     assert_int_equal(status, why.status);
-    pe_ask_free(&ask);
+    pe_query_free(&ask);
     free(exact);
     return status;
 }
@@ -342,11 +343,11 @@ static void long_values_are_delimited_at_every_offset(void **state)
         pe_buffer body = {0};
         pe_buffer_format(&body, "{\"vectors\":[[1,%*s2],[3,%*s4%*s]],\"dtype\":\"float64\"}",
                          (int)spaces, "", (int)(spaces * 7 % 190), "", (int)(spaces * 3 % 150), "");
-        pe_ask ask = ask_of(&fake_transform, pe_buffer_text(&body));
+        pe_query ask = ask_of(&fake_transform, pe_buffer_text(&body));
         const pe_array *vectors = &pe_values_find(&ask.values, "vectors")->tensor;
         assert_int_equal(vectors->elements, 4);
         assert_true(element(vectors, 3) == 4);
-        pe_ask_free(&ask);
+        pe_query_free(&ask);
         pe_buffer_free(&body);
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_warm.c - kept answers: all that is allocated for them, the library's part included, stays
- * within the budget, whoever holds them; scans of one-off requests leave the others' hits alone.
+ * test_response_cache.c - kept answers: all that is allocated for them, the library's part
+ * included, stays within the budget, whoever holds them; scans of one-off requests leave the
+ * others' hits alone.
  */
 #include "support/check.h"
 
@@ -52,18 +53,19 @@ static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *wh
         return pe_fail_memory(why);
     }
     memset(data, 1, made->bytes);
-    pe_facts facts = {.media_type = "application/octet-stream",
-                      .etag = "\"0123456789abcdef0123456789abcdef\"",
-                      .location = url,
-                      .shape = "512,512",
-                      .dtype = "float32",
-                      .ranges = true};
-    pe_answer *answer;
-    pe_status status = pe_answer_make(made->service, data, made->bytes, &facts, &answer, why);
+    pe_metadata facts = {.media_type = "application/octet-stream",
+                         .etag = "\"0123456789abcdef0123456789abcdef\"",
+                         .location = url,
+                         .shape = "512,512",
+                         .dtype = "float32",
+                         .ranges = true};
+    pe_stored_response *answer;
+    pe_status status =
+        pe_stored_response_make(made->service, data, made->bytes, &facts, &answer, why);
     assert_int_equal(status, PE_OK);
     assert_true(answer->data[0] == 1 && answer->data[made->bytes - 1] == 1);
     *value = answer;
-    *bytes = pe_answer_weight(answer->bytes, &answer->facts);
+    *bytes = pe_stored_response_weight(answer->bytes, &answer->metadata);
     return status;
 }
 
@@ -75,25 +77,26 @@ static void stay_within(size_t largest)
 #endif
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_warm *warm;
+    pe_response_cache *warm;
     random_source random = random_make("sizes");
     size_t most = 0;
     const size_t before = allocated();
-    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
     for (int i = 0; i < ANSWERS; i++) {
         char key[64];
-        pe_front front;
-        pe_entry *entry;
+        pe_request_key front;
+        pe_cache_entry *entry;
         wish made = {.service = &service,
                      .bytes = (size_t)random_int(&random, 1, (int64_t)largest)};
         int length = snprintf(key, sizeof key, "answer %d", i);
-        const pe_facts facts = {.location = location};
-        const size_t weight = pe_answer_weight(made.bytes, &facts);
-        assert_int_equal(
-            pe_warm_get(warm, key, (size_t)length, weight, fill, &made, &entry, NULL, &why), PE_OK);
-        pe_entry_unref(entry);
-        pe_front_make(key, "*/*", "gzip", &front);
-        pe_warm_learn(warm, &front, key, (size_t)length);
+        const pe_metadata facts = {.location = location};
+        const size_t weight = pe_stored_response_weight(made.bytes, &facts);
+        assert_int_equal(pe_response_cache_get(warm, key, (size_t)length, weight, fill, &made,
+                                               &entry, NULL, &why),
+                         PE_OK);
+        pe_cache_entry_unref(entry);
+        pe_request_key_make(key, "*/*", "gzip", &front);
+        pe_response_cache_remember(warm, &front, key, (size_t)length);
         if (i % 16 != 0)
             continue;
         const size_t held = allocated() - before;
@@ -103,7 +106,7 @@ static void stay_within(size_t largest)
                      BUDGET);
     }
     assert_true(most > BUDGET / 2); /* it was full */
-    pe_warm_free(warm);
+    pe_response_cache_free(warm);
 }
 
 static void small_answers_stay_within_the_budget(void **state)
@@ -124,7 +127,7 @@ enum { THREADS = 4, HOLDS = 6, TURNS = 1500 };
 
 typedef struct reader {
     pthread_t thread;
-    pe_warm *warm;
+    pe_response_cache *warm;
     pe_service *service;
     random_source random;
     size_t before, most;
@@ -135,19 +138,20 @@ typedef struct reader {
 static void *read_answers(void *context)
 {
     reader *self = context;
-    pe_entry *held[HOLDS] = {0};
+    pe_cache_entry *held[HOLDS] = {0};
     for (int i = 0; i < TURNS; i++) {
         char key[64];
         pe_problem why;
         const int64_t which = random_int(&self->random, 0, 400);
         wish made = {.service = self->service, .bytes = (size_t)(1 + 4 * which * which)};
-        const pe_facts facts = {.location = location};
+        const pe_metadata facts = {.location = location};
         const int length = snprintf(key, sizeof key, "answer %d", (int)which);
-        pe_entry **slot = &held[random_int(&self->random, 0, HOLDS - 1)];
-        pe_entry_unref(*slot);
+        pe_cache_entry **slot = &held[random_int(&self->random, 0, HOLDS - 1)];
+        pe_cache_entry_unref(*slot);
         *slot = NULL;
-        if (pe_warm_get(self->warm, key, (size_t)length, pe_answer_weight(made.bytes, &facts), fill,
-                        &made, slot, NULL, &why) != PE_OK)
+        if (pe_response_cache_get(self->warm, key, (size_t)length,
+                                  pe_stored_response_weight(made.bytes, &facts), fill, &made, slot,
+                                  NULL, &why) != PE_OK)
             break;
         self->kept += *slot != NULL;
         self->refused += *slot == NULL;
@@ -155,7 +159,7 @@ static void *read_answers(void *context)
         self->most = now > self->most ? now : self->most;
     }
     for (int h = 0; h < HOLDS; h++)
-        pe_entry_unref(held[h]);
+        pe_cache_entry_unref(held[h]);
     return NULL;
 }
 
@@ -169,10 +173,10 @@ static void threads_that_hold_answers_stay_within_the_budget(void **state)
     mallopt(M_ARENA_MAX, 1); /* others are not counted */
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_warm *warm;
+    pe_response_cache *warm;
     reader readers[THREADS];
     const size_t before = allocated();
-    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
     for (int t = 0; t < THREADS; t++)
         readers[t] = (reader){
             .warm = warm, .service = &service, .random = random_make("answers"), .before = before};
@@ -190,10 +194,10 @@ static void threads_that_hold_answers_stay_within_the_budget(void **state)
 #endif
     }
     pe_cache_stats answers, fronts;
-    pe_warm_stats(warm, &answers, &fronts);
+    pe_response_cache_stats(warm, &answers, &fronts);
     assert_int_equal(answers.held, 0);
     assert_int_equal(answers.loose, 0);
-    pe_warm_free(warm);
+    pe_response_cache_free(warm);
 }
 
 /* ---- scans ---- */
@@ -207,22 +211,23 @@ static size_t size_of(size_t object)
     return mixed % 10 < 7 ? 200 + mixed % 1000 : mixed % 10 < 9 ? 4000 + mixed % 8000 : 65536;
 }
 
-static bool ask_warm(pe_warm *warm, pe_service *service, const char *name, size_t bytes)
+static bool ask_warm(pe_response_cache *warm, pe_service *service, const char *name, size_t bytes)
 {
-    pe_front front;
+    pe_request_key front;
     pe_problem why;
-    pe_front_make(name, "*/*", NULL, &front);
-    pe_entry *entry = pe_warm_find(warm, &front);
+    pe_request_key_make(name, "*/*", NULL, &front);
+    pe_cache_entry *entry = pe_response_cache_find(warm, &front);
     const bool hit = entry != NULL;
     if (!hit) {
-        const pe_facts facts = {.location = location};
+        const pe_metadata facts = {.location = location};
         wish made = {.service = service, .bytes = bytes};
-        assert_int_equal(pe_warm_get(warm, name, strlen(name), pe_answer_weight(bytes, &facts),
-                                     fill, &made, &entry, NULL, &why),
+        assert_int_equal(pe_response_cache_get(warm, name, strlen(name),
+                                               pe_stored_response_weight(bytes, &facts), fill,
+                                               &made, &entry, NULL, &why),
                          PE_OK);
-        pe_warm_learn(warm, &front, name, strlen(name));
+        pe_response_cache_remember(warm, &front, name, strlen(name));
     }
-    pe_entry_unref(entry);
+    pe_cache_entry_unref(entry);
     return hit;
 }
 
@@ -234,12 +239,12 @@ static double replay(size_t every, size_t scan)
     double sum = 0;
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_warm *warm;
+    pe_response_cache *warm;
     uint64_t random = 20261121;
     size_t hits = 0, once = 0;
     for (size_t k = 0; k < OBJECTS; k++)
         cumulative[k] = sum += 1.0 / (double)(k + 1);
-    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
     for (size_t r = 1; r <= REPLAYED; r++) {
         char name[32];
         size_t object = 0;
@@ -259,7 +264,7 @@ static double replay(size_t every, size_t scan)
             ask_warm(warm, &service, name, size_of(once));
         }
     }
-    pe_warm_free(warm);
+    pe_response_cache_free(warm);
     return (double)hits / REPLAYED;
 }
 
@@ -290,12 +295,12 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
  */
 static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_problem *why)
 {
-    pe_answer *answer;
-    pe_facts facts = {.media_type = "text/plain", .coding = "gzip"};
-    const pe_status status = pe_answer_make(context, NULL, 0, &facts, &answer, why);
+    pe_stored_response *answer;
+    pe_metadata facts = {.media_type = "text/plain", .coding = "gzip"};
+    const pe_status status = pe_stored_response_make(context, NULL, 0, &facts, &answer, why);
     if (status == PE_OK) {
         *value = answer;
-        *bytes = pe_answer_weight(0, &facts);
+        *bytes = pe_stored_response_weight(0, &facts);
     }
     return status;
 }
@@ -307,22 +312,22 @@ static void a_raw_request_finds_no_answer_without_bytes(void **state)
     (void)state;
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_warm *warm;
-    pe_entry *entry;
-    pe_front front;
-    const pe_facts facts = {0};
-    assert_int_equal(pe_warm_make(BUDGET, &warm, &why), PE_OK);
-    assert_int_equal(pe_warm_get(warm, "coded", 5, pe_answer_weight(0, &facts), fill_mark, &service,
-                                 &entry, NULL, &why),
+    pe_response_cache *warm;
+    pe_cache_entry *entry;
+    pe_request_key front;
+    const pe_metadata facts = {0};
+    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_get(warm, "coded", 5, pe_stored_response_weight(0, &facts),
+                                           fill_mark, &service, &entry, NULL, &why),
                      PE_OK);
-    pe_entry_unref(entry);
-    pe_front_make("/v1", "*/*", "gzip", &front);
-    pe_warm_learn(warm, &front, "coded", 5);
-    assert_null(pe_warm_find(warm, &front));
-    entry = pe_warm_peek(warm, "coded", 5);
+    pe_cache_entry_unref(entry);
+    pe_request_key_make("/v1", "*/*", "gzip", &front);
+    pe_response_cache_remember(warm, &front, "coded", 5);
+    assert_null(pe_response_cache_find(warm, &front));
+    entry = pe_response_cache_peek(warm, "coded", 5);
     assert_non_null(entry);
-    pe_entry_unref(entry);
-    pe_warm_free(warm);
+    pe_cache_entry_unref(entry);
+    pe_response_cache_free(warm);
 }
 
 int main(void)
