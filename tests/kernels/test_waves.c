@@ -297,6 +297,29 @@ static void test_large_and_small_amplitudes(void **unused)
     }
 }
 
+/* One frequency leaves all other lanes of a vector to padding. Here its sine is a number of
+ * float16, and the padding's, less than 0.7 times the amplitude, would be lost in zero. */
+static void test_padding_is_not_marked(void **unused)
+{
+    (void)unused;
+    const uint64_t quarter_hi = 1ULL << 62, zero = 0;
+    const pe_wave_layout layout = {1, 0, -1, 1};
+    for (const pe_kernels *const *k = pe_kernels_all(); *k != NULL; k++) {
+        unsigned char out[2];
+        uint64_t doubtful[1] = {0};
+        const pe_run run = {.n = 1,
+                            .rows = 1,
+                            .start_hi = &quarter_hi,
+                            .start_lo = &zero,
+                            .step_hi = &zero,
+                            .step_lo = &zero,
+                            .amplitude_hi = 0x1.333p-25};
+        assert_false((*k)->waves(&run, &layout, PE_FLOAT16, out, doubtful));
+        assert_int_equal(doubtful[0], 0);
+        assert_true(pe_dtype_load(PE_FLOAT16, out) == 0x1p-24);
+    }
+}
+
 /* 2 pi (2k + 1) phase / 2 in MPFR. */
 static void offset_angle(const trial *t, size_t i, size_t k, mpfr_ptr out)
 {
@@ -481,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_unmarked_elements_are_right),
         cmocka_unit_test(test_empty_runs),
         cmocka_unit_test(test_large_and_small_amplitudes),
+        cmocka_unit_test(test_padding_is_not_marked),
         cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_anchors),
         cmocka_unit_test(test_variants_agree),

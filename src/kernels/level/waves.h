@@ -27,7 +27,6 @@ typedef struct pe_plan_of_rows {
     ptrdiff_t second_at;
     bool cosine_first, single, interleaved;
     uint64_t *doubtful;
-    bool *marked;     /* whether any bit is set */
     uint64_t *direct; /* elements that were not left at a rotation */
 } pe_plan_of_rows;
 
@@ -61,10 +60,10 @@ PE_INLINE size_t pe_reach(const pe_run *run, size_t r)
     return half < most ? half : most;
 }
 
-/* Mark lanes of the vector of frequencies from i on in row r. */
+/* Mark lanes of the vector of frequencies from i on in row r. Lanes beyond the last frequency are
+ * padding, whose numbers are nobody's. */
 PE_INLINE void pe_mark(const pe_plan_of_rows *plan, size_t r, size_t i, unsigned lanes)
 {
-    *plan->marked |= lanes != 0;
     for (; lanes != 0 && i < plan->run->n; lanes >>= 1, i++) {
         const size_t k = r * plan->run->n + i;
         plan->doubtful[k / 64] |= (uint64_t)(lanes & 1) << (k % 64);
