@@ -3,12 +3,25 @@
 #include "kernels/level/waves.h"
 
 /*
- * Anchors and offsets are heads and tails (turn.h). Heads of a row are exact, its tail is off by
- * less than 2^-73 of the amplitude's binade: anchors and offsets 2^-76 each, counted at most 1.5
- * times, and six roundings below 2^-78. A double is proven when adding and subtracting the error
- * gives the same.
+ * Anchors and offsets are heads and tails (turn.h). Heads of a row are exact. Its tail is off, in
+ * units of 2^-80 of the amplitude's binade and with products not fused, by at most
+ *
+ *     anchor, as a distance                                                      27.8
+ *     amplitude: its tail                                                         1
+ *       product with sine and cosine, as a distance (tails below 1.53 * 2^-25):
+ *       sqrt(2) times 1/2 for the sum of x, 4 for the product of its tail, 1/2
+ *       for the other, 4 and 4 for sums                                          18.4
+ *     offset, as a distance                                                      27.8
+ *     rotation: 4 for each of four products of a tail below 2^-24; 4 for the
+ *       first sum with the error; 2.1 for each of the anchor's sums; 8 for each
+ *       of the sums p_tail, q_tail, p_tail +- q_tail (below 2^-23, as a vector's
+ *       product with one of length 1) and for taking the error off again         56.2
+ *                                                                               131.2
+ *
+ * Distances count once: they are multiplied by vectors of length 1. A row without rotation has less
+ * to add. A double is proven when adding and subtracting the error gives the same.
  */
-#define ERROR 0x1p-73
+#define ERROR 0x1.2p-73 /* 144 units */
 
 typedef struct wide {
     const pe_plan_of_rows *plan;

@@ -4,16 +4,26 @@
 
 /*
  * Anchors are evaluated between two rows, the rows around them are rotations of them by half
- * steps, one complex product each, in double:
+ * steps, one complex product each, in double. That is off, in units of 2^-53 * amplitude, by at
+ * most
  *
- *     errors in units of 2^-53 * amplitude: anchor 1.8 (1.3 and 1.2 at a right angle), offset 0.7
- *     (1/2 and 1/2), two products and a sum 1.25; together less than 4, that is 2^-51. An amplitude
- *     other than 1 adds 2 for its own rounding and the anchor's: less than 2^-50.
+ *     anchor, as a distance (turn.h)                                              2.4
+ *     amplitude other than 1: what its double leaves out, 1; its products, 1      2
+ *     offset, as a distance: 1/2 and 1/2 at a right angle                         0.72
+ *     two products, of together at most 1 (Cauchy), and their sum                 2
  *
- * A float32 of at least 2^-13 (2^-12) * amplitude has double places above 2^-66 (2^-65) *
- * amplitude, so 2^15 of them cover the error. What that leaves open (2 in 10000) is evaluated
- * directly, with an error of 2^-51 of the value itself, or 2^-50 with an amplitude, which 2^5
- * places cover; what remains is marked.
+ * Distances count once: they are multiplied by vectors of length 1. That is less than 5.2, and with
+ * an amplitude 7.2: less than 8, or 2^-50.
+ *
+ * A value of at least 2^-13 has double places of at least 2^-65, so 2^15 of them make 2^-50. One of
+ * at least 2^-12 * amplitude has places above 2^-65 * amplitude (they are above 2^-53 of the
+ * value), so 2^15 of them cover the error as well. A float16 or bfloat16 lies on one side of a
+ * midpoint, which is a float, if half a place of float covers the error: 2^28 places of double,
+ * 2^-49 * amplitude for values of at least 2^-24 * amplitude.
+ *
+ * What that leaves open (2 in 10000) is evaluated directly, with an error of 3.6 * 2^-53 of the
+ * value itself (turn.h), or 5.6 * 2^-53 with an amplitude. That is less than 8 places; a window of
+ * 2^5 places is left open, and what falls in it is marked.
  */
 typedef struct narrow {
     const pe_plan_of_rows *plan;
@@ -62,8 +72,8 @@ PE_INLINE pe_sincos evaluate(const narrow *job, size_t i, uint64_t half_step)
 
 /*
  * Lanes of v whose rounding is open, as ones; v is off by less than 2^-50 of itself, which is 8
- * places. Where float16 is subnormal, its places are 2^-24 apart wherever v's lie. What rounds to
- * zero is open too: the sign of that zero is not wanted.
+ * places, and 32 are left open. Where float16 is subnormal, its places are 2^-24 apart wherever v's
+ * lie. What rounds to zero is open too: the sign of that zero is not wanted.
  */
 PE_INLINE pe_vu open_lanes(pe_dtype dtype, pe_vd v, double small)
 {
