@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* level.h - what every file of level/ shares: its level, and the names its functions get. */
-#ifndef PE_KERNELS_LEVEL_LEVEL_H
-#define PE_KERNELS_LEVEL_LEVEL_H
+/* variant.h - what every file of level/ shares: its level, and the names its functions get. */
+#ifndef PE_KERNELS_LEVEL_VARIANT_H
+#define PE_KERNELS_LEVEL_VARIANT_H
 
 #include "kernels/kernels.h"
 

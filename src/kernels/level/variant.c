@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kernels.c - this level's functions, as one variant. */
-#include "kernels/level/level.h"
+/* variant.c - this level's functions, as one variant. */
+#include "kernels/level/variant.h"
 
 const pe_kernels PE_LEVEL_NAME(pe_kernels) = {
     .name = PE_LEVEL_TEXT(PE_LEVEL),
