@@ -119,8 +119,7 @@ const double pe_exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e
 
 #define INFINITY_BITS (0x7ffULL << 52)
 
-/* What pe_decimal_product does, where fewer than 53 bits are kept; none are exact powers' products.
- */
+/* As pe_decimal_product, where fewer than 53 bits are kept; none are exact powers' products. */
 static bool round_subnormal(pe_uint128 top, int leading, double *out)
 {
     const int kept = 53 + 1022 + leading;
@@ -178,8 +177,7 @@ bool pe_decimal_product(uint64_t digits, int exponent, double *out)
 /* The midpoint of two doubles has at most 767 digits; what follows can only break a tie. */
 #define DIGITS_MAX 800
 
-/* Significant digits of a number's text, a last 1 for all that was cut; value = 0.ddd * 10^point.
- */
+/* Digits of a number's text that count, a last 1 for all that was cut; value = 0.ddd * 10^point. */
 typedef struct long_decimal {
     char digits[DIGITS_MAX + 2];
     size_t count;

@@ -10,8 +10,7 @@
 
 #include "base/array.h"
 
-/** (-1)^negative * digits * 10^exponent; somewhat more when `cut`: digits past the 19th left out.
- */
+/** (-1)^negative * digits * 10^exponent; somewhat more when `cut`: 19 digits are kept. */
 typedef struct pe_decimal {
     uint64_t digits;
     int64_t exponent;

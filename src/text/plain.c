@@ -14,8 +14,7 @@
 /* Text that must be at hand: it is loaded in large pieces without asking where it ends. */
 #define PLAIN_BYTES 64
 
-/* The first n of eight bytes as digits, after the number `before`. Shifts by halves: 64 is none.
- */
+/* The first n of eight bytes as digits after the number `before`. Shifts by halves: 64 is none. */
 static inline uint64_t append(uint64_t before, uint64_t text, int n)
 {
     static const uint64_t powers[] = {1,      10,      100,      1000,     10000,

@@ -10,8 +10,7 @@
 pe_power pe_powers[PE_POWER_MAX - PE_POWER_MIN + 1];
 uint64_t pe_scales[PE_SCALE_MAX - PE_SCALE_MIN + 1];
 
-/* The leading 128 bits of a number, rounded up when bits below them (or `dropped` ones) are lost.
- */
+/* The leading 128 bits of a number, rounded up when bits below them or `dropped` ones are lost. */
 static pe_power leading_bits(const uint64_t *words, int dropped)
 {
     int top = WORDS - 1;
