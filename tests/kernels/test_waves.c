@@ -200,7 +200,7 @@ static void try_variant(const pe_kernels *kernels, const trial *t, pe_dtype dtyp
 {
     static uint64_t doubtful[N_MAX * ROWS_MAX / 64 + 1];
     const bool split = dtype == PE_FLOAT64;
-    double *offsets = malloc(t->offset_rows * 4 * pe_wave_padded(t->n) * sizeof *offsets + 1);
+    double *offsets = malloc(t->offset_rows * 4 * pe_kernels_padded(t->n) * sizeof *offsets + 1);
     assert_non_null(offsets);
     kernels->wave_offsets(t->n, t->planes[2], t->planes[3], t->offset_rows, split, offsets);
     const pe_run run = run_of(t, offsets);
@@ -374,7 +374,7 @@ static void test_offsets(void **unused)
             t.n = N_MAX - 1 - below(8);
             for (size_t i = 0; i < t.n; i++)
                 t.planes[2][i] = random_high();
-            const size_t padded = pe_wave_padded(t.n);
+            const size_t padded = pe_kernels_padded(t.n);
             (*v)->wave_offsets(t.n, t.planes[2], t.planes[3], 3, true, split);
             (*v)->wave_offsets(t.n, t.planes[2], t.planes[3], 3, false, plain);
             for (size_t j = 0; j < 3 * t.n; j++) {

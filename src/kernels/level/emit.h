@@ -20,10 +20,10 @@ typedef enum pe_shape_of_row {
  * float16, bfloat16: the value is rounded to float first. That keeps it, and what it stands for,
  * on one side of any midpoint, which are floats, unless it lands on one.
  */
-typedef struct pe_limits {
+typedef struct pe_rounding_margin {
     uint32_t window;
     float small;
-} pe_limits;
+} pe_rounding_margin;
 
 #define PE_DROPPED ((1U << 29) - 1) /* bits of a double beyond those of a float */
 

@@ -17,9 +17,9 @@ PE_INLINE __m256i pe_all_pairs(uint64_t upper, uint32_t lower)
     return _mm256_set1_epi64x((int64_t)(upper << 32 | lower));
 }
 
-PE_INLINE pe_seen pe_see_double(const pe_limits *limits, pe_vd v)
+PE_INLINE pe_seen pe_see_double(const pe_rounding_margin *margin, pe_vd v)
 {
-    const __m256i by = pe_all_pairs(0, (1U << 28) + limits->window);
+    const __m256i by = pe_all_pairs(0, (1U << 28) + margin->window);
     const __m256i moved = _mm256_add_epi32((__m256i)v, by);
     return _mm256_and_si256(moved, pe_all_pairs(INT32_MAX, PE_DROPPED));
 }
@@ -63,13 +63,13 @@ PE_INLINE void pe_put_bfloats(pe_shape_of_row shape, __m256i words, void *to_a, 
         pe_put_planes(_mm_packus_epi32(a, _mm256_extracti128_si256(lowered, 1)), to_a, to_b);
 }
 
-PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                          pe_vd b, void *to_a, void *to_b)
+PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_rounding_margin *margin,
+                          pe_vd a, pe_vd b, void *to_a, void *to_b)
 {
     const __m128 low = _mm256_cvtpd_ps(a), high = _mm256_cvtpd_ps(b);
     if (dtype == PE_FLOAT32) {
         pe_put_floats(shape, low, high, to_a, to_b);
-        return _mm256_min_epi32(pe_see_double(limits, a), pe_see_double(limits, b));
+        return _mm256_min_epi32(pe_see_double(margin, a), pe_see_double(margin, b));
     }
     const __m256 f = _mm256_set_m128(high, low);
     if (dtype == PE_FLOAT16) {
@@ -85,15 +85,15 @@ PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits
 
 /* Whether anything of two emits is open. The limit of size is rounded up to what a field holds.
  * bfloat16's field has been rounded, by 2^-8 of itself at most; its limit has room for that. */
-PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_rounding_margin *margin, pe_seen f, pe_seen g)
 {
     if (dtype == PE_FLOAT32) {
-        const uint64_t small = (pe_bits_of((double)limits->small) + UINT32_MAX) >> 32;
+        const uint64_t small = (pe_bits_of((double)margin->small) + UINT32_MAX) >> 32;
         const __m256i least = _mm256_min_epi32(f, g);
-        const __m256i above = _mm256_sub_epi32(least, pe_all_pairs(small, 2 * limits->window));
+        const __m256i above = _mm256_sub_epi32(least, pe_all_pairs(small, 2 * margin->window));
         return _mm256_movemask_ps((__m256)above) != 0;
     }
-    const uint32_t small = (pe_bits_of_float(limits->small) + 0xffff) >> 16;
+    const uint32_t small = (pe_bits_of_float(margin->small) + 0xffff) >> 16;
     const __m256i least = _mm256_min_epu16(f, g);
     const __m256i below = _mm256_subs_epu16(_mm256_set1_epi32((int)(small << 16 | 1)), least);
     return _mm256_testz_si256(below, below) == 0;

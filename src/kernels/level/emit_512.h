@@ -20,13 +20,13 @@ PE_INLINE __m512 pe_join(pe_shape_of_row shape, __m256 a, __m256 b)
 }
 
 /* The window lies in the low words of the doubles; test them together. */
-PE_INLINE __mmask16 pe_prove_float(const pe_limits *limits, pe_vd a, pe_vd b)
+PE_INLINE __mmask16 pe_prove_float(const pe_rounding_margin *margin, pe_vd a, pe_vd b)
 {
     const __m512i words =
         _mm512_mask_shuffle_epi32((__m512i)a, 0xaaaa, (__m512i)b, (_MM_PERM_ENUM)0xa0);
     const __m512i moved =
-        _mm512_add_epi32(words, _mm512_set1_epi32((int)((1U << 28) + limits->window)));
-    const uint32_t mask = PE_DROPPED & ~(2 * limits->window - 1);
+        _mm512_add_epi32(words, _mm512_set1_epi32((int)((1U << 28) + margin->window)));
+    const uint32_t mask = PE_DROPPED & ~(2 * margin->window - 1);
     return _mm512_test_epi32_mask(moved, _mm512_set1_epi32((int)mask));
 }
 
@@ -47,8 +47,8 @@ PE_INLINE __mmask16 pe_prove_half(__m512 f)
     return _mm512_test_epi32_mask(flipped, _mm512_set1_epi32((1 << 13) - 1));
 }
 
-PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                          pe_vd b, void *to_a, void *to_b)
+PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_rounding_margin *margin,
+                          pe_vd a, pe_vd b, void *to_a, void *to_b)
 {
     const __m256 low = _mm512_cvtpd_ps(a), high = _mm512_cvtpd_ps(b);
     const __m512 f = pe_join(shape, low, high);
@@ -59,7 +59,7 @@ PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits
             _mm256_storeu_ps(to_a, low);
             _mm256_storeu_ps(to_b, high);
         }
-        return (pe_seen){f, pe_prove_float(limits, a, b)};
+        return (pe_seen){f, pe_prove_float(margin, a, b)};
     }
     if (dtype == PE_FLOAT16) {
         pe_put_halves(shape, _mm512_cvtps_ph(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
@@ -72,12 +72,12 @@ PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits
 }
 
 /* Whether anything of two emits is open. */
-PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_rounding_margin *margin, pe_seen f, pe_seen g)
 {
     (void)dtype;
     const __m512 least = _mm512_range_ps(f.floats, g.floats, 0xa); /* the smaller magnitude */
     const __mmask16 proven = f.proven & g.proven;
-    return _mm512_mask_cmp_ps_mask(proven, least, _mm512_set1_ps(limits->small), _CMP_GE_OQ) !=
+    return _mm512_mask_cmp_ps_mask(proven, least, _mm512_set1_ps(margin->small), _CMP_GE_OQ) !=
            0xffff;
 }
 

@@ -19,10 +19,10 @@ PE_INLINE void *pe_place(pe_shape_of_row shape, size_t item, void *to_a, void *t
     return (char *)(k & 1 ? to_b : to_a) + (size_t)(k >> 1) * item;
 }
 
-PE_INLINE bool pe_prove_float(const pe_limits *limits, double value)
+PE_INLINE bool pe_prove_float(const pe_rounding_margin *margin, double value)
 {
-    const uint32_t moved = (uint32_t)pe_bits_of(value) + (1U << 28) + limits->window;
-    return (moved & PE_DROPPED & ~(2 * limits->window - 1)) != 0;
+    const uint32_t moved = (uint32_t)pe_bits_of(value) + (1U << 28) + margin->window;
+    return (moved & PE_DROPPED & ~(2 * margin->window - 1)) != 0;
 }
 
 /* A float to float16, ties away: they are open. Below 2^-14 the sum with 1/2 rounds. */
@@ -40,8 +40,8 @@ PE_INLINE bool pe_prove_half(float f)
     return (pe_bits_of_float(f) & 0x1fff) != 0x1000;
 }
 
-PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                          pe_vd b, void *to_a, void *to_b)
+PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_rounding_margin *margin,
+                          pe_vd a, pe_vd b, void *to_a, void *to_b)
 {
     pe_seen f = {.proven = true};
     for (int k = 0; k < 2 * PE_LANES; k++) {
@@ -50,7 +50,7 @@ PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits
         void *to = pe_place(shape, item, to_a, to_b, k);
         f.at[k] = (float)value;
         if (dtype == PE_FLOAT32) {
-            f.proven &= pe_prove_float(limits, value);
+            f.proven &= pe_prove_float(margin, value);
             *(pe_f32_at *)to = f.at[k];
         } else if (dtype == PE_FLOAT16) {
             f.proven &= pe_prove_half(f.at[k]);
@@ -64,13 +64,13 @@ PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits
     return f;
 }
 
-PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_rounding_margin *margin, pe_seen f, pe_seen g)
 {
     (void)dtype;
     bool proven = f.proven & g.proven;
     for (int k = 0; k < 2 * PE_LANES; k++)
         proven &=
-            __builtin_fabsf(f.at[k]) >= limits->small && __builtin_fabsf(g.at[k]) >= limits->small;
+            __builtin_fabsf(f.at[k]) >= margin->small && __builtin_fabsf(g.at[k]) >= margin->small;
     return !proven;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* waves_double.c - rows of sines and cosines in float64, and offsets of rows. */
+/* waves_double.c - rows of sines and cosines in float64. */
 #include "kernels/level/waves.h"
 
 /*
@@ -180,7 +180,7 @@ PE_INLINE void find_anchors(const wide *job, size_t tile, size_t count, uint64_t
 PE_INLINE void group(bool interleaved, bool single, const wide *job, size_t tile, size_t count,
                      size_t r, size_t reach)
 {
-    const size_t padded = pe_wave_padded(job->plan->run->n);
+    const size_t padded = pe_kernels_padded(job->plan->run->n);
     const bool back = job->plan->cosine_first;
     anchors at;
     find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
@@ -229,31 +229,4 @@ void PE_LEVEL_NAME(pe_waves_double)(const pe_plan_of_rows *plan)
         rows_of(false, true, &job);
     else
         rows_of(plan->interleaved, false, &job);
-}
-
-static void put_offsets(bool split, size_t padded, pe_split c, pe_split s, double *to)
-{
-    if (split) {
-        pe_store_d(to, c.head);
-        pe_store_d(to + padded, c.tail);
-        pe_store_d(to + 2 * padded, s.head);
-        pe_store_d(to + 3 * padded, s.tail);
-    } else {
-        pe_store_d(to, c.head + c.tail);
-        pe_store_d(to + padded, s.head + s.tail);
-    }
-}
-
-void PE_LEVEL_NAME(pe_wave_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo,
-                                    size_t rows, bool split, double *out)
-{
-    const size_t padded = pe_wave_padded(n), planes = split ? 4 : 2;
-    for (size_t k = 0; k < rows; k++) {
-        for (size_t i = 0; i < n; i += PE_LANES) {
-            const pe_turn half = pe_turn_half(step_hi, step_lo, i, n);
-            pe_split s, c;
-            pe_turn_sincos_split(pe_turn_mul(half, 2 * k + 1), &s, &c);
-            put_offsets(split, padded, c, s, out + planes * k * padded + i);
-        }
-    }
 }

@@ -27,7 +27,7 @@
  */
 typedef struct narrow {
     const pe_plan_of_rows *plan;
-    pe_limits limits; /* of what is rotated */
+    pe_rounding_margin margin; /* of what is rotated */
     double amplitude, small;
 } narrow;
 
@@ -112,7 +112,7 @@ PE_INLINE void settle(row_kind kind, const narrow *job, size_t r, size_t i)
     const bool odd = kind.dtype != PE_FLOAT32;
     const pe_spot to = pe_spot_of(plan, r, i);
     char room[2][2 * PE_LANES * sizeof(float)];
-    (void)pe_emit(kind.dtype, kind.shape, &job->limits, odd ? round_to_odd(first) : first,
+    (void)pe_emit(kind.dtype, kind.shape, &job->margin, odd ? round_to_odd(first) : first,
                   odd ? round_to_odd(second) : second, room[0], room[1]);
     memcpy(to.first, room[0], bytes_of(kind, count));
     if (kind.shape == PE_ROW_PLANES && !kind.single)
@@ -155,25 +155,25 @@ typedef struct open_list {
  * open. (Without the branch the list's address would hang on every proof: slower by a sixth. A call
  * in this loop would cost it its registers.)
  */
-PE_INLINE void sweep(row_kind kind, const pe_limits *given, const rotation *by, size_t i,
+PE_INLINE void sweep(row_kind kind, const pe_rounding_margin *given, const rotation *by, size_t i,
                      size_t end, pe_spot plus, pe_spot minus, open_list *open)
 {
     const ptrdiff_t bytes = (ptrdiff_t)bytes_of(kind, PE_LANES);
-    const pe_limits limits = {1U << WINDOW, given->small};
+    const pe_rounding_margin margin = {1U << WINDOW, given->small};
     size_t n = open->n;
     for (; i < end; i += PE_LANES) {
         const turned v = turn(by, i);
         pe_seen f, g;
         if (kind.single) {
-            f = g = pe_emit(kind.dtype, PE_ROW_PLANES, &limits, v.first_plus, v.first_minus,
+            f = g = pe_emit(kind.dtype, PE_ROW_PLANES, &margin, v.first_plus, v.first_minus,
                             plus.first, minus.first);
         } else {
-            f = pe_emit(kind.dtype, kind.shape, &limits, v.first_plus, v.second_plus, plus.first,
+            f = pe_emit(kind.dtype, kind.shape, &margin, v.first_plus, v.second_plus, plus.first,
                         plus.second);
-            g = pe_emit(kind.dtype, kind.shape, &limits, v.first_minus, v.second_minus, minus.first,
+            g = pe_emit(kind.dtype, kind.shape, &margin, v.first_minus, v.second_minus, minus.first,
                         minus.second);
         }
-        if (__builtin_expect(pe_doubt(kind.dtype, &limits, f, g), false))
+        if (__builtin_expect(pe_doubt(kind.dtype, &margin, f, g), false))
             open->at[n++] = (uint32_t)(by->k << 16 | i);
         plus = pe_spot_after(plus, bytes);
         minus = pe_spot_after(minus, bytes);
@@ -182,12 +182,12 @@ PE_INLINE void sweep(row_kind kind, const pe_limits *given, const rotation *by, 
 }
 
 /* The same for the last vector of a tile, which has room for `count` lanes only. */
-PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const rotation *by, size_t i,
-                          size_t count, pe_spot plus, pe_spot minus, open_list *open)
+PE_INLINE void sweep_rest(row_kind kind, const pe_rounding_margin *margin, const rotation *by,
+                          size_t i, size_t count, pe_spot plus, pe_spot minus, open_list *open)
 {
     char room[4][2 * PE_LANES * sizeof(float)];
     const size_t bytes = bytes_of(kind, count);
-    sweep(kind, limits, by, i, i + PE_LANES, (pe_spot){room[0], room[1]},
+    sweep(kind, margin, by, i, i + PE_LANES, (pe_spot){room[0], room[1]},
           (pe_spot){room[2], room[3]}, open);
     memcpy(plus.first, room[0], bytes);
     memcpy(minus.first, room[2], bytes);
@@ -198,11 +198,11 @@ PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const rotation
 }
 
 /* Whether one row's half of turned values is open by itself. */
-PE_INLINE bool is_open(row_kind kind, const pe_limits *limits, pe_vd first, pe_vd second)
+PE_INLINE bool is_open(row_kind kind, const pe_rounding_margin *margin, pe_vd first, pe_vd second)
 {
     char room[2][PE_LANES * sizeof(float)];
-    const pe_seen f = pe_emit(kind.dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1]);
-    return pe_doubt(kind.dtype, limits, f, f);
+    const pe_seen f = pe_emit(kind.dtype, PE_ROW_PLANES, margin, first, second, room[0], room[1]);
+    return pe_doubt(kind.dtype, margin, f, f);
 }
 
 PE_INLINE void list_spot(spot_list *list, size_t row, size_t i, bool really)
@@ -223,20 +223,20 @@ PE_INLINE void find_anchors(const narrow *job, size_t tile, size_t count, uint64
 }
 
 /* Whole vectors of a tile of two rows, then the rest. */
-PE_INLINE void row_pair(row_kind kind, const pe_limits *limits, const rotation *by, size_t count,
-                        pe_spot plus, pe_spot minus, open_list *open)
+PE_INLINE void row_pair(row_kind kind, const pe_rounding_margin *margin, const rotation *by,
+                        size_t count, pe_spot plus, pe_spot minus, open_list *open)
 {
     const size_t whole = count - count % PE_LANES;
     const ptrdiff_t done = (ptrdiff_t)bytes_of(kind, whole);
-    sweep(kind, limits, by, 0, whole, plus, minus, open);
+    sweep(kind, margin, by, 0, whole, plus, minus, open);
     if (whole < count)
-        sweep_rest(kind, limits, by, whole, count - whole, pe_spot_after(plus, done),
+        sweep_rest(kind, margin, by, whole, count - whole, pe_spot_after(plus, done),
                    pe_spot_after(minus, done), open);
 }
 
 PE_INLINE rotation rotation_of(const narrow *job, const anchors *at, size_t tile, size_t k)
 {
-    const size_t padded = pe_wave_padded(job->plan->run->n);
+    const size_t padded = pe_kernels_padded(job->plan->run->n);
     const double *cosines = job->plan->run->offsets + 2 * k * padded + tile;
     return (rotation){at, cosines, cosines + padded, k};
 }
@@ -256,7 +256,7 @@ PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count
     find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
     for (size_t k = 0; k < reach; k++) {
         const rotation by = rotation_of(job, &at, tile, k);
-        row_pair(kind, &job->limits, &by, count, plus, minus, &open);
+        row_pair(kind, &job->margin, &by, count, plus, minus, &open);
         plus = pe_spot_after(plus, up);
         minus = pe_spot_after(minus, -up);
     }
@@ -268,9 +268,9 @@ PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count
         const pe_vd second_plus = kind.single ? v.first_plus : v.second_plus;
         const pe_vd second_minus = kind.single ? v.first_minus : v.second_minus;
         list_spot(list, back ? below : above, i,
-                  is_open(kind, &job->limits, v.first_plus, second_plus));
+                  is_open(kind, &job->margin, v.first_plus, second_plus));
         list_spot(list, back ? above : below, i,
-                  is_open(kind, &job->limits, v.first_minus, second_minus));
+                  is_open(kind, &job->margin, v.first_minus, second_minus));
     }
 }
 
@@ -320,7 +320,7 @@ void PE_LEVEL_NAME(pe_waves_narrow)(const pe_plan_of_rows *plan, pe_dtype dtype)
         .plan = plan,
         .amplitude = amplitude,
         .small = size * 0x1p-40,
-        .limits = {1U << WINDOW, small_of(dtype, size)},
+        .margin = {1U << WINDOW, small_of(dtype, size)},
     };
     if (dtype == PE_FLOAT32)
         shapes(PE_FLOAT32, &job);
