@@ -46,8 +46,8 @@ void PE_LEVEL_NAME(pe_half_narrow)(const double *in, size_t n, void *out)
 PE_INLINE void put_two_bfloats(pe_vd a, pe_vd b, pe_u16_at *bfloat)
 {
     const pe_rounding_margin none = {0, 0};
-    const pe_seen seen =
-        pe_emit(PE_BFLOAT16, PE_ROW_PLANES, &none, a, b, bfloat, bfloat + PE_LANES);
+    const pe_seen seen = pe_emit((pe_row_kind){PE_BFLOAT16, PE_ROW_PLANES, false}, &none, a, b,
+                                 (pe_spot){bfloat, bfloat + PE_LANES});
     if (__builtin_expect(pe_doubt(PE_BFLOAT16, &none, seen, seen) || pe_spoiled(a + b), 0)) {
         pe_round_bfloats(a, bfloat);
         pe_round_bfloats(b, bfloat + PE_LANES);

@@ -65,8 +65,9 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
             pe_store_floats(at->cos + i, c);
             pe_store_floats(at->sin + i, s);
         } else {
-            (void)pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, c, c, at->cos + 2 * i, NULL);
-            (void)pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, -s, s, at->sin + 2 * i, NULL);
+            const pe_row_kind turns = {PE_FLOAT32, PE_ROW_INTERLEAVED, false};
+            (void)pe_emit(turns, &any, c, c, (pe_spot){at->cos + 2 * i, NULL});
+            (void)pe_emit(turns, &any, -s, s, (pe_spot){at->sin + 2 * i, NULL});
         }
     }
     at->twice_most = twice_most_of(most);

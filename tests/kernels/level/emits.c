@@ -14,7 +14,8 @@ bool PE_LEVEL_NAME(emit)(pe_dtype dtype, uint32_t window, float small, const dou
         const pe_vd a = pe_load_d(values + 2 * k * PE_LANES);
         const pe_vd b = pe_load_d(values + (2 * k + 1) * PE_LANES);
         char *to = (char *)out + 2 * (size_t)k * bytes;
-        seen[k] = pe_emit(dtype, PE_ROW_PLANES, &margin, a, b, to, to + bytes);
+        seen[k] = pe_emit((pe_row_kind){dtype, PE_ROW_PLANES, false}, &margin, a, b,
+                          (pe_spot){to, to + bytes});
     }
     *n = 4 * PE_LANES;
     return pe_doubt(dtype, &margin, seen[0], seen[1]);
