@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
+#include "plan/real.h"
 #include "text/number.h"
 
 double pe_positions_at(const pe_positions *positions, size_t r)
@@ -448,15 +448,6 @@ static void print_range(int64_t first, int64_t step, size_t count, pe_buffer *ou
         pe_buffer_format(out, ":%lld", (long long)step);
 }
 
-static void print_list(const double *list, size_t count, pe_buffer *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (i != 0)
-            pe_buffer_str(out, ",");
-        pe_real_print(list[i], out);
-    }
-}
-
 /* A listed row of several, as it would be printed alone. */
 static void print_row(const double *list, size_t count, pe_buffer *out)
 {
@@ -466,7 +457,7 @@ static void print_row(const double *list, size_t count, pe_buffer *out)
     if (whole && steady(list, count))
         print_range((int64_t)list[0], count == 1 ? 1 : (int64_t)(list[1] - list[0]), count, out);
     else
-        print_list(list, count, out);
+        pe_real_print_list(list, count, out);
 }
 
 void pe_positions_print(const pe_positions *positions, pe_buffer *out)
@@ -478,7 +469,7 @@ void pe_positions_print(const pe_positions *positions, pe_buffer *out)
     }
     if (axes < 2) {
         assert(positions->list != NULL); /* rows are of several axes */
-        print_list(positions->list, positions->count, out);
+        pe_real_print_list(positions->list, positions->count, out);
         return;
     }
     const size_t rows = positions->count / positions->shape.dim[axes - 1];
