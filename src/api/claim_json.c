@@ -9,7 +9,7 @@
 #include "api/reading.h"
 #include "files/tree.h"
 #include "models/model.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Arrays with nulls are read as trees, up to this size; larger ones belong in a binary body. */
 #define TREE_MAX 4194304

@@ -5,7 +5,7 @@
 
 #include "api/reading.h"
 #include "files/tree.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Values of the wrong type are told from broken JSON up to this size. */
 #define CHECKED_MAX 65536

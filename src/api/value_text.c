@@ -6,6 +6,7 @@
 
 #include "api/reading.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 /* A number as text with its NUL. */
 typedef struct number_text {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "text/blocks.h"
 #include "text/number.h"
 
 static size_t columns_of(const pe_tensor *tensor)
@@ -38,7 +39,7 @@ static size_t print_one(pe_dtype dtype, const void *at, char *out)
 
 static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
 {
-    size_t bytes = pe_numbers_print(dtype, data, n, ',', out);
+    size_t bytes = pe_blocks_print(dtype, data, n, ',', out);
     if (memchr(out, 'n', bytes) == NULL) /* no "null": all are finite */
         return bytes;
     char *to = out;

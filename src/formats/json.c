@@ -2,6 +2,7 @@
 /* json.c - application/json: tensors as nested arrays, or as base64. */
 #include "formats/segments.h"
 
+#include "text/blocks.h"
 #include "text/number.h"
 
 /* The longest text of each type, with its separator and some slack: "-1.2345678901234567e-300,". */
@@ -56,7 +57,7 @@ static size_t encode(const pe_tensor *tensor, size_t first, const void *data, si
         if (e > 0)
             *to++ = ',';
         to = put_brackets(tensor, e, '[', to);
-        to += pe_numbers_print(tensor->dtype, from, run, ',', to);
+        to += pe_blocks_print(tensor->dtype, from, run, ',', to);
         to = put_brackets(tensor, e + run, ']', to);
     }
     return (size_t)(to - out);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "plan/real.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 double pe_positions_at(const pe_positions *positions, size_t r)
 {

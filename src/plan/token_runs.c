@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/number.h"
+#include "text/scan.h"
 
 /* How much of a client's text a problem repeats. */
 static int shown(size_t bytes)

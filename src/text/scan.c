@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.c - JSON numbers, and nested arrays of them, straight from their text. */
-#include "text/number.h"
+#include "text/scan.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "text/blocks.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 #define NUMBERS 16384
 
@@ -17,7 +18,7 @@ static pe_dtype dtype;
 
 static void print_ours(void)
 {
-    (void)pe_numbers_print(dtype, elements, NUMBERS, ',', text);
+    (void)pe_blocks_print(dtype, elements, NUMBERS, ',', text);
 }
 
 static void print_snprintf(void)
@@ -214,7 +215,7 @@ static void measure_large(void)
         return;
     dtype = PE_FLOAT32;
     fill(&datas[0]);
-    const size_t block = pe_numbers_print(dtype, elements, NUMBERS, ',', text);
+    const size_t block = pe_blocks_print(dtype, elements, NUMBERS, ',', text);
     large[0] = '[';
     for (large_bytes = 1; large_bytes < LARGE_BYTES; large_bytes += block + 1) {
         memcpy(large + large_bytes, text, block);
@@ -232,7 +233,7 @@ void bench_read(void)
         for (size_t d = 0; d < PE_LEN(datas); d++) {
             fill(&datas[d]);
             body[0] = '[';
-            body_bytes = 1 + pe_numbers_print(dtype, elements, NUMBERS, ',', body + 1);
+            body_bytes = 1 + pe_blocks_print(dtype, elements, NUMBERS, ',', body + 1);
             body[body_bytes++] = ']';
             measure_read(&datas[d], "jansson", scan_jansson);
             measure_read(&datas[d], "strtod", scan_strtod);

@@ -8,6 +8,7 @@
 #include "support/fake.h"
 #include "support/render.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 static const struct rendered {
     const char *name, *format;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "support/check.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Exactly `bytes` of allocated memory, so that a sanitizer sees a read past the end. */
 static pe_scan scan(const char *text, double *value, size_t *used)
