@@ -188,8 +188,8 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
         value->choice = (size_t)param->fallback;
         return PE_OK;
     case PE_KIND_POSITIONS:
-        return pe_positions_parse(param->fallback_text, strlen(param->fallback_text), param->name,
-                                  SIZE_MAX, &value->positions, why);
+        return pe_positions_parse((pe_slice){param->fallback_text, strlen(param->fallback_text)},
+                                  param->name, SIZE_MAX, &value->positions, why);
     case PE_KIND_REAL_LIST:
     case PE_KIND_TEXT:
     case PE_KIND_TENSOR:
