@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "formats/stream.h"
 
 pe_status pe_representation_measure(pe_representation *representation, pe_problem *why)
 {
