@@ -146,7 +146,8 @@ static void scan_ours(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    if (pe_scan_numbers(body, body_bytes, dtype, "x", NUMBERS, &array, &used, &why) != PE_OK)
+    const pe_scan_wanted wanted = {"x", dtype, NUMBERS};
+    if (pe_scan_numbers((pe_slice){body, body_bytes}, &wanted, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);
 }
@@ -191,8 +192,8 @@ static void scan_large(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    if (pe_scan_numbers(large, large_bytes, PE_FLOAT32, "x", LARGE_BYTES, &array, &used, &why) !=
-        PE_OK)
+    const pe_scan_wanted wanted = {"x", PE_FLOAT32, LARGE_BYTES};
+    if (pe_scan_numbers((pe_slice){large, large_bytes}, &wanted, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);
 }

@@ -296,9 +296,10 @@ static void check_read(uint32_t first, const uint32_t *bits, size_t n, size_t le
     other[0] = '[';
     memcpy(other + 1, text, length);
     other[length + 1] = ']';
-    const bool read =
-        pe_scan_numbers(other, length + 2, PE_FLOAT32, "x", n, &array, &used, &why) == PE_OK &&
-        memcmp(array.data, bits, n * sizeof *bits) == 0;
+    const pe_slice text_of_array = {other, length + 2};
+    const pe_scan_wanted wanted = {"x", PE_FLOAT32, n};
+    const bool read = pe_scan_numbers(text_of_array, &wanted, &array, &used, &why) == PE_OK &&
+                      memcmp(array.data, bits, n * sizeof *bits) == 0;
     require(read, "read back by pe_scan_numbers", first);
     pe_array_free(&array);
 }

@@ -20,7 +20,8 @@ static pe_status scan_bytes(const char *text, size_t bytes, pe_dtype dtype, size
     char *copy = malloc(bytes + (bytes == 0));
     assert_non_null(copy);
     memcpy(copy, text, bytes);
-    pe_status status = pe_scan_numbers(copy, bytes, dtype, "vectors", most, out, used, why);
+    const pe_scan_wanted wanted = {"vectors", dtype, most};
+    pe_status status = pe_scan_numbers((pe_slice){copy, bytes}, &wanted, out, used, why);
     free(copy);
     return status;
 }
