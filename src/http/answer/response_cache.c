@@ -92,7 +92,8 @@ pe_status pe_response_cache_get(pe_response_cache *warm, const void *key, size_t
                                 size_t most, pe_cache_fill fill, void *context,
                                 pe_cache_entry **out, int *hit, pe_problem *why)
 {
-    return pe_cache_get_bounded(warm->answers, key, key_bytes, most, fill, context, out, hit, why);
+    const pe_cache_request request = {key, key_bytes, fill, context, most};
+    return pe_cache_get_bounded(warm->answers, &request, out, hit, why);
 }
 
 typedef struct canonical_text {
@@ -124,9 +125,10 @@ void pe_response_cache_remember(pe_response_cache *warm, const pe_request_key *f
     pe_problem why;
     pe_cache_entry *entry = NULL;
     canonical_text lesson = {key, key_bytes};
+    const pe_cache_request request = {front->key, front->bytes, fill_front, &lesson,
+                                      weight_of(&lesson)};
     if (front->bytes > 0 &&
-        pe_cache_get_bounded(warm->fronts, front->key, front->bytes, weight_of(&lesson), fill_front,
-                             &lesson, &entry, NULL, &why) == PE_OK)
+        pe_cache_get_bounded(warm->fronts, &request, &entry, NULL, &why) == PE_OK)
         pe_cache_entry_unref(entry);
 }
 
