@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/size.h"
 #include "cache/hash.h"
 
 /* One bucket for this much of the budget, about what a small entry weighs with all it holds. */

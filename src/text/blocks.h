@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
 
 /** One variant. All variants write the same text. */
 typedef struct pe_blocks {

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
 
 /** No number of any dtype prints longer than this. */
 #define PE_NUMBER_TEXT_MAX 32

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
 
 /** Text that is read from its start to its end; what comes next is at `at`. */
 typedef struct pe_cursor {

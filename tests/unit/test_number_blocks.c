@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/guard.h"
 #include "support/variants.h"
+#include "base/size.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
