@@ -2,6 +2,7 @@
 /* safetensors.c - application/vnd.safetensors: all tensors by name, any dtype. */
 #include "formats/segments.h"
 
+#include "formats/engine_settings.h"
 #include "text/number.h"
 
 static const char *const names[PE_DTYPES] = {[PE_FLOAT32] = "F32",

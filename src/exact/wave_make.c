@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wave.c - sets of frequencies, from formula to fixed point. */
+/* wave_make.c - sets of frequencies, from formula to fixed point. */
 #include "exact/set.h"
 
 #include <assert.h>
