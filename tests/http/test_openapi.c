@@ -148,8 +148,9 @@ static void check_number(const pe_param *row, const json_t *schema, const char *
         same_number(schema, "default", row->fallback, where);
 }
 
-static void check_choices(const char *const *choices, size_t fallback, bool has_default,
-                          const json_t *schema, const char *where)
+/* `fallback`: the default, NULL when there is none. */
+static void check_choices(const char *const *choices, const char *fallback, const json_t *schema,
+                          const char *where)
 {
     const json_t *list = json_object_get(schema, "enum");
     size_t n = 0;
@@ -161,8 +162,8 @@ static void check_choices(const char *const *choices, size_t fallback, bool has_
     }
     assert_int_equal(json_array_size(list), n);
     const char *described = json_string_value(json_object_get(schema, "default"));
-    if (has_default && (described == NULL || strcmp(described, choices[fallback]) != 0))
-        fail_msg("%s: the default is %s, not what openapi.yaml says", where, choices[fallback]);
+    if (fallback != NULL && (described == NULL || strcmp(described, fallback) != 0))
+        fail_msg("%s: the default is %s, not what openapi.yaml says", where, fallback);
 }
 
 static void check_schema(const pe_param *row, const json_t *schema, const char *where)
@@ -177,15 +178,16 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
         assert_int_equal(json_is_true(json_object_get(schema, "default")), row->fallback != 0);
         break;
     case PE_KIND_CHOICE:
-        check_choices(row->choices, (size_t)row->fallback, !row->required && !row->optional, schema,
-                      where);
+        check_choices(row->choices,
+                      row->required || row->optional ? NULL : row->choices[(size_t)row->fallback],
+                      schema, where);
         break;
     case PE_KIND_TEXT:
         assert_string_equal(json_string_value(json_object_get(schema, "type")), "string");
         same_number(schema, "maxLength", row->max, where);
         break;
     case PE_KIND_CHOICES:
-        check_choices(row->choices, 0, false, json_object_get(schema, "items"), where);
+        check_choices(row->choices, NULL, json_object_get(schema, "items"), where);
         assert_true(json_is_true(json_object_get(schema, "uniqueItems")));
         break;
     case PE_KIND_REAL_LIST:
@@ -316,8 +318,8 @@ static void check_formats(const char *path)
     const json_t *members = json_object_get(body_schema(path), "properties");
     for (size_t f = 0; pe_formats[f] != NULL; f++)
         names[f] = pe_formats[f]->name;
-    check_choices(names, 0, false, resolve(json_object_get(members, "format")), path);
-    check_choices(pe_query_encoding_formats, 0, true,
+    check_choices(names, NULL, resolve(json_object_get(members, "format")), path);
+    check_choices(pe_query_encoding_formats, pe_query_encoding_formats[0],
                   resolve(json_object_get(members, "encoding_format")), path);
 }
 
