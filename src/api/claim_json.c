@@ -230,10 +230,7 @@ static pe_status read_array(const body *b, pe_slice json, const char *place, pe_
     size_t used = 0;
     if (json.text[0] != '[')
         return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
-    const bool masks = b->claim->resource != NULL &&
-                       strncmp(b->claim->resource->name, "alibi/", 6) == 0 &&
-                       memmem(json.text, json.bytes, "null", 4) != NULL;
-    if (masks)
+    if (b->claim->resource->null_is_masked && memmem(json.text, json.bytes, "null", 4) != NULL)
         return read_masked(b, json, place, out, why);
     const pe_status status = pe_scan_numbers(json.text, json.bytes, b->element, place,
                                              b->limits->max_elements, out, &used, why);
