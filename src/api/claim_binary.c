@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "text/number.h"
 
 /* Parameters that are not the resource's. */

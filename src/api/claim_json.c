@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "files/tree.h"
 #include "models/model.h"
 #include "text/number.h"

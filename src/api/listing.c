@@ -2,9 +2,9 @@
 /* listing.c - GET /v1: the resources, their parameters, the formats and the bounds. */
 #include <math.h>
 
-#include "api/documents.h"
-#include "api/reading.h"
-#include "api/writer.h"
+#include "api/problem_json.h"
+#include "api/value_reading.h"
+#include "api/json_write.h"
 #include "encodings/registry.h"
 
 static const char *const types[] = {

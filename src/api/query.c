@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/nearest.h"
 #include "formats/negotiate.h"
 

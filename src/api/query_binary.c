@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
 /* The tensors of a body, up to PE_BODY_TENSORS_MAX. */
 typedef pe_status (*body_reader)(const pe_binary_body *body, size_t max_elements,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
 /* Where the body has a row's value; text is NULL while it has none. */
 typedef struct slot {

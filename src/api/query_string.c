@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/utf8.h"
 
 /* Reading under way. */

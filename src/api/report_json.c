@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "api/claim.h"
-#include "api/writer.h"
+#include "api/json_write.h"
 
 static const char rules[] =
     "clean: each element is the claimed value rounded to dtype, perhaps by way of the next wider "

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/nearest.h"
 #include "files/tree.h"
 

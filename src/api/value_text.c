@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "text/number.h"
 
 /* A number as text with its NUL. */

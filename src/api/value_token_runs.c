@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "files/tree.h"
 
 static pe_status fail_item(const pe_reading *to, size_t i, pe_problem *why)

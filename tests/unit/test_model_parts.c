@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/model_report.h"
+#include "api/model_json.h"
 #include "encodings/registry.h"
 
 static const pe_read_limits limits = {1000000, 1000000, 32};

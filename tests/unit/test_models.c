@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/model_report.h"
+#include "api/model_json.h"
 
 static const pe_read_limits limits = {1000000, 1000000, 32};
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/documents.h"
-#include "api/model_report.h"
+#include "api/problem_json.h"
+#include "api/model_json.h"
 #include "encodings/registry.h"
 #include "support/fake.h"
 #include "support/render.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "api/model_report.h"
+#include "api/model_json.h"
 #include "http/request/posted.h"
 #include "http/reply/reply.h"
 #include "http/routes.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "api/documents.h"
+#include "api/problem_json.h"
 
 #define RETRY_AFTER_SECONDS "1"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* problem.c - application/problem+json, and the page that explains a code. */
+/* problem_json.c - application/problem+json, and the page that explains a code. */
 #include <stdio.h>
 #include <string.h>
 
-#include "api/documents.h"
-#include "api/writer.h"
+#include "api/problem_json.h"
+#include "api/json_write.h"
 
 /* "/problems/invalid-parameter" */
 static void put_type(pe_status status, pe_buffer *out)

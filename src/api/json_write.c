@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.c - JSON members into a buffer, with their commas. */
-#include "api/writer.h"
+/* json_write.c - JSON members into a buffer, with their commas. */
+#include "api/json_write.h"
 
 #include "plan/params.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* reading.h - the parts of reading a request that queries, JSON and binary bodies share. */
-#ifndef PE_API_READING_H
-#define PE_API_READING_H
+/* value_reading.h - the parts of reading a request that queries, JSON and binary bodies share. */
+#ifndef PE_API_VALUE_READING_H
+#define PE_API_VALUE_READING_H
 
 #include <stdbool.h>
 #include <stddef.h>

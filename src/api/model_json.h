@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* model_report.h - the JSON documents about models: one resolved, the catalogue, a file of it. */
-#ifndef PE_API_MODEL_REPORT_H
-#define PE_API_MODEL_REPORT_H
+/* model_json.h - the JSON documents about models: one resolved, the catalogue, a file of it. */
+#ifndef PE_API_MODEL_JSON_H
+#define PE_API_MODEL_JSON_H
 
 #include "api/query.h"
 #include "models/catalogue.h"

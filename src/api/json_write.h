@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.h - JSON members into a buffer, with their commas. */
-#ifndef PE_API_WRITER_H
-#define PE_API_WRITER_H
+/* json_write.h - JSON members into a buffer, with their commas. */
+#ifndef PE_API_JSON_WRITE_H
+#define PE_API_JSON_WRITE_H
 
 #include "base/buffer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* documents.h - the JSON documents that are no tables: problems, the listing at GET /v1. */
-#ifndef PE_API_DOCUMENTS_H
-#define PE_API_DOCUMENTS_H
+/* problem_json.h - the JSON documents that are no tables: problems, the listing at GET /v1. */
+#ifndef PE_API_PROBLEM_JSON_H
+#define PE_API_PROBLEM_JSON_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* members.c - walking the members of a JSON object without building a tree. */
+/* json_members.c - walking the members of a JSON object without building a tree. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
 /* No member of ours has a name near as long. */
 #define KEY_MAX 256

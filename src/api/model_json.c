@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* model_report.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
-#include "api/model_report.h"
+/* model_json.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
+#include "api/model_json.h"
 
-#include "api/reading.h"
-#include "api/writer.h"
+#include "api/value_reading.h"
+#include "api/json_write.h"
 #include "files/tree.h"
 
 static const char *const statuses[] = {
