@@ -6,12 +6,12 @@
 #include "base/buffer.h"
 
 /** "name": with a comma before it unless it is the first of its object. */
-void pe_writer_name(pe_buffer *out, const char *name);
+void pe_json_write_name(pe_buffer *out, const char *name);
 /** A comma unless this is the first item of its array. */
-void pe_writer_item(pe_buffer *out);
+void pe_json_write_item(pe_buffer *out);
 /** "name":"text"; nothing when text is NULL. */
-void pe_writer_text(pe_buffer *out, const char *name, const char *text);
+void pe_json_write_text(pe_buffer *out, const char *name, const char *text);
 /** "name":number, shortest. */
-void pe_writer_number(pe_buffer *out, const char *name, double number);
+void pe_json_write_number(pe_buffer *out, const char *name, double number);
 
 #endif

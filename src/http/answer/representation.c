@@ -28,14 +28,14 @@ static pe_status read_parameters(pe_representation *representation,
 {
     const pe_read_limits *limits = &representation->service->read_limits;
     if (wanted->body == NULL)
-        return pe_query_from_string(wanted->resource, wanted->query, wanted->query_bytes, limits,
-                                    &representation->ask, why);
+        return pe_query_string_parse(wanted->resource, wanted->query, wanted->query_bytes, limits,
+                                     &representation->ask, why);
     representation->body = *wanted->body;
     *wanted->body = (pe_buffer){0};
     if (is_json(wanted->media_type)) {
         pe_status status =
-            pe_query_from_json(wanted->resource, pe_buffer_text(&representation->body),
-                               representation->body.bytes, limits, &representation->ask, why);
+            pe_query_json_parse(wanted->resource, pe_buffer_text(&representation->body),
+                                representation->body.bytes, limits, &representation->ask, why);
         pe_buffer_free(&representation->body);
         return status;
     }
@@ -46,8 +46,8 @@ static pe_status read_parameters(pe_representation *representation,
         .data = representation->body.data,
         .bytes = representation->body.bytes,
     };
-    return pe_query_from_binary(wanted->resource, wanted->query, wanted->query_bytes, &binary,
-                                limits, &representation->ask, why);
+    return pe_query_binary_parse(wanted->resource, wanted->query, wanted->query_bytes, &binary,
+                                 limits, &representation->ask, why);
 }
 
 static pe_status ask(pe_representation *representation, const pe_request_parameters *wanted,

@@ -85,7 +85,7 @@ static void list_learned(const pe_learned *learned, pe_buffer *out)
 pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, pe_pages **out,
                         pe_problem *why)
 {
-    const pe_bound bounds[] = {
+    const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
         {"max_positions", (double)settings->max_positions, "positions"},
@@ -100,7 +100,7 @@ pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, 
     document *documents = pages->documents;
     pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
     list_learned(learned, &pages->learned_text);
-    pe_status status = pe_model_report_catalogue(&pages->models_text, why);
+    pe_status status = pe_model_json_catalogue(&pages->models_text, why);
     if (status == PE_OK)
         status = set_buffer(&documents[LISTING], &pages->listing_text, why);
     if (status == PE_OK)
@@ -199,7 +199,7 @@ void pe_page_problem(pe_request *request)
         return;
     }
     pe_buffer content = {0};
-    pe_problem_page(status, &content);
+    pe_problem_json_page(status, &content);
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}, {0}};
     pe_reply_content(request, MHD_HTTP_OK, &content, fields);

@@ -23,7 +23,7 @@ void pe_model_page(pe_request *request)
     pe_thread_computes();
     pe_status status = pe_catalogue_find(request->path + strlen(request->route->path), &file, &why);
     if (status == PE_OK)
-        status = pe_model_report_file(file, &content, &why);
+        status = pe_model_json_file(file, &content, &why);
     else if (status == PE_INVALID_PARAMETER) { /* a path names a resource, not a parameter */
         const pe_problem unknown = why;
         status = pe_fail(&why, PE_NOT_FOUND, "", "%s", unknown.detail);
@@ -43,8 +43,8 @@ static bool resolve(pe_request *request)
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
     pe_thread_computes();
-    if (pe_model_report_resolve(pe_buffer_text(&request->body), request->body.bytes,
-                                &request->service->read_limits, &model, &why) == PE_OK) {
+    if (pe_model_json_resolve(pe_buffer_text(&request->body), request->body.bytes,
+                              &request->service->read_limits, &model, &why) == PE_OK) {
         pe_model_json(model, &content);
         pe_reply_content(request, MHD_HTTP_OK, &content, fields);
     } else {
