@@ -5,7 +5,7 @@
 
 #include "base/nearest.h"
 #include "encodings/rope/rope_keys.h"
-#include "models/rope_reading.h"
+#include "models/dictionary.h"
 
 /* More keys than any dictionary has. */
 #define DICTIONARY_MAX 64

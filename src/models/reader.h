@@ -4,7 +4,7 @@
 #define PE_MODELS_READER_H
 
 #include "models/model.h"
-#include "models/types.h"
+#include "models/model_types.h"
 
 /** Facts that configurations spell in several ways; reader.c has the spellings as rows. */
 typedef enum pe_fact {

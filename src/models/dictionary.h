@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_reading.h - the layers of one kind while their rotary parameters are read. Private to
+/* dictionary.h - the layers of one kind while their rotary parameters are read. Private to
  * models/. */
-#ifndef PE_MODELS_ROPE_READING_H
-#define PE_MODELS_ROPE_READING_H
+#ifndef PE_MODELS_DICTIONARY_H
+#define PE_MODELS_DICTIONARY_H
 
 #include "encodings/rope/rope.h"
 #include "models/kinds.h"

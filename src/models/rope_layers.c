@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rope.c - rotary parameters from a configuration's keys and its rotary dictionary. */
+/* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/rope_reading.h"
+#include "models/dictionary.h"
 
 static const char class_default[] = "the default of this model type";
 

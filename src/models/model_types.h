@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* types.h - the model types: how each turns its pairs, and what its configuration may leave out. */
-#ifndef PE_MODELS_TYPES_H
-#define PE_MODELS_TYPES_H
+/* model_types.h - the model types: how each turns its pairs, and what its configuration may leave out. */
+#ifndef PE_MODELS_MODEL_TYPES_H
+#define PE_MODELS_MODEL_TYPES_H
 
 #include <stdbool.h>
 

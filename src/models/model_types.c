@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types.c - the model types: how each turns its pairs, and what its configuration may leave out.
+ * model_types.c - the model types: how each turns its pairs, and what its configuration may leave out.
  *
  * Source  for model type NAME of huggingface/transformers, under src/transformers/models/: the
  *         defaults in NAME/configuration_NAME.py, and apply_rotary_pos_emb (or the position
@@ -25,7 +25,7 @@
  *         whose code lies beside their weights: aquila, baichuan, chatglm, hunyuan, internlm2,
  *         kimi_k2, mimo_v2_flash, minicpm, minicpm3, nomic_bert, orion, qwen, xverse, yi.
  */
-#include "models/types.h"
+#include "models/model_types.h"
 
 #include <string.h>
 
