@@ -59,12 +59,13 @@ static bool verify(pe_request *request)
                                      .max_work = (size_t)service->settings->verify_max_work,
                                      .given_up = has_left,
                                      .context = &waiting};
+    const pe_verify_context context = {service->tables, &service->limits, &bounds};
     pe_thread_computes();
     if (read_claim(request, &claim, &why) != PE_OK) {
         pe_reply_problem(request, &why);
         return true;
     }
-    if (pe_verify(&claim, service->tables, &service->limits, &bounds, &report, &why) == PE_OK) {
+    if (pe_verify(&claim, &context, &report, &why) == PE_OK) {
         pe_buffer content = {0};
         const pe_field fields[] = {
             {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
