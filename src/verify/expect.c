@@ -201,16 +201,6 @@ static void table_row(const pe_expect *expect, const double *cosines, const doub
     }
 }
 
-/* Of the upload's type. */
-static double unit_roundoff(const pe_expect *expect)
-{
-    static const double of[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
-                                         [PE_FLOAT64] = 0x1p-53,
-                                         [PE_FLOAT16] = 0x1p-11,
-                                         [PE_BFLOAT16] = 0x1p-8};
-    return of[expect->view->claim->uploads[0].array.dtype];
-}
-
 /* x (|a| + |b|), which is finite more often than the sum. */
 static double times_size(double x, double a, double b)
 {
@@ -224,7 +214,7 @@ static void vector_row(const pe_expect *expect, const double *cosines, const dou
 {
     const pe_geometry *g = &expect->geometry;
     const pe_expected_row *row = &expect->row;
-    const double u = unit_roundoff(expect);
+    const double u = pe_upload_view_roundoff(expect->view);
     for (size_t c = 0; c < g->width; c++)
         put(row, c, in[c], (allowed){0, 0});
     for (size_t i = 0; i < g->pairs; i++) {
@@ -373,7 +363,7 @@ static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
     const size_t width = pe_upload_view_row_width(view, row);
-    const double u = unit_roundoff(expect), *value = expect->row.value;
+    const double u = pe_upload_view_roundoff(expect->view), *value = expect->row.value;
     const pe_status status = plain_values(expect, row * view->width, width, expect->row.value, why);
     if (status != PE_OK)
         return status;

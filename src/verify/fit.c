@@ -22,23 +22,14 @@ static bool add_scaling(pe_guess *guess, const pe_fault *fault)
     return pe_faults_set_rope_type(guess, fault->text) && set_number(guess, fault);
 }
 
-#define FIT(row, low, high)                                                                        \
-    {                                                                                              \
-        .name = (row), .change = set_number, .param = (row), .value = (low), .and_value = (high)   \
-    }
-
 const pe_fault pe_fits[] = {
-    FIT("rope_theta", 100, 1e12),
-    FIT("base", 100, 1e12),
-    FIT("factor", 1, 1e6),
-    FIT("scale", 1e-6, 1e4),
-    {.name = "scaling_added",
-     .change = add_scaling,
-     .param = "factor",
-     .text = "linear", /* that of ntk is another base */
-     .value = 1,
-     .and_value = 1e6,
-     .sets_rope_type = true},
+    {"rope_theta", NULL, set_number, .param = "rope_theta", .value = 100, .and_value = 1e12},
+    {"base", NULL, set_number, .param = "base", .value = 100, .and_value = 1e12},
+    {"factor", NULL, set_number, .param = "factor", .value = 1, .and_value = 1e6},
+    {"scale", NULL, set_number, .param = "scale", .value = 1e-6, .and_value = 1e4},
+    /* a factor of ntk would be another base */
+    {"scaling_added", NULL, add_scaling, .param = "factor", .text = "linear", .value = 1,
+     .and_value = 1e6, .sets_rope_type = true},
 };
 const size_t pe_fits_n = PE_LEN(pe_fits);
 
@@ -175,11 +166,7 @@ static size_t longest_row(const pe_upload_view *view, size_t token)
  * rounding of the type, which is less for small sines. */
 static double angle_error(const pe_upload_view *view, double angle)
 {
-    static const double unit[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
-                                           [PE_FLOAT64] = 0x1p-53,
-                                           [PE_FLOAT16] = 0x1p-11,
-                                           [PE_BFLOAT16] = 0x1p-8};
-    const double u = unit[view->claim->uploads[0].array.dtype];
+    const double u = pe_upload_view_roundoff(view);
     return 0x1p-22 + 2 * u * (view->rotated || angle > 1 ? 1 : angle);
 }
 

@@ -438,6 +438,15 @@ size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row)
     return left < view->width ? left : view->width;
 }
 
+double pe_upload_view_roundoff(const pe_upload_view *view)
+{
+    static const double of[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
+                                         [PE_FLOAT64] = 0x1p-53,
+                                         [PE_FLOAT16] = 0x1p-11,
+                                         [PE_BFLOAT16] = 0x1p-8};
+    return of[view->claim->uploads[0].array.dtype];
+}
+
 size_t pe_upload_view_plan_work(const pe_upload_view *view)
 {
     return 4096 + (view->layout != NULL ? 512 * view->geometry.pairs : 0);

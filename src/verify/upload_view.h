@@ -57,6 +57,8 @@ size_t pe_upload_view_row(const pe_upload_view *view, size_t token, size_t o);
 size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row);
 /** Token of a row. */
 size_t pe_upload_view_token(const pe_upload_view *view, size_t row);
+/** Unit roundoff of the upload's type. */
+double pe_upload_view_roundoff(const pe_upload_view *view);
 /** What planning a guess costs, in elements computed: a frequency takes some microseconds. */
 size_t pe_upload_view_plan_work(const pe_upload_view *view);
 /** Where an element stands in the uploads: its tensor and index. */

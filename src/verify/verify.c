@@ -150,17 +150,6 @@ static pe_status try_guess(search *s, pe_guess *guess, pe_problem *why)
     return status == PE_OK && by != 0 ? add_finding(s, guess, by, why) : status;
 }
 
-/* The guess with a fault more. *made is false where the fault does not apply. */
-static pe_status add_fault(const pe_guess *from, const pe_fault *fault, pe_guess *out, bool *made,
-                           pe_problem *why)
-{
-    const pe_status status = pe_guess_copy(from, out, why);
-    *made = status == PE_OK && pe_faults_apply(fault, out);
-    if (status == PE_OK && !*made)
-        pe_guess_free(out);
-    return status;
-}
-
 static pe_status try_fit(search *s, const pe_guess *from, const pe_fault *fit, pe_problem *why)
 {
     pe_guess guess;
@@ -176,7 +165,7 @@ static pe_status try_fit(search *s, const pe_guess *from, const pe_fault *fit, p
 }
 
 /* Each number of a row that can be read off the upload, with the faults of `from`. */
-static pe_status try_fits(search *s, const pe_guess *from, pe_problem *why)
+static pe_status try_fits(search *s, pe_guess *from, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t f = 0; f < pe_fits_n && status == PE_OK && !is_spent(s); f++)
@@ -184,55 +173,47 @@ static pe_status try_fits(search *s, const pe_guess *from, pe_problem *why)
     return status;
 }
 
-/* Each fault from `first` on, with the faults of `from`. */
-static pe_status try_faults(search *s, const pe_guess *from, size_t first, pe_problem *why)
+/* Add each fault from `first` on to the faults of `from`, where it applies, and do `next`. */
+static pe_status with_each_fault(search *s, const pe_guess *from, size_t first,
+                                 pe_status (*next)(search *, pe_guess *, pe_problem *),
+                                 pe_problem *why)
 {
-    for (size_t f = first; f < pe_faults_n && !is_spent(s); f++) {
+    pe_status status = PE_OK;
+    for (size_t f = first; f < pe_faults_n && status == PE_OK && !is_spent(s); f++) {
         pe_guess guess;
-        bool made;
-        pe_status status = add_fault(from, &pe_faults[f], &guess, &made, why);
-        if (status == PE_OK && made) {
-            status = try_guess(s, &guess, why);
-            pe_guess_free(&guess);
-        }
+        status = pe_guess_copy(from, &guess, why);
         if (status != PE_OK)
             return status;
+        if (pe_faults_apply(&pe_faults[f], &guess))
+            status = next(s, &guess, why);
+        pe_guess_free(&guess);
     }
-    return PE_OK;
+    return status;
+}
+
+/* Each fault behind the one of the guess, as a second one. */
+static pe_status try_second_faults(search *s, pe_guess *one, pe_problem *why)
+{
+    return with_each_fault(s, one, (size_t)(one->faults[0] - pe_faults) + 1, try_guess, why);
 }
 
 static pe_status try_singles(search *s, pe_problem *why)
 {
-    const pe_status status = try_faults(s, &s->claim, 0, why);
+    const pe_status status = with_each_fault(s, &s->claim, 0, try_guess, why);
     bool exactly = false;
     for (size_t f = 0; f < s->report->n_findings; f++)
         exactly |= s->report->findings[f].exact;
     return status != PE_OK || exactly ? status : try_fits(s, &s->claim, why);
 }
 
-/* Each fault with a second one: a row of the faults behind it, or a number that has to be fitted. */
-static pe_status try_seconds(search *s, bool fitted, pe_problem *why)
-{
-    for (size_t f = 0; f < pe_faults_n && !is_spent(s); f++) {
-        pe_guess guess;
-        bool made;
-        pe_status status = add_fault(&s->claim, &pe_faults[f], &guess, &made, why);
-        if (status == PE_OK && made) {
-            status = fitted ? try_fits(s, &guess, why) : try_faults(s, &guess, f + 1, why);
-            pe_guess_free(&guess);
-        }
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
-}
-
-/* Pairs of rows first; numbers are fitted only where those fail. */
+/* Pairs of faults first; numbers are fitted only where those fail. */
 static pe_status try_pairs(search *s, pe_problem *why)
 {
     s->report->pairs_tried = true;
-    const pe_status status = try_seconds(s, false, why);
-    return status != PE_OK || s->report->n_findings > 0 ? status : try_seconds(s, true, why);
+    const pe_status status = with_each_fault(s, &s->claim, 0, try_second_faults, why);
+    if (status != PE_OK || s->report->n_findings > 0)
+        return status;
+    return with_each_fault(s, &s->claim, 0, try_fits, why);
 }
 
 static pe_status search_faults(search *s, pe_problem *why)
