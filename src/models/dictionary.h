@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* dictionary.h - the layers of one kind while their rotary parameters are read. Private to
+/* dictionary.h - a configuration's rotary dictionary: rope_scaling or rope_parameters. Private to
  * models/. */
 #ifndef PE_MODELS_DICTIONARY_H
 #define PE_MODELS_DICTIONARY_H
 
 #include "encodings/rope/rope.h"
-#include "models/kinds.h"
+#include "models/reader.h"
 
+/** The dictionary of all layers, or of those of one type. */
+typedef struct pe_dictionary {
+    const json_t *object; /* NULL: none */
+    char place[192];      /* "rope_scaling/" */
+} pe_dictionary;
+
+/** Is the dictionary one of dictionaries by layer type? */
+bool pe_dictionary_is_by_type(const json_t *object);
+/** Report which of the two spellings counts, and find it. */
+void pe_dictionary_find(pe_reader *reader, pe_dictionary *out);
+/** Choose the dictionary of one type of layers. */
+void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,
+                          pe_dictionary *out);
+
+/** The layers of one kind, while their rotary parameters are read. */
 typedef struct pe_rope_reading {
     pe_reader *reader;
     pe_model_layers *kind;
-    pe_rope_dictionary dictionary;
-    bool local; /* sliding layers, where they have a base of their own */
+    pe_dictionary dictionary;
+    bool local; /* layers of sliding attention that have a base of their own */
     const pe_rope_type *type;
-    char stray[96];         /* an unknown key */
-    const char *stray_near; /* the key it may have meant; NULL: none */
+    char unknown_key[96];
+    const char *meant_key; /* the key that unknown_key may have meant; NULL: none */
     char place[288];
 } pe_rope_reading;
 
@@ -25,18 +40,16 @@ const json_t *pe_dictionary_member(const pe_rope_reading *r, const char *key);
 /** Does the type read the key? */
 bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key);
 
-/** The parameter from a member that is there; reported. note may be NULL. */
+/** Set the parameter from a member that is there, and report the member. note may be NULL. */
 void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *parameter,
                               const char *note);
-/** The parameter from a number that came from elsewhere. */
+/** Set the parameter from a number that came from elsewhere. */
 void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
                               double number);
 
-/** The dictionary of one type of layers. */
-void pe_dictionary_choose(pe_reader *reader, const pe_rope_dictionary *all, const char *layer_type,
-                          pe_rope_dictionary *out);
-/** Every key that is not read by name, then what the type assumes of those that are absent. */
+/** Read every key that is not read by name. */
 void pe_dictionary_read_keys(pe_rope_reading *r);
+/** Set what the type assumes of keys that are absent. */
 void pe_dictionary_read_defaults(pe_rope_reading *r);
 
 #endif

@@ -7,8 +7,7 @@
 #include "encodings/rope/rope_keys.h"
 #include "models/model.h"
 
-/* ----
- * which layers ------------------------------------------------------------------------------- */
+/* ---- which layers ---- */
 
 static pe_status no_such_kind(const pe_model *model, const char *wanted, pe_problem *why)
 {

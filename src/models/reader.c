@@ -132,7 +132,7 @@ static size_t list_known(const char **out)
     return n;
 }
 
-bool pe_reader_knows(const char *name)
+bool pe_reader_knows_key(const char *name)
 {
     const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(others)];
     const size_t n = list_known(known);
@@ -142,7 +142,7 @@ bool pe_reader_knows(const char *name)
     return false;
 }
 
-const char *pe_reader_nearest(const char *name)
+const char *pe_reader_nearest_key(const char *name)
 {
     const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(others)];
     return pe_nearest_name(name, known, list_known(known));
@@ -170,8 +170,7 @@ void pe_reader_fail_memory(pe_reader *reader)
         reader->status = pe_fail_memory(reader->why);
 }
 
-/* ----
- * the report --------------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 const char *pe_reader_type_text(const json_t *value)
 {
@@ -270,22 +269,34 @@ static char *pointer_of(const pe_reader *reader, const char *where)
 }
 
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
-                      pe_model_key_status status, const char *parameter, const char *note)
+                      pe_key_report report)
 {
     pe_buffer text = {0};
     const bool assumed = reader->dictionary != NULL && strncmp(where, "rope_parameters/", 16) == 0;
     if (reader->status != PE_OK)
         return;
-    if (status == PE_MODEL_KEY_USED && assumed) /* the configuration has no such dictionary */
-        status = PE_MODEL_KEY_DEFAULTED;
+    if (report.status == PE_MODEL_KEY_USED &&
+        assumed) /* the configuration has no such dictionary */
+        report.status = PE_MODEL_KEY_DEFAULTED;
     print_value(value, false, &text);
     pe_model_key key = {.pointer = pointer_of(reader, where),
                         .value = text.failed ? NULL : strdup(pe_buffer_text(&text)),
-                        .status = status,
-                        .parameter = parameter,
-                        .note = note == NULL ? NULL : strdup(note)};
+                        .status = report.status,
+                        .parameter = report.parameter,
+                        .note = report.note == NULL ? NULL : strdup(report.note)};
     pe_buffer_free(&text);
     add_key(reader, &key);
+}
+
+void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
+                    const char *parameter, const char *note)
+{
+    pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_USED, parameter, note});
+}
+
+void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note)
+{
+    pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_IGNORED, NULL, note});
 }
 
 void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,
@@ -295,11 +306,18 @@ void pe_reader_default(pe_reader *reader, const char *where, double value, const
     if (number == NULL)
         pe_reader_fail_memory(reader);
     else
-        pe_reader_report(reader, where, number, PE_MODEL_KEY_DEFAULTED, parameter, note);
+        pe_reader_report(reader, where, number,
+                         (pe_key_report){PE_MODEL_KEY_DEFAULTED, parameter, note});
     json_decref(number);
 }
 
-void pe_reader_ignore(pe_reader *reader, const char *parameter, const char *note)
+void pe_reader_class_default(pe_reader *reader, const char *where, double value,
+                             const char *parameter)
+{
+    pe_reader_default(reader, where, value, parameter, "the default of this model type");
+}
+
+void pe_reader_drop_parameter(pe_reader *reader, const char *parameter, const char *note)
 {
     const pe_model *model = reader->model;
     for (size_t k = 0; k < model->n_keys && reader->status == PE_OK; k++) {
@@ -356,7 +374,7 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
-bool pe_reader_has(const pe_reader *reader, pe_fact fact)
+bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact)
 {
     for (size_t s = 0; s < SPELLINGS_MAX && facts[fact].names[s] != NULL; s++)
         if (pe_reader_member(reader, facts[fact].names[s]) != NULL)
@@ -399,7 +417,7 @@ static bool take(pe_reader *reader, const pe_param *row, const char *where, cons
     return reader->status == PE_OK;
 }
 
-bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
+bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
 {
     const fact_row *row = &facts[fact];
     const pe_param param = {.kind = row->kind, .min = row->min, .max = row->max};
@@ -412,7 +430,7 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
         if (first != NULL) {
             char note[128];
             snprintf(note, sizeof note, "%s is read instead", first);
-            pe_reader_report(reader, row->names[s], value, PE_MODEL_KEY_IGNORED, NULL, note);
+            pe_reader_ignored(reader, row->names[s], value, note);
             if (json_is_number(value) && json_number_value(value) != *out)
                 pe_reader_warn(reader, "%s and %s differ; %s is read", first, row->names[s], first);
             continue;
@@ -421,7 +439,7 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
             return false;
         first = row->names[s];
         *out = number;
-        pe_reader_report(reader, first, value, PE_MODEL_KEY_USED, row->parameter, NULL);
+        pe_reader_used(reader, first, value, row->parameter, NULL);
     }
     if (where != NULL && first != NULL)
         *where = first;

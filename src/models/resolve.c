@@ -6,6 +6,9 @@
 
 #include "encodings/registry.h"
 #include "models/kinds.h"
+#include "models/parts.h"
+#include "models/rope_layers.h"
+#include "models/softmax_scale.h"
 
 /* Objects in which models of several modalities keep their language model, outermost first. */
 static const char *const nests[] = {"thinker_config", "text_config", "language_config",
@@ -27,10 +30,7 @@ static const struct {
     {"nope", PE_SCHEME_NONE},
 };
 
-static const char class_default[] = "the default of this model type";
-
-/* ---- which object, which
- * model type ------------------------------------------------------------- */
+/* ---- which object, which model type ---- */
 
 /* Into the language model's own object, as deep as it goes. */
 static void descend(pe_reader *reader)
@@ -76,12 +76,12 @@ static void read_model_type(pe_reader *reader)
                        json_string_value(value));
     if (own)
         pe_reader_report(reader, "model_type", value,
-                         type != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_IGNORED, "pairing",
-                         type != NULL ? NULL : "not known");
+                         type != NULL
+                             ? (pe_key_report){PE_MODEL_KEY_USED, "pairing", NULL}
+                             : (pe_key_report){PE_MODEL_KEY_IGNORED, "pairing", "not known"});
 }
 
-/* ----
- * which scheme ------------------------------------------------------------------------------- */
+/* ---- which scheme ---- */
 
 static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
 {
@@ -89,14 +89,12 @@ static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
     const char *name = json_string_value(value);
     for (size_t p = 0; name != NULL && p < PE_LEN(position_types); p++)
         if (strcmp(position_types[p].name, name) == 0) {
-            pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_USED, NULL,
-                             NULL);
+            pe_reader_used(reader, "position_embedding_type", value, NULL, NULL);
             *out = position_types[p].scheme;
             return true;
         }
     if (value != NULL) {
-        pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_IGNORED, NULL,
-                         "not known");
+        pe_reader_ignored(reader, "position_embedding_type", value, "not known");
         pe_reader_warn(reader, "position_embedding_type %.40s is not known",
                        name != NULL ? name : pe_reader_type_text(value));
     }
@@ -106,9 +104,9 @@ static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
 /* An unknown model type: what its keys speak of. */
 static pe_scheme scheme_of_keys(const pe_reader *reader)
 {
-    if (pe_reader_has(reader, PE_FACT_POSITION_BUCKETS))
+    if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
-    return pe_reader_has(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
+    return pe_reader_has_fact(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
 }
 
 /* Baichuan's larger model has ALiBi and says so nowhere but in its code. */
@@ -122,8 +120,8 @@ static bool is_baichuan_13b(const pe_reader *reader)
 static bool mem_rope(pe_reader *reader)
 {
     double truth = 0;
-    if (!pe_reader_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
-        pe_reader_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL, class_default);
+    if (!pe_reader_finds_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
+        pe_reader_class_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL);
     if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
         pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
                                "rope_type ntk_alpha, alpha 8");
@@ -138,25 +136,24 @@ static pe_scheme scheme_of(pe_reader *reader)
         pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
         return PE_SCHEME_ALIBI;
     }
-    if (pe_reader_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
+    if (pe_reader_finds_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
         if (truth != 0)
             return PE_SCHEME_ALIBI;
         scheme = scheme == PE_SCHEME_ALIBI ? PE_SCHEME_LEARNED : scheme;
     }
-    if (pe_reader_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
+    if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
-    if (reader->type->rope_by_key)
+    if (reader->type->rope_if_mem_rope)
         return mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
-    if (reader->type->needs_key)
-        return pe_reader_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
+    if (reader->type->sinusoidal_if_key)
+        return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;
     pe_scheme said;
     return scheme_of_key(reader, &said) ? said : scheme;
 }
 
-/* ---- schemes
- * without rotation ------------------------------------------------------------------- */
+/* ---- schemes without rotation ---- */
 
 static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
                        const char *where, double value)
@@ -171,11 +168,11 @@ static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name,
 {
     const char *where = pe_reader_fact_name(fact);
     double value = fallback;
-    if (!pe_reader_fact(reader, fact, &value, &where)) {
+    if (!pe_reader_finds_fact(reader, fact, &value, &where)) {
         if (fallback == 0)
             pe_reader_fail(reader, PE_MISSING_PARAMETER, where, "%s is missing", where);
         else
-            pe_reader_default(reader, where, fallback, name, class_default);
+            pe_reader_class_default(reader, where, fallback, name);
     }
     set_number(reader, kind, name, where, value);
 }
@@ -203,7 +200,7 @@ static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
 {
     const char *where = pe_reader_fact_name(PE_FACT_POSITION_BUCKETS);
     double buckets = -1, farthest = -1;
-    if (!pe_reader_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
+    if (!pe_reader_finds_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
         pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
                        "position_buckets is missing: without buckets distances are only clipped, "
                        "which no resource does DeBERTa's way");
@@ -211,11 +208,10 @@ static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
     }
     set_number(reader, kind, "num_buckets", where, buckets);
     where = pe_reader_fact_name(PE_FACT_MAX_RELATIVE);
-    if (!pe_reader_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
+    if (!pe_reader_finds_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
         farthest = 512;
-        if (!pe_reader_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
-            pe_reader_default(reader, "max_position_embeddings", farthest, "max_distance",
-                              class_default);
+        if (!pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
+            pe_reader_class_default(reader, "max_position_embeddings", farthest, "max_distance");
     }
     set_number(reader, kind, "max_distance", where, farthest);
     set_number(reader, kind, "bidirectional", "bidirectional", 1);
@@ -246,8 +242,7 @@ static const struct {
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
 };
 
-/* ---- all
- * of it ---------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 /* So many keys are looked at for what they may have meant. */
 #define STRANGERS_MAX 64
@@ -266,13 +261,13 @@ static void report_stranger(pe_reader *reader, const char *key, const json_t *va
 {
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
-            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, unread[u].note);
+            pe_reader_ignored(reader, key, value, unread[u].note);
             return;
         }
-    if (pe_reader_knows(key))
+    if (pe_reader_knows_key(key))
         return;
-    const char *near = pe_reader_nearest(key);
-    pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, "not known");
+    const char *near = pe_reader_nearest_key(key);
+    pe_reader_ignored(reader, key, value, "not known");
     pe_reader_warn(reader, "%s is not known%s%s%s", key,
                    near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
                    near != NULL ? "?" : "");
@@ -299,22 +294,22 @@ static void report_strangers(pe_reader *reader)
 
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
 {
-    pe_rope_dictionary dictionary = {0};
+    pe_dictionary dictionary = {0};
     pe_model *model = reader->model;
     pe_kinds_find(reader, resource);
     pe_dictionary_find(reader, &dictionary);
     pe_parts_resolve(reader, &dictionary);
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
-            pe_rope_resolve(reader, &dictionary, &model->kinds[k]);
-    pe_softmax_resolve(reader);
+            pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
+    pe_softmax_scale_resolve(reader);
     report_strangers(reader);
 }
 
 /* Layers that are all alike. */
 static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
 {
-    pe_model_layers *kind = pe_kind_add(reader, name, schemes[scheme].resource, NULL, 0);
+    pe_model_layers *kind = pe_kinds_add(reader, name, schemes[scheme].resource, NULL, 0);
     if (reader->status == PE_OK && schemes[scheme].resolve != NULL)
         schemes[scheme].resolve(reader, kind);
 }
