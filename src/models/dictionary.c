@@ -7,7 +7,7 @@
 #include "encodings/rope/rope_keys.h"
 #include "models/dictionary.h"
 
-/* More keys than any dictionary has. */
+/* No dictionary has more keys. */
 #define DICTIONARY_MAX 64
 
 static const char *const dictionaries[] = {"rope_scaling", "rope_parameters"};
@@ -121,7 +121,7 @@ void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const cha
     snprintf(out->place, sizeof out->place, "%s/", where);
 }
 
-/* ---- one kind under way ---- */
+/* ---- its members ---- */
 
 /* A key's place, until the next call. */
 const char *pe_dictionary_place(pe_rope_reading *r, const char *key)
@@ -163,7 +163,8 @@ bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key)
 
 /* ---- the other keys of the dictionary ---- */
 
-static bool is_other(pe_rope_reading *r, const char *key, const json_t *value)
+/* Is it a key that is no parameter? Then it is reported if nothing else does that. */
+static bool is_other_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     for (size_t k = 0; k < PE_LEN(other_keys); k++)
         if (strcmp(other_keys[k].name, key) == 0) {
@@ -190,7 +191,7 @@ static void escape(const char *key, char *out, size_t room)
     out[n] = '\0';
 }
 
-static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value)
+static void report_unknown(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_values *values = &r->kind->values;
     const char *names[128], *near;
@@ -202,37 +203,36 @@ static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value
         names[n++] = other_keys[i].name;
     near = pe_nearest_name(key, names, n);
     escape(key, safe, sizeof safe);
+    const char *place = pe_dictionary_place(r, safe);
     if (json_is_object(value)) {
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, safe), value,
+        pe_reader_ignored(r->reader, place, value,
                           "an object among parameters: nothing in it is read");
         pe_reader_warn(r->reader,
                        "%s is an object among parameters of all layers: nothing in it is read; "
                        "parameters by type of layers stand in no company",
-                       r->place);
+                       place);
         return;
     }
     if (near != NULL) {
         memcpy(r->unknown_key, safe, sizeof safe);
         r->meant_key = near;
     }
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, safe), value, "not known");
-    pe_reader_warn(r->reader, "%s is not known%s%s%s", r->place,
-                   near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
-                   near != NULL ? "?" : "");
+    pe_reader_unknown(r->reader, place, value, near);
 }
 
-/* Rows that a configuration does not give in its dictionary. */
-static bool is_a_row(const pe_rope_reading *r, const char *key)
+/* Is there a row of that name, which a configuration gives in its dictionary? */
+static bool is_row(const pe_rope_reading *r, const char *key)
 {
-    static const char *const not [] = {"head_dim", "rotary_dim", "seq_len",
-                                       "max_position_embeddings"};
-    const pe_value *value = pe_values_find(&r->kind->values, key);
+    static const char *const beside[] = {"head_dim", "rotary_dim", "seq_len",
+                                         "max_position_embeddings"};
+    const pe_values *values = &r->kind->values;
+    const pe_value *value = pe_values_find(values, key);
     if (value == NULL)
         return false;
-    for (size_t i = 0; i < PE_LEN(not ); i++)
-        if (strcmp(not [i], key) == 0)
+    for (size_t i = 0; i < PE_LEN(beside); i++)
+        if (strcmp(beside[i], key) == 0)
             return false;
-    const pe_param_kind kind = r->kind->values.params[value - r->kind->values.value].kind;
+    const pe_param_kind kind = values->params[value - values->value].kind;
     return kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
            kind == PE_KIND_REAL_LIST;
 }
@@ -240,10 +240,10 @@ static bool is_a_row(const pe_rope_reading *r, const char *key)
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
-    if (is_other(r, key, value))
+    if (is_other_key(r, key, value))
         return;
-    if (!is_a_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
-        unknown_key(r, key, value);
+    if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
+        report_unknown(r, key, value);
     } else if (json_is_null(value)) {
         pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value, "null counts as absent");
     } else if (known != PE_ROPE_KEYS && !pe_dictionary_reads(r, known)) {

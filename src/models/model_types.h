@@ -28,10 +28,10 @@ typedef struct pe_model_type {
     bool last_full;            /* the last layer is of full attention, whatever the pattern */
     int fallback_head_dim;     /* head_dim of the class's own hidden_size and heads */
     int rotary_dim;
-    int pattern;              /* every so manieth layer, counted from 1, is full attention */
-    int every;                /* every so manieth layer, counted from 0, is full attention */
-    int attention_every;      /* every so manieth layer, counted from 1, has attention at all */
-    int nope_every;           /* every so manieth layer, counted from 1, does not rotate */
+    int pattern;              /* every n-th layer, counted from 1, is full attention */
+    int every;                /* every n-th layer, counted from 0, is full attention */
+    int attention_every;      /* every n-th layer, counted from 1, has attention at all */
+    int nope_every;           /* every n-th layer, counted from 1, does not rotate */
     const char *cross_layers; /* cross_attention_layers, where the configuration has none */
     bool unscaled_local;      /* layers of sliding attention take no scaling */
     bool nope_full;           /* layers of full attention do not rotate */

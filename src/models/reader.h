@@ -72,6 +72,8 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
                     const char *parameter, const char *note);
 void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note);
+/** Report and warn of a key that is not known; near: the key it may mean, or NULL. */
+void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near);
 /** Report a number that stands for an absent key; of the model type's class: without a note of its
  * own. */
 void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,

@@ -11,8 +11,8 @@
 #include "models/softmax_scale.h"
 
 /* Objects in which models of several modalities keep their language model, outermost first. */
-static const char *const nests[] = {"thinker_config", "text_config", "language_config",
-                                    "llm_config", "text_model_config"};
+static const char *const text_configs[] = {"thinker_config", "text_config", "language_config",
+                                           "llm_config", "text_model_config"};
 
 /* What position_embedding_type says. */
 static const struct {
@@ -32,21 +32,22 @@ static const struct {
 
 /* ---- which object, which model type ---- */
 
-/* Into the language model's own object, as deep as it goes. */
-static void descend(pe_reader *reader)
+/* Go to the language model's own object, as deep as it lies. */
+static void enter_text_config(pe_reader *reader)
 {
-    for (size_t n = 0; n < PE_LEN(nests); n++) {
-        const json_t *inner = json_object_get(reader->config, nests[n]);
+    for (size_t n = 0; n < PE_LEN(text_configs); n++) {
+        const json_t *inner = json_object_get(reader->config, text_configs[n]);
         if (inner == NULL || json_is_null(inner))
             continue;
         if (!json_is_object(inner)) {
-            pe_reader_fail(reader, PE_INVALID_PARAMETER, nests[n], "%s must be an object, got %s",
-                           nests[n], pe_reader_type_text(inner));
+            pe_reader_fail(reader, PE_INVALID_PARAMETER, text_configs[n],
+                           "%s must be an object, got %s", text_configs[n],
+                           pe_reader_type_text(inner));
             return;
         }
         reader->config = inner;
         const size_t used = strlen(reader->path);
-        snprintf(reader->path + used, sizeof reader->path - used, "%s/", nests[n]);
+        snprintf(reader->path + used, sizeof reader->path - used, "%s/", text_configs[n]);
     }
 }
 
@@ -83,7 +84,7 @@ static void read_model_type(pe_reader *reader)
 
 /* ---- which scheme ---- */
 
-static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
+static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
 {
     const json_t *value = pe_reader_member(reader, "position_embedding_type");
     const char *name = json_string_value(value);
@@ -102,7 +103,7 @@ static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
 }
 
 /* An unknown model type: what its keys speak of. */
-static pe_scheme scheme_of_keys(const pe_reader *reader)
+static pe_scheme guess_scheme(const pe_reader *reader)
 {
     if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
@@ -117,7 +118,7 @@ static bool is_baichuan_13b(const pe_reader *reader)
 }
 
 /* Zamba2 rotates where it is told to. */
-static bool mem_rope(pe_reader *reader)
+static bool uses_mem_rope(pe_reader *reader)
 {
     double truth = 0;
     if (!pe_reader_finds_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
@@ -128,10 +129,10 @@ static bool mem_rope(pe_reader *reader)
     return truth != 0;
 }
 
-static pe_scheme scheme_of(pe_reader *reader)
+static pe_scheme find_scheme(pe_reader *reader)
 {
     double truth = 0;
-    pe_scheme scheme = reader->type->name != NULL ? reader->type->scheme : scheme_of_keys(reader);
+    pe_scheme scheme = reader->type->name != NULL ? reader->type->scheme : guess_scheme(reader);
     if (is_baichuan_13b(reader)) {
         pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
         return PE_SCHEME_ALIBI;
@@ -144,13 +145,13 @@ static pe_scheme scheme_of(pe_reader *reader)
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
     if (reader->type->rope_if_mem_rope)
-        return mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
+        return uses_mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
     if (reader->type->sinusoidal_if_key)
         return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;
     pe_scheme said;
-    return scheme_of_key(reader, &said) ? said : scheme;
+    return has_scheme_key(reader, &said) ? said : scheme;
 }
 
 /* ---- schemes without rotation ---- */
@@ -242,10 +243,10 @@ static const struct {
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
 };
 
-/* ---- all of it ---- */
+/* ---- keys that are not read ---- */
 
 /* So many keys are looked at for what they may have meant. */
-#define STRANGERS_MAX 64
+#define UNKNOWN_MAX 64
 
 /* Keys that bear on positions and are rightly not read. */
 static const struct {
@@ -257,7 +258,7 @@ static const struct {
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };
 
-static void report_stranger(pe_reader *reader, const char *key, const json_t *value)
+static void report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
@@ -266,31 +267,29 @@ static void report_stranger(pe_reader *reader, const char *key, const json_t *va
         }
     if (pe_reader_knows_key(key))
         return;
-    const char *near = pe_reader_nearest_key(key);
-    pe_reader_ignored(reader, key, value, "not known");
-    pe_reader_warn(reader, "%s is not known%s%s%s", key,
-                   near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
-                   near != NULL ? "?" : "");
+    pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
 }
 
 /* Keys beside the dictionaries that look as if they were meant for us. */
-static void report_strangers(pe_reader *reader)
+static void report_all_unread(pe_reader *reader)
 {
     const char *key;
     json_t *value;
-    size_t strangers = 0;
+    size_t unknown = 0;
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
         if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
             (strstr(key, "rope") == NULL && strstr(key, "rotary") == NULL))
             continue;
-        if (strangers++ < STRANGERS_MAX)
-            report_stranger(reader, key, value);
+        if (unknown++ < UNKNOWN_MAX)
+            report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
         !reader->type->interleaved)
         pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
 }
+
+/* ---- the model ---- */
 
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
 {
@@ -303,7 +302,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
         if (model->kinds[k].resource != NULL)
             pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
     pe_softmax_scale_resolve(reader);
-    report_strangers(reader);
+    report_all_unread(reader);
 }
 
 /* Layers that are all alike. */
@@ -326,7 +325,7 @@ static void check_attention(pe_reader *reader)
 static void resolve(pe_reader *reader)
 {
     check_attention(reader);
-    const pe_scheme scheme = scheme_of(reader);
+    const pe_scheme scheme = find_scheme(reader);
     reader->model->encoding = schemes[scheme].encoding;
     if (reader->status != PE_OK)
         return;
@@ -350,7 +349,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     reader.model = calloc(1, sizeof *reader.model);
     if (reader.model == NULL)
         return pe_fail_memory(why);
-    descend(&reader);
+    enter_text_config(&reader);
     read_model_type(&reader);
     if (reader.status == PE_OK)
         resolve(&reader);
