@@ -15,19 +15,6 @@
 
 /* ---- values for the resource ---- */
 
-static void set_choice(pe_values *values, const char *name, const char *text)
-{
-    pe_value *value = pe_values_find(values, name);
-    if (value == NULL)
-        return;
-    const char *const *choices = values->params[value - values->value].choices;
-    for (size_t c = 0; choices[c] != NULL; c++)
-        if (strcmp(choices[c], text) == 0) {
-            value->choice = c;
-            value->present = true;
-        }
-}
-
 /* The guess's values, for float64 elements of this arithmetic and all cosines first. */
 static pe_status copy_values(const pe_expect *expect, size_t numerics, pe_values *out,
                              pe_problem *why)
@@ -36,10 +23,10 @@ static pe_status copy_values(const pe_expect *expect, size_t numerics, pe_values
     const pe_status status = pe_values_copy(&expect->guess->values, out, why);
     if (status != PE_OK)
         return status;
-    set_choice(out, "dtype", "float64");
-    set_choice(out, "numerics", pe_plan_numerics[numerics]);
+    (void)pe_guess_set_choice(out, "dtype", "float64");
+    (void)pe_guess_set_choice(out, "numerics", pe_plan_numerics[numerics]);
     if (layout != NULL)
-        set_choice(out, layout->param, layout->cosines_first);
+        (void)pe_guess_set_choice(out, layout->param, layout->cosines_first);
     if (expect->guess->distortion.head_in_exponent) {
         pe_value *part = pe_values_find(out, "partial_rotary_factor");
         pe_values_set_int(out, "rotary_dim", pe_values_int(out, "head_dim"));
@@ -142,7 +129,7 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
 
 /* ---- one row of pairs ---- */
 
-/* What a column may be off. */
+/* How far off a column may be. */
 typedef struct allowed {
     double exact, float32;
 } allowed;

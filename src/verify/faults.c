@@ -32,20 +32,10 @@ static bool set_number(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-static bool find_choice(const pe_param *row, const char *text, size_t *out)
-{
-    for (*out = 0; row->choices[*out] != NULL; ++*out)
-        if (strcmp(row->choices[*out], text) == 0)
-            return true;
-    return false;
-}
-
 static bool set_choice(pe_guess *guess, const pe_fault *fault)
 {
-    const pe_param *row;
-    pe_value *value = value_of(guess, fault->param, &row);
-    return value != NULL && row->kind == PE_KIND_CHOICE &&
-           find_choice(row, fault->text, &value->choice);
+    return pe_values_present(&guess->values, fault->param) &&
+           pe_guess_set_choice(&guess->values, fault->param, fault->text);
 }
 
 bool pe_faults_set_rope_type(pe_guess *guess, const char *type)

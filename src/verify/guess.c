@@ -92,6 +92,20 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 
 /* ---- what it stands for ---- */
 
+bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
+{
+    pe_value *value = pe_values_find(values, name);
+    const char *const *choices =
+        value != NULL ? values->params[value - values->value].choices : NULL;
+    for (size_t c = 0; choices != NULL && choices[c] != NULL; c++)
+        if (strcmp(choices[c], choice) == 0) {
+            value->choice = c;
+            value->present = true;
+            return true;
+        }
+    return false;
+}
+
 char *pe_guess_parameters(const pe_guess *guess)
 {
     pe_problem why;

@@ -52,6 +52,9 @@ bool pe_guess_map_is_identity(const pe_position_map *map);
 /** The values that give the upload, with positions moved, as JSON. NULL: no memory. */
 char *pe_guess_parameters(const pe_guess *guess);
 
+/** Set a CHOICE row. False: there is no such row, or no such choice. */
+bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice);
+
 /** Do both stand for the same numbers? */
 bool pe_guess_is_same(const pe_guess *a, const pe_guess *b);
 

@@ -139,72 +139,55 @@ unsigned pe_measure_allowed(const pe_guess *guess)
 
 /* ---- does it explain the upload? ---- */
 
+/* Go on with one token. */
 static pe_status explain_token(pe_expect *expect, size_t token, unsigned *by, pe_problem *why)
 {
     compared_row r;
-    for (size_t o = 0; o < pe_upload_view_token_rows(expect->view) && *by != 0; o++) {
-        const size_t row = pe_upload_view_row(expect->view, token, o);
-        const pe_status status = compare_row(expect, row, &r, why);
-        if (status != PE_OK)
-            return status;
-        for (size_t c = 0; c < r.width && *by != 0; c++)
+    pe_status status = PE_OK;
+    const size_t rows = pe_upload_view_token_rows(expect->view);
+    for (size_t o = 0; o < rows && *by != 0 && status == PE_OK; o++) {
+        status = compare_row(expect, pe_upload_view_row(expect->view, token, o), &r, why);
+        for (size_t c = 0; c < r.width && *by != 0 && status == PE_OK; c++)
             *by &= explained_by(&r, c);
     }
-    return PE_OK;
+    return status;
 }
 
 /* The last block of tokens comes first, for its positions tell most; then the rest. */
-static pe_status explain_tokens(pe_expect *expect, unsigned *by, size_t *work, pe_problem *why)
-{
-    const pe_upload_view *view = expect->view;
-    const size_t last = (view->tokens - 1) / PE_EXPECT_BLOCK * PE_EXPECT_BLOCK;
-    for (size_t n = 0; n < view->tokens && *by != 0; n++) {
-        const size_t token = n < view->tokens - last ? last + n : n - (view->tokens - last);
-        const pe_status status = explain_token(expect, token, by, why);
-        if (status != PE_OK)
-            return status;
-        *work += view->width * pe_upload_view_token_rows(view);
-    }
-    return PE_OK;
-}
-
 pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why)
 {
     pe_expect expect;
+    const pe_upload_view *view = of->view;
     const unsigned allowed = pe_measure_allowed(of->guess);
     const bool frequencies = (allowed & PE_BY_FLOAT32) != 0 || of->guess->distortion.values_inexact;
+    const size_t last = (view->tokens - 1) % PE_EXPECT_BLOCK + 1; /* tokens of the last block */
     *by = 0;
-    *of->work += pe_upload_view_plan_work(of->view);
+    *of->work += pe_upload_view_plan_work(view);
     pe_status status = expect_exact(of, frequencies, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     *by = allowed;
-    status = explain_tokens(&expect, by, of->work, why);
+    for (size_t n = 0; n < view->tokens && *by != 0 && status == PE_OK; n++) {
+        status = explain_token(&expect, n < last ? view->tokens - last + n : n - last, by, why);
+        *of->work += view->width * pe_upload_view_token_rows(view);
+    }
     pe_expect_free(&expect);
     return status;
-}
-
-static pe_status count_undecided(pe_expect *expect, size_t *out, pe_problem *why)
-{
-    compared_row r;
-    for (size_t row = 0; row < expect->view->rows; row++) {
-        const pe_status status = compare_row(expect, row, &r, why);
-        if (status != PE_OK)
-            return status;
-        for (size_t c = 0; c < r.width; c++)
-            *out += is_undecided(&r, c);
-    }
-    return PE_OK;
 }
 
 pe_status pe_measure_undecided(const pe_comparison *of, size_t *out, pe_problem *why)
 {
     pe_expect expect;
+    compared_row r;
     *out = 0;
     pe_status status = expect_exact(of, true, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    status = count_undecided(&expect, out, why);
+    for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
+        status = compare_row(&expect, row, &r, why);
+        for (size_t c = 0; c < r.width && status == PE_OK; c++)
+            *out += is_undecided(&r, c);
+    }
     pe_expect_free(&expect);
     return status;
 }
@@ -410,29 +393,19 @@ static void describe_bad(const pe_expect *expect, const compared_row *r, size_t 
     out->has_pair = has_pair(&r->view->geometry, column, &out->pair);
 }
 
-static pe_status find_bad(pe_expect *expect, unsigned by, pe_bad *out, pe_problem *why)
-{
-    compared_row r;
-    for (size_t row = 0; row < expect->view->rows; row++) {
-        const pe_status status = compare_row(expect, row, &r, why);
-        if (status != PE_OK)
-            return status;
-        for (size_t c = 0; c < r.width; c++)
-            if ((explained_by(&r, c) & by) == 0) {
-                describe_bad(expect, &r, c, out);
-                return PE_OK;
-            }
-    }
-    return PE_OK;
-}
-
 pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out, pe_problem *why)
 {
     pe_expect expect;
+    compared_row r;
     pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
-    status = find_bad(&expect, by, out, why);
+    for (size_t row = 0; row < of->view->rows && !out->any && status == PE_OK; row++) {
+        status = compare_row(&expect, row, &r, why);
+        for (size_t c = 0; c < r.width && !out->any && status == PE_OK; c++)
+            if ((explained_by(&r, c) & by) == 0)
+                describe_bad(&expect, &r, c, out);
+    }
     pe_expect_free(&expect);
     return status;
 }

@@ -21,14 +21,14 @@ static pe_status fail_shape(const char *name, const pe_shape *wanted, const pe_s
                             pe_problem *why)
 {
     char where[128];
-    pe_buffer a = {0}, b = {0};
-    shape_text(wanted, &a);
-    shape_text(got, &b);
+    pe_buffer text = {0};
+    shape_text(wanted, &text);
+    pe_buffer_str(&text, ", got ");
+    shape_text(got, &text);
     snprintf(where, sizeof where, "table/%s", name);
-    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s, got %s", name,
-            pe_buffer_text(&a), pe_buffer_text(&b));
-    pe_buffer_free(&a);
-    pe_buffer_free(&b);
+    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
+            pe_buffer_text(&text));
+    pe_buffer_free(&text);
     return PE_INVALID_PARAMETER;
 }
 
@@ -110,10 +110,11 @@ static pe_status make_doubles(size_t n, double **out, pe_problem *why)
 /* Room for rows of pairs. */
 static pe_status make_rows(pe_upload_view *view, pe_problem *why)
 {
-    const pe_status status = make_doubles(view->rows * view->width, &view->got, why);
-    if (status != PE_OK || !view->rotated)
-        return status;
-    return make_doubles(view->rows * view->width, &view->inputs, why);
+    view->elements = view->rows * view->width;
+    view->inputs = NULL;
+    const pe_status status = make_doubles(view->elements, &view->got, why);
+    return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)
+                                            : status;
 }
 
 /* ---- the three kinds ---- */
@@ -297,42 +298,36 @@ static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *
     return lay_out_plain(view, plan, why);
 }
 
-/* plan: zeroed; the caller frees it. */
-static pe_status make(pe_claim *claim, const pe_verify_context *context, pe_plan *plan,
-                      pe_upload_view *view, pe_problem *why)
+/* Find the tensors of the plan in the uploads, and check their numbers. */
+static pe_status match_uploads(pe_claim *claim, const pe_plan *plan, pe_problem *why)
 {
-    pe_status status = check_elements(claim, context->bounds, why);
-    if (status != PE_OK)
-        return status;
-    status = claim->resource->plan(&claim->values, context->tables, context->limits, plan, why);
-    if (status != PE_OK)
-        return status;
-    if (!view->rotated)
-        status = match_names(claim, plan, why);
+    pe_status status = claim->inputs.elements > 0 ? PE_OK : match_names(claim, plan, why);
     for (size_t u = 0; u < claim->n_uploads && status == PE_OK; u++)
         status = check_numbers(claim, claim->uploads[u].name, &claim->uploads[u].array, why);
-    return status == PE_OK ? lay_out(view, plan, why) : status;
+    return status;
 }
 
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why)
 {
     pe_plan plan = {0};
-    pe_upload_view view = {.claim = claim,
-                           .rotated = claim->inputs.elements > 0,
-                           .outer = 1,
-                           .inner = 1,
-                           .n_tensors = claim->n_uploads};
-    const pe_status status = make(claim, context, &plan, &view, why);
-    pe_plan_free(&plan);
-    if (status != PE_OK) {
-        pe_upload_view_free(&view);
+    *out = (pe_upload_view){.claim = claim,
+                            .rotated = claim->inputs.elements > 0,
+                            .outer = 1,
+                            .inner = 1,
+                            .n_tensors = claim->n_uploads};
+    pe_status status = check_elements(claim, context->bounds, why);
+    if (status != PE_OK)
         return status;
-    }
-    if (view.layout != NULL)
-        view.elements = view.rows * view.width;
-    *out = view;
-    return PE_OK;
+    status = claim->resource->plan(&claim->values, context->tables, context->limits, &plan, why);
+    if (status == PE_OK)
+        status = match_uploads(claim, &plan, why);
+    if (status == PE_OK)
+        status = lay_out(out, &plan, why);
+    pe_plan_free(&plan);
+    if (status != PE_OK)
+        pe_upload_view_free(out);
+    return status;
 }
 
 void pe_upload_view_free(pe_upload_view *view)
@@ -357,18 +352,10 @@ static size_t sampled_token(size_t k, size_t n, size_t tokens)
     return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
 }
 
-static void copy_row(const pe_upload_view *from, size_t row, pe_upload_view *to, size_t at)
-{
-    const size_t width = from->width, bytes = width * sizeof(double);
-    memcpy(to->got + at * width, from->got + row * width, bytes);
-    if (to->inputs != NULL)
-        memcpy(to->inputs + at * width, from->inputs + row * width, bytes);
-}
-
 static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
                              pe_positions *positions, pe_problem *why)
 {
-    const size_t token_rows = pe_upload_view_token_rows(from);
+    const size_t width = from->width, token_rows = pe_upload_view_token_rows(from);
     const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
     pe_array list;
     pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {to->tokens}}, &list, why);
@@ -377,9 +364,13 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
     for (size_t k = 0; k < to->tokens; k++) {
         const size_t token = sampled_token(k, to->tokens, from->tokens);
         ((double *)list.data)[k] = pe_positions_at(all, token);
-        for (size_t o = 0; o < to->inner; o++)
-            copy_row(from, pe_upload_view_row(from, token, o * token_rows / to->inner), to,
-                     pe_upload_view_row(to, k, o));
+        for (size_t o = 0; o < to->inner; o++) {
+            const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner) * width;
+            const size_t at = pe_upload_view_row(to, k, o) * width;
+            memcpy(to->got + at, from->got + row, width * sizeof *to->got);
+            if (to->inputs != NULL)
+                memcpy(to->inputs + at, from->inputs + row, width * sizeof *to->inputs);
+        }
     }
     status = pe_positions_from_list(&list, "positions", positions, why);
     pe_array_free(&list);
@@ -390,22 +381,19 @@ pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
                                 pe_positions *positions, bool *sampled, pe_problem *why)
 {
     const size_t token_rows = pe_upload_view_token_rows(view);
-    pe_upload_view sample = *view;
-    sample.outer = 1;
-    sample.inner = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
-    sample.tokens = PE_SAMPLE_ELEMENTS / (view->width * sample.inner) + 32;
-    sample.batch_tokens = sample.tokens;
+    *out = *view;
+    out->outer = 1;
+    out->inner = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
+    out->tokens = PE_SAMPLE_ELEMENTS / (view->width * out->inner) + 32;
+    out->batch_tokens = out->tokens;
+    out->rows = out->tokens * out->inner;
     *sampled =
-        view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && sample.tokens < view->tokens;
+        view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && out->tokens < view->tokens;
     if (!*sampled)
         return PE_OK;
-    sample.rows = sample.tokens * sample.inner;
-    sample.elements = sample.rows * sample.width;
-    sample.got = sample.inputs = NULL;
-    pe_status status = make_rows(&sample, why);
+    pe_status status = make_rows(out, why);
     if (status == PE_OK)
-        status = copy_tokens(view, &sample, positions, why);
-    *out = sample;
+        status = copy_tokens(view, out, positions, why);
     if (status != PE_OK)
         pe_upload_view_free(out);
     return status;

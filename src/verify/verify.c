@@ -173,9 +173,10 @@ static pe_status try_fits(search *s, pe_guess *from, pe_problem *why)
     return status;
 }
 
+typedef pe_status attempt(search *s, pe_guess *guess, pe_problem *why);
+
 /* Add each fault from `first` on to the faults of `from`, where it applies, and do `next`. */
-static pe_status with_each_fault(search *s, const pe_guess *from, size_t first,
-                                 pe_status (*next)(search *, pe_guess *, pe_problem *),
+static pe_status with_each_fault(search *s, const pe_guess *from, size_t first, attempt *next,
                                  pe_problem *why)
 {
     pe_status status = PE_OK;
