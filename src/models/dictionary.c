@@ -81,9 +81,7 @@ void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
         if (json_is_null(object)) {
             pe_reader_ignored(reader, dictionaries[d], object, "null: frequencies are not scaled");
         } else if (!json_is_object(object)) {
-            pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
-                           "%s must be an object or null, got %s", dictionaries[d],
-                           pe_reader_type_text(object));
+            pe_reader_fail_type(reader, dictionaries[d], "an object or null", object);
         } else if (json_object_size(object) > DICTIONARY_MAX) {
             pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
                            "%s may have at most %d members, got %zu", dictionaries[d],

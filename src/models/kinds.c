@@ -202,9 +202,7 @@ static void read_cross(pe_reader *reader, layer_list *layers)
     if (reader->type->cross_layers == NULL)
         return;
     if (list != NULL && !json_is_array(list)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
-                       "%s must be an array of layers, counted from 0, got %s", key,
-                       pe_reader_type_text(list));
+        pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
         return;
     }
     json_t *own = list == NULL ? json_loads(reader->type->cross_layers, 0, NULL) : NULL;

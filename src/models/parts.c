@@ -43,10 +43,9 @@ static bool read_temperature(const part *p)
     const json_t *tuning = pe_reader_member(reader, "attn_temperature_tuning");
     const bool off =
         json_is_false(tuning) || (json_is_number(tuning) && json_number_value(tuning) == 0);
-    if (tuning != NULL)
-        pe_reader_used(reader, "attn_temperature_tuning", tuning, NULL,
-                       off ? "queries are not scaled"
-                           : "queries of layers that do not rotate are scaled");
+    pe_reader_used(reader, "attn_temperature_tuning", tuning, NULL,
+                   off ? "queries are not scaled"
+                       : "queries of layers that do not rotate are scaled");
     if (off)
         return false;
     read_number(p, "beta", "attn_scale", pe_reader_member(reader, "attn_scale"), 0.1);
@@ -176,9 +175,7 @@ static double read_count(const part *p, const char *key, double otherwise)
     }
     const double count = json_number_value(value);
     if (!json_is_number(value) || count < 1 || count > 65536 || count != floor(count)) {
-        pe_reader_fail(p->reader, PE_INVALID_PARAMETER, where,
-                       "%s must be an integer from 1 to 65536, got %s", where,
-                       pe_reader_type_text(value));
+        pe_reader_fail_type(p->reader, where, "an integer from 1 to 65536", value);
         return 0;
     }
     pe_reader_used(p->reader, where, value, "head_dim", NULL);

@@ -145,8 +145,6 @@ void pe_reader_fail_memory(pe_reader *reader)
         reader->status = pe_fail_memory(reader->why);
 }
 
-/* ---- the report ---- */
-
 const char *pe_reader_type_text(const json_t *value)
 {
     static const char *const texts[] = {
@@ -156,6 +154,15 @@ const char *pe_reader_type_text(const json_t *value)
     };
     return texts[json_typeof(value)];
 }
+
+void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wanted,
+                         const json_t *value)
+{
+    pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where, wanted,
+                   pe_reader_type_text(value));
+}
+
+/* ---- the report ---- */
 
 /* Arrays and objects within others are shown empty: `[...]` would not be JSON. */
 static void print_value(const json_t *value, bool inside, pe_buffer *out)
@@ -247,7 +254,7 @@ void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
 {
     pe_buffer text = {0};
     const bool assumed = reader->dictionary != NULL && strncmp(where, "rope_parameters/", 16) == 0;
-    if (reader->status != PE_OK)
+    if (reader->status != PE_OK || value == NULL)
         return;
     if (report.status == PE_MODEL_KEY_USED &&
         assumed) /* the configuration has no such dictionary */
@@ -288,9 +295,8 @@ void pe_reader_default(pe_reader *reader, const char *where, double value, const
     json_t *number = json_real(value);
     if (number == NULL)
         pe_reader_fail_memory(reader);
-    else
-        pe_reader_report(reader, where, number,
-                         (pe_key_report){PE_MODEL_KEY_DEFAULTED, parameter, note});
+    pe_reader_report(reader, where, number,
+                     (pe_key_report){PE_MODEL_KEY_DEFAULTED, parameter, note});
     json_decref(number);
 }
 
@@ -374,8 +380,7 @@ static bool read_number(pe_reader *reader, const pe_param *row, const char *wher
                                          [PE_KIND_BOOL] = "true or false"};
     const bool truth = row->kind == PE_KIND_BOOL;
     if (truth ? !json_is_boolean(value) : !json_is_number(value)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where,
-                       wanted[row->kind], pe_reader_type_text(value));
+        pe_reader_fail_type(reader, where, wanted[row->kind], value);
         return false;
     }
     const double number = truth ? json_is_true(value) : json_number_value(value) + 0.0;

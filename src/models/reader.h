@@ -57,6 +57,9 @@ typedef struct pe_reader {
 /** Keep a failure: where is below the configuration ("rope_scaling/factor"). */
 void pe_reader_fail(pe_reader *reader, pe_status status, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/** "WHERE must be an object, got a string". */
+void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wanted,
+                         const json_t *value);
 void pe_reader_fail_memory(pe_reader *reader);
 
 /** What became of a key. */
@@ -66,7 +69,8 @@ typedef struct pe_key_report {
     const char *note;      /* NULL: none */
 } pe_key_report;
 
-/** Report a key: once for each place, the first time counts. */
+/** Report a key: once for each place, the first time counts. value NULL: the key is not there, and
+ * nothing is reported. */
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
                       pe_key_report report);
 void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,

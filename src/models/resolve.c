@@ -40,9 +40,7 @@ static void enter_text_config(pe_reader *reader)
         if (inner == NULL || json_is_null(inner))
             continue;
         if (!json_is_object(inner)) {
-            pe_reader_fail(reader, PE_INVALID_PARAMETER, text_configs[n],
-                           "%s must be an object, got %s", text_configs[n],
-                           pe_reader_type_text(inner));
+            pe_reader_fail_type(reader, text_configs[n], "an object", inner);
             return;
         }
         reader->config = inner;
@@ -65,8 +63,7 @@ static void read_model_type(pe_reader *reader)
         return;
     }
     if (!json_is_string(value)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "model_type",
-                       "model_type must be a string, got %s", pe_reader_type_text(value));
+        pe_reader_fail_type(reader, "model_type", "a string", value);
         return;
     }
     const pe_model_type *type = pe_model_type_find(json_string_value(value));
@@ -318,8 +315,7 @@ static void check_attention(pe_reader *reader)
 {
     const json_t *attention = pe_reader_member(reader, "attn_config");
     if (attention != NULL && !json_is_object(attention))
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "attn_config",
-                       "attn_config must be an object, got %s", pe_reader_type_text(attention));
+        pe_reader_fail_type(reader, "attn_config", "an object", attention);
 }
 
 static void resolve(pe_reader *reader)

@@ -96,7 +96,7 @@ static void read_type(pe_rope_reading *r)
 /* ---- rope_theta ---- */
 
 /* A base nested in the dictionary counts more than one beside it. */
-static bool nested_theta(pe_rope_reading *r, double *out)
+static bool has_nested_theta(pe_rope_reading *r, double *out)
 {
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
     if (nested == NULL)
@@ -133,7 +133,7 @@ static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
     double theta = 0, ratio = 1;
-    if (!nested_theta(r, &theta) &&
+    if (!has_nested_theta(r, &theta) &&
         !pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, &theta,
                               &where))
         theta = fallback_theta(r);
@@ -146,12 +146,11 @@ static void read_theta(pe_rope_reading *r)
 
 static void ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
 {
-    const json_t *value = pe_reader_member(reader, pe_reader_fact_name(fact));
-    if (value != NULL)
-        pe_reader_ignored(reader, pe_reader_fact_name(fact), value, note);
+    const char *name = pe_reader_fact_name(fact);
+    pe_reader_ignored(reader, name, pe_reader_member(reader, name), note);
 }
 
-static double divided_width(pe_reader *reader)
+static double hidden_per_head(pe_reader *reader)
 {
     double hidden = 0, heads = 0;
     if (!pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
@@ -164,7 +163,7 @@ static double divided_width(pe_reader *reader)
 }
 
 /* head_dim is given; hidden_size / num_attention_heads is another number. */
-static void ignore_width(pe_reader *reader, double head_dim)
+static void ignore_hidden_size(pe_reader *reader, double head_dim)
 {
     const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
     const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
@@ -174,7 +173,7 @@ static void ignore_width(pe_reader *reader, double head_dim)
     ignore_fact(reader, PE_FACT_HEADS, "head_dim is given, and is not hidden_size / heads");
 }
 
-static double head_dim_of(pe_rope_reading *r, const char **where)
+static double find_head_dim(pe_rope_reading *r, const char **where)
 {
     double dim = 0;
     pe_reader *reader = r->reader;
@@ -192,11 +191,11 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
         return reader->type->full_head_dim;
     }
     if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
-        ignore_width(reader, dim);
+        ignore_hidden_size(reader, dim);
         return dim;
     }
     const int own = reader->type->head_dim;
-    if (own == 0 && (dim = divided_width(reader)) > 0) {
+    if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
         *where = "hidden_size";
         return dim;
     }
@@ -210,17 +209,23 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
     return dim;
 }
 
-/* The share of a head that rotates: nested, beside, or the class's own. */
-static void read_share(pe_rope_reading *r, double head_dim)
+static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,
+                              double number)
+{
+    pe_reader_class_default(r->reader, where, number, parameter);
+    pe_dictionary_set_number(r, parameter, where, number);
+}
+
+/* The part of a head that rotates: nested, beside, or the class's own. */
+static void read_rotary_part(pe_rope_reading *r, double head_dim)
 {
     pe_reader *reader = r->reader;
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
-    double share = 1, dim = 0;
+    double part = 1, dim = 0;
     const json_t *nested = pe_dictionary_member(r, where);
     if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
-        if (nested != NULL)
-            pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
-                              "qk_rope_head_dim is what rotates, all of it");
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
+                          "qk_rope_head_dim is what rotates, all of it");
         return;
     }
     if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
@@ -232,25 +237,23 @@ static void read_share(pe_rope_reading *r, double head_dim)
         pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
         return;
     }
-    if (pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &share, &where)) {
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, share);
+    if (pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &part, &where)) {
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
     } else if (reader->type->partial != 0) {
-        pe_reader_class_default(reader, where, reader->type->partial, "partial_rotary_factor");
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, reader->type->partial);
+        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
     } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
-        pe_reader_class_default(reader, "rotary_dim", reader->type->rotary_dim, "rotary_dim");
-        pe_dictionary_set_number(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
     }
 }
 
 static void read_dims(pe_rope_reading *r)
 {
     const char *where;
-    const double dim = head_dim_of(r, &where);
+    const double dim = find_head_dim(r, &where);
     if (r->reader->status != PE_OK)
         return;
     pe_dictionary_set_number(r, "head_dim", where, dim);
-    read_share(r, dim);
+    read_rotary_part(r, dim);
 }
 
 static void read_pairing(pe_rope_reading *r)
@@ -271,7 +274,7 @@ static void read_pairing(pe_rope_reading *r)
 
 /* original_max_position_embeddings beside the dictionary counts more than that in it; without
  * either, transformers takes max_position_embeddings. */
-static void read_original(pe_rope_reading *r, double most)
+static void read_original(pe_rope_reading *r, double max_positions)
 {
     static const char key[] = "original_max_position_embeddings";
     const char *where = key;
@@ -279,40 +282,37 @@ static void read_original(pe_rope_reading *r, double most)
     const json_t *nested = pe_dictionary_member(r, key);
     const bool beside = pe_reader_has_fact(r->reader, PE_FACT_ORIGINAL);
     if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
-        if (nested != NULL)
-            pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
-                              "this rope_type does not read it");
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
+                          "this rope_type does not read it");
         ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
     if (beside && pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
         pe_dictionary_set_number(r, key, where, original);
-        if (nested == NULL)
-            return;
         pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
                           "original_max_position_embeddings beside it is read instead");
-        if (json_number_value(nested) != original)
+        if (nested != NULL && json_number_value(nested) != original)
             pe_reader_warn(r->reader, "%s and %s differ; the latter is read", r->place, key);
     } else if (nested != NULL) {
         pe_dictionary_set_member(r, key, key, NULL);
-    } else if (most != 0) {
-        pe_reader_default(r->reader, pe_dictionary_place(r, key), most, key,
+    } else if (max_positions != 0) {
+        pe_reader_default(r->reader, pe_dictionary_place(r, key), max_positions, key,
                           "max_position_embeddings stands for it");
-        pe_dictionary_set_number(r, key, r->place, most);
+        pe_dictionary_set_number(r, key, r->place, max_positions);
         pe_reader_warn(r->reader,
                        "rope_type %s has no original_max_position_embeddings: "
                        "max_position_embeddings, %.0f, is taken for it",
-                       r->type->name, most);
+                       r->type->name, max_positions);
     }
 }
 
 static void read_lengths(pe_rope_reading *r)
 {
     const char *where;
-    double most = 0;
-    if (pe_reader_finds_fact(r->reader, PE_FACT_MAX_POSITIONS, &most, &where))
-        pe_dictionary_set_number(r, "max_position_embeddings", where, most);
-    read_original(r, most);
+    double max_positions = 0;
+    if (pe_reader_finds_fact(r->reader, PE_FACT_MAX_POSITIONS, &max_positions, &where))
+        pe_dictionary_set_number(r, "max_position_embeddings", where, max_positions);
+    read_original(r, max_positions);
     /* As loaded: short_factor, until a sequence is longer. */
     const pe_value *original = pe_values_find(&r->kind->values, "original_max_position_embeddings");
     if (pe_dictionary_reads(r, PE_ROPE_LONG_FACTOR) && original->present) {
@@ -324,7 +324,7 @@ static void read_lengths(pe_rope_reading *r)
     }
 }
 
-/* ---- all of it against each other ---- */
+/* ---- checks ---- */
 
 /* A copy in which a client has given what the configuration gives. */
 static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
