@@ -286,8 +286,8 @@ static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *w
     const size_t bytes = pe_dtype_bytes(tensor->dtype);
     const double sign = expect->guess->distortion.negated ? -1 : 1;
     while (at.n > 0) {
-        const size_t skip = at.first % tensor->unit,
-                     room = at.n < PE_PLAIN_ROW ? at.n : PE_PLAIN_ROW;
+        const size_t skip = at.first % tensor->unit;
+        const size_t room = at.n < PE_PLAIN_ROW ? at.n : PE_PLAIN_ROW;
         const size_t units = skip == 0 && room > tensor->unit ? room / tensor->unit : 1;
         const size_t whole = units * tensor->unit - skip, some = whole < at.n ? whole : at.n;
         const pe_status status = expect->plan.fill(
@@ -305,44 +305,19 @@ static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *w
     return PE_OK;
 }
 
-/* Elements of a repeated tensor: row q of every head is the head's only row. */
-static pe_status repeated_run(pe_expect *expect, size_t first, size_t n, double *out,
-                              pe_problem *why)
+/* Where element `first` of the upload is in the plan, with up to n elements from there on. Row q of
+ * every head of a repeated tensor is the head's only row. */
+static run find_run(const pe_expect *expect, size_t first, size_t n)
 {
-    const size_t keys = expect->plan.tensors[0].shape.dim[2];
-    while (n > 0) {
+    const size_t *at = expect->view->tensor_at, keys = expect->plan.tensors[0].shape.dim[2];
+    size_t t = 0;
+    if (expect->repeat > 1) {
         const size_t head = first / keys / expect->repeat, key = first % keys;
-        const size_t some = keys - key < n ? keys - key : n;
-        const pe_status status = plain_run(expect, (run){0, head * keys + key, some}, out, why);
-        if (status != PE_OK)
-            return status;
-        first += some;
-        out += some;
-        n -= some;
+        return (run){0, head * keys + key, keys - key < n ? keys - key : n};
     }
-    return PE_OK;
-}
-
-/* Elements [first, first + n) of all tensors, one after the other. */
-static pe_status plain_values(pe_expect *expect, size_t first, size_t n, double *out,
-                              pe_problem *why)
-{
-    const pe_upload_view *view = expect->view;
-    if (expect->repeat > 1)
-        return repeated_run(expect, first, n, out, why);
-    for (size_t t = 0; t < view->n_tensors && n > 0; t++) {
-        if (first >= view->tensor_at[t + 1])
-            continue;
-        const size_t left = view->tensor_at[t + 1] - first, some = left < n ? left : n;
-        const pe_status status =
-            plain_run(expect, (run){t, first - view->tensor_at[t], some}, out, why);
-        if (status != PE_OK)
-            return status;
-        first += some;
-        out += some;
-        n -= some;
-    }
-    return PE_OK;
+    while (first >= at[t + 1])
+        t++;
+    return (run){t, first - at[t], at[t + 1] - first < n ? at[t + 1] - first : n};
 }
 
 /* A slope and its product may each be rounded to the upload's type. */
@@ -351,9 +326,13 @@ static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
     const pe_upload_view *view = expect->view;
     const size_t width = pe_upload_view_row_width(view, row);
     const double u = pe_upload_view_roundoff(expect->view), *value = expect->row.value;
-    const pe_status status = plain_values(expect, row * view->width, width, expect->row.value, why);
-    if (status != PE_OK)
-        return status;
+    for (size_t done = 0; done < width;) {
+        const run at = find_run(expect, row * view->width + done, width - done);
+        const pe_status status = plain_run(expect, at, expect->row.value + done, why);
+        if (status != PE_OK)
+            return status;
+        done += at.n;
+    }
     for (size_t e = 0; e < width; e++)
         expect->row.exact_error[e] = expect->row.float32_error[e] =
             isfinite(value[e]) ? 2 * (1 + u) * u * fabs(value[e]) : 0;
