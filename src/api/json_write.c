@@ -4,7 +4,6 @@
 
 #include "plan/real.h"
 
-#include "plan/params.h"
 
 void pe_json_write_item(pe_buffer *out)
 {

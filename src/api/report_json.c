@@ -67,8 +67,8 @@ static void write_bands(const pe_report *report, pe_buffer *out)
 {
     pe_json_write_name(out, "bands");
     pe_buffer_str(out, "[");
-    for (size_t b = 0; b < report->n_bands; b++) {
-        const pe_band *band = &report->bands[b];
+    for (size_t b = 0; b < report->distances.n_bands; b++) {
+        const pe_band *band = &report->distances.bands[b];
         pe_json_write_item(out);
         pe_buffer_str(out, "{");
         pe_json_write_name(out, report->bands_of);
@@ -111,7 +111,7 @@ static size_t undecided(const pe_report *report)
 
 static const char *conclusion(const pe_report *report)
 {
-    if (undecided(report) > 0 && undecided(report) == report->errors.elements)
+    if (undecided(report) > 0 && undecided(report) == report->distances.errors.elements)
         return "float32 arithmetic tells nothing of numbers that lie so far out: see warnings";
     if (report->matches && report->undecided > 0)
         return "the numbers are what was claimed, but for those that lie so far out that float32 "
@@ -133,7 +133,7 @@ static void write_warnings(const pe_report *report, pe_buffer *out)
     pe_buffer_format(out,
                      "[\"%zu of %zu elements lie so far out that float32 arithmetic tells nothing "
                      "of them%s\"]",
-                     undecided(report), report->errors.elements,
+                     undecided(report), report->distances.errors.elements,
                      report->matches ? ": claiming numerics=exact compares them" : "");
 }
 
@@ -163,14 +163,14 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
         number(out, "tolerance", claim->tolerance);
     else
         pe_json_write_text(out, "rule", rules);
-    size(out, "elements", report->errors.elements);
+    size(out, "elements", report->distances.errors.elements);
     if (report->matches)
         size(out, "undecided", report->undecided);
     write_warnings(report, out);
-    if (report->errors.elements > 0) {
+    if (report->distances.errors.elements > 0) {
         pe_json_write_name(out, "error");
         pe_buffer_str(out, "{");
-        write_errors(&report->errors, out);
+        write_errors(&report->distances.errors, out);
         pe_buffer_str(out, "}");
         write_bands(report, out);
     }
