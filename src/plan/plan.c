@@ -52,6 +52,17 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
     return PE_OK;
 }
 
+pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units)
+{
+    return (pe_region){
+        .tensor = tensor, .first = first, .units = units, .columns = plan->tensors[tensor].unit};
+}
+
+bool pe_plan_whole(const pe_plan *plan, const pe_region *region)
+{
+    return region->columns == plan->tensors[region->tensor].unit;
+}
+
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)
 {
     assert(plan->n_scalars < PE_MAX_SCALARS);

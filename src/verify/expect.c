@@ -136,9 +136,11 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     /* an exchanged layout counts its columns the other way round; both counts are the same */
     const size_t unit = expect->plan.tensors[0].unit, cos_n = g->cos_n, sin_n = g->sin_n;
     double *raw = expect->raw, *sines = expect->split ? raw + rows * unit : raw;
-    pe_status status = expect->plan.fill(&expect->plan, 0, first, rows, raw, why);
+    pe_region region = pe_plan_units(&expect->plan, 0, first, rows);
+    pe_status status = expect->plan.fill(&expect->plan, &region, raw, why);
+    region.tensor = 1;
     if (status == PE_OK && expect->split)
-        status = expect->plan.fill(&expect->plan, 1, first, rows, sines, why);
+        status = expect->plan.fill(&expect->plan, &region, sines, why);
     if (status != PE_OK)
         return status;
     expect->block = first;
@@ -313,8 +315,8 @@ static pe_status plain_run(pe_expect *expect, size_t t, size_t first, size_t n, 
         const size_t at = first % tensor->unit, room = n < PE_PLAIN_ROW ? n : PE_PLAIN_ROW;
         const size_t units = at == 0 && room > tensor->unit ? room / tensor->unit : 1;
         const size_t some = units * tensor->unit - at < n ? units * tensor->unit - at : n;
-        const pe_status status =
-            expect->plan.fill(&expect->plan, t, first / tensor->unit, units, expect->raw, why);
+        const pe_region region = pe_plan_units(&expect->plan, t, first / tensor->unit, units);
+        const pe_status status = expect->plan.fill(&expect->plan, &region, expect->raw, why);
         if (status != PE_OK)
             return status;
         for (size_t e = 0; e < some; e++) {
@@ -439,9 +441,11 @@ static pe_status probe_row(pe_expect *expect, pe_plan *plan, pe_problem *why)
         free(frequency);
         return pe_fail_memory(why);
     }
-    pe_status status = plan->fill(plan, 0, 0, 1, row, why);
+    pe_region region = pe_plan_units(plan, 0, 0, 1);
+    pe_status status = plan->fill(plan, &region, row, why);
+    region.tensor = 1;
     if (status == PE_OK && expect->split)
-        status = plan->fill(plan, 1, 0, 1, row + unit, why);
+        status = plan->fill(plan, &region, row + unit, why);
     const double *sines = row + (expect->split ? unit : g->cos_n);
     expect->amplitude = g->cos_n > 0 ? hypot(row[0], sines[0]) : 1;
     for (size_t i = 0; i < g->sin_n; i++)

@@ -306,7 +306,8 @@ static bool frequencies(const pe_guess *guess, size_t numerics, pe_array *out)
     if (pe_values_defaults(&values, &why) == PE_OK &&
         pe_rope_frequencies.plan(&values, guess->tables, guess->limits, &plan, &why) == PE_OK &&
         pe_array_make(PE_FLOAT64, &plan.tensors[0].shape, out, &why) == PE_OK) {
-        made = plan.fill(&plan, 0, 0, plan.tensors[0].units, out->data, &why) == PE_OK;
+        const pe_region all = pe_plan_units(&plan, 0, 0, plan.tensors[0].units);
+        made = plan.fill(&plan, &all, out->data, &why) == PE_OK;
         if (!made)
             pe_array_free(out);
     }

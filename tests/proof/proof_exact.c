@@ -194,11 +194,15 @@ static char *make_rows(const trial *t, pe_dtype dtype)
     char *out = malloc(rows * of->sines.row * pe_dtype_bytes(dtype));
     pe_problem why;
     assert_non_null(out);
-    const pe_status status =
-        of->sinusoid != NULL
-            ? pe_sinusoid_rows(of->sinusoid, &t->positions, t->first, rows, dtype, out, &why)
-            : pe_wave_table(of->waves[0], &t->positions, t->first, rows, &of->sines, dtype, out,
-                            &why);
+    pe_sinusoid sinusoid = {0};
+    if (of->sinusoid != NULL)
+        sinusoid = *of->sinusoid;
+    sinusoid.dtype = dtype;
+    const pe_region region = {.first = t->first, .units = rows, .columns = sinusoid.width};
+    const pe_status status = of->sinusoid != NULL
+                                 ? pe_sinusoid_fill(&sinusoid, &t->positions, &region, out, &why)
+                                 : pe_wave_table(of->waves[0], &t->positions, t->first, rows,
+                                                 &of->sines, dtype, out, &why);
     if (status != PE_OK)
         fail_msg("%s", why.detail);
     return out;

@@ -132,15 +132,13 @@ static void free_state(void *of)
     free(of);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const pe_learned_ids *ids = plan->state;
     int32_t *to = out;
-    for (size_t u = 0; u < units; u++)
-        to[u] = (int32_t)ids->id[first + u];
+    for (size_t u = 0; u < region->units; u++)
+        to[u] = (int32_t)ids->id[region->first + u];
     return PE_OK;
 }
 

@@ -181,17 +181,16 @@ static void put_patch(const state *s, size_t patch, size_t width, pe_dtype dtype
         pe_dtype_store(dtype, mixed[c] + 0.0, out + c * bytes);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
     double *memory = malloc(3 * width * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
-    for (size_t u = 0; u < units; u++) {
-        const size_t row = first + u;
+    for (size_t u = 0; u < region->units; u++) {
+        const size_t row = region->first + u;
         char *to = (char *)out + u * bytes;
         if (row < s->extra)
             pe_learned_copy(s->rows, row * width, width, tensor->dtype, to);

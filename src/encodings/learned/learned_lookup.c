@@ -142,16 +142,16 @@ static void free_lookup(void *state)
     free(l);
 }
 
-static pe_status fill_lookup(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_lookup(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why)
 {
     (void)why;
     const lookup *l = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
-    for (size_t u = 0; u < units; u++)
-        pe_learned_copy(l->rows, row_of(&l->places, first + u) * width, width, tensor->dtype,
-                        (char *)out + u * bytes);
+    for (size_t u = 0; u < region->units; u++)
+        pe_learned_copy(l->rows, row_of(&l->places, region->first + u) * width, width,
+                        tensor->dtype, (char *)out + u * bytes);
     return PE_OK;
 }
 
@@ -214,13 +214,12 @@ static void free_sum(void *state)
     free(state);
 }
 
-static pe_status fill_sum(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                          pe_problem *why)
+static pe_status fill_sum(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     (void)why;
     const pe_array *sum = plan->state;
-    const size_t bytes = plan->tensors[t].unit * pe_dtype_bytes(sum->dtype);
-    memcpy(out, (const char *)sum->data + first * bytes, units * bytes);
+    const size_t bytes = plan->tensors[region->tensor].unit * pe_dtype_bytes(sum->dtype);
+    memcpy(out, (const char *)sum->data + region->first * bytes, region->units * bytes);
     return PE_OK;
 }
 

@@ -143,31 +143,19 @@ static void free_state(void *of)
     free(s);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     (void)why;
     const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
+    const size_t bytes = region->columns * pe_dtype_bytes(tensor->dtype);
     const bool together = s->positions.list == NULL && s->positions.step == 1;
-    const size_t some = together ? units : 1;
-    for (size_t u = 0; u < units; u += some) {
-        const int64_t row = (int64_t)pe_positions_at(&s->positions, first + u) + s->offset;
-        pe_learned_copy(s->rows, (size_t)row * width, some * width, tensor->dtype,
-                        (char *)out + u * bytes);
+    const size_t some = together ? region->units : 1;
+    for (size_t u = 0; u < region->units; u += some) {
+        const int64_t row = (int64_t)pe_positions_at(&s->positions, region->first + u) + s->offset;
+        pe_learned_copy(s->rows, (size_t)row * tensor->unit + region->column,
+                        some * region->columns, tensor->dtype, (char *)out + u * bytes);
     }
-    return PE_OK;
-}
-
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
-{
-    (void)why;
-    const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const int64_t row = (int64_t)pe_positions_at(&s->positions, unit) + s->offset;
-    pe_learned_copy(s->rows, (size_t)row * tensor->unit + first, n, tensor->dtype, out);
     return PE_OK;
 }
 
@@ -215,7 +203,7 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
-    out->fill_part = fill_part;
+    out->makes_parts = true;
     return pe_positions_copy(positions, &s->positions, why);
 }
 

@@ -65,14 +65,13 @@ static void put_run(const state *s, const pe_alibi_head *head, const uint32_t *p
     }
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t heads = s->heads.chosen.count;
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / s->keys, from = (first + done) % s->keys;
         n = units - done < s->keys - from ? units - done : s->keys - from;

@@ -32,16 +32,14 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                           pe_problem *why)
+pe_status pe_relative_fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const void *state = plan->state;
     const pe_relative *table = state;
     const size_t keys = table->keys, bytes = table->bytes;
-    size_t layer = first / keys / table->rows, row = first / keys % table->rows;
-    size_t from = first % keys;
+    size_t layer = region->first / keys / table->rows, row = region->first / keys % table->rows;
+    size_t from = region->first % keys, units = region->units;
     size_t held_from = keys; /* keys of the row above from here on are in out */
     for (unsigned char *at = out; units > 0; from = 0) {
         const size_t n = smaller(keys - from, units);

@@ -59,7 +59,7 @@ pe_relative pe_relative_make(size_t queries, size_t keys, size_t bytes);
  * A plan's fill; the plan's state begins with its pe_relative. Units [first, first + units), row by
  * row: what has no neighbour above left in out is asked of run, the rest is copied. No errors.
  */
-pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+pe_status pe_relative_fill(const pe_plan *plan, const pe_region *region, void *out,
                            pe_problem *why);
 
 /** out: `unit` n times. */

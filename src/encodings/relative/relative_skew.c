@@ -43,14 +43,13 @@ static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned 
     memset(out + some * bytes, 0, (n - some) * bytes);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t bytes = pe_dtype_bytes(s->logits.dtype);
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / s->length, from = (first + done) % s->length;
         n = units - done < s->length - from ? units - done : s->length - from;

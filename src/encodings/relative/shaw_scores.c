@@ -78,10 +78,8 @@ static unsigned char *put_run(const worker *work, size_t i, size_t from, size_t 
     return put(work, (size_t)(s->clip.left + s->clip.right), zones.behind, out);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     const state *s = plan->state;
     const size_t d = s->queries.shape.dim[1], keys = s->keys;
     unsigned char *at = out;
@@ -89,6 +87,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     if (room == NULL)
         return pe_fail_memory(why);
     const worker work = {s, room, room + d};
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t i = (first + done) / keys, from = (first + done) % keys;
         n = units - done < keys - from ? units - done : keys - from;

@@ -79,14 +79,13 @@ static size_t put_weights(const state *s, size_t head, size_t index, size_t n, v
     return n * bytes;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t patches = s->height * s->width;
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / patches, key = (first + done) % patches;
         const size_t index = index_of(s, row % patches, key, &n);

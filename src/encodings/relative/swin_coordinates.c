@@ -51,15 +51,13 @@ static void eval_coordinate(const void *context, size_t offset, mpfr_ptr out)
     mpfr_clear(x);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t columns = 2 * s->side[ACROSS] - 1, bytes = pe_dtype_bytes(s->dtype);
     unsigned char *to = out;
-    for (size_t u = first; u < first + units; u++) {
+    for (size_t u = region->first; u < region->first + region->units; u++) {
         const size_t cell[AXES] = {u / columns, u % columns};
         for (size_t a = 0; a < AXES; a++, to += bytes) {
             const size_t zero = s->side[a] - 1;

@@ -106,6 +106,7 @@ pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
     return (pe_sinusoid_spec){
         .width = width,
         .layout = pe_values_choice(values, "layout"),
+        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = pe_values_real(values, "scale"),
@@ -126,7 +127,8 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
                        .half = paper ? (double)width / 2 : (double)cosines,
                        .freq_shift = spec->freq_shift,
                        .divisor = {spec->divisor[0], spec->divisor[1]}};
-    pe_sinusoid made = {.width = width, .zero_column = sines + cosines < width};
+    pe_sinusoid made = {
+        .width = width, .dtype = spec->dtype, .zero_column = sines + cosines < width};
     pe_status status = check_shift(f.half, f.freq_shift, cosines, why);
     lay_out(spec->layout, sines, cosines, &made);
     if (status == PE_OK && sines > 0)
@@ -155,33 +157,29 @@ static void clear_last_column(size_t width, size_t rows, pe_dtype dtype, unsigne
         memset(out + (r * width - 1) * bytes, 0, bytes);
 }
 
-pe_status pe_sinusoid_rows(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t first,
-                           size_t rows, pe_dtype dtype, void *out, pe_problem *why)
+/* Of one of the sets, where there is one. */
+static pe_status fill_waves(const pe_shared_wave *set, const pe_wave_layout *layout,
+                            const pe_sinusoid *sinusoid, const pe_positions *positions,
+                            const pe_region *region, void *out, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    if (sinusoid->zero_column)
-        clear_last_column(sinusoid->width, rows, dtype, out);
-    if (sinusoid->sines.entry != NULL)
-        status = pe_wave_table(sinusoid->sines.wave, positions, first, rows, &sinusoid->sine_layout,
-                               dtype, out, why);
-    if (status == PE_OK && sinusoid->cosines.entry != NULL)
-        status = pe_wave_table(sinusoid->cosines.wave, positions, first, rows,
-                               &sinusoid->cosine_layout, dtype, out, why);
-    return status;
+    const pe_dtype dtype = sinusoid->dtype;
+    if (set->entry == NULL)
+        return PE_OK;
+    return region->columns == sinusoid->width
+               ? pe_wave_table(set->wave, positions, region->first, region->units, layout, dtype,
+                               out, why)
+               : pe_wave_part(set->wave, positions, region->first, region->column, region->columns,
+                              layout, dtype, out, why);
 }
 
-pe_status pe_sinusoid_part(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t row,
-                           size_t column, size_t columns, pe_dtype dtype, void *out,
-                           pe_problem *why)
+pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,
+                           const pe_region *region, void *out, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    if (sinusoid->zero_column && column + columns == sinusoid->width)
-        clear_last_column(columns, 1, dtype, out);
-    if (sinusoid->sines.entry != NULL)
-        status = pe_wave_part(sinusoid->sines.wave, positions, row, column, columns,
-                              &sinusoid->sine_layout, dtype, out, why);
-    if (status == PE_OK && sinusoid->cosines.entry != NULL)
-        status = pe_wave_part(sinusoid->cosines.wave, positions, row, column, columns,
-                              &sinusoid->cosine_layout, dtype, out, why);
-    return status;
+    const pe_sinusoid *s = sinusoid;
+    if (s->zero_column && region->column + region->columns == s->width)
+        clear_last_column(region->columns, region->units, s->dtype, out);
+    const pe_status status = fill_waves(&s->sines, &s->sine_layout, s, positions, region, out, why);
+    if (status != PE_OK)
+        return status;
+    return fill_waves(&s->cosines, &s->cosine_layout, s, positions, region, out, why);
 }

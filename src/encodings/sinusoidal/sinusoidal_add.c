@@ -103,8 +103,8 @@ static pe_status add_batch(const pe_sinusoid *sinusoid, const axes *shape,
     const size_t rows_max = BLOCK_ELEMENTS / shape->width;
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
         rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
-        const pe_status status =
-            pe_sinusoid_rows(sinusoid, positions, first + row, rows, PE_FLOAT64, block, why);
+        const pe_region region = {.first = first + row, .units = rows, .columns = shape->width};
+        const pe_status status = pe_sinusoid_fill(sinusoid, positions, &region, block, why);
         if (status != PE_OK)
             return status;
         for (size_t s = 0; s < shape->sequences; s++) {
@@ -121,7 +121,8 @@ static pe_status add_encodings(const pe_values *values, pe_tables *tables,
                                pe_problem *why)
 {
     pe_sinusoid sinusoid;
-    const pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
+    spec.dtype = PE_FLOAT64;
     pe_status status = pe_sinusoid_make(&spec, tables, &sinusoid, why);
     if (status != PE_OK)
         return status;
@@ -141,13 +142,12 @@ static void free_sum(void *state)
     free(state);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     (void)why;
     const pe_array *sum = plan->state;
-    const size_t bytes = plan->tensors[t].unit * pe_dtype_bytes(sum->dtype);
-    memcpy(out, (const char *)sum->data + first * bytes, units * bytes);
+    const size_t bytes = plan->tensors[region->tensor].unit * pe_dtype_bytes(sum->dtype);
+    memcpy(out, (const char *)sum->data + region->first * bytes, region->units * bytes);
     return PE_OK;
 }
 

@@ -112,8 +112,8 @@ static pe_status put(const grid *g, const axis *a, size_t first, size_t rows, si
 {
     pe_sinusoid sinusoid = a->sinusoid;
     sinusoid.sine_layout.row = stride * g->d_model;
-    return pe_sinusoid_rows(&sinusoid, &a->positions, first, rows, g->dtype, out + a->at * g->item,
-                            why);
+    const pe_region region = {.first = first, .units = rows, .columns = sinusoid.width};
+    return pe_sinusoid_fill(&sinusoid, &a->positions, &region, out + a->at * g->item, why);
 }
 
 /* The axis of pixel `from` to n pixels from `to` on, `step` pixels apart from each other there. */
@@ -143,17 +143,14 @@ static pe_status put_pixels(const grid *g, size_t y, size_t x, size_t n, char *o
     return status;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill_rows(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    (void)t;
-    const grid *g = plan->state;
     const size_t bytes = g->d_model * g->item;
-    char *to = out;
+    size_t first = region->first, units = region->units;
     if (first < g->extra) {
         const size_t zeros = units < g->extra - first ? units : g->extra - first;
-        memset(to, 0, zeros * bytes);
-        to += zeros * bytes;
+        memset(out, 0, zeros * bytes);
+        out += zeros * bytes;
         first += zeros;
         units -= zeros;
     }
@@ -163,38 +160,44 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     const size_t rest = x > 0 ? g->width - x : 0, head = units < rest ? units : rest;
     pe_status status = PE_OK;
     if (head > 0)
-        status = put_pixels(g, y, x, head, to, why);
+        status = put_pixels(g, y, x, head, out, why);
     if (status == PE_OK && head < units)
-        status = put_pixels(g, y + (head > 0), 0, units - head, to + head * bytes, why);
+        status = put_pixels(g, y + (head > 0), 0, units - head, out + head * bytes, why);
     return status;
 }
 
-/* What an axis has of channels [first, first + n) of a pixel. */
-static pe_status put_part(const grid *g, const axis *a, size_t row, size_t first, size_t n,
+/* What an axis has of these channels of a pixel. */
+static pe_status put_part(const grid *g, const axis *a, size_t row, const pe_region *region,
                           char *out, pe_problem *why)
 {
-    const size_t end = first + n, past = a->at + g->d_model / 2;
+    const size_t first = region->column, end = first + region->columns;
+    const size_t past = a->at + g->d_model / 2;
     const size_t from = first > a->at ? first : a->at, to = end < past ? end : past;
     if (from >= to)
         return PE_OK;
-    return pe_sinusoid_part(&a->sinusoid, &a->positions, row, from - a->at, to - from, g->dtype,
-                            out + (from - first) * g->item, why);
+    const pe_region part = {.first = row, .units = 1, .column = from - a->at, .columns = to - from};
+    return pe_sinusoid_fill(&a->sinusoid, &a->positions, &part, out + (from - first) * g->item,
+                            why);
 }
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    (void)t;
-    const grid *g = plan->state;
-    if (unit < g->extra) {
-        memset(out, 0, n * g->item);
+    if (region->first < g->extra) {
+        memset(out, 0, region->columns * g->item);
         return PE_OK;
     }
-    const size_t pixel = unit - g->extra;
-    pe_status status = put_part(g, &g->x, pixel % g->width, first, n, out, why);
-    if (status == PE_OK)
-        status = put_part(g, &g->y, pixel / g->width, first, n, out, why);
-    return status;
+    const size_t pixel = region->first - g->extra;
+    const pe_status status = put_part(g, &g->x, pixel % g->width, region, out, why);
+    if (status != PE_OK)
+        return status;
+    return put_part(g, &g->y, pixel / g->width, region, out, why);
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const grid *g = plan->state;
+    return pe_plan_whole(plan, region) ? fill_rows(g, region, out, why)
+                                       : fill_part(g, region, out, why);
 }
 
 /* Patch i of `side` lies at i * base_size / side / interpolation_scale. */
@@ -205,6 +208,7 @@ static pe_status make_axis(const pe_values *values, size_t side, size_t d_model,
     const pe_sinusoid_spec spec = {
         .width = d_model / 2,
         .layout = pe_values_choice(values, "layout"),
+        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = measured ? (double)pe_values_int(values, "base_size") : 1,
@@ -252,7 +256,7 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     out->state = g;
     out->free_state = free_grid;
     out->fill = fill;
-    out->fill_part = fill_part;
+    out->makes_parts = true;
     status = make_axis(values, g->width, g->d_model, x_first ? 0 : half, tables, &g->x, why);
     if (status == PE_OK)
         status = make_axis(values, height, g->d_model, x_first ? half : 0, tables, &g->y, why);

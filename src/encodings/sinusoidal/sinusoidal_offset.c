@@ -72,43 +72,30 @@ static void put_row(const pe_array *waves, size_t i, size_t second, unsigned cha
     }
 }
 
-static pe_status fill_blocks(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_blocks(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why)
 {
-    (void)t;
     (void)why;
     const pe_array *waves = &((const rotations *)plan->state)->waves;
     const size_t row = 2 * pe_dtype_bytes(waves->dtype);
-    for (size_t u = 0; u < 2 * units; u++)
-        put_row(waves, first + u / 2, u % 2, (unsigned char *)out + u * row);
+    for (size_t u = 0; u < 2 * region->units; u++)
+        put_row(waves, region->first + u / 2, u % 2, (unsigned char *)out + u * row);
     return PE_OK;
 }
 
-static pe_status fill_matrix(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_matrix(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why)
 {
     (void)why;
     const pe_array *waves = &((const rotations *)plan->state)->waves;
-    const size_t bytes = pe_dtype_bytes(waves->dtype);
-    const size_t row = plan->tensors[t].unit * bytes;
-    memset(out, 0, units * row);
-    for (size_t u = 0; u < units; u++) {
-        const size_t i = (first + u) / 2;
-        put_row(waves, i, (first + u) % 2, (unsigned char *)out + u * row + 2 * i * bytes);
+    const size_t bytes = pe_dtype_bytes(waves->dtype), row = region->columns * bytes;
+    unsigned char *to = out;
+    memset(out, 0, region->units * row);
+    for (size_t u = region->first; u < region->first + region->units; u++, to += row) {
+        const size_t at = u / 2 * 2; /* of its two numbers: parts begin and end at even columns */
+        if (at >= region->column && at < region->column + region->columns)
+            put_row(waves, u / 2, u % 2, to + (at - region->column) * bytes);
     }
-    return PE_OK;
-}
-
-static pe_status fill_matrix_part(const pe_plan *plan, size_t t, size_t unit, size_t first,
-                                  size_t n, void *out, pe_problem *why)
-{
-    (void)t;
-    (void)why;
-    const pe_array *waves = &((const rotations *)plan->state)->waves;
-    const size_t bytes = pe_dtype_bytes(waves->dtype), at = unit / 2 * 2; /* of its two numbers */
-    memset(out, 0, n * bytes);
-    if (at >= first && at < first + n) /* parts begin and end at even columns */
-        put_row(waves, unit / 2, unit % 2, (unsigned char *)out + (at - first) * bytes);
     return PE_OK;
 }
 
@@ -143,7 +130,7 @@ static pe_status add_tensor(const pe_limits *limits, size_t width, size_t form, 
 {
     const pe_shape blocks = {3, {width / 2, 2, 2}}, matrix = {2, {width, width}};
     out->fill = form == MATRIX ? fill_matrix : fill_blocks;
-    out->fill_part = form == MATRIX ? fill_matrix_part : NULL;
+    out->makes_parts = form == MATRIX;
     return form == MATRIX ? pe_plan_add_tensor(out, limits, "matrix", dtype, &matrix, width, why)
                           : pe_plan_add_tensor(out, limits, "rotations", dtype, &blocks, 4, why);
 }

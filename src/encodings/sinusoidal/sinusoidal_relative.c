@@ -137,14 +137,14 @@ static void clamp_span(const pe_values *values, span whole, state *s)
 
 /* ---- rows ---- */
 
-static pe_status put(const state *s, pe_dtype dtype, size_t first, size_t rows, void *out,
+static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, void *out,
                      pe_problem *why)
 {
     int32_t *distance = out;
     if (dtype != PE_INT32)
-        return pe_sinusoid_rows(&s->sinusoid, &s->within, first, rows, dtype, out, why);
-    for (size_t r = 0; r < rows; r++)
-        distance[r] = (int32_t)pe_positions_at(&s->within, first + r);
+        return pe_sinusoid_fill(&s->sinusoid, &s->within, region, out, why);
+    for (size_t r = 0; r < region->units; r++)
+        distance[r] = (int32_t)pe_positions_at(&s->within, region->first + r);
     return PE_OK;
 }
 
@@ -153,36 +153,28 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
-    const size_t row = unit < s->before ? 0 : smaller(unit - s->before, s->within.count - 1);
-    return pe_sinusoid_part(&s->sinusoid, &s->within, row, first, n, plan->tensors[t].dtype, out,
-                            why);
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t bytes = tensor->unit * pe_dtype_bytes(tensor->dtype);
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t bytes = region->columns * pe_dtype_bytes(dtype);
     const size_t after = s->before + s->within.count; /* the first row that repeats the last */
-    pe_status status = PE_OK;
+    size_t row = region->first;
     unsigned char *to = out;
-    for (size_t some; status == PE_OK && units > 0; first += some, units -= some) {
-        const bool within = first >= s->before && first < after;
-        const size_t row = first < s->before ? 0 : within ? first - s->before : s->within.count - 1;
-        some = smaller(units, first < s->before ? s->before - first
-                              : within          ? after - first
-                                                : units);
-        status = put(s, tensor->dtype, row, within ? some : 1, to, why);
+    for (size_t left = region->units, some; left > 0; row += some, left -= some) {
+        pe_region rows = *region;
+        const bool within = row >= s->before && row < after;
+        some = smaller(left, row < s->before ? s->before - row : within ? after - row : left);
+        rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
+        rows.units = within ? some : 1;
+        const pe_status status = put(s, dtype, &rows, to, why);
+        if (status != PE_OK)
+            return status;
         if (!within)
             pe_relative_repeat(to, bytes, some - 1, to + bytes);
         to += some * bytes;
     }
-    return status;
+    return PE_OK;
 }
 
 /* ---- the plan ---- */
@@ -225,6 +217,7 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,
+                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "base"), 1},
                                    .scale = 1,
                                    .divisor = {1, 1}};
@@ -234,7 +227,7 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     out->state = s;
     out->free_state = free_state;
     out->fill = fill;
-    out->fill_part = fill_part;
+    out->makes_parts = true;
     clamp_span(values, whole, s);
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
 }
