@@ -48,6 +48,15 @@ typedef struct pe_region {
 /** Where a unit may be cut. */
 #define PE_PART_ELEMENTS 64
 
+/**
+ * Write the elements of a region, packed, in the tensor's dtype, to out (aligned as its dtype). The
+ * region is of whole units or, where the plan makes parts, a part of one unit, which begins at a
+ * multiple of PE_PART_ELEMENTS and ends at one or with the unit. Non-finite elements mean masked
+ * (-inf in binary formats, null in JSON).
+ */
+typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, void *out,
+                                  pe_problem *why);
+
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  9
 #define PE_MAX_WARNINGS 4
@@ -90,16 +99,17 @@ struct pe_plan {
 
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
-    /**
-     * Write the elements of a region, packed, in the tensor's dtype, to out (aligned as its dtype).
-     * The region is of whole units or, where the plan makes parts, a part of one unit, which begins
-     * at a multiple of PE_PART_ELEMENTS and ends at one or with the unit. Non-finite elements mean
-     * masked (-inf in binary formats, null in JSON).
-     */
-    pe_status (*fill)(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why);
+    pe_plan_fill fill;
     /** fill makes parts. false: units are made whole, and a reader who stalls may hold one. */
     bool makes_parts;
 };
+
+/** Give the plan its state, zeroed, and what reads and releases it. NULL: memory is short. */
+void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
+                    void (*free_state)(void *state));
+/** The same of a plan whose numbers are there before it is read: its state is an array, whose
+ * units fill copies. */
+pe_array *pe_plan_begin_array(pe_plan *plan);
 
 /** Units [first, first + units) of a tensor, whole. */
 pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units);

@@ -131,14 +131,11 @@ static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const 
         out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1, why);
     if (status != PE_OK)
         return status;
-    pe_alibi_slope *slopes = calloc(heads, sizeof *slopes);
+    pe_alibi_slope *slopes = pe_plan_begin(out, heads * sizeof *slopes, fill, free);
     if (slopes == NULL)
         return pe_fail_memory(why);
     for (size_t h = 0; h < heads; h++)
         slopes[h] = pe_alibi_slope_of(&formula, h);
-    out->state = slopes;
-    out->free_state = free;
-    out->fill = fill;
     return PE_OK;
 }
 

@@ -75,14 +75,11 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe
         pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->length = n;
     s->relative = relative;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     if (relative < 2 * n - 1)
         pe_plan_warn(out, "logits of keys after the query are 0 here; upstream leaves numbers of "
                           "other positions there, to be masked");

@@ -38,8 +38,7 @@ static void free_state(void *of)
     free(s);
 }
 
-/* ---- a run
- * of scores ---------------------------------------------------------------------------- */
+/* ---- a run of scores ---- */
 
 /* Scratch of one fill. */
 typedef struct worker {
@@ -103,8 +102,7 @@ static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
 {
     const pe_shape *queries = &pe_values_find(values, "queries")->tensor.shape;
     const pe_shape *embeddings = &pe_values_find(values, "relative_embeddings")->tensor.shape;
-    const pe_status status =
-        pe_relative_lengths(values, (int64_t)queries->dim[0], "key_length", why);
+    const pe_status status = pe_relative_keys(values, (int64_t)queries->dim[0], "key_length", why);
     if (status != PE_OK)
         return status;
     if (queries->dim[1] != embeddings->dim[1])
@@ -146,14 +144,11 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     if (status != PE_OK)
         return status;
     out->tensors[0].work = queries->shape.dim[1];
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->keys = keys;
     s->clip = clip;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     s->queries = pe_values_take(values, "queries");
     s->embeddings = pe_values_take(values, "relative_embeddings");
     return check_overflow(out, why);

@@ -97,14 +97,11 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->height = (size_t)pe_values_int(values, "window_height");
     s->width = (size_t)pe_values_int(values, "window_width");
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     return PE_OK;
 }
 
@@ -134,11 +131,13 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                        rows, weights->shape.dim[0]);
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
     pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
-    if (status == PE_OK)
-        status = make_state(values, out, why);
-    if (status == PE_OK)
-        ((state *)out->state)->weights = pe_values_take(values, "weights");
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = make_state(values, out, why);
+    if (status != PE_OK)
+        return status;
+    ((state *)out->state)->weights = pe_values_take(values, "weights");
+    return PE_OK;
 }
 
 /**

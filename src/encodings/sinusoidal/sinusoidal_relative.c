@@ -198,8 +198,7 @@ static pe_status check(pe_values *values, pe_problem *why)
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %lld",
                        (long long)width);
-    const pe_status status =
-        pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+    const pe_status status = pe_relative_lengths(values, why);
     return status == PE_OK ? drop_unread(values, pe_values_choice(values, "variant"), why) : status;
 }
 
