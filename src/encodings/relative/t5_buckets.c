@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* t5_edges.c - where one bucket of relative positions ends and the next begins, exactly. */
+/* t5_buckets.c - where one bucket of relative positions ends and the next begins, exactly. */
 #include "encodings/relative/t5.h"
 
 #include <mpfr.h>
