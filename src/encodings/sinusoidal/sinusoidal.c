@@ -74,25 +74,16 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
         out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
     if (status != PE_OK)
         return status;
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_table);
     if (state == NULL)
         return pe_fail_memory(why);
+    out->makes_parts = true;
     state->padded = pe_values_present(values, "padding_idx");
     if (state->padded)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
     status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
-    if (status == PE_OK)
-        status = pe_positions_copy(positions, &state->positions, why);
-    if (status != PE_OK) {
-        free_table(state);
-        return status;
-    }
-    out->state = state;
-    out->free_state = free_table;
-    out->fill = fill;
-    out->makes_parts = true;
-    return PE_OK;
+    return status != PE_OK ? status : pe_positions_copy(positions, &state->positions, why);
 }
 
 /**

@@ -49,13 +49,18 @@ enum { PE_SINUSOIDAL_INTERLEAVED, PE_SINUSOIDAL_SIN_COS, PE_SINUSOIDAL_COS_SIN }
         .example = "1"                                                                             \
     }
 
+/** What rows take from one set of frequencies, and where they have it. */
+typedef struct pe_sinusoid_waves {
+    pe_shared_wave set; /* entry NULL: nothing */
+    pe_wave_layout layout;
+} pe_sinusoid_waves;
+
 /** The rows of one table, as far as they do not depend on positions. Immutable once made. */
 typedef struct pe_sinusoid {
     size_t width;
     pe_dtype dtype;
-    pe_shared_wave sines, cosines; /* cosines.entry NULL: those of sines, in the same call */
-    pe_wave_layout sine_layout, cosine_layout;
-    bool zero_column; /* the last one */
+    pe_sinusoid_waves waves[2]; /* both sines and cosines; or sines, then cosines */
+    bool zero_column;           /* the last one */
 } pe_sinusoid;
 
 /** What rows are made from: w_i = (base[0]/base[1])^(-i/(h - freq_shift)), and position pos stands
@@ -72,7 +77,8 @@ typedef struct pe_sinusoid_spec {
 /** From the parameters dtype, base, layout, freq_shift, scale and (where there is one) numerics. */
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 
-/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). */
+/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). *out may
+ * be freed then, too. */
 pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;
 void pe_sinusoid_free(pe_sinusoid *sinusoid);

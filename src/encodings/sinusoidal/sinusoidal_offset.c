@@ -39,18 +39,6 @@ static const pe_param params[] = {
     PE_PARAM_NUMERICS_EXACT,
 };
 
-/* sin and cos of offset * w_i, in the tensor's dtype: element 2i and 2i + 1. */
-typedef struct rotations {
-    pe_array waves;
-} rotations;
-
-static void free_rotations(void *state)
-{
-    rotations *r = state;
-    pe_array_free(&r->waves);
-    free(r);
-}
-
 static void eval_base(const void *formula, mpfr_ptr out)
 {
     const double *base = formula;
@@ -76,7 +64,7 @@ static pe_status fill_blocks(const pe_plan *plan, const pe_region *region, void 
                              pe_problem *why)
 {
     (void)why;
-    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const pe_array *waves = plan->state;
     const size_t row = 2 * pe_dtype_bytes(waves->dtype);
     for (size_t u = 0; u < 2 * region->units; u++)
         put_row(waves, region->first + u / 2, u % 2, (unsigned char *)out + u * row);
@@ -87,7 +75,7 @@ static pe_status fill_matrix(const pe_plan *plan, const pe_region *region, void 
                              pe_problem *why)
 {
     (void)why;
-    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const pe_array *waves = plan->state;
     const size_t bytes = pe_dtype_bytes(waves->dtype), row = region->columns * bytes;
     unsigned char *to = out;
     memset(out, 0, region->units * row);
@@ -99,21 +87,28 @@ static pe_status fill_matrix(const pe_plan *plan, const pe_region *region, void 
     return PE_OK;
 }
 
-/* The table of one position, `offset`, at once: d_model numbers. */
-static pe_status compute(const pe_values *values, size_t pairs, pe_dtype dtype, pe_tables *tables,
-                         pe_array *out, pe_problem *why)
+static void free_waves(void *state)
+{
+    pe_array_free(state);
+    free(state);
+}
+
+/* sin and cos of offset * w_i, as elements 2i and 2i + 1: the table of one position, `offset`. */
+static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *out, pe_problem *why)
 {
     const double base = pe_values_real(values, "base");
-    const pe_wave_spec spec = {.n = pairs,
+    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_wave_spec spec = {.n = width / 2,
                                .num = 1,
-                               .den = (double)pairs,
+                               .den = (double)(width / 2),
                                .position_scale = 1,
                                .base = eval_base,
                                .formula = &base,
                                .formula_bytes = sizeof base};
-    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = 2 * pairs};
+    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = width};
     const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
-    const pe_shape shape = {1, {2 * pairs}};
+    const pe_shape shape = {1, {width}};
     pe_shared_wave wave;
     pe_status status = pe_tables_wave(tables, &spec, &wave, why);
     if (status != PE_OK)
@@ -125,38 +120,27 @@ static pe_status compute(const pe_values *values, size_t pairs, pe_dtype dtype, 
     return status;
 }
 
-static pe_status add_tensor(const pe_limits *limits, size_t width, size_t form, pe_dtype dtype,
-                            pe_plan *out, pe_problem *why)
-{
-    const pe_shape blocks = {3, {width / 2, 2, 2}}, matrix = {2, {width, width}};
-    out->fill = form == MATRIX ? fill_matrix : fill_blocks;
-    out->makes_parts = form == MATRIX;
-    return form == MATRIX ? pe_plan_add_tensor(out, limits, "matrix", dtype, &matrix, width, why)
-                          : pe_plan_add_tensor(out, limits, "rotations", dtype, &blocks, 4, why);
-}
-
 static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                              pe_plan *out, pe_problem *why)
 {
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const bool matrix = pe_values_choice(values, "form") == MATRIX;
+    const pe_shape shape =
+        matrix ? (pe_shape){2, {width, width}} : (pe_shape){3, {width / 2, 2, 2}};
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu",
                        width);
-    pe_status status = add_tensor(limits, width, pe_values_choice(values, "form"), dtype, out, why);
+    const pe_status status = pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype,
+                                                &shape, matrix ? width : 4, why);
     if (status != PE_OK)
         return status;
-    rotations *state = calloc(1, sizeof *state);
-    if (state == NULL)
+    pe_array *waves =
+        pe_plan_begin(out, sizeof *waves, matrix ? fill_matrix : fill_blocks, free_waves);
+    if (waves == NULL)
         return pe_fail_memory(why);
-    status = compute(values, width / 2, dtype, tables, &state->waves, why);
-    if (status != PE_OK) {
-        free_rotations(state);
-        return status;
-    }
-    out->state = state;
-    out->free_state = free_rotations;
-    return PE_OK;
+    out->makes_parts = matrix;
+    return compute(values, tables, waves, why);
 }
 
 const pe_resource pe_sinusoidal_offset = {

@@ -85,28 +85,24 @@ static void free_state(void *of)
 
 /* ---- which distances ---- */
 
-static pe_status refuse_given(const pe_values *values, const char *name, const char *variant,
-                              pe_problem *why)
-{
-    if (!pe_values_given(values, name))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, name, "variant=%s has no %s", variant, name);
-}
-
 /* What a variant does not read is no part of the canonical form. */
 static pe_status drop_unread(pe_values *values, size_t variant, pe_problem *why)
 {
+    static const char *const optional[] = {"attn_type", "clamp_len"};
+    const bool reads[] = {variant == XLNET, variant != CONFORMER};
     pe_value *clamp = pe_values_find(values, "clamp_len");
-    pe_status status = PE_OK;
-    if (variant != XLNET)
-        status = refuse_given(values, "attn_type", variants[variant], why);
-    if (status == PE_OK && variant == CONFORMER)
-        status = refuse_given(values, "clamp_len", variants[variant], why);
-    pe_values_find(values, "attn_type")->present = variant == XLNET;
-    clamp->present = variant != CONFORMER;
+    for (size_t i = 0; i < PE_LEN(reads); i++) {
+        if (reads[i])
+            continue;
+        const char *name = optional[i];
+        if (pe_values_given(values, name))
+            return pe_fail(why, PE_INVALID_PARAMETER, name, "variant=%s has no %s",
+                           variants[variant], name);
+        pe_values_find(values, name)->present = false;
+    }
     if (clamp->integer == 0)
         clamp->integer = -1;
-    return status;
+    return PE_OK;
 }
 
 /* From the first distance down to the last. */
@@ -220,12 +216,9 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
                                    .base = {pe_values_real(values, "base"), 1},
                                    .scale = 1,
                                    .divisor = {1, 1}};
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     out->makes_parts = true;
     clamp_span(values, whole, s);
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);

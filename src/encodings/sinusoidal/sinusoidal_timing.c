@@ -96,18 +96,16 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
                                    .divisor = {least, 1}};
     const pe_shape shape = {2, {length, width}};
     pe_status status = check(values, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why);
     if (status != PE_OK)
         return status;
-    signal *s = calloc(1, sizeof *s);
+    status = pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why);
+    if (status != PE_OK)
+        return status;
+    signal *s = pe_plan_begin(out, sizeof *s, fill, free_signal);
     if (s == NULL)
         return pe_fail_memory(why);
-    s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
-    out->state = s;
-    out->free_state = free_signal;
-    out->fill = fill;
     out->makes_parts = true;
+    s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
     if (least != 1)
         pe_plan_warn(out, "min_timescale divides the positions here, as tensor2tensor documents; "
                           "its code multiplies them by it");
