@@ -24,8 +24,7 @@ static const pe_param params[] = {
     PE_PARAM_NUMERICS_EXACT,
 };
 
-/* ---- what the
- * resources share ----------------------------------------------------------------- */
+/* ---- what the resources share ---- */
 
 /* Without memory nothing is suggested. */
 static const char *nearest_table(const char *name, const pe_learned *learned)
@@ -66,7 +65,11 @@ pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *p
         return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
     _Static_assert(sizeof table->digest == sizeof plan->version, "a digest is a version");
     memcpy(plan->version, table->digest, sizeof plan->version);
-    *out = (pe_learned_rows){&table->rows, table->largest, table->name};
+    const bool moved = pe_values_find(values, "offset") != NULL;
+    *out = (pe_learned_rows){.rows = &table->rows,
+                             .largest = table->largest,
+                             .name = table->name,
+                             .offset = moved ? pe_values_int(values, "offset") : 0};
     return PE_OK;
 }
 
@@ -93,9 +96,10 @@ pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, doub
 }
 
 pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, double last,
-                                int64_t offset, const char *where, pe_problem *why)
+                                const char *where, pe_problem *why)
 {
     const size_t rows = table->rows->shape.dim[0];
+    const int64_t offset = table->offset;
     const double low = fmin(first, last), high = fmax(first, last), by = (double)offset;
     if (low + by >= 0 && high + by < (double)rows)
         return PE_OK;
@@ -107,11 +111,11 @@ pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, doub
 }
 
 pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
-                                     int64_t offset, pe_problem *why)
+                                     pe_problem *why)
 {
     double low, high;
     pe_positions_bounds(positions, &low, &high);
-    return pe_learned_check_rows(table, low, high, offset, "positions", why);
+    return pe_learned_check_rows(table, low, high, "positions", why);
 }
 
 void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out)
@@ -127,8 +131,7 @@ void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtyp
         pe_dtype_store(dtype, pe_dtype_load(rows->dtype, in + i * from), at + i * to);
 }
 
-/* ----
- * the rows ----------------------------------------------------------------------------------- */
+/* ---- the rows ---- */
 
 typedef struct state {
     const pe_array *rows;
@@ -160,13 +163,13 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 }
 
 /* All positions, where none are asked for. */
-static pe_status derive_positions(pe_values *values, const pe_learned_rows *table, int64_t offset,
-                                  pe_problem *why)
+static pe_status derive_positions(pe_values *values, const pe_learned_rows *table, pe_problem *why)
 {
     pe_value *positions = pe_values_find(values, "positions");
     const size_t rows = table->rows->shape.dim[0];
+    const int64_t offset = table->offset;
     if (positions->present)
-        return pe_learned_check_positions(table, &positions->positions, offset, why);
+        return pe_learned_check_positions(table, &positions->positions, why);
     if ((uint64_t)offset >= rows)
         return pe_fail(why, PE_INVALID_PARAMETER, "offset",
                        "%.128s has %zu rows, so offset must be below that, got %lld", table->name,
@@ -181,12 +184,13 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    const int64_t offset = pe_values_int(values, "offset");
     pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status == PE_OK)
-        status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
-    if (status == PE_OK)
-        status = derive_positions(values, &table, offset, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
+    if (status != PE_OK)
+        return status;
+    status = derive_positions(values, &table, why);
     if (status != PE_OK)
         return status;
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
@@ -195,15 +199,12 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
     status = pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    s->rows = table.rows;
-    s->offset = offset;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     out->makes_parts = true;
+    s->rows = table.rows;
+    s->offset = table.offset;
     return pe_positions_copy(positions, &s->positions, why);
 }
 
