@@ -137,7 +137,7 @@ void pe_plan_free(pe_plan *plan);
 typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
 
 /**
- * One numeric resource: a row of encodings/registry.c. Knows no JSON and no HTTP.
+ * One numeric resource: a row of encodings/registry.h. Knows no JSON and no HTTP.
  */
 typedef struct pe_resource {
     const char *path;     /* "/v1/rope/table"; "/v1/learned/{name}" with a row of that name */
