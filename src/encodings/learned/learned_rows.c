@@ -27,10 +27,10 @@ static const pe_param params[] = {
 /* ---- what the resources share ---- */
 
 /* Without memory nothing is suggested. */
-static const char *nearest_table(const char *name, const pe_learned *learned)
+static const char *nearest_table(const char *name, const pe_learned_tables *learned)
 {
     size_t n;
-    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     const char **names = calloc(n + 1, sizeof *names);
     for (size_t i = 0; names != NULL && i < n; i++)
         names[i] = table[i].name;
@@ -39,7 +39,7 @@ static const char *nearest_table(const char *name, const pe_learned *learned)
     return near;
 }
 
-static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_problem *why)
+static pe_status fail_unknown(const char *name, const pe_learned_tables *learned, pe_problem *why)
 {
     const char *near = nearest_table(name, learned);
     if (learned == NULL)
@@ -56,11 +56,11 @@ static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_pr
 pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *plan,
                           pe_learned_rows *out, pe_problem *why)
 {
-    const pe_learned *learned = pe_tables_learned(tables);
+    const pe_learned_tables *learned = pe_tables_learned(tables);
     const char *name = pe_values_find(values, "name")->text;
     if (name == NULL)
         return pe_fail(why, PE_MISSING_PARAMETER, "name", "name is required: which table?");
-    const pe_learned_table *table = pe_learned_find(learned, name);
+    const pe_learned_table *table = pe_learned_tables_find(learned, name);
     if (table == NULL)
         return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
     _Static_assert(sizeof table->digest == sizeof plan->version, "a digest is a version");

@@ -67,10 +67,10 @@ static pe_status set_buffer(document *page, const pe_buffer *text, pe_problem *w
 }
 
 /* Names are of plain letters. */
-static void list_learned(const pe_learned *learned, pe_buffer *out)
+static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
 {
     size_t n;
-    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     pe_buffer_str(out, "{\"tables\":[");
     for (size_t i = 0; i < n; i++)
         pe_buffer_format(
@@ -82,8 +82,8 @@ static void list_learned(const pe_learned *learned, pe_buffer *out)
     pe_buffer_str(out, "]}\n");
 }
 
-pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, pe_pages **out,
-                        pe_problem *why)
+pe_status pe_pages_make(const pe_settings *settings, const pe_learned_tables *learned,
+                        pe_pages **out, pe_problem *why)
 {
     const pe_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},

@@ -13,8 +13,8 @@ struct pe_request;
 typedef struct pe_pages pe_pages;
 
 /** learned: may be NULL. */
-pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, pe_pages **out,
-                        pe_problem *why) PE_MUST_CHECK;
+pe_status pe_pages_make(const pe_settings *settings, const pe_learned_tables *learned,
+                        pe_pages **out, pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_pages_free(pe_pages *pages);
 
