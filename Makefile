@@ -167,7 +167,7 @@ $(PROOF_BIN): $(B)/tests/proof/proof.o
 $(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
 $(B)/tests/kernels/test_emits: $(LEVELS:%=$(B)/tests/kernels/%/emits.o)
 
-$(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/libposenc.a
+$(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/tests/support/random.o $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -ldl
 
 # --- generated files: rewritten only when they change, so that nothing is rebuilt in vain ---
