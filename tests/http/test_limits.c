@@ -309,8 +309,7 @@ static void heavy_work_that_nobody_waits_for_is_not_begun(void **state)
     });
 }
 
-/* What is little work is begun by either thread, and waits for many that are as much as it may be.
- */
+/* Either thread begins what is little work; it waits for many that are as much as allowed. */
 static void light_work_that_nobody_waits_for_is_not_begun(void **state)
 {
     (void)state;

@@ -48,8 +48,7 @@ static planted copy_of(const planted *p)
     return copy;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 typedef struct upload {
     double numbers[PLANTED_MAX];
@@ -146,8 +145,7 @@ static pe_report ask(const planted *claim, const upload *u, bool exact)
     return ask_within(&bounds, claim, u, exact);
 }
 
-/* ---- the rule, once more ------------------------------------------------------------------------
- */
+/* ---- the rule, once more --------------------------------------------------------------------- */
 
 static double half_ulp(pe_dtype dtype, double x)
 {
@@ -234,8 +232,7 @@ static bool is_true(const planted *claim, const upload *u, bool exact, const pe_
     return truth;
 }
 
-/* ---- planting and finding -----------------------------------------------------------------------
- */
+/* ---- planting and finding -------------------------------------------------------------------- */
 
 /** What became of the cases of a fault. */
 typedef struct tally {
@@ -417,8 +414,7 @@ static void pairs_of_faults_are_found(void **state)
     }
 }
 
-/* ---- nothing planted ----------------------------------------------------------------------------
- */
+/* ---- nothing planted ------------------------------------------------------------------------- */
 
 static void sound_numbers_of_every_type_are_clean(void **state)
 {

@@ -290,8 +290,7 @@ static bool ask_oldest_first(oldest_first *model, size_t key)
     return hit;
 }
 
-/* Shares of hits of the same Zipf requests, with a scan of `scan` one-off keys after every `every`.
- */
+/* Shares of hits of the same Zipf requests, with `scan` one-off keys after every `every`. */
 static double replay(size_t every, size_t scan, double *oldest_first_hits)
 {
     static double cumulative[OBJECTS];

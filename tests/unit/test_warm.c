@@ -288,8 +288,7 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
 
 /* ---- what could not be coded ---- */
 
-/* The mark of an answer that is not worth coding, which only who asks in that coding gets to see.
- */
+/* The mark of an answer that is not worth coding. Only who asks in that coding sees it. */
 static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     pe_answer *answer;
