@@ -129,7 +129,7 @@ static void an_answer_that_nobody_reads_is_given_up(void **state)
     wire_send_text(&wire,
                    "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1\r\n"
                    "Host: a\r\n\r\n");
-    assert_true(answered(&wire, 60000));
+    assert_true(answered(&wire, TEST_PATIENCE * 1000));
     metric_wait(&server, "posenc_connections", 1, 1);
     wire_close(&wire);
     server_end(&server);
