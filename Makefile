@@ -30,7 +30,7 @@ MODE_release := -O3 -DNDEBUG -g
 MODE_debug := -O0 -g3
 MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread
-MODE_coverage := -O0 -g --coverage
+MODE_coverage := -O0 -g --coverage -fprofile-update=atomic
 ifndef MODE_$(BUILD)
 $(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage)
 endif
@@ -73,8 +73,8 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 proof bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
-	run-tests FORCE
+.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
+	run-tests run-coverage FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
@@ -97,6 +97,10 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 	@$(DEPS) build test aarch64
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
 		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
+
+coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
+	@$(DEPS) build test coverage
+	+@$(AGAIN) BUILD=coverage run-coverage
 
 proof: ## the long mode: tables against MPFR, all float32 texts against strtof; SHARD=i/n, SAMPLES=n, PROOF=exact|text
 	@$(DEPS) build test
@@ -218,6 +222,11 @@ run-tests: $(PROGRAM) $(TEST_BIN)
 	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(PROGRAM)) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \
 		TEST_COMMAND="make $(if $(EMULATOR),test-aarch64,test)$(if $(filter release,$(BUILD)),, BUILD=$(BUILD))" \
 		TEST_EMULATOR="$(EMULATOR)" tests/run $(B)/tests $(TEST_BIN) $(TEST_SCRIPT)
+
+# What earlier runs reached does not count; what failing tests reached does.
+run-coverage: $(PROGRAM) $(TEST_BIN)
+	@find $(B) -name '*.gcda' -delete
+	+@status=0; $(MAKE) --no-print-directory run-tests || status=$$?; .ci/coverage $(B) && exit $$status
 
 openapi-lint: ## lint openapi.yaml with Redocly and Spectral
 	@$(DEPS) openapi
