@@ -27,10 +27,11 @@ endif
 FP := -ffp-contract=off -fno-math-errno -fno-trapping-math
 
 MODE_release := -O3 -DNDEBUG -g
-MODE_debug := -O0 -g3
+# Without optimisation some of the compiler's own intrinsics are macros, which -Wsign-conversion warns about.
+MODE_debug := -O0 -g3 -Wno-sign-conversion
 MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread
-MODE_coverage := -O0 -g --coverage -fprofile-update=atomic
+MODE_coverage := -O0 -g --coverage -fprofile-update=atomic -Wno-sign-conversion
 ifndef MODE_$(BUILD)
 $(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage)
 endif
