@@ -105,4 +105,12 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_segments_numbers(out, index, &encoder);
 }
 
-const struct pe_format_ops pe_csv_ops = {.check = check, .describe = describe};
+static const struct pe_format_ops ops = {.check = check, .describe = describe};
+
+const pe_format pe_format_csv = {
+    .name = "csv",
+    .extension = ".csv",
+    .media_type = "text/csv",
+    .help = "RFC 4180: a header row of column indices, then one row for each row of the tensor.",
+    .ops = &ops,
+};

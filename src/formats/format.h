@@ -13,6 +13,7 @@ typedef struct pe_format {
     const char *name;       /* "npy": format=npy */
     const char *extension;  /* ".npy" */
     const char *media_type; /* "application/x-npy" */
+    const char *help;       /* one sentence: how it holds the numbers */
     bool holds_many;        /* json, safetensors: all tensors; else one, chosen by tensor= */
     bool known_length;      /* the length is known before a number is computed */
     const struct pe_format_ops *ops;

@@ -150,4 +150,13 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_segments_text(out);
 }
 
-const struct pe_format_ops pe_json_ops = {.describe = describe};
+static const struct pe_format_ops ops = {.describe = describe};
+
+const pe_format pe_format_json = {
+    .name = "json",
+    .extension = ".json",
+    .media_type = "application/json",
+    .help = "The numbers as nested arrays or in base64, with the parameters and every scalar.",
+    .holds_many = true,
+    .ops = &ops,
+};

@@ -84,8 +84,17 @@ struct pe_format_ops {
                      pe_segments *out);
 };
 
-extern const struct pe_format_ops pe_json_ops, pe_npy_ops, pe_raw_ops, pe_csv_ops,
-    pe_safetensors_ops;
+/* The formats, in order of preference: the file of each defines pe_format_<name>. */
+#define PE_FORMATS(X)                                                                              \
+    X(json)                                                                                        \
+    X(npy)                                                                                         \
+    X(raw)                                                                                         \
+    X(csv)                                                                                         \
+    X(safetensors)
+
+#define PE_FORMAT_DECLARE(name) extern const pe_format pe_format_##name;
+PE_FORMATS(PE_FORMAT_DECLARE)
+#undef PE_FORMAT_DECLARE
 
 /** The name of a tensor in an answer: "data" for a lone tensor without scalars, else its own. */
 const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* documents.c - the documents that stay the same while the server runs. */
-#include "http/pages/documents.h"
+/* document_pages.c - the documents that stay the same while the server runs. */
+#include "http/pages/document_pages.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/documents.h"
-#include "api/model_report.h"
+#include "api/problem_json.h"
+#include "api/model_json.h"
 #include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
 #include "http/pages/pages.h"
@@ -90,7 +90,7 @@ static void list_learned(const pe_learned *learned, pe_buffer *out)
 static pe_status write_texts(const pe_settings *settings, const pe_learned *learned,
                              pe_documents *documents, pe_problem *why)
 {
-    const pe_bound bounds[] = {
+    const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
         {"max_positions", (double)settings->max_positions, "positions"},
@@ -102,7 +102,7 @@ static pe_status write_texts(const pe_settings *settings, const pe_learned *lear
     pe_buffer *texts = documents->texts;
     pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
     list_learned(learned, &texts[LEARNED]);
-    const pe_status status = pe_model_report_catalogue(&texts[MODELS], why);
+    const pe_status status = pe_model_json_catalogue(&texts[MODELS], why);
     if (status != PE_OK)
         return status;
     return texts[LISTING].failed || texts[LEARNED].failed || texts[MODELS].failed
@@ -199,6 +199,6 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
         return PE_FAILED;
     }
     pe_buffer content = {0};
-    pe_problem_page(status, &content);
+    pe_problem_json_page(status, &content);
     return pe_reply_json(request, &content, "no-cache", why);
 }
