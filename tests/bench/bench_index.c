@@ -32,7 +32,8 @@ static void run_ours(void)
     pe_problem why;
     for (size_t first = 0, n; first < tensor->units; first += n) {
         n = tensor->units - first < most ? tensor->units - first : most;
-        require(plan.fill(&plan, 0, first, n, out, &why), &why);
+        const pe_region region = pe_plan_units(&plan, 0, first, n);
+        require(plan.fill(&plan, &region, out, &why), &why);
     }
 }
 
