@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
+#include "base/size.h"
 #include "exact/fixed128.h"
 #include "support/bits.h"
 
