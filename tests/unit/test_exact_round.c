@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
+#include "base/size.h"
 #include "exact/fixed128.h"
 #include "support/bits.h"
 #include "support/random.h"
