@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slice.h"
 #include "base/status.h"
 
 #define PE_LEN(a) (sizeof(a) / sizeof((a)[0]))
@@ -23,6 +24,8 @@ typedef enum pe_dtype {
 
 size_t pe_dtype_bytes(pe_dtype dtype);
 const char *pe_dtype_name(pe_dtype dtype); /* "float32" */
+/** The type of that name; false (and *out untouched) when there is none. */
+bool pe_dtype_find(pe_slice name, pe_dtype *out);
 /** Largest finite value: 65504 for float16, ... */
 double pe_dtype_max(pe_dtype dtype);
 

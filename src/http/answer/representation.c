@@ -28,26 +28,27 @@ static pe_status read_parameters(pe_representation *representation,
 {
     const pe_read_limits *limits = &representation->service->read_limits;
     if (wanted->body == NULL)
-        return pe_query_string_parse(wanted->resource, wanted->query, wanted->query_bytes, limits,
+        return pe_query_string_parse(wanted->resource,
+                                     (pe_slice){wanted->query, wanted->query_bytes}, limits,
                                      &representation->ask, why);
     representation->body = *wanted->body;
     *wanted->body = (pe_buffer){0};
     if (is_json(wanted->media_type)) {
         pe_status status =
-            pe_query_json_parse(wanted->resource, pe_buffer_text(&representation->body),
-                                representation->body.bytes, limits, &representation->ask, why);
+            pe_query_json_parse(wanted->resource, pe_buffer_slice(&representation->body), limits,
+                                &representation->ask, why);
         pe_buffer_free(&representation->body);
         return status;
     }
     const pe_binary_body binary = {
+        .string = {wanted->query, wanted->query_bytes},
         .media_type = wanted->media_type,
         .shape = wanted->shape,
         .dtype = wanted->dtype,
         .data = representation->body.data,
         .bytes = representation->body.bytes,
     };
-    return pe_query_binary_parse(wanted->resource, wanted->query, wanted->query_bytes, &binary,
-                                 limits, &representation->ask, why);
+    return pe_query_binary_parse(wanted->resource, &binary, limits, &representation->ask, why);
 }
 
 static pe_status ask(pe_representation *representation, const pe_request_parameters *wanted,
@@ -56,7 +57,8 @@ static pe_status ask(pe_representation *representation, const pe_request_paramet
     const pe_status status = read_parameters(representation, wanted, why);
     if (status != PE_OK || wanted->name_bytes == 0)
         return status;
-    return pe_query_set_name(&representation->ask, wanted->name, wanted->name_bytes, why);
+    return pe_query_set_name(&representation->ask, (pe_slice){wanted->name, wanted->name_bytes},
+                             why);
 }
 
 static void count_tensor(pe_representation *representation, const pe_tensor *tensor)

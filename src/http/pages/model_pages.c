@@ -43,8 +43,8 @@ static bool resolve(pe_request *request)
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
     pe_thread_computes();
-    if (pe_model_json_resolve(pe_buffer_text(&request->body), request->body.bytes,
-                              &request->service->read_limits, &model, &why) == PE_OK) {
+    if (pe_model_json_resolve(pe_buffer_slice(&request->body),
+                              request->service->read_limits.max_depth, &model, &why) == PE_OK) {
         pe_model_json(model, &content);
         pe_reply_content(request, MHD_HTTP_OK, &content, fields);
     } else {
