@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Parameters that are not the resource's. */
 enum { ENCODING, TOLERANCE, SEQ_AXIS, OWN };

@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "files/tree.h"
 #include "models/model.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Arrays with nulls are read as trees, up to this size; larger ones belong in a binary body. */
 #define TREE_MAX 4194304
@@ -142,7 +142,7 @@ static pe_status read_number(const body *b, size_t member, double low, double *o
     if (pe_scan_number(json.text, json.bytes, out, &used) != PE_SCAN_OK || used != json.bytes ||
         *out < low)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a number%s, got %.*s", name,
-                       low == 0 ? " of at least 0" : "", PE_SLICE_SHOWN(json));
+                       low == 0 ? " of at least 0" : "", PE_SHOWN(json));
     return PE_OK;
 }
 
@@ -225,8 +225,8 @@ static pe_status read_array(const body *b, pe_slice json, const char *place, pe_
         return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
     if (b->claim->resource->null_is_masked && memmem(json.text, json.bytes, "null", 4) != NULL)
         return read_masked(b, json, place, out, why);
-    const pe_status status = pe_scan_numbers(json.text, json.bytes, b->element, place,
-                                             b->limits->max_elements, out, &used, why);
+    const pe_scan_wanted wanted = {place, b->element, b->limits->max_elements};
+    const pe_status status = pe_scan_numbers(json, &wanted, out, &used, why);
     if (status == PE_OK && used != json.bytes) {
         pe_array_free(out);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,

@@ -106,7 +106,7 @@ pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe
         free(text);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,
                        "this is not a JSON string in UTF-8, or it holds a NUL: %.*s",
-                       PE_SLICE_SHOWN(json));
+                       PE_SHOWN(json));
     }
     *d.to = '\0';
     *out = text;

@@ -2,7 +2,7 @@
 /* json_write.c - JSON members into a buffer, with their commas. */
 #include "api/json_write.h"
 
-#include "plan/params.h"
+#include "plan/real.h"
 
 void pe_json_write_item(pe_buffer *out)
 {

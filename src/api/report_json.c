@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "api/json_write.h"
-#include "plan/params.h"
+#include "plan/real.h"
 
 static const char rules[] =
     "clean: each element is the claimed value rounded to dtype, perhaps by way of the next wider "

@@ -38,14 +38,14 @@ pe_status pe_value_check_range(const pe_value_reading *to, double number, pe_sli
     if (isinf(max))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s%s must be %s %s, got %.*s", noun,
                        param->name, param->above_min ? "above" : "at least", show(min).text,
-                       PE_SLICE_SHOWN(text));
+                       PE_SHOWN(text));
     if (isinf(min))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s%s must be at most %s, got %.*s",
-                       noun, param->name, show(max).text, PE_SLICE_SHOWN(text));
+                       noun, param->name, show(max).text, PE_SHOWN(text));
     return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                    param->above_min ? "%s%s must be above %s and at most %s, got %.*s"
                                     : "%s%s must be between %s and %s, got %.*s",
-                   noun, param->name, show(min).text, show(max).text, PE_SLICE_SHOWN(text));
+                   noun, param->name, show(min).text, show(max).text, PE_SHOWN(text));
 }
 
 pe_status pe_value_check_list(const pe_value_reading *to, pe_problem *why)

@@ -27,8 +27,8 @@ static size_t find(const char *const *choices, pe_slice text)
 
 static const char *nearest(const char *const *choices, pe_slice text)
 {
-    char name[PE_SLICE_SHOWN_MAX + 1];
-    snprintf(name, sizeof name, "%.*s", PE_SLICE_SHOWN(text));
+    char name[PE_SHOWN_MAX + 1];
+    snprintf(name, sizeof name, "%.*s", PE_SHOWN(text));
     return pe_nearest_name(name, choices, count(choices));
 }
 
@@ -42,7 +42,7 @@ static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_prob
         pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
     const pe_status status = pe_fail(
         why, PE_INVALID_PARAMETER, to->place, "%s%s must be one of %s; got \"%.*s\"%s%s%s",
-        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SLICE_SHOWN(text),
+        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SHOWN(text),
         near != NULL ? ", did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     pe_buffer_free(&list);
     return status;

@@ -6,7 +6,7 @@
 #include "api/json_string.h"
 #include "api/value_reading.h"
 #include "files/tree.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Values of the wrong type are told from broken JSON up to this size. */
 #define CHECKED_MAX 65536
@@ -83,7 +83,7 @@ static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t ma
 {
     size_t used = 0;
     const pe_status status =
-        pe_scan_numbers(json.text, json.bytes, dtype_of(to), to->place, max, out, &used, why);
+        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype_of(to), max}, out, &used, why);
     if (status != PE_OK || used == json.bytes)
         return status;
     pe_array_free(out);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "api/value_reading.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* One number that takes up all of the text. */
 static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe_problem *why)
@@ -18,10 +18,10 @@ static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe
     pe_scan found = pe_scan_number(text.text, text.bytes, out, &used);
     if (found == PE_SCAN_OVERFLOW && used == text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is too large to be read: %.*s",
-                       name, PE_SLICE_SHOWN(text));
+                       name, PE_SHOWN(text));
     if (found != PE_SCAN_OK || used != text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"",
-                       name, PE_SLICE_SHOWN(text));
+                       name, PE_SHOWN(text));
     *out += 0.0; /* -0 is 0: equal requests have one form */
     return PE_OK;
 }
@@ -34,7 +34,7 @@ pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text, pe_pro
         return status;
     if (to->param->kind == PE_KIND_INT && number != trunc(number))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be an integer, got %.*s",
-                       to->param->name, PE_SLICE_SHOWN(text));
+                       to->param->name, PE_SHOWN(text));
     status = pe_value_check_range(to, number, text, why);
     if (status != PE_OK)
         return status;
@@ -50,8 +50,7 @@ static pe_status read_bool(const pe_value_reading *to, pe_slice text, pe_problem
     to->value->truth = pe_slice_is(text, "true");
     if (!to->value->truth && !pe_slice_is(text, "false"))
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
-                       "%s must be true or false, got \"%.*s\"", to->param->name,
-                       PE_SLICE_SHOWN(text));
+                       "%s must be true or false, got \"%.*s\"", to->param->name, PE_SHOWN(text));
     return PE_OK;
 }
 
@@ -99,12 +98,12 @@ static pe_status read_positions(const pe_value_reading *to, pe_slice text, pe_pr
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
-    const bool several = pe_positions_count_rows(text.text, text.bytes) > 1;
+    const bool several = pe_slice_pieces(text, ';') > 1;
     pe_status status = pe_value_check_axes(to, several ? 2 : 1, why); /* before any is held */
     if (status != PE_OK)
         return status;
-    status = pe_positions_parse(text.text, text.bytes, to->place, to->limits->max_positions,
-                                &to->value->positions, why);
+    status =
+        pe_positions_parse(text, to->place, to->limits->max_positions, &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
 }
 
@@ -128,8 +127,7 @@ static pe_status read_text(const pe_value_reading *to, pe_slice text, pe_problem
 
 static pe_status read_token_runs(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
-    return pe_token_runs_parse(text.text, text.bytes, to->param->choices, to->param->list_max,
-                               to->place, &to->value->runs, why);
+    return pe_token_runs_parse(text, to->param, to->place, &to->value->runs, why);
 }
 
 static pe_status fail_in_query(const pe_value_reading *to, pe_slice text, pe_problem *why)
