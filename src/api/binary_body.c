@@ -55,16 +55,18 @@ static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_bi
                           pe_problem *why)
 {
     out->n = 1;
-    return pe_npy_read(body->data, body->bytes, max_elements, out->tensor, why);
+    return pe_npy_file_read((pe_slice){body->data, body->bytes}, max_elements, out->tensor, why);
 }
 
 static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
                                   pe_binary_tensors *out, pe_problem *why)
 {
-    const pe_status status = pe_safetensors_read(body->data, body->bytes, max_elements, out->tensor,
-                                                 PE_BINARY_BODY_TENSORS_MAX, &out->n, why);
+    pe_stored_list list = {out->tensor, PE_BINARY_BODY_TENSORS_MAX, 0};
+    const pe_status status =
+        pe_safetensors_file_read((pe_slice){body->data, body->bytes}, max_elements, &list, why);
     if (status != PE_OK)
         return status;
+    out->n = list.n;
     for (size_t t = 0; t < out->n; t++)
         if (out->tensor[t].dtype == PE_DTYPES)
             return pe_fail(why, PE_INVALID_PARAMETER, "",

@@ -209,7 +209,7 @@ static pe_status read_masked(const body *b, pe_slice json, const char *place, pe
     if (json.bytes > TREE_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, place,
                        "a masked bias of more than 4 MiB belongs in a binary body, with -inf");
-    pe_status status = pe_tree_load(json.text, json.bytes, 0, place, &tree, why);
+    pe_status status = pe_tree_load(json, 0, place, &tree, why);
     if (status != PE_OK)
         return status;
     status = array_of_tree(b, tree, place, out, why);
@@ -334,7 +334,7 @@ static pe_status read_config(body *b, pe_problem *why)
         return status;
     if (json.text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
-    status = pe_tree_load(json.text, json.bytes, JSON_REJECT_DUPLICATES, "config", &config, why);
+    status = pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why);
     if (status != PE_OK)
         return status;
     status = pe_model_resolve(config, &model, why);

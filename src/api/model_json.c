@@ -30,8 +30,7 @@ pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
     pe_status status = pe_json_members_walk(json, max_depth, skip_member, NULL, why);
     if (status != PE_OK)
         return status;
-    status = pe_tree_load(json.text, json.bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL,
-                          "", &tree, why);
+    status = pe_tree_load(json, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "", &tree, why);
     if (status != PE_OK)
         return status;
     status = pe_model_resolve(tree, out, why);

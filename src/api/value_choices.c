@@ -113,8 +113,8 @@ static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_pr
 pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
-    pe_status status = pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
-                                    to->place, &list, why);
+    pe_status status =
+        pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &list, why);
     if (status != PE_OK)
         return status;
     status = add_items(to, list, why);

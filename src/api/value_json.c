@@ -50,8 +50,7 @@ static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem
     if (json.bytes <= CHECKED_MAX) {
         json_t *value = NULL;
         pe_status status =
-            pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place,
-                         &value, why);
+            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why);
         if (status != PE_OK)
             return status;
         json_decref(value);

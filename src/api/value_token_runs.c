@@ -52,8 +52,7 @@ pe_status pe_value_token_runs_json_parse(const pe_value_reading *to, pe_slice js
 {
     json_t *list = NULL;
     pe_buffer text = {0};
-    pe_status status =
-        pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL, to->place, &list, why);
+    pe_status status = pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why);
     if (status != PE_OK)
         return status;
     status = print_items(to, list, &text, why);

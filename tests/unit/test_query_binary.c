@@ -454,10 +454,9 @@ static void tensors_that_share_bytes_are_refused(void **state)
                  (at[1] - at[0]) / 4, at[0], at[1], (of[1] - of[0]) / 4, of[0], of[1]);
         put_safetensors(&file, header, six, sizeof six);
         pe_stored tensors[2];
-        size_t n;
+        pe_stored_list list = {.tensor = tensors, .room = 2};
         pe_problem why = {0};
-        const pe_status status =
-            pe_safetensors_read(file.data, file.bytes, 100, tensors, 2, &n, &why);
+        const pe_status status = pe_safetensors_file_read(pe_buffer_slice(&file), 100, &list, &why);
         if (status != (rows[i].taken ? PE_OK : PE_MALFORMED_REQUEST))
             fail_msg("%s\n got %s", header, status == PE_OK ? "no refusal" : why.detail);
         pe_buffer_free(&file);
