@@ -224,8 +224,8 @@ static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
     set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
 }
 
-/* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL: the
- * scheme has none, or (rotations) it is read layer by layer. */
+/* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL:
+ * the scheme has none, or (rotations) it is read layer by layer. */
 static const struct {
     const char *encoding;
     const pe_resource *resource;
