@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "plan/real.h"
 
 /* What is told of one configuration at most. */
 #define KEYS_MAX     512

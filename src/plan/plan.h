@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "plan/params.h"
+#include "plan/values.h"
 
 struct pe_tables; /* tables/tables.h */
 typedef struct pe_plan pe_plan;
@@ -130,6 +130,8 @@ typedef struct pe_resource {
     /** Own rows. The common rows (positions, dtype, numerics) are rows of their own here too. */
     const pe_param *params;
     size_t n_params;
+    /** In the JSON of a claim, null is a masked bias: -inf. */
+    bool null_is_masked;
     /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */
     const char *nested;
     /**

@@ -154,5 +154,6 @@ const pe_resource pe_alibi_slopes = {
     .source = PE_ALIBI_SOURCE,
     .params = params,
     .n_params = PE_LEN(params),
+    .null_is_masked = true,
     .plan = plan_slopes,
 };

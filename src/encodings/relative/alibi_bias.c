@@ -187,5 +187,6 @@ const pe_resource pe_alibi_bias = {
     .source = PE_ALIBI_SOURCE,
     .params = params,
     .n_params = PE_LEN(params),
+    .null_is_masked = true,
     .plan = plan_bias,
 };

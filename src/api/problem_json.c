@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* problem_json.c - application/problem+json, and the page that explains a code. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/problem_json.h"
+#include "api/json_write.h"
+
+/* "/problems/invalid-parameter" */
+static void put_type(pe_status status, pe_buffer *out)
+{
+    char type[64];
+    snprintf(type, sizeof type, "/problems/%s", pe_status_code_text(status));
+    pe_json_write_text(out, "type", type);
+}
+
+/* A fragment may hold the characters of a path and '?'; others, and bytes past ASCII, are percent
+ * encoded (RFC 3986 section 3.5). */
+static void put_pointer(const char *where, pe_buffer *out)
+{
+    pe_buffer fragment = {0};
+    pe_buffer_str(&fragment, "#/");
+    for (const unsigned char *c = (const unsigned char *)where; *c != '\0'; c++) {
+        const bool letter = (*c >= '0' && *c <= '9') || ((*c | 32) >= 'a' && (*c | 32) <= 'z');
+        if (letter || strchr("-._~!$&'()*+,;=:@/?", *c) != NULL)
+            pe_buffer_add(&fragment, c, 1);
+        else
+            pe_buffer_format(&fragment, "%%%02X", (unsigned)*c);
+    }
+    pe_json_write_text(out, "pointer", pe_buffer_text(&fragment));
+    out->failed |= fragment.failed;
+    pe_buffer_free(&fragment);
+}
+
+static const char *after_name(const char *detail, const char *name)
+{
+    const size_t bytes = strlen(name);
+    return bytes > 0 && strncmp(detail, name, bytes) == 0 && detail[bytes] == ' '
+               ? detail + bytes + 1
+               : NULL;
+}
+
+/* The detail of one parameter need not begin with its name or place, which stands beside it. */
+static const char *without_name(const pe_problem *problem)
+{
+    const char *slash = strrchr(problem->where, '/');
+    const char *rest = after_name(problem->detail, problem->where);
+    if (rest == NULL && slash != NULL)
+        rest = after_name(problem->detail, slash + 1);
+    return rest != NULL ? rest : problem->detail;
+}
+
+static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out)
+{
+    if (problem->where[0] == '\0')
+        return;
+    pe_json_write_name(out, "errors");
+    pe_buffer_str(out, "[{");
+    if (from_json)
+        put_pointer(problem->where, out);
+    else
+        pe_json_write_text(out, "parameter", problem->where);
+    pe_json_write_text(out, "detail", without_name(problem));
+    pe_buffer_str(out, "}]");
+}
+
+/* Counts that overflow everything else still fit the integers that JSON readers have. */
+static void write_count(pe_buffer *out, const char *name, uint64_t count)
+{
+    pe_json_write_name(out, name);
+    pe_buffer_format(out, "%llu", (unsigned long long)(count < INT64_MAX ? count : INT64_MAX));
+}
+
+void pe_problem_json(const pe_problem *problem, const char *instance, const char *request_id,
+                     bool from_json, pe_buffer *out)
+{
+    const pe_status status = problem->status;
+    pe_buffer_str(out, "{");
+    put_type(status, out);
+    pe_json_write_text(out, "title", pe_status_title(status));
+    pe_json_write_number(out, "status", pe_status_http(status));
+    pe_json_write_text(out, "code", pe_status_code_text(status));
+    pe_json_write_text(out, "detail", problem->detail);
+    pe_json_write_text(out, "instance", instance);
+    pe_json_write_text(out, "request_id", request_id);
+    put_errors(problem, from_json, out);
+    if (status == PE_TOO_MANY_ELEMENTS) {
+        write_count(out, "max_elements", problem->max_elements);
+        write_count(out, "requested_elements", problem->requested_elements);
+    }
+    pe_buffer_str(out, "}");
+}
+
+void pe_problem_json_page(pe_status status, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    put_type(status, out);
+    pe_json_write_text(out, "title", pe_status_title(status));
+    pe_json_write_number(out, "status", pe_status_http(status));
+    pe_json_write_text(out, "code", pe_status_code_text(status));
+    pe_json_write_text(out, "explanation", pe_status_about(status));
+    pe_buffer_str(out, "}");
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* read.c - the settings: defaults, then the file, then the environment, then flags. */
+#include "config/settings.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "config/setting_rows.h"
+
+#define PREFIX "POSENC_"
+
+/* ---- defaults ---- */
+
+static void set_defaults(pe_config *config)
+{
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        pe_problem why;
+        pe_status status = PE_OK;
+        if (row->kind == PE_SETTING_INT)
+            status = pe_setting_set_int(config, row, PE_LEVEL_DEFAULT, row->number, &why);
+        else if (row->kind == PE_SETTING_BOOL)
+            pe_setting_set_bool(config, row, PE_LEVEL_DEFAULT, row->number != 0);
+        else if (row->kind != PE_SETTING_LIST) /* a list starts empty */
+            status = pe_setting_set_text(config, row, PE_LEVEL_DEFAULT, row->text, &why);
+        assert(status == PE_OK);
+        (void)status;
+    }
+}
+
+/* ---- the file ---- */
+
+/* The value of --config or POSENC_CONFIG, the flag first; NULL when neither is given. */
+static const char *asked_file(const char *flag, char **environment)
+{
+    static const char name[] = PREFIX "CONFIG=";
+    for (; flag == NULL && environment != NULL && *environment != NULL; environment++)
+        if (strncmp(*environment, name, strlen(name)) == 0)
+            flag = *environment + strlen(name);
+    return flag;
+}
+
+static pe_status read_file(pe_config *config, const char *asked, pe_problem *why)
+{
+    static const char *const places[] = {"config/posenc.json", "/etc/posenc/posenc.json"};
+    bool found = false;
+    pe_status status = PE_OK;
+    if (asked != NULL)
+        return asked[0] == '\0' ? PE_OK : pe_config_read_file(config, asked, true, &found, why);
+    for (size_t p = 0; p < PE_LEN(places) && status == PE_OK && !found; p++)
+        status = pe_config_read_file(config, places[p], false, &found, why);
+    return status;
+}
+
+/* ---- the environment ---- */
+
+static bool is_variable_of(const pe_setting_row *row, const char *name, size_t bytes)
+{
+    if (strlen(row->name) != bytes)
+        return false;
+    for (size_t k = 0; k < bytes; k++)
+        if (name[k] != (char)toupper((unsigned char)row->name[k]))
+            return false;
+    return true;
+}
+
+/* The row whose variable is [name, name + bytes), without the prefix. */
+static const pe_setting_row *row_of_variable(const char *name, size_t bytes)
+{
+    for (size_t r = 0; r < PE_SETTINGS; r++)
+        if (is_variable_of(&pe_setting_rows[r], name, bytes))
+            return &pe_setting_rows[r];
+    return NULL;
+}
+
+/* Kubernetes tells a pod of every service in its namespace: of one called posenc in POSENC_PORT,
+ * POSENC_SERVICE_HOST, POSENC_PORT_8080_TCP and so on. */
+static bool is_service_link(const char *value)
+{
+    static const char *const schemes[] = {"tcp://", "udp://", "sctp://"};
+    for (size_t s = 0; s < PE_LEN(schemes); s++)
+        if (strncmp(value, schemes[s], strlen(schemes[s])) == 0)
+            return true;
+    return false;
+}
+
+static void warn_ignored(const char *variable, size_t bytes, const char *reason)
+{
+    char name[128] = "";
+    memcpy(name, variable, bytes < sizeof name ? bytes : sizeof name - 1);
+    pe_log(PE_LOG_WARN, "variable_ignored",
+           (pe_log_member[]){
+               {PE_LOG_TEXT, "name", .text = name}, {PE_LOG_TEXT, "reason", .text = reason}, {0}});
+}
+
+static pe_status read_environment(pe_config *config, char **environment, pe_problem *why)
+{
+    for (; environment != NULL && *environment != NULL; environment++) {
+        const char *variable = *environment;
+        const size_t bytes = strcspn(variable, "=");
+        if (strncmp(variable, PREFIX, strlen(PREFIX)) != 0 || variable[bytes] == '\0')
+            continue;
+        const char *name = variable + strlen(PREFIX), *value = variable + bytes + 1;
+        const size_t name_bytes = bytes - strlen(PREFIX);
+        if (name_bytes == strlen("CONFIG") && memcmp(name, "CONFIG", name_bytes) == 0)
+            continue;
+        const pe_setting_row *row = row_of_variable(name, name_bytes);
+        pe_status status = PE_OK;
+        if (row == NULL)
+            warn_ignored(variable, bytes, "no setting has this name");
+        else if (is_service_link(value))
+            warn_ignored(variable, bytes, "it holds a Kubernetes service link");
+        else
+            status = pe_setting_parse(config, row, PE_LEVEL_ENVIRONMENT, value, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
+/* ---- flags ---- */
+
+/* A flag in its parts: --name, --name=value or --name value. */
+struct flag {
+    char name[64];
+    const pe_setting_row *row; /* NULL: --config, or unknown */
+    bool config;               /* --config */
+    const char *value;         /* NULL when it has none */
+    int width;                 /* arguments it takes */
+};
+
+static bool is_truth(const char *text)
+{
+    return strcmp(text, "true") == 0 || strcmp(text, "false") == 0;
+}
+
+static struct flag split_flag(int n, char **arguments)
+{
+    struct flag flag = {.width = 1};
+    const char *argument = arguments[0];
+    if (strncmp(argument, "--", 2) != 0)
+        return flag;
+    const size_t bytes = strcspn(argument + 2, "=");
+    if (bytes >= sizeof flag.name)
+        return flag;
+    memcpy(flag.name, argument + 2, bytes);
+    flag.row = pe_setting_find(flag.name);
+    flag.config = strcmp(flag.name, "config") == 0;
+    if (argument[2 + bytes] == '=') {
+        flag.value = argument + 2 + bytes + 1;
+        return flag;
+    }
+    /* A truth may follow its flag, or not: `--access-log` alone is true. */
+    const bool truth = flag.row != NULL && flag.row->kind == PE_SETTING_BOOL;
+    if (n > 1 && (!truth || is_truth(arguments[1]))) {
+        flag.value = arguments[1];
+        flag.width = 2;
+    } else if (truth) {
+        flag.value = "true";
+    }
+    return flag;
+}
+
+int pe_config_flag_width(int n_arguments, char **arguments)
+{
+    const struct flag flag = split_flag(n_arguments, arguments);
+    return flag.row != NULL || flag.config ? flag.width : 0;
+}
+
+static pe_status refuse_argument(const char *argument, const struct flag *flag, pe_problem *why)
+{
+    if (strncmp(argument, "-", 1) != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", argument);
+    const pe_setting_row *near = pe_setting_nearest(flag->name);
+    pe_buffer hint = {0};
+    if (near != NULL) {
+        pe_buffer_str(&hint, ", did you mean ");
+        pe_setting_spell(near, PE_LEVEL_FLAG, &hint);
+        pe_buffer_str(&hint, "?");
+    }
+    const pe_status status = pe_fail(why, PE_INVALID_PARAMETER, flag->name, "unknown flag %.*s%s",
+                                     (int)strcspn(argument, "="), argument, pe_buffer_text(&hint));
+    pe_buffer_free(&hint);
+    return status;
+}
+
+/* Checks that every argument is a flag with its value, and finds the last --config. */
+static pe_status check_flags(int n, char **arguments, const char **config_file, pe_problem *why)
+{
+    for (int a = 0; a < n;) {
+        const struct flag flag = split_flag(n - a, arguments + a);
+        if (flag.row == NULL && !flag.config)
+            return refuse_argument(arguments[a], &flag, why);
+        if (flag.value == NULL)
+            return pe_fail(why, PE_INVALID_PARAMETER, flag.name, "--%s needs a value", flag.name);
+        if (flag.config)
+            *config_file = flag.value;
+        a += flag.width;
+    }
+    return PE_OK;
+}
+
+static pe_status read_flags(pe_config *config, int n, char **arguments, pe_problem *why)
+{
+    for (int a = 0; a < n;) {
+        const struct flag flag = split_flag(n - a, arguments + a);
+        pe_status status = PE_OK;
+        if (flag.row != NULL)
+            status = pe_setting_parse(config, flag.row, PE_LEVEL_FLAG, flag.value, why);
+        if (status != PE_OK)
+            return status;
+        a += flag.width;
+    }
+    return PE_OK;
+}
+
+/* ---- the interface ---- */
+
+pe_status pe_config_read(int n_arguments, char **arguments, char **environment, pe_config **out,
+                         pe_problem *why)
+{
+    pe_config *config = calloc(1, sizeof *config);
+    if (config == NULL)
+        return pe_fail_memory(why);
+    const char *file = NULL;
+    set_defaults(config);
+    pe_status status = check_flags(n_arguments, arguments, &file, why);
+    if (status == PE_OK)
+        status = read_file(config, asked_file(file, environment), why);
+    if (status == PE_OK)
+        status = read_environment(config, environment, why);
+    if (status == PE_OK)
+        status = read_flags(config, n_arguments, arguments, why);
+    if (status == PE_OK) {
+        *out = config;
+        config = NULL; /* it is the caller's now */
+    }
+    pe_config_free(config);
+    return status;
+}
+
+void pe_config_free(pe_config *config)
+{
+    if (config == NULL)
+        return;
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        const pe_setting_list *list = pe_setting_member(&config->settings, row);
+        for (size_t k = 0; row->kind == PE_SETTING_LIST && k < list->n; k++)
+            free(list->item[k]);
+    }
+    free(config->file);
+    free(config);
+}
+
+const pe_settings *pe_config_settings(const pe_config *config)
+{
+    return &config->settings;
+}

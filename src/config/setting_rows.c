@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* setting_rows.c - the settings as rows of a table, their names and what they want. */
+#include "config/setting_rows.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/nearest.h"
+
+/* The default goes where its kind keeps it. */
+#define DEFAULT_INT(value)     .number = (value)
+#define DEFAULT_BOOL(value)    .number = (value)
+#define DEFAULT_TEXT(value)    .text = (value)
+#define DEFAULT_ADDRESS(value) .text = (value)
+#define DEFAULT_CHOICE(value)  .text = (value)
+#define DEFAULT_LIST(value)    .text = (value)
+#define ROW(member, its_kind, fallback, low, high, its_unit, sentence)                             \
+    {.name = #member,                                                                              \
+     .kind = PE_SETTING_##its_kind,                                                                \
+     .at = offsetof(pe_settings, member),                                                          \
+     DEFAULT_##its_kind(fallback),                                                                 \
+     .min = (low),                                                                                 \
+     .max = (high),                                                                                \
+     .unit = (its_unit),                                                                           \
+     .help = (sentence)},
+
+const pe_setting_row pe_setting_rows[PE_SETTINGS] = {PE_SETTINGS_MAP(ROW)};
+
+/* ---- names ---- */
+
+/* What was typed, with underscores for dashes; cut where no setting's name is that long. */
+static void underscored(const char *name, char *out, size_t bytes)
+{
+    size_t n = 0;
+    for (; name[n] != '\0' && n + 1 < bytes; n++)
+        out[n] = name[n];
+    out[n] = '\0';
+    for (size_t k = 0; k < n; k++)
+        if (out[k] == '-')
+            out[k] = '_';
+}
+
+const pe_setting_row *pe_setting_find(const char *name)
+{
+    char wanted[64];
+    underscored(name, wanted, sizeof wanted);
+    for (size_t r = 0; r < PE_SETTINGS; r++)
+        if (strcmp(pe_setting_rows[r].name, wanted) == 0)
+            return &pe_setting_rows[r];
+    return NULL;
+}
+
+const pe_setting_row *pe_setting_nearest(const char *name)
+{
+    char wanted[64];
+    const char *names[PE_SETTINGS];
+    underscored(name, wanted, sizeof wanted);
+    for (size_t r = 0; r < PE_SETTINGS; r++)
+        names[r] = pe_setting_rows[r].name;
+    const char *nearest = pe_nearest_name(wanted, names, PE_SETTINGS);
+    return nearest == NULL ? NULL : pe_setting_find(nearest);
+}
+
+void pe_setting_spell(const pe_setting_row *row, pe_setting_level level, pe_buffer *out)
+{
+    if (level == PE_LEVEL_FLAG)
+        pe_buffer_str(out, "--");
+    if (level == PE_LEVEL_ENVIRONMENT)
+        pe_buffer_str(out, "POSENC_");
+    for (const char *c = row->name; *c != '\0'; c++) {
+        char spelled = *c;
+        if (level == PE_LEVEL_FLAG && spelled == '_')
+            spelled = '-';
+        if (level == PE_LEVEL_ENVIRONMENT)
+            spelled = (char)toupper((unsigned char)spelled);
+        pe_buffer_add(out, &spelled, 1);
+    }
+}
+
+size_t pe_setting_choice(const pe_setting_row *row, size_t k, const char **start)
+{
+    const char *word = row->unit;
+    for (; k > 0 && *word != '\0'; k--) {
+        word += strcspn(word, " ");
+        word += strspn(word, " ");
+    }
+    *start = word;
+    return strcspn(word, " ");
+}
+
+/* ---- what a row wants ---- */
+
+static void say_choices(const pe_setting_row *row, pe_buffer *out)
+{
+    const char *word, *after;
+    pe_buffer_str(out, "one of ");
+    for (size_t k = 0, n; (n = pe_setting_choice(row, k, &word)) > 0; k++) {
+        const bool last = pe_setting_choice(row, k + 1, &after) == 0;
+        pe_buffer_format(out, "%s%.*s", k == 0 ? "" : last ? " and " : ", ", (int)n, word);
+    }
+}
+
+static void say_wanted(const pe_setting_row *row, pe_buffer *out)
+{
+    switch (row->kind) {
+    case PE_SETTING_INT:
+        pe_buffer_format(out, "an integer from %" PRId64 " to %" PRId64, row->min, row->max);
+        break;
+    case PE_SETTING_BOOL:
+        pe_buffer_str(out, "true or false");
+        break;
+    case PE_SETTING_TEXT:
+        pe_buffer_format(out, "printable text of %" PRId64 " to %" PRId64 " bytes", row->min,
+                         row->max);
+        break;
+    case PE_SETTING_ADDRESS:
+        pe_buffer_str(out, "an IPv4 or IPv6 address");
+        break;
+    case PE_SETTING_CHOICE:
+        say_choices(row, out);
+        break;
+    case PE_SETTING_LIST:
+        pe_buffer_format(out, "a list of at most %" PRId64 " printable texts", row->max);
+        break;
+    }
+}
+
+pe_status pe_setting_refuse(const pe_config *config, const pe_setting_row *row,
+                            pe_setting_level level, const char *got, pe_problem *why)
+{
+    pe_buffer text = {0};
+    pe_setting_spell(row, level, &text);
+    if (level == PE_LEVEL_FILE)
+        pe_buffer_format(&text, " in %s", config->file);
+    pe_buffer_str(&text, " must be ");
+    say_wanted(row, &text);
+    pe_buffer_format(&text, ", got %.100s", got);
+    const pe_status status =
+        pe_fail(why, PE_INVALID_PARAMETER, row->name, "%s", pe_buffer_text(&text));
+    pe_buffer_free(&text);
+    return status;
+}
+
+pe_status pe_setting_refuse_text(const pe_config *config, const pe_setting_row *row,
+                                 pe_setting_level level, const char *got, pe_problem *why)
+{
+    pe_buffer quoted = {0};
+    pe_buffer_json_string(&quoted, got);
+    const pe_status status = pe_setting_refuse(config, row, level, pe_buffer_text(&quoted), why);
+    pe_buffer_free(&quoted);
+    return status;
+}
+
+void *pe_setting_place(pe_config *config, const pe_setting_row *row)
+{
+    return (char *)&config->settings + row->at;
+}
+
+const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row)
+{
+    return (const char *)settings + row->at;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* setting_rows.h - the settings as rows of a table, and how a row takes a value. Private to config/. */
+#ifndef PE_CONFIG_SETTING_ROWS_H
+#define PE_CONFIG_SETTING_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "config/settings.h"
+
+typedef enum pe_setting_kind {
+    PE_SETTING_INT,
+    PE_SETTING_BOOL,
+    PE_SETTING_TEXT,
+    PE_SETTING_ADDRESS,
+    PE_SETTING_CHOICE,
+    PE_SETTING_LIST
+} pe_setting_kind;
+
+typedef struct pe_setting_row {
+    const char *name; /* "max_body_bytes" */
+    pe_setting_kind kind;
+    size_t at; /* offset of its member in pe_settings */
+    int64_t number;
+    const char *text; /* the default: number of INT and BOOL, text of the others */
+    int64_t min, max;
+    const char *unit, *help;
+} pe_setting_row;
+
+/** Where a value came from; a later one wins. */
+typedef enum pe_setting_level {
+    PE_LEVEL_DEFAULT,
+    PE_LEVEL_FILE,
+    PE_LEVEL_ENVIRONMENT,
+    PE_LEVEL_FLAG
+} pe_setting_level;
+
+enum {
+#define PE_SETTING_INDEX(name, kind, fallback, min, max, unit, help) PE_SETTING_INDEX_##name,
+    PE_SETTINGS_MAP(PE_SETTING_INDEX)
+#undef PE_SETTING_INDEX
+        PE_SETTINGS /* how many there are */
+};
+
+extern const pe_setting_row pe_setting_rows[PE_SETTINGS];
+
+struct pe_config {
+    pe_settings settings;
+    pe_setting_level level[PE_SETTINGS]; /* of each row's value */
+    char *file;                          /* path of the file that was read, or NULL */
+};
+
+/** By file key; dashes stand for underscores. NULL when there is none. */
+const pe_setting_row *pe_setting_find(const char *name);
+/** The nearest row to a mistyped name, or NULL. */
+const pe_setting_row *pe_setting_nearest(const char *name);
+/** Its name as a level spells it: "--max-body-bytes", "POSENC_MAX_BODY_BYTES", "max_body_bytes". */
+void pe_setting_spell(const pe_setting_row *row, pe_setting_level level, pe_buffer *out);
+/** Choice k of a CHOICE row: its length, 0 past the last. */
+size_t pe_setting_choice(const pe_setting_row *row, size_t k, const char **start);
+
+/** The row's member, to be written or read as its kind says. */
+void *pe_setting_place(pe_config *config, const pe_setting_row *row);
+const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row);
+
+/** INVALID_PARAMETER: what the row wants, and what came instead. */
+pe_status pe_setting_refuse(const pe_config *config, const pe_setting_row *row,
+                            pe_setting_level level, const char *got, pe_problem *why);
+
+/** The same for text, which it quotes. */
+pe_status pe_setting_refuse_text(const pe_config *config, const pe_setting_row *row,
+                                 pe_setting_level level, const char *got, pe_problem *why);
+
+/* Each checks the value against the row and notes the level. The kind is the caller's business, but
+ * TEXT, ADDRESS and CHOICE share pe_setting_set_text. */
+pe_status pe_setting_set_int(pe_config *config, const pe_setting_row *row, pe_setting_level level,
+                             int64_t value, pe_problem *why) PE_MUST_CHECK;
+void pe_setting_set_bool(pe_config *config, const pe_setting_row *row, pe_setting_level level,
+                         bool value);
+pe_status pe_setting_set_text(pe_config *config, const pe_setting_row *row, pe_setting_level level,
+                              const char *value, pe_problem *why) PE_MUST_CHECK;
+/** A list of a lower level gives way to the first item (none: NULL); further ones are added. */
+pe_status pe_setting_add_item(pe_config *config, const pe_setting_row *row, pe_setting_level level,
+                              const char *item, size_t bytes, pe_problem *why) PE_MUST_CHECK;
+
+/** From the text of a variable or of a flag's value. */
+pe_status pe_setting_parse(pe_config *config, const pe_setting_row *row, pe_setting_level level,
+                           const char *text, pe_problem *why) PE_MUST_CHECK;
+
+/** Read the file at path over the defaults. `wanted`: it must exist; else *found tells. */
+pe_status pe_config_read_file(pe_config *config, const char *path, bool wanted, bool *found,
+                              pe_problem *why) PE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* wave_make.c - sets of frequencies, from formula to fixed point. */
+#include "exact/set.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 192 bits of fraction below 60 of whole turns, and what errors of the multiplications take. */
+#define MAKE_BITS 320
+
+size_t pe_wave_count(const pe_wave *wave)
+{
+    return wave->spec.n;
+}
+
+size_t pe_wave_bytes(const pe_wave *wave)
+{
+    const size_t each =
+        wave->spec.float32 ? sizeof *wave->inv : sizeof *wave->turns + 2 * sizeof *wave->step_hi;
+    const size_t offsets = wave->offset_rows * pe_kernels_padded(wave->live) * 6 * sizeof(double);
+    return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each + offsets;
+}
+
+void pe_wave_free(pe_wave *wave)
+{
+    if (wave == NULL)
+        return;
+    free(wave->turns);
+    free(wave->step_hi);
+    free(wave->step_lo);
+    free(wave->inv);
+    free(atomic_load(&wave->offsets[false]));
+    free(atomic_load(&wave->offsets[true]));
+    void *formula;
+    memcpy(&formula, &wave->spec.formula, sizeof formula); /* ours, const only for the callbacks */
+    free(formula);
+    free(wave);
+}
+
+pe_wave_paths pe_wave_paths_read(const pe_wave *wave)
+{
+    return (pe_wave_paths){
+        .kernel = atomic_load(&wave->paths[PE_PATH_KERNEL]),
+        .direct = atomic_load(&wave->paths[PE_PATH_DIRECT]),
+        .wide = atomic_load(&wave->paths[PE_PATH_FIXED128]),
+        .mpfr = atomic_load(&wave->paths[PE_PATH_MPFR]),
+        .exact = atomic_load(&wave->paths[PE_PATH_EXACT]),
+    };
+}
+
+static void eval_amplitude(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)index;
+    const pe_wave_spec *spec = context;
+    if (spec->amplitude != NULL)
+        spec->amplitude(spec->formula, out);
+    else
+        mpfr_set_ui(out, 1, MPFR_RNDN);
+}
+
+static void make_amplitude(pe_wave *wave)
+{
+    for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++)
+        wave->amplitude[dtype] = pe_exact_round(dtype, eval_amplitude, &wave->spec, 0);
+    pe_exact_pair(eval_amplitude, &wave->spec, 0, &wave->amplitude_hi, &wave->amplitude_lo);
+    wave->unit = wave->amplitude_hi == 1 && wave->amplitude_lo == 0;
+    if (wave->amplitude_hi == 0)
+        return;
+    mpfr_t amplitude;
+    mpfr_init2(amplitude, MAKE_BITS);
+    eval_amplitude(&wave->spec, 0, amplitude);
+    wave->amplitude_wide = pe_fixed128_from_mpfr(amplitude);
+    mpfr_clear(amplitude);
+}
+
+/* base^(-num/den) */
+static void eval_ratio(const pe_wave_spec *spec, mpfr_ptr out)
+{
+    mpfr_t exponent;
+    mpfr_init2(exponent, MAKE_BITS);
+    mpfr_set_d(exponent, -spec->num, MPFR_RNDN);
+    mpfr_div_d(exponent, exponent, spec->den, MPFR_RNDN);
+    spec->base(spec->formula, out);
+    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+/* An anchor serves 64 rows, fewer where rows are so long that few of them are asked for at once and
+ * offsets would not fit the second-level cache. */
+static size_t offset_rows_for(size_t n)
+{
+    return n <= 512 ? 32 : n <= 8192 ? 16384 / n : 2;
+}
+
+/* theta_i is a geometric sequence before scaling: one power, then a product each. */
+static void make_turns(pe_wave *wave)
+{
+    const pe_wave_spec *spec = &wave->spec;
+    mpfr_t ratio, power, turns, unit;
+    mpfr_inits2(MAKE_BITS, ratio, power, turns, unit, (mpfr_ptr)NULL);
+    mpfr_const_pi(unit, MPFR_RNDN); /* unit: position_scale / 2 pi */
+    mpfr_mul_2ui(unit, unit, 1, MPFR_RNDN);
+    mpfr_d_div(unit, spec->position_scale, unit, MPFR_RNDN);
+    mpfr_set_ui(ratio, 1, MPFR_RNDN);
+    if (spec->n > 1 && spec->num != 0)
+        eval_ratio(spec, ratio);
+    mpfr_set_ui(power, 1, MPFR_RNDN);
+    for (size_t i = 0; i < spec->n; i++) {
+        mpfr_set(turns, power, MPFR_RNDN);
+        if (spec->scale != NULL)
+            spec->scale(spec->formula, i, turns);
+        mpfr_mul(turns, turns, unit, MPFR_RNDN);
+        assert(mpfr_sgn(turns) >= 0);
+        if (!pe_phase_from_mpfr(turns, &wave->turns[i]))
+            wave->unfit = true;
+        if (!mpfr_zero_p(turns))
+            wave->live = i + 1;
+        wave->step_hi[i] = wave->turns[i].word[2];
+        wave->step_lo[i] = wave->turns[i].word[1];
+        mpfr_mul(power, power, ratio, MPFR_RNDN);
+    }
+    mpfr_clears(ratio, power, turns, unit, (mpfr_ptr)NULL);
+    if (wave->live != 0)
+        wave->offset_rows = offset_rows_for(wave->live);
+}
+
+static void eval_base(const void *context, size_t index, mpfr_ptr out)
+{
+    (void)index;
+    const pe_wave_spec *spec = context;
+    spec->base(spec->formula, out);
+}
+
+/* base^exponent rounded to float32; log_base has 128 bits, so the power is good to 2^-100. */
+static float power32(float base, float exponent, mpfr_srcptr log_base)
+{
+    mpfr_t power;
+    mpfr_init2(power, 128);
+    mpfr_mul_d(power, log_base, (double)exponent, MPFR_RNDN);
+    mpfr_exp(power, power, MPFR_RNDN);
+    const bool certain = mpfr_can_round(power, 100, MPFR_RNDN, MPFR_RNDN, 24) &&
+                         mpfr_get_exp(power) > -125 && mpfr_get_exp(power) < 128;
+    const float value = certain ? mpfr_get_flt(power, MPFR_RNDN) : pe_exact_powf(base, exponent);
+    mpfr_clear(power);
+    return value;
+}
+
+/* i * num / den rounded once to float32. */
+static float exponent32(const pe_wave_spec *spec, size_t i)
+{
+    if (i == 0 || spec->num == 0)
+        return 0;
+    mpfr_t product, quotient;
+    mpfr_init2(product, 128);
+    mpfr_init2(quotient, 24);
+    mpfr_set_d(product, spec->num, MPFR_RNDN);
+    mpfr_mul_ui(product, product, i, MPFR_RNDN); /* exact */
+    mpfr_div_d(quotient, product, spec->den, MPFR_RNDN);
+    const float exponent = mpfr_get_flt(quotient, MPFR_RNDN);
+    mpfr_clears(product, quotient, (mpfr_ptr)NULL);
+    return exponent;
+}
+
+static void make_inverse(pe_wave *wave)
+{
+    const pe_wave_spec *spec = &wave->spec;
+    const float base = (float)pe_exact_round(PE_FLOAT32, eval_base, spec, 0);
+    mpfr_t log_base;
+    mpfr_init2(log_base, 128);
+    mpfr_set_flt(log_base, base, MPFR_RNDN);
+    mpfr_log(log_base, log_base, MPFR_RNDN);
+    for (size_t i = 0; i < spec->n; i++) {
+        const float inv = 1.0F / power32(base, exponent32(spec, i), log_base);
+        wave->inv[i] = spec->scale32 != NULL ? spec->scale32(spec->formula, i, inv) : inv;
+    }
+    mpfr_clear(log_base);
+}
+
+static bool allocate(pe_wave *wave)
+{
+    const size_t n = wave->spec.n + 1; /* never zero */
+    if (wave->spec.float32)
+        wave->inv = calloc(n, sizeof *wave->inv);
+    else {
+        wave->turns = calloc(n, sizeof *wave->turns);
+        wave->step_hi = calloc(n, sizeof *wave->step_hi);
+        wave->step_lo = calloc(n, sizeof *wave->step_lo);
+    }
+    return wave->inv != NULL ||
+           (wave->turns != NULL && wave->step_hi != NULL && wave->step_lo != NULL);
+}
+
+pe_status pe_wave_make(const pe_wave_spec *spec, pe_wave **out, pe_problem *why)
+{
+    assert(spec->n <= PE_WAVE_MAX && spec->base != NULL);
+    pe_wave *wave = calloc(1, sizeof *wave);
+    if (wave == NULL)
+        return pe_fail_memory(why);
+    wave->spec = *spec;
+    void *formula = malloc(spec->formula_bytes + 1);
+    wave->spec.formula = formula;
+    if (formula == NULL || !allocate(wave)) {
+        pe_wave_free(wave);
+        return pe_fail_memory(why);
+    }
+    if (spec->formula_bytes != 0)
+        memcpy(formula, spec->formula, spec->formula_bytes);
+    make_amplitude(wave);
+    if (spec->float32)
+        make_inverse(wave);
+    else
+        make_turns(wave);
+    *out = wave;
+    return PE_OK;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* document_pages.c - the documents that stay the same while the server runs. */
+#include "http/pages/document_pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/problem_json.h"
+#include "api/model_json.h"
+#include "http/reply/coding.h"
+#include "http/pages/openapi_data.h"
+#include "http/pages/pages.h"
+#include "http/reply/etag.h"
+#include "http/reply/reply.h"
+
+/* A document as it goes out in one coding. */
+typedef struct form {
+    const char *data; /* NULL: the coding is not worth it */
+    size_t bytes;
+    char etag[PE_ETAG_BYTES];
+} form;
+
+typedef struct document {
+    const char *media_type;
+    form forms[PE_CODINGS]; /* all but IDENTITY are owned */
+} document;
+
+enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
+
+static const char *const paths[DOCUMENTS] = {
+    [INDEX] = "/",
+    [LISTING] = "/v1",
+    [MODELS] = "/v1/models",
+    [LEARNED] = "/v1/learned",
+    [OPENAPI_YAML] = "/openapi.yaml",
+    [OPENAPI_JSON] = "/openapi.json",
+};
+
+struct pe_documents {
+    document list[DOCUMENTS];
+    pe_buffer texts[DOCUMENTS]; /* of those that are written at the start */
+};
+
+static const char index_text[] =
+    "{\"name\":\"posenc\",\"description\":\"exact positional encodings\","
+    "\"resources\":\"/v1\",\"models\":\"/v1/models\",\"openapi\":\"/openapi.json\",\"version\":\"/"
+    "version\","
+    "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
+
+static void set_form(form *out, const char *data, size_t bytes)
+{
+    *out = (form){.data = data, .bytes = bytes};
+    pe_etag_make(data, bytes, out->etag);
+}
+
+/* The document in all codings. */
+static pe_status set(document *page, const char *media_type, const char *data, size_t bytes,
+                     pe_problem *why)
+{
+    page->media_type = media_type;
+    set_form(&page->forms[PE_CODING_IDENTITY], data, bytes);
+    for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++) {
+        pe_buffer coded = {0};
+        const pe_status status = pe_coding_apply(c, data, bytes, &coded, why);
+        if (status != PE_OK)
+            return status;
+        if (coded.data != NULL)
+            set_form(&page->forms[c], coded.data, coded.bytes);
+    }
+    return PE_OK;
+}
+
+/* Names are of plain letters. */
+static void list_learned(const pe_learned *learned, pe_buffer *out)
+{
+    size_t n;
+    const pe_learned_table *table = pe_learned_all(learned, &n);
+    pe_buffer_str(out, "{\"tables\":[");
+    for (size_t i = 0; i < n; i++)
+        pe_buffer_format(
+            out,
+            "%s{\"name\":\"%s\",\"path\":\"/v1/learned/%s\",\"rows\":%zu,\"width\":%zu,"
+            "\"dtype\":\"%s\",\"digest\":\"%s\"}",
+            i == 0 ? "" : ",", table[i].name, table[i].name, table[i].rows.shape.dim[0],
+            table[i].rows.shape.dim[1], pe_dtype_name(table[i].rows.dtype), table[i].digest);
+    pe_buffer_str(out, "]}\n");
+}
+
+/* The texts that depend on the settings, the tables and the catalogue. */
+static pe_status write_texts(const pe_settings *settings, const pe_learned *learned,
+                             pe_documents *documents, pe_problem *why)
+{
+    const pe_listing_bound bounds[] = {
+        {"max_elements", (double)settings->max_elements, "elements"},
+        {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
+        {"max_positions", (double)settings->max_positions, "positions"},
+        {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
+        {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},
+        {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
+        {"max_json_depth", (double)settings->max_json_depth, "levels"},
+    };
+    pe_buffer *texts = documents->texts;
+    pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
+    list_learned(learned, &texts[LEARNED]);
+    const pe_status status = pe_model_json_catalogue(&texts[MODELS], why);
+    if (status != PE_OK)
+        return status;
+    return texts[LISTING].failed || texts[LEARNED].failed || texts[MODELS].failed
+               ? pe_fail_memory(why)
+               : PE_OK;
+}
+
+static pe_status set_all(pe_documents *documents, pe_problem *why)
+{
+    const pe_buffer *texts = documents->texts;
+    const struct {
+        const char *media_type, *data;
+        size_t bytes;
+    } rows[DOCUMENTS] = {
+        [INDEX] = {"application/json", index_text, sizeof index_text - 1},
+        [LISTING] = {"application/json", texts[LISTING].data, texts[LISTING].bytes},
+        [MODELS] = {"application/json", texts[MODELS].data, texts[MODELS].bytes},
+        [LEARNED] = {"application/json", texts[LEARNED].data, texts[LEARNED].bytes},
+        [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
+        [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
+    };
+    pe_status status = PE_OK;
+    for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
+        status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
+    return status;
+}
+
+pe_status pe_documents_make(const pe_settings *settings, const pe_learned *learned,
+                            pe_documents **out, pe_problem *why)
+{
+    pe_documents *documents = calloc(1, sizeof *documents);
+    if (documents == NULL)
+        return pe_fail_memory(why);
+    pe_status status = write_texts(settings, learned, documents, why);
+    if (status == PE_OK)
+        status = set_all(documents, why);
+    if (status == PE_OK)
+        *out = documents;
+    else
+        pe_documents_free(documents);
+    return status;
+}
+
+void pe_documents_free(pe_documents *documents)
+{
+    if (documents == NULL)
+        return;
+    for (size_t d = 0; d < DOCUMENTS; d++) {
+        for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
+            free((char *)(uintptr_t)documents->list[d].forms[c].data);
+        pe_buffer_free(&documents->texts[d]);
+    }
+    free(documents);
+}
+
+static const document *find(const pe_documents *documents, const char *path)
+{
+    size_t d = 0;
+    while (strcmp(paths[d], path) != 0) /* the table of routes has no others */
+        d++;
+    return &documents->list[d];
+}
+
+/* no-cache: clients store it, but ask about it each time, since a new release may change it. */
+pe_outcome pe_page_document(pe_request *request, pe_problem *why)
+{
+    (void)why;
+    const document *page = find(request->service->documents, request->path);
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    pe_accepted_codings codings;
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
+    const pe_coding coding =
+        page->forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
+    const form *chosen = &page->forms[coding];
+    const pe_field fields[] = {
+        {"Content-Type", page->media_type},
+        {"Content-Encoding", pe_coding_name(coding)},
+        {"ETag", chosen->etag},
+        {"Vary", "Accept-Encoding"},
+        {"Cache-Control", "no-cache"},
+        {0},
+    };
+    if (tags != NULL && pe_etag_matches(tags, chosen->etag))
+        return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
+    return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
+}
+
+pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
+{
+    const char *code = request->path + strlen("/problems/");
+    const pe_status status = pe_status_by_code(code);
+    if (status == PE_OK) {
+        pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
+        return PE_FAILED;
+    }
+    pe_buffer content = {0};
+    pe_problem_json_page(status, &content);
+    return pe_reply_json(request, &content, "no-cache", why);
+}

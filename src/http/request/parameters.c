@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* parameters.c - where a request's parameters are: in its query, its body, or both. */
+#include "http/request/parameters.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const json_only = "application/json";
+static const char *const json_and_binary =
+    "application/json, application/x-npy, application/vnd.safetensors, application/octet-stream";
+
+/* The media type without parameters, lower case; "" when it does not fit. */
+static void media_type(const char *content_type, char *out, size_t room)
+{
+    size_t bytes = strcspn(content_type, "; \t");
+    if (bytes >= room)
+        bytes = 0;
+    for (size_t i = 0; i < bytes; i++)
+        out[i] =
+            (char)(content_type[i] | (content_type[i] >= 'A' && content_type[i] <= 'Z' ? 32 : 0));
+    out[bytes] = '\0';
+}
+
+/* One of the types that are read, as a constant, or NULL. */
+static const char *known_type(const pe_request *request, bool binary)
+{
+    static const char *const types[] = {"application/json", "application/x-npy",
+                                        "application/vnd.safetensors", "application/octet-stream"};
+    const char *header = request->header[PE_HEADER_CONTENT_TYPE];
+    size_t n = binary ? PE_LEN(types) : 1;
+    char given[64];
+    media_type(header != NULL ? header : "", given, sizeof given);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(given, types[i]) == 0)
+            return types[i];
+    return NULL;
+}
+
+/* The content coding, or where there is none the type, is not read. */
+static pe_status unsupported(const pe_request *request, bool binary, const char *coding,
+                             pe_problem *why)
+{
+    const char *accepts = binary ? json_and_binary : json_only;
+    const char *type = request->header[PE_HEADER_CONTENT_TYPE];
+    if (coding != NULL)
+        pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+                "a body must come without Content-Encoding, got %.100s", coding);
+    else
+        pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "Content-Type must be %s%s, got %.100s",
+                binary ? "one of " : "", accepts, type != NULL ? type : "none");
+    snprintf(why->allow, sizeof why->allow, "%s", accepts);
+    return PE_UNSUPPORTED_MEDIA_TYPE;
+}
+
+static pe_status check_type(const pe_request *request, bool binary, const char **type,
+                            pe_problem *why)
+{
+    const char *coding = request->header[PE_HEADER_CONTENT_ENCODING];
+    if (coding != NULL && strcasecmp(coding, "identity") != 0)
+        return unsupported(request, binary, coding, why);
+    *type = known_type(request, binary);
+    if (*type == NULL)
+        return unsupported(request, binary, NULL, why);
+    return PE_OK;
+}
+
+pe_status pe_parameters_json_only(const pe_request *request, pe_problem *why)
+{
+    const char *type;
+    return check_type(request, false, &type, why);
+}
+
+/* What the header says of a body that holds the parameters, or tensors beside those of the query. */
+static pe_status read_body(pe_request *request, bool binary, pe_request_parameters *out,
+                           pe_problem *why)
+{
+    const pe_status status = check_type(request, binary, &out->media_type, why);
+    if (status != PE_OK)
+        return status;
+    request->json_body = strcmp(out->media_type, json_only) == 0;
+    if (request->json_body && request->query_bytes > 0)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "parameters belong either in the JSON body or in the query, not in both");
+    out->body = &request->body;
+    out->shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
+    out->dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
+    return PE_OK;
+}
+
+pe_status pe_parameters_find(pe_request *request, bool binary, pe_request_parameters *out,
+                             pe_problem *why)
+{
+    *out = (pe_request_parameters){
+        .resource = request->resource,
+        .name = request->path_name,
+        .name_bytes = request->path_name_bytes,
+        .query = request->query,
+        .query_bytes = request->query_bytes,
+    };
+    return request->method == PE_METHOD_POST ? read_body(request, binary, out, why) : PE_OK;
+}

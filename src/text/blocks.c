@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* blocks.c - many numbers as text, by the best variant that the CPU can run or by the one chosen. */
+#include "text/blocks.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "text/number.h"
+
+extern const pe_blocks pe_blocks_baseline;
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+extern const pe_blocks pe_blocks_v3, pe_blocks_v4, pe_blocks_vbmi2;
+
+/* Row l: what a CPU of level l runs, each level including the ones below. */
+static const pe_blocks *const levels[][5] = {
+    {&pe_blocks_baseline},
+    {&pe_blocks_baseline, &pe_blocks_v3},
+    {&pe_blocks_baseline, &pe_blocks_v3, &pe_blocks_v4},
+    {&pe_blocks_baseline, &pe_blocks_v3, &pe_blocks_v4, &pe_blocks_vbmi2},
+};
+
+/* The part of x86-64-v3 used here that not every compiler's __builtin_cpu_supports knows. */
+static bool has_lzcnt(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & bit_LZCNT);
+}
+
+/* The builtin also asks whether the system saves the wide registers. */
+static size_t cpu_level(void)
+{
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") || !has_lzcnt())
+        return 0;
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
+        !__builtin_cpu_supports("avx512cd") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl"))
+        return 1;
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") ? 3 : 2;
+}
+#else
+static const pe_blocks *const levels[][2] = {{&pe_blocks_baseline}};
+
+static size_t cpu_level(void)
+{
+    return 0;
+}
+#endif
+
+static _Atomic(const pe_blocks *) chosen;
+
+const pe_blocks *pe_blocks_get(void)
+{
+    const pe_blocks *blocks = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (blocks == NULL) {
+        size_t level = cpu_level();
+        blocks = levels[level][level];
+        atomic_store_explicit(&chosen, blocks, memory_order_relaxed);
+    }
+    return blocks;
+}
+
+const pe_blocks *const *pe_blocks_all(void)
+{
+    return levels[cpu_level()];
+}
+
+bool pe_blocks_select(const char *name)
+{
+    const pe_blocks *found = NULL;
+    for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++)
+        if (strcmp(name, "auto") == 0 || strcmp(name, (*v)->name) == 0)
+            found = *v; /* auto: the last and best */
+    if (found != NULL)
+        atomic_store_explicit(&chosen, found, memory_order_relaxed);
+    return found != NULL;
+}
+
+size_t pe_blocks_print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
+{
+    const char *at = data;
+    char *const start = out;
+    const size_t step = pe_dtype_bytes(dtype);
+    if (n == 0)
+        return 0;
+    if (n == 1) /* many leave each other the room that stores of fixed size need */
+        return pe_number_print(dtype, pe_dtype_load(dtype, at), out);
+    if (dtype == PE_FLOAT32 || dtype == PE_FLOAT16 || dtype == PE_BFLOAT16)
+        return (size_t)(pe_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
+    if (dtype == PE_FLOAT64)
+        return (size_t)(pe_blocks_get()->print_doubles(data, n, separator, out) - start) - 1;
+    for (size_t i = 0; i < n; i++) {
+        out += pe_number_print(dtype, pe_dtype_load(dtype, at + i * step), out);
+        *out++ = separator;
+    }
+    return (size_t)(out - 1 - start);
+}
