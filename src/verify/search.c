@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verify.c - the claim, then single faults, then pairs of them. */
+/* search.c - the claim, then single faults, then pairs of them. */
 #include "verify/verify.h"
 
 #include <stdlib.h>
