@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* search.c - the claim, then single faults, then pairs of them. */
-#include "verify/verify.h"
-
-#include <stdlib.h>
 #include <string.h>
 
 #include "verify/faults.h"
 #include "verify/fit.h"
 #include "verify/measure.h"
-
-/* ---- life ---- */
-
-void pe_verify_claim_free(pe_claim *claim)
-{
-    pe_values_free(&claim->values);
-    for (size_t u = 0; u < claim->n_uploads; u++)
-        pe_array_free(&claim->uploads[u].array);
-    pe_array_free(&claim->inputs);
-    *claim = (pe_claim){0};
-}
-
-static void free_finding(pe_finding *finding)
-{
-    free(finding->rule);
-    free(finding->parameters);
-}
-
-void pe_verify_report_free(pe_report *report)
-{
-    for (size_t f = 0; f < report->n_findings; f++)
-        free_finding(&report->findings[f]);
-    free(report->parameters);
-    *report = (pe_report){0};
-}
 
 /* ---- findings ---- */
 
@@ -76,11 +48,11 @@ static void insert(pe_report *report, pe_finding *finding)
     while (at > 0 && is_better(finding, &report->findings[at - 1]))
         at--;
     if (at == PE_FINDINGS_MAX) {
-        free_finding(finding);
+        pe_verify_finding_free(finding);
         return;
     }
     if (report->n_findings == PE_FINDINGS_MAX)
-        free_finding(&report->findings[--report->n_findings]);
+        pe_verify_finding_free(&report->findings[--report->n_findings]);
     memmove(&report->findings[at + 1], &report->findings[at],
             (report->n_findings - at) * sizeof report->findings[0]);
     report->findings[at] = *finding;
@@ -103,7 +75,7 @@ static pe_status add_finding(search *s, pe_guess *guess, unsigned by, pe_problem
     finding.rule = strdup(pe_buffer_text(&guess->rule));
     finding.parameters = pe_guess_parameters(guess);
     if (finding.rule == NULL || finding.parameters == NULL) {
-        free_finding(&finding);
+        pe_verify_finding_free(&finding);
         return pe_fail_memory(why);
     }
     insert(s->report, &finding);

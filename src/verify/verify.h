@@ -111,10 +111,11 @@ typedef struct pe_report {
     char *parameters; /* owned: canonical JSON of the claim */
 } pe_report;
 
+void pe_verify_finding_free(pe_finding *finding);
 void pe_verify_report_free(pe_report *report);
 
 /**
- * Hold an upload against its claim; look for faults where it does not match.
+ * Hold an upload against its claim; look for faults where it does not match (search.c).
  *
  * Rule      An upload matches when a sound implementation may hold each of its elements. Let x be
  *           the claimed value, T the dtype, and W the next wider type (float64 of float32 and

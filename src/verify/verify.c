@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* verify.c - the life of claims and reports. */
+#include "verify/verify.h"
+
+#include <stdlib.h>
+
+void pe_verify_claim_free(pe_claim *claim)
+{
+    pe_values_free(&claim->values);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        pe_array_free(&claim->uploads[u].array);
+    pe_array_free(&claim->inputs);
+    *claim = (pe_claim){0};
+}
+
+void pe_verify_finding_free(pe_finding *finding)
+{
+    free(finding->rule);
+    free(finding->parameters);
+}
+
+void pe_verify_report_free(pe_report *report)
+{
+    for (size_t f = 0; f < report->n_findings; f++)
+        pe_verify_finding_free(&report->findings[f]);
+    free(report->parameters);
+    *report = (pe_report){0};
+}
