@@ -4,7 +4,6 @@
 
 #include "plan/real.h"
 
-
 void pe_json_write_item(pe_buffer *out)
 {
     const char last = out->bytes > 0 ? out->data[out->bytes - 1] : '[';

@@ -115,9 +115,11 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     double *cosines = expect->filled;
     /* an exchanged layout counts its columns the other way round; both counts are the same */
     double *sines = cosines + (expect->two_tensors ? rows * plan->tensors[0].unit : g->cos_n);
-    pe_status status = plan->fill(plan, 0, first, rows, cosines, why);
+    pe_region region = pe_plan_units(plan, 0, first, rows);
+    pe_status status = plan->fill(plan, &region, cosines, why);
+    region.tensor = 1;
     if (status == PE_OK && expect->two_tensors)
-        status = plan->fill(plan, 1, first, rows, sines, why);
+        status = plan->fill(plan, &region, sines, why);
     if (status != PE_OK)
         return status;
     expect->first_token = first;
@@ -290,8 +292,9 @@ static pe_status plain_run(pe_expect *expect, run at, double *out, pe_problem *w
         const size_t room = at.n < PE_PLAIN_ROW ? at.n : PE_PLAIN_ROW;
         const size_t units = skip == 0 && room > tensor->unit ? room / tensor->unit : 1;
         const size_t whole = units * tensor->unit - skip, some = whole < at.n ? whole : at.n;
-        const pe_status status = expect->plan.fill(
-            &expect->plan, at.tensor, at.first / tensor->unit, units, expect->filled, why);
+        const pe_region region =
+            pe_plan_units(&expect->plan, at.tensor, at.first / tensor->unit, units);
+        const pe_status status = expect->plan.fill(&expect->plan, &region, expect->filled, why);
         if (status != PE_OK)
             return status;
         for (size_t e = 0; e < some; e++) {
@@ -410,9 +413,11 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
 {
     const pe_geometry *g = &expect->geometry;
     const double *sines = row + (expect->two_tensors ? plan->tensors[0].unit : g->cos_n);
-    pe_status status = plan->fill(plan, 0, 0, 1, row, why);
+    pe_region region = pe_plan_units(plan, 0, 0, 1);
+    pe_status status = plan->fill(plan, &region, row, why);
+    region.tensor = 1;
     if (status == PE_OK && expect->two_tensors)
-        status = plan->fill(plan, 1, 0, 1, row + plan->tensors[0].unit, why);
+        status = plan->fill(plan, &region, row + plan->tensors[0].unit, why);
     if (status != PE_OK)
         return status;
     expect->frequency = calloc(g->pairs, sizeof *expect->frequency);

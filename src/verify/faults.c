@@ -317,7 +317,8 @@ static bool find_frequencies(const pe_guess *guess, size_t numerics, pe_array *o
     borrow_values(guess, numerics, &values);
     if (plan_frequencies(guess, &values, &plan, &why) == PE_OK &&
         pe_array_make(PE_FLOAT64, &plan.tensors[0].shape, out, &why) == PE_OK) {
-        found = plan.fill(&plan, 0, 0, plan.tensors[0].units, out->data, &why) == PE_OK;
+        const pe_region all = pe_plan_units(&plan, 0, 0, plan.tensors[0].units);
+        found = plan.fill(&plan, &all, out->data, &why) == PE_OK;
         if (!found)
             pe_array_free(out);
     }
