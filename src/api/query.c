@@ -64,10 +64,11 @@ pe_status pe_query_set_output(pe_query *query, size_t which, const char *text, p
  * nested object. */
 static size_t list_names(const pe_resource *resource, bool in_body, const char **names)
 {
+    const pe_param *param;
     size_t n = 0;
-    for (size_t i = 0; i < resource->n_params; i++)
-        if (in_body || resource->params[i].kind != PE_KIND_TENSOR)
-            names[n++] = resource->params[i].name;
+    for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
+        if (in_body || param->kind != PE_KIND_TENSOR)
+            names[n++] = param->name;
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
         names[n++] = pe_query_output_names[i];
     if (in_body && resource->nested != NULL)
@@ -90,7 +91,8 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
         if (strcmp(elsewhere[i].name, name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, where, "%s %s%s", elsewhere[i].before,
                            resource->path, elsewhere[i].after);
-    const char **names = calloc(resource->n_params + PE_OUTPUT_N + 1, sizeof *names);
+    const char **names =
+        calloc(pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1, sizeof *names);
     if (names == NULL)
         return pe_fail_memory(why);
     const char *near = pe_nearest_name(name, names, list_names(resource, in_body, names));
@@ -114,14 +116,14 @@ pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem
 pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why)
 {
     *out = (pe_query){.resource = resource};
-    return pe_values_make(resource->params, resource->n_params, &out->values, why);
+    return pe_values_make(resource->param_sets, &out->values, why);
 }
 
 /* Of the name in the path: resources whose path has one have a row for it. */
 static pe_value *name_value(const pe_query *query)
 {
     size_t i = 0;
-    while (query->values.params[i].kind != PE_KIND_NAME)
+    while (query->values.value[i].param->kind != PE_KIND_NAME)
         i++;
     return &query->values.value[i];
 }
@@ -162,7 +164,7 @@ pe_dtype pe_query_dtype(const pe_query *query)
 {
     const pe_values *values = &query->values;
     for (size_t i = 0; i < values->n; i++) {
-        const pe_param *param = &values->params[i];
+        const pe_param *param = values->value[i].param;
         if (param->kind != PE_KIND_CHOICE || strcmp(param->name, "dtype") != 0)
             continue;
         size_t choice =
@@ -179,7 +181,8 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
     char where[sizeof why->where];
     size_t bytes = strcspn(why->where, "/");
     for (size_t i = 0; i < query->values.n; i++) {
-        const char *name = query->values.params[i].name, *parent = query->values.value[i].parent;
+        const char *name = query->values.value[i].param->name,
+                   *parent = query->values.value[i].parent;
         if (parent == NULL || strlen(name) != bytes || memcmp(name, why->where, bytes) != 0)
             continue;
         int length = snprintf(where, sizeof where, "%s/%s", parent, why->where);

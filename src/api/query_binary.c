@@ -62,8 +62,8 @@ static size_t find_row(const pe_values *values, const char *name)
 {
     const bool first = name[0] == '\0' || strcmp(name, "data") == 0;
     for (size_t i = 0; i < values->n; i++)
-        if (values->params[i].kind == PE_KIND_TENSOR &&
-            (first || strcmp(values->params[i].name, name) == 0))
+        if (values->value[i].param->kind == PE_KIND_TENSOR &&
+            (first || strcmp(values->value[i].param->name, name) == 0))
             return i;
     return values->n;
 }
@@ -72,7 +72,7 @@ static size_t find_row(const pe_values *values, const char *name)
 static void default_dtype(pe_query *query, pe_dtype of_body)
 {
     for (size_t i = 0; i < query->values.n; i++) {
-        const pe_param *param = &query->values.params[i];
+        const pe_param *param = query->values.value[i].param;
         pe_value *value = &query->values.value[i];
         if (param->kind != PE_KIND_CHOICE || strcmp(param->name, "dtype") != 0 || value->present)
             continue;
@@ -93,7 +93,7 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
                    ? pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "%s takes no tensor in its body",
                              query->resource->path)
                    : pe_query_fail_unknown(query->resource, true, from->name, from->name, why);
-    const pe_param *param = &query->values.params[i];
+    const pe_param *param = query->values.value[i].param;
     pe_value *value = &query->values.value[i];
     if (value->given)
         return pe_query_fail_repeated(param->name, param->name, why);

@@ -238,8 +238,7 @@ void pe_parts_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary)
     for (size_t p = 0; p < PE_LEN(parts) && reader->status == PE_OK; p++) {
         const pe_resource *resource = parts[p].resource;
         pe_model_part *part = &model->parts[model->n_parts];
-        reader->status =
-            pe_values_make(resource->params, resource->n_params, &part->values, reader->why);
+        reader->status = pe_values_make(resource->param_sets, &part->values, reader->why);
         if (reader->status != PE_OK)
             return;
         part->resource = resource;

@@ -332,20 +332,12 @@ static void read_lengths(pe_rope_reading *r)
 /* ---- all of it against
  * each other --------------------------------------------------------------- */
 
+/* A copy whose values count as given where those of the model do. */
 static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
 {
-    pe_status status = pe_values_make(from->params, from->n, out, why);
-    for (size_t i = 0; i < from->n && status == PE_OK; i++) {
-        const pe_value *value = &from->value[i];
-        out->value[i] = *value;
-        if (value->list == NULL)
-            continue;
-        out->value[i].list = malloc(value->list_length * sizeof(double));
-        if (out->value[i].list == NULL)
-            status = pe_fail_memory(why);
-        else
-            memcpy(out->value[i].list, value->list, value->list_length * sizeof(double));
-    }
+    const pe_status status = pe_values_copy(from, out, why);
+    for (size_t i = 0; i < from->n && status == PE_OK; i++)
+        out->value[i].given = from->value[i].given;
     return status;
 }
 

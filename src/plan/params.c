@@ -8,12 +8,51 @@
 
 #include "text/number.h"
 
-pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out, pe_problem *why)
+/* ---- rows ---- */
+
+const pe_param *pe_params_at(const pe_param_set *const *sets, size_t i)
+{
+    for (size_t s = 0; s < PE_PARAM_SETS_MAX && sets[s] != NULL; i -= sets[s++]->n)
+        if (i < sets[s]->n)
+            return &sets[s]->rows[i];
+    return NULL;
+}
+
+size_t pe_params_count(const pe_param_set *const *sets)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < PE_PARAM_SETS_MAX && sets[s] != NULL; s++)
+        n += sets[s]->n;
+    return n;
+}
+
+const pe_param *pe_params_find(const pe_param_set *const *sets, const char *name)
+{
+    const pe_param *param;
+    for (size_t i = 0; (param = pe_params_at(sets, i)) != NULL; i++)
+        if (strcmp(param->name, name) == 0)
+            return param;
+    return NULL;
+}
+
+/* ---- values ---- */
+
+static pe_status make_values(size_t n, pe_values *out, pe_problem *why)
 {
     pe_value *value = calloc(n == 0 ? 1 : n, sizeof *value);
     if (value == NULL)
         return pe_fail_memory(why);
-    *out = (pe_values){params, n, value};
+    *out = (pe_values){n, value};
+    return PE_OK;
+}
+
+pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out, pe_problem *why)
+{
+    const pe_status status = make_values(pe_params_count(sets), out, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t i = 0; i < out->n; i++)
+        out->value[i].param = pe_params_at(sets, i);
     return PE_OK;
 }
 
@@ -68,7 +107,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
 {
     pe_values made = {0};
-    pe_status status = pe_values_make(from->params, from->n, &made, why);
+    pe_status status = make_values(from->n, &made, why);
     for (size_t i = 0; i < from->n && status == PE_OK; i++)
         status = copy_value(&from->value[i], &made.value[i], why);
     if (status == PE_OK)
@@ -81,7 +120,7 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
 pe_value *pe_values_find(const pe_values *values, const char *name)
 {
     for (size_t i = 0; i < values->n; i++)
-        if (strcmp(values->params[i].name, name) == 0)
+        if (strcmp(values->value[i].param->name, name) == 0)
             return &values->value[i];
     return NULL;
 }
@@ -142,7 +181,8 @@ uint64_t pe_values_plan_work(const pe_values *values)
     uint64_t work = 0;
     for (size_t p = 0; p < values->n; p++) {
         const pe_value *value = &values->value[p];
-        work += values->params[p].plan_work * (value->present ? (uint64_t)value->integer : longest);
+        work += values->value[p].param->plan_work *
+                (value->present ? (uint64_t)value->integer : longest);
     }
     return work;
 }
@@ -173,8 +213,9 @@ pe_array pe_values_take(pe_values *values, const char *name)
 
 /* ---- defaults ---- */
 
-static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem *why)
+static pe_status fill_default(pe_value *value, pe_problem *why)
 {
+    const pe_param *param = value->param;
     value->present = true;
     switch (param->kind) {
     case PE_KIND_INT:
@@ -207,7 +248,7 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
 pe_status pe_values_defaults(pe_values *values, pe_problem *why)
 {
     for (size_t i = 0; i < values->n; i++) {
-        const pe_param *param = &values->params[i];
+        const pe_param *param = values->value[i].param;
         if (values->value[i].present || param->kind == PE_KIND_NAME)
             continue;
         if (param->required)
@@ -215,7 +256,7 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
                            param->name, param->by_model ? ", or a model" : "", param->help);
         if (param->optional)
             continue;
-        const pe_status status = fill_default(param, &values->value[i], why);
+        const pe_status status = fill_default(&values->value[i], why);
         if (status != PE_OK)
             return status;
     }
@@ -242,24 +283,25 @@ static void print_list(const double *list, size_t n, pe_buffer *out)
 }
 
 /* A list of rows, with `between` between them. */
-static void print_rows(const pe_param *param, const pe_value *value, const char *between,
-                       pe_buffer *out)
+static void print_rows(const pe_value *value, const char *between, pe_buffer *out)
 {
-    for (size_t i = 0; i < value->list_length; i += param->list_row) {
+    const size_t row = value->param->list_row;
+    for (size_t i = 0; i < value->list_length; i += row) {
         pe_buffer_str(out, i == 0 ? "" : between);
-        print_list(value->list + i, param->list_row, out);
+        print_list(value->list + i, row, out);
     }
 }
 
-static void print_picks(const pe_param *param, const pe_value *value, const char *between,
-                        pe_buffer *out)
+static void print_picks(const pe_value *value, const char *between, pe_buffer *out)
 {
     for (size_t i = 0; i < value->n_picks; i++)
-        pe_buffer_format(out, "%s%s", i == 0 ? "" : between, param->choices[value->picks[i]]);
+        pe_buffer_format(out, "%s%s", i == 0 ? "" : between,
+                         value->param->choices[value->picks[i]]);
 }
 
-void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out)
+void pe_value_print(const pe_value *value, pe_buffer *out)
 {
+    const pe_param *param = value->param;
     switch (param->kind) {
     case PE_KIND_INT:
         pe_buffer_format(out, "%lld", (long long)value->integer);
@@ -275,7 +317,7 @@ void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out
         break;
     case PE_KIND_REAL_LIST:
         if (param->list_row != 0)
-            print_rows(param, value, ";", out);
+            print_rows(value, ";", out);
         else
             print_list(value->list, value->list_length, out);
         break;
@@ -283,7 +325,7 @@ void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out
         pe_token_runs_print(&value->runs, param->choices, out);
         break;
     case PE_KIND_CHOICES:
-        print_picks(param, value, ",", out);
+        print_picks(value, ",", out);
         break;
     case PE_KIND_POSITIONS:
         pe_positions_print(&value->positions, out);
@@ -314,8 +356,9 @@ static void print_nested(const pe_shape *shape, size_t axis, const double **next
     pe_buffer_str(out, "]");
 }
 
-static void print_json(const pe_param *param, const pe_value *value, pe_buffer *out)
+static void print_json(const pe_value *value, pe_buffer *out)
 {
+    const pe_param *param = value->param;
     const char *open = "", *close = "";
     if (param->kind == PE_KIND_POSITIONS && value->positions.shape.ndim > 2) {
         const double *next = value->positions.list;
@@ -324,13 +367,13 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
     }
     if (param->kind == PE_KIND_REAL_LIST && param->list_row != 0) {
         pe_buffer_str(out, "[[");
-        print_rows(param, value, "],[", out);
+        print_rows(value, "],[", out);
         pe_buffer_str(out, "]]");
         return;
     }
     if (param->kind == PE_KIND_CHOICES) {
         pe_buffer_str(out, "[\"");
-        print_picks(param, value, "\",\"", out);
+        print_picks(value, "\",\"", out);
         pe_buffer_str(out, "\"]");
         return;
     }
@@ -343,7 +386,7 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         close = "]";
     }
     pe_buffer_str(out, open);
-    pe_value_print(param, value, out);
+    pe_value_print(value, out);
     pe_buffer_str(out, close);
 }
 
@@ -353,14 +396,14 @@ static size_t next_by_name(const pe_values *values, const char *after, pe_param_
 {
     size_t best = values->n;
     for (size_t i = 0; i < values->n; i++) {
-        const char *name = values->params[i].name;
-        const pe_param_kind kind = values->params[i].kind;
+        const char *name = values->value[i].param->name;
+        const pe_param_kind kind = values->value[i].param->kind;
         if (!values->value[i].present || kind == PE_KIND_TENSOR || kind == PE_KIND_TEXT ||
             kind == without)
             continue;
         if (after != NULL && strcmp(name, after) <= 0)
             continue;
-        if (best == values->n || strcmp(name, values->params[best].name) < 0)
+        if (best == values->n || strcmp(name, values->value[best].param->name) < 0)
             best = i;
     }
     return best;
@@ -370,9 +413,9 @@ void pe_values_query(const pe_values *values, pe_buffer *out)
 {
     const char *after = NULL;
     for (size_t i; (i = next_by_name(values, after, PE_KIND_NAME)) < values->n;
-         after = values->params[i].name) {
-        pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->params[i].name);
-        pe_value_print(&values->params[i], &values->value[i], out);
+         after = values->value[i].param->name) {
+        pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->value[i].param->name);
+        pe_value_print(&values->value[i], out);
     }
 }
 
@@ -381,9 +424,9 @@ void pe_values_json(const pe_values *values, pe_buffer *out)
     const char *after = NULL;
     pe_buffer_str(out, "{");
     for (size_t i; (i = next_by_name(values, after, PE_KIND_TENSOR)) < values->n;
-         after = values->params[i].name) {
-        pe_buffer_format(out, "%s\"%s\":", after == NULL ? "" : ",", values->params[i].name);
-        print_json(&values->params[i], &values->value[i], out);
+         after = values->value[i].param->name) {
+        pe_buffer_format(out, "%s\"%s\":", after == NULL ? "" : ",", values->value[i].param->name);
+        print_json(&values->value[i], out);
     }
     pe_buffer_str(out, "}");
 }

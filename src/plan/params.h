@@ -55,6 +55,24 @@ typedef struct pe_param {
     const char *example;        /* text of a typical value */
 } pe_param;
 
+/** Rows that belong together, in the order in which they are listed. */
+typedef struct pe_param_set {
+    const pe_param *rows;
+    size_t n;
+} pe_param_set;
+
+/** The set of all rows of an array. */
+#define PE_PARAMS(array) (&(const pe_param_set){(array), PE_LEN(array)})
+
+/** Most sets of a resource. */
+#define PE_PARAM_SETS_MAX 12
+
+/** Row i of the sets (NULL-terminated, at most PE_PARAM_SETS_MAX), counted through all of them;
+ * NULL past the last. */
+const pe_param *pe_params_at(const pe_param_set *const *sets, size_t i);
+size_t pe_params_count(const pe_param_set *const *sets);
+const pe_param *pe_params_find(const pe_param_set *const *sets, const char *name);
+
 /** Most choices of a CHOICES row. */
 #define PE_PICKS_MAX 32
 
@@ -67,6 +85,7 @@ typedef struct pe_param {
 /** The value of one parameter. `present` after parsing: given by the client or filled from the
  * row. */
 typedef struct pe_value {
+    const pe_param *param;
     bool present, given;
     int64_t integer;
     double real;
@@ -85,14 +104,13 @@ typedef struct pe_value {
     const char *parent;
 } pe_value;
 
-/** Values of a resource's rows, parallel to them. */
+/** A value for each row of a resource, in the order of rows. */
 typedef struct pe_values {
-    const pe_param *params;
     size_t n;
     pe_value *value; /* n, owned */
 } pe_values;
 
-pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out,
+pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_values_free(pe_values *values);
 
@@ -135,7 +153,7 @@ void pe_values_query(const pe_values *values, pe_buffer *out);
 void pe_values_json(const pe_values *values, pe_buffer *out);
 
 /** One value as it stands in a query; tensors and texts are left out. */
-void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out);
+void pe_value_print(const pe_value *value, pe_buffer *out);
 
 /** Shortest text of a real as the canonical form writes it: integers below 2^53 without
  * exponent. */

@@ -21,7 +21,7 @@ static void choose(pe_values *values, const char *name, const char *text)
     pe_value *value = pe_values_find(values, name);
     if (value == NULL)
         return;
-    const char *const *choices = values->params[value - values->value].choices;
+    const char *const *choices = value->param->choices;
     for (size_t c = 0; choices[c] != NULL; c++)
         if (strcmp(choices[c], text) == 0) {
             value->choice = c;

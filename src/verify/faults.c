@@ -15,7 +15,7 @@ static pe_value *value_of(pe_guess *guess, const char *name, const pe_param **ro
     pe_value *value = pe_values_find(&guess->values, name);
     if (value == NULL)
         return NULL;
-    *row = &guess->values.params[value - guess->values.value];
+    *row = value->param;
     return value->present ? value : NULL;
 }
 
@@ -103,8 +103,7 @@ static bool amend(pe_values *values, const pe_problem *why)
     pe_value *value = pe_values_find(values, name);
     if (value == NULL)
         return false;
-    if (why->status == PE_INVALID_PARAMETER && value->present &&
-        values->params[value - values->value].optional) {
+    if (why->status == PE_INVALID_PARAMETER && value->present && value->param->optional) {
         value->present = value->given = false;
         return true;
     }
@@ -291,14 +290,15 @@ static bool frequencies(const pe_guess *guess, size_t numerics, pe_array *out)
     pe_values values;
     pe_plan plan = {0};
     bool made = false;
-    if (pe_values_make(pe_rope_frequencies.params, pe_rope_frequencies.n_params, &values, &why) !=
-        PE_OK)
+    if (pe_values_make(pe_rope_frequencies.param_sets, &values, &why) != PE_OK)
         return false;
     for (size_t i = 0; i < values.n; i++) {
-        const pe_value *from = pe_values_find(&guess->values, values.params[i].name);
+        const pe_value *from = pe_values_find(&guess->values, values.value[i].param->name);
         if (from == NULL)
             continue;
+        const pe_param *row = values.value[i].param;
         values.value[i] = *from; /* borrowed: lists are taken out below */
+        values.value[i].param = row;
         values.value[i].given = false;
     }
     pe_values_find(&values, "dtype")->choice = PE_FLOAT64;
@@ -504,13 +504,13 @@ static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
     const pe_value *is = pe_values_find(&guess->values, name);
     const size_t i = (size_t)(is - guess->values.value);
     pe_buffer_format(out, "%s was ", name);
-    pe_value_print(&guess->values.params[i], is, out);
+    pe_value_print(is, out);
     if (!before->values.value[i].present) {
         pe_buffer_str(out, ", which was not claimed");
         return;
     }
     pe_buffer_str(out, ", not ");
-    pe_value_print(&guess->values.params[i], &before->values.value[i], out);
+    pe_value_print(&before->values.value[i], out);
 }
 
 static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)

@@ -116,13 +116,13 @@ static bool same_twist(const pe_distortion *a, const pe_distortion *b)
 }
 
 /* Faults change no positions: their map says what happened to those. */
-static bool same_value(const pe_param *param, const pe_value *a, const pe_value *b)
+static bool same_value(const pe_value *a, const pe_value *b)
 {
     pe_buffer x = {0}, y = {0};
-    if (a->present != b->present || !a->present || param->kind == PE_KIND_POSITIONS)
+    if (a->present != b->present || !a->present || a->param->kind == PE_KIND_POSITIONS)
         return a->present == b->present;
-    pe_value_print(param, a, &x);
-    pe_value_print(param, b, &y);
+    pe_value_print(a, &x);
+    pe_value_print(b, &y);
     const bool same = strcmp(pe_buffer_text(&x), pe_buffer_text(&y)) == 0;
     pe_buffer_free(&x);
     pe_buffer_free(&y);
@@ -134,7 +134,7 @@ bool pe_guess_same(const pe_guess *a, const pe_guess *b)
     if (!same_twist(&a->distortion, &b->distortion))
         return false;
     for (size_t i = 0; i < a->values.n; i++)
-        if (!same_value(&a->values.params[i], &a->values.value[i], &b->values.value[i]))
+        if (!same_value(&a->values.value[i], &b->values.value[i]))
             return false;
     return true;
 }

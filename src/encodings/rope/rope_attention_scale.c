@@ -94,8 +94,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status;
 }
 
-static const pe_param params[] = {
-    PE_PARAM_POSITIONS,
+static const pe_param own[] = {
     {.name = "beta",
      .kind = PE_KIND_REAL,
      .min = 0,
@@ -118,9 +117,7 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Added to each position: 1 for Llama 4, which counts from 1 here.",
      .example = "0"},
-    PE_PARAM_MODEL_ALONE("ministral-3-3b-reasoning"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+    PE_PARAM_MODEL("ministral-3-3b-reasoning"),
 };
 
 /**
@@ -147,7 +144,6 @@ const pe_resource pe_rope_attention_scale = {
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
               "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_params_positions, PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan,
 };

@@ -58,17 +58,13 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status;
 }
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
+static const pe_param own[] = {
     {.name = "offsets",
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:4096",
      .unit = "tokens",
      .help = "Distances between tokens: a:b, a:b:step, a number, or a list.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -87,8 +83,9 @@ const pe_resource pe_rope_decay = {
     .summary = "The mean cosine at a distance: how attention to a like token falls.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),
+                   &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -2,15 +2,9 @@
 /* rope_frequencies.c - the frequencies of a rotary embedding, scaled and compared. */
 #include "encodings/rope/rope_spectrum.h"
 #include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
-
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
-};
 
 #define ROWS                                                                                       \
     {"inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},                                       \
@@ -81,8 +75,9 @@ const pe_resource pe_rope_frequencies = {
     .formula = "theta_i = rope_theta^(-2i/rotary_dim), scaled as rope_type says; "
                "wavelength_i = 2 pi / theta_i; stretch_i = unscaled theta_i / theta_i",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

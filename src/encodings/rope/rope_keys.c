@@ -87,7 +87,7 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
 static double number_of(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_values_find(values, name);
-    const pe_param *param = &values->params[value - values->value];
+    const pe_param *param = value->param;
     if (param->kind == PE_KIND_BOOL)
         return value->truth ? 1 : 0;
     return param->kind == PE_KIND_INT ? (double)value->integer : value->real;

@@ -283,7 +283,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
         .help = "Padding " where " the sequence; its positions are 0.", .example = "0"             \
     }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "token_runs",
      .kind = PE_KIND_TOKEN_RUNS,
      .required = true,
@@ -322,9 +322,7 @@ static const pe_param params[] = {
      .example = "2"},
     PADDING_ROW("left_padding", "before"),
     PADDING_ROW("right_padding", "after"),
-    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+    PE_PARAM_MODEL("qwen2.5-vl-7b"),
 };
 
 /**
@@ -356,7 +354,6 @@ const pe_resource pe_rope_mrope_positions = {
     .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
               "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "
               "src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_relative_dtype_params, &pe_params_exact},
     .plan = plan,
 };

@@ -16,20 +16,13 @@ static const pe_rope_type product = {.name = "linear", .base = product_base};
 static const char *const method_names[] = {"ntk", "dynamic", "linear", NULL};
 static const pe_rope_type *const methods[] = {&pe_rope_ntk, &pe_rope_dynamic, &product};
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_PARAM_MODEL,
-    PE_ROPE_PARAM_THETA,
-    {PE_ROPE_PARAM_FACTOR, .required = true},
+static const pe_param method_params[] = {
+    PE_ROPE_FACTOR_ROW(true, NULL),
     {.name = "method",
      .kind = PE_KIND_CHOICE,
      .choices = method_names,
      .help = "ntk: b*s^(d/(d-2)); dynamic: s grows with seq_len; linear: b*s.",
      .example = "ntk"},
-    PE_ROPE_PARAM_MAX_POSITIONS,
-    PE_ROPE_PARAM_SEQ_LEN,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 static const pe_spectrum_row tensors[] = {
@@ -119,8 +112,8 @@ const pe_resource pe_rope_scaled_base = {
     .formula = "scaled_base = b * s^(d/(d-2)); dynamic: s = factor*seq_len/max_position_embeddings "
                "- (factor - 1); linear: b * s",
     .source = "NTK-aware scaled RoPE: bloc97, 2023; dynamic: emozilla, 2023",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_theta_params,
+                   PE_PARAMS(method_params), &pe_rope_length_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

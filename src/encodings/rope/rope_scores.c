@@ -237,15 +237,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         .example = "0:8"                                                                           \
     }
 
-static const pe_param params[] = {
+static const pe_param vectors_params[] = {
     TENSOR_ROW("q", "Queries"),
     TENSOR_ROW("k", "Keys"),
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
+};
+
+static const pe_param positions_params[] = {
     POSITIONS_ROW("query_positions", "0:m"),
     POSITIONS_ROW("key_positions", "0:n"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -265,8 +264,9 @@ const pe_resource pe_rope_scores = {
     .summary = "Attention logits of rotated queries and keys, unscaled.",
     .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

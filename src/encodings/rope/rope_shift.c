@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_shift.c - cached keys moved to other positions without their originals. */
 #include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
 static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
@@ -39,7 +40,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status;
 }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "keys",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -55,11 +56,6 @@ static const pe_param params[] = {
      .help = "How far to move: one integer, or one for each token; with mrope_section also on each "
              "axis, [axes, 1] or [axes, n].",
      .example = "-256"},
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SEQ_AXIS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -76,8 +72,9 @@ const pe_resource pe_rope_shift = {
     .summary = "Moves cached keys to other positions by rotating them further.",
     .formula = "R_(m+delta) k = R_delta (R_m k)",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, &pe_rope_seq_axis_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

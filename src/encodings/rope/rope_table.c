@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_table.c - cosines and sines of rotary angles, in the shapes that engines keep. */
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
@@ -230,9 +231,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status;
 }
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
+static const pe_param own[] = {
     {.name = "cache_layout",
      .kind = PE_KIND_CHOICE,
      .choices = layout_names,
@@ -246,8 +245,6 @@ static const pe_param params[] = {
      .help = "Positions: a:b, a:b:step, a number, or a list; with mrope_section also one of these "
              "for each axis, [axes, n], with semicolons between them.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
 };
 
 /**
@@ -267,8 +264,9 @@ const pe_resource pe_rope_table = {
     .summary = "Cosines and sines of rotary angles, the attention factor included.",
     .formula = "cos(pos, i) = A cos(pos theta_i), sin(pos, i) = A sin(pos theta_i)",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),
+                   &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -5,6 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const pe_param seq_axis_params[] = {
+    {.name = "seq_axis",
+     .kind = PE_KIND_INT,
+     .min = -PE_MAX_DIMS,
+     .max = PE_MAX_DIMS - 1,
+     .fallback = -2,
+     .help = "The axis of tokens; negative counts from the end.",
+     .example = "-2"},
+};
+const pe_param_set pe_rope_seq_axis_params = {seq_axis_params, PE_LEN(seq_axis_params)};
+
+static const pe_param vectors_params[] = {
+    PE_ROPE_TENSOR_ROW("vectors", "Vectors to rotate"),
+    PE_ROPE_TENSOR_ROW("q", "Queries to rotate"),
+    PE_ROPE_TENSOR_ROW("k", "Keys to rotate"),
+};
+const pe_param_set pe_rope_vectors_params = {vectors_params, PE_LEN(vectors_params)};
+
 /* The arrays that are the answer as they stand. */
 typedef struct turned {
     pe_array array[2];

@@ -5,22 +5,15 @@
 
 #include "encodings/rope/rope_turn.h"
 
-#define PE_ROPE_PARAM_SEQ_AXIS                                                                     \
-    {                                                                                              \
-        .name = "seq_axis", .kind = PE_KIND_INT, .min = -PE_MAX_DIMS, .max = PE_MAX_DIMS - 1,      \
-        .fallback = -2, .help = "The axis of tokens; negative counts from the end.",               \
-        .example = "-2"                                                                            \
-    }
+extern const pe_param_set pe_rope_seq_axis_params;
+extern const pe_param_set pe_rope_vectors_params; /* what is rotated: vectors, or q and k */
 
+/** A row: a tensor that may be rotated. */
 #define PE_ROPE_TENSOR_ROW(label, what)                                                            \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
         .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
     }
-/** What is rotated: vectors, or q and k. */
-#define PE_ROPE_PARAM_TENSORS                                                                      \
-    PE_ROPE_TENSOR_ROW("vectors", "Vectors to rotate"),                                            \
-        PE_ROPE_TENSOR_ROW("q", "Queries to rotate"), PE_ROPE_TENSOR_ROW("k", "Keys to rotate")
 
 /**
  * Either vectors, or q and/or k, with as many tokens each; head_dim is filled in from them.

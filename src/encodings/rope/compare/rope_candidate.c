@@ -11,7 +11,9 @@
 
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
+    const pe_param *row = to->param;
     *to = *from;
+    to->param = row;
     if (from->list == NULL)
         return PE_OK;
     to->list = malloc(from->list_length * sizeof *to->list);
@@ -34,8 +36,8 @@ static pe_status copy_values(const pe_values *from, const pe_rope_type *type, pe
                              pe_problem *why)
 {
     for (size_t i = 0; i < from->n; i++) {
-        pe_value *value = pe_values_find(to, from->params[i].name);
-        if (value == NULL || !from->value[i].present || !is_wanted(&from->params[i], type))
+        pe_value *value = pe_values_find(to, from->value[i].param->name);
+        if (value == NULL || !from->value[i].present || !is_wanted(from->value[i].param, type))
             continue;
         const pe_status status = copy_value(&from->value[i], value, why);
         if (status != PE_OK)
@@ -86,8 +88,7 @@ pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *ty
                                  pe_rope_candidate *out, pe_problem *why)
 {
     pe_rope_candidate made = {.type = type};
-    pe_status status =
-        pe_values_make(pe_rope_frequencies.params, pe_rope_frequencies.n_params, &made.values, why);
+    pe_status status = pe_values_make(pe_rope_frequencies.param_sets, &made.values, why);
     if (status == PE_OK)
         status = copy_values(values, type, &made.values, why);
     if (status == PE_OK)

@@ -20,7 +20,7 @@ static const char *const type_names[] = {
     "default",   "linear",    "ntk",       "dynamic",      "yarn",     "longrope", "llama3",
     "ntk_alpha", "ntk_fixed", "ntk_mixed", "ntk_by_parts", "part_ntk", NULL};
 
-static const pe_param params[] = {
+static const pe_param head_dim_params[] = {
     {.name = "head_dim",
      .kind = PE_KIND_INT,
      .required = true,
@@ -31,7 +31,9 @@ static const pe_param params[] = {
      .unit = "channels",
      .help = "Channels of a head.",
      .example = "128"},
-    PE_ROPE_SHAPE_PARAMS,
+};
+
+static const pe_param own[] = {
     {.name = "max_position_embeddings",
      .kind = PE_KIND_INT,
      .required = true,
@@ -50,8 +52,7 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Context length that is wanted: at least max_position_embeddings.",
      .example = "16384"},
-    {PE_ROPE_PARAM_FACTOR, .optional = true,
-     .fallback_text = "target_length / max_position_embeddings"},
+    PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
     {.name = "rope_types",
      .kind = PE_KIND_CHOICES,
      .choices = type_names,
@@ -59,9 +60,6 @@ static const pe_param params[] = {
      .fallback_text = "every type whose keys are given or have a default",
      .help = "Types to compare, in the order of the answer's first axis.",
      .example = "default,linear,ntk,yarn"},
-    PE_ROPE_KEY_PARAMS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* ----
@@ -446,8 +444,8 @@ const pe_resource pe_rope_compare = {
                "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
                "that never turned while training",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(head_dim_params), &pe_params_model, &pe_rope_shape_params,
+                   PE_PARAMS(own), &pe_rope_key_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -88,12 +88,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return turn(&grid, values, tables, limits, out, why);
 }
 
-static const pe_param params[] = {
-    PE_ROPE_PARAM_TENSORS,
-    {PE_GRID_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
-    PE_GRID_PARAMS,
-    PE_ROPE_PARAM_SEQ_AXIS,
+static const pe_param head_dim_params[] = {
+    PE_ROPE_GRID_HEAD_DIM(false, "the last axis"),
+    PE_PARAM_MODEL("qwen2.5-vl-7b"),
+};
+
+static const pe_param own[] = {
     {.name = "pairing",
      .kind = PE_KIND_CHOICE,
      .optional = true,
@@ -122,7 +122,7 @@ const pe_resource pe_rope_grid_rotate = {
     .formula = "a' = a cos(angle) - b sin(angle), b' = b cos(angle) + a sin(angle), angles as of "
                "rope/grid",
     .source = PE_GRID_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_vectors_params, PE_PARAMS(head_dim_params), &pe_rope_grid_params,
+                   &pe_params_output_exact, &pe_rope_seq_axis_params, PE_PARAMS(own)},
     .plan = plan,
 };

@@ -251,10 +251,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return set_state(state, values, tables, why);
 }
 
-static const pe_param params[] = {
-    {PE_GRID_HEAD_DIM, .required = true, .by_model = true},
-    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
-    PE_GRID_PARAMS,
+static const pe_param own[] = {
+    PE_ROPE_GRID_HEAD_DIM(true, NULL),
+    PE_PARAM_MODEL("qwen2.5-vl-7b"),
 };
 
 /**
@@ -274,7 +273,6 @@ const pe_resource pe_rope_grid = {
     .summary = "Rotary angles of the patches of an image, by row and column.",
     .formula = "angle(k, p) = (row or column of patch k) theta_j; cos and sin of it",
     .source = PE_GRID_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_rope_grid_params, &pe_params_output_exact},
     .plan = plan,
 };

@@ -9,6 +9,27 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
+static const pe_param xpos_params[] = {
+    {.name = "scale_base",
+     .kind = PE_KIND_REAL,
+     .min = 1,
+     .max = 1e6,
+     .fallback = 512,
+     .unit = "tokens",
+     .help = "Tokens over which a scale falls by its zeta.",
+     .example = "512"},
+    {.name = "center",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1 - PE_POSITION_LIMIT,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback_text = "half the number of positions",
+     .unit = "tokens",
+     .help = "Position whose scale is 1.",
+     .example = "0"},
+};
+const pe_param_set pe_rope_xpos_params = {xpos_params, PE_LEN(xpos_params)};
+
 /* ---- what the
  * resources share ------------------------------------------------------------------- */
 
@@ -107,14 +128,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
     }
 
-static const pe_param params[] = {
+static const pe_param vectors_params[] = {
     TENSOR_ROW("q", "Queries, multiplied by the scale"),
     TENSOR_ROW("k", "Keys, divided by the scale"),
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SCALE_BASE,
-    PE_ROPE_PARAM_CENTER,
-    PE_ROPE_PARAM_SEQ_AXIS,
+};
+
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
@@ -124,8 +143,6 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "A position for each token, [n], or [batch, n] with the batch along axis 0.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -149,8 +166,10 @@ const pe_resource pe_rope_xpos = {
     .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
                "1.4)^((p - center) / scale_base)",
     .source = PE_ROPE_XPOS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, &pe_rope_xpos_params, &pe_rope_seq_axis_params,
+                   PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -133,11 +133,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status;
 }
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SCALE_BASE,
-    PE_ROPE_PARAM_CENTER,
+static const pe_param own[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .integers_only = true,
@@ -145,8 +141,6 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Positions: a:b, a:b:step, a number, or a list; integers.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -169,8 +163,9 @@ const pe_resource pe_rope_xpos_table = {
     .formula = "cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i), scale(p, i) = ((2i/d + "
                "0.4) / 1.4)^((p - center) / scale_base)",
     .source = PE_ROPE_XPOS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_rope_xpos_params, PE_PARAMS(own), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };
