@@ -3,6 +3,8 @@
 #include "plan/params.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,6 +211,20 @@ pe_array pe_values_take(pe_values *values, const char *name)
     const pe_array taken = *tensor;
     *tensor = (pe_array){0};
     return taken;
+}
+
+pe_status pe_values_invalid(const pe_values *values, const char *name, pe_problem *why,
+                            const char *format, ...)
+{
+    char where[sizeof why->where], detail[sizeof why->detail];
+    const pe_value *value = pe_values_find(values, name);
+    const bool nested = value != NULL && value->parent != NULL;
+    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(detail, sizeof detail, format, list);
+    va_end(list);
+    return pe_fail(why, PE_INVALID_PARAMETER, where, "%s", detail);
 }
 
 /* ---- defaults ---- */

@@ -140,6 +140,10 @@ void pe_values_set_real(pe_values *values, const char *name, double real);
  * stay where they are, in a body that is there for this request alone. */
 pe_array pe_values_take(pe_values *values, const char *name);
 
+/** INVALID_PARAMETER at the value named so: "rope_parameters/factor" where the client put it. */
+pe_status pe_values_invalid(const pe_values *values, const char *name, pe_problem *why,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent,
  * names excepted: paths bring them. */
 pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;

@@ -335,7 +335,7 @@ static void check_rope(tally *sums, const pe_rope_type *type)
     pe_rope rope = {0};
     pe_shared_wave shared = {0};
     pe_problem why;
-    if (e.status != PE_OK || pe_rope_params_read(&e.ask.values, &rope, &why) != PE_OK) {
+    if (e.status != PE_OK || pe_rope_read(&e.ask.values, &rope, &why) != PE_OK) {
         sums->refused++; /* parameters that do not go together */
     } else {
         const size_t variant = choose_variant();

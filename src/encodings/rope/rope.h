@@ -110,7 +110,7 @@ typedef struct pe_rope {
  * partial_rotary_factor, seq_len: part of the canonical form) and read them. head_dim is present.
  * Errors  INVALID_PARAMETER, MISSING_PARAMETER (a key the type needs).
  */
-pe_status pe_rope_params_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
 
 /** A formula of `type` with no keys yet and room for n_list numbers; all pairs turn. NULL when
@@ -122,11 +122,6 @@ static inline bool pe_rope_has(const pe_rope_formula *formula, pe_rope_key key)
 {
     return (formula->given >> key & 1) != 0;
 }
-
-/** pe_fail about a value, whose place is "rope_parameters/factor" when the client put it there. */
-pe_status pe_rope_params_fail(const pe_values *values, pe_status status, const char *name,
-                              pe_problem *why, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
 
 /** What multiplies sines and cosines. */
 typedef enum pe_rope_amplitude {

@@ -50,7 +50,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
     status = plan_decay(&rope, values, tables, limits, out, why);

@@ -46,7 +46,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));

@@ -50,8 +50,8 @@ static pe_status check_given(const pe_values *values, const pe_rope_type *type, 
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
         const char *name = key_names[k];
         if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
-            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, name, why,
-                                       "%s is not read by rope_type %s", name, type->name);
+            return pe_values_invalid(values, name, why, "%s is not read by rope_type %s", name,
+                                     type->name);
         if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(k)) != 0)
             return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name,
                            name);
@@ -110,8 +110,8 @@ static pe_status check_list(const pe_values *values, const char *name, size_t pa
     const size_t n = pe_values_find(values, name)->list_length;
     if (n == pairs)
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, name, why,
-                               "%s must have rotary_dim/2 = %zu numbers, got %zu", name, pairs, n);
+    return pe_values_invalid(values, name, why, "%s must have rotary_dim/2 = %zu numbers, got %zu",
+                             name, pairs, n);
 }
 
 static void set_divisors(const pe_values *values, bool beyond, size_t pairs,

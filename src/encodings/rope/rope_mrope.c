@@ -98,8 +98,8 @@ static pe_status check_absent(const pe_values *values, pe_problem *why)
     static const char *const others[] = {"mrope_layout", "mrope_interleaved"};
     for (size_t i = 0; i < PE_LEN(others); i++)
         if (pe_values_present(values, others[i]))
-            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, others[i], why,
-                                       "%s goes with mrope_section, which is absent", others[i]);
+            return pe_values_invalid(values, others[i], why,
+                                     "%s goes with mrope_section, which is absent", others[i]);
     return PE_OK;
 }
 
@@ -111,10 +111,9 @@ static pe_status settle_layout(pe_values *values, size_t *out, pe_problem *why)
     if (!layout->present)
         layout->choice = flag->present && flag->truth ? INTERLEAVED : SECTIONS;
     if (flag->present && flag->truth != (layout->choice == INTERLEAVED))
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "mrope_interleaved", why,
-                                   "mrope_interleaved must be %s with mrope_layout %s",
-                                   flag->truth ? "false" : "true",
-                                   pe_rope_mrope_layouts[layout->choice]);
+        return pe_values_invalid(
+            values, "mrope_interleaved", why, "mrope_interleaved must be %s with mrope_layout %s",
+            flag->truth ? "false" : "true", pe_rope_mrope_layouts[layout->choice]);
     flag->truth = layout->choice == INTERLEAVED;
     flag->present = layout->present = true;
     *out = layout->choice;
@@ -133,9 +132,9 @@ static pe_status read_sections(const pe_values *values, size_t pairs, sections *
     }
     if (sum == pairs)
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
-                               "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu", pairs,
-                               sum);
+    return pe_values_invalid(values, "mrope_section", why,
+                             "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu", pairs,
+                             sum);
 }
 
 static pe_status check_sections(const pe_values *values, size_t choice, const sections *s,
@@ -144,21 +143,21 @@ static pe_status check_sections(const pe_values *values, size_t choice, const se
     const mrope_layout *layout = &layouts[choice];
     const char *name = pe_rope_mrope_layouts[choice];
     if (s->n < layout->least || s->n > layout->most)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "mrope_section", why,
+        return pe_values_invalid(
+            values, "mrope_section", why,
             "mrope_section must have %zu to %zu sections with mrope_layout %s, got "
             "%zu",
             layout->least, layout->most, name, s->n);
     const size_t first = s->of[layout->same[0]], second = s->of[layout->same[1]];
     if (first != second)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "mrope_section", why,
+        return pe_values_invalid(
+            values, "mrope_section", why,
             "the sections of height and width must be equal with mrope_layout %s, "
             "got %zu and %zu",
             name, first, second);
     if (layout->filled < s->n && s->of[layout->filled] == 0)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
-                                   "the first section must not be 0 with mrope_layout %s", name);
+        return pe_values_invalid(values, "mrope_section", why,
+                                 "the first section must not be 0 with mrope_layout %s", name);
     return PE_OK;
 }
 

@@ -4,23 +4,7 @@
 #include "encodings/rope/rope_mrope.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-pe_status pe_rope_params_fail(const pe_values *values, pe_status status, const char *name,
-                              pe_problem *why, const char *format, ...)
-{
-    char where[sizeof why->where], detail[sizeof why->detail];
-    const pe_value *value = pe_values_find(values, name);
-    const bool nested = value != NULL && value->parent != NULL;
-    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
-    va_list list;
-    va_start(list, format);
-    vsnprintf(detail, sizeof detail, format, list);
-    va_end(list);
-    return pe_fail(why, status, where, "%s", detail);
-}
 
 /* ---- dimensions ---- */
 
@@ -34,11 +18,11 @@ static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_probl
         return PE_OK;
     }
     if (!pe_values_given(values, "partial_rotary_factor"))
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
-                                   "head_dim must be even where all of it rotates, got %lld",
-                                   (long long)head_dim);
-    return pe_rope_params_fail(
-        values, PE_INVALID_PARAMETER, "partial_rotary_factor", why,
+        return pe_values_invalid(values, "head_dim", why,
+                                 "head_dim must be even where all of it rotates, got %lld",
+                                 (long long)head_dim);
+    return pe_values_invalid(
+        values, "partial_rotary_factor", why,
         "int(head_dim * partial_rotary_factor) must be even and at least 2, got "
         "%lld",
         (long long)dim);
@@ -48,12 +32,12 @@ static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_proble
 {
     const int64_t dim = pe_values_int(values, "rotary_dim");
     if (dim % 2 != 0)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                                   "rotary_dim must be even, got %lld", (long long)dim);
+        return pe_values_invalid(values, "rotary_dim", why, "rotary_dim must be even, got %lld",
+                                 (long long)dim);
     if (dim > head_dim)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                                   "rotary_dim must be at most head_dim, %lld, got %lld",
-                                   (long long)head_dim, (long long)dim);
+        return pe_values_invalid(values, "rotary_dim", why,
+                                 "rotary_dim must be at most head_dim, %lld, got %lld",
+                                 (long long)head_dim, (long long)dim);
     if (!pe_values_present(values, "partial_rotary_factor")) {
         pe_values_set_real(values, "partial_rotary_factor", (double)dim / (double)head_dim);
         return PE_OK;
@@ -61,8 +45,8 @@ static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_proble
     /* a share that came from rotary_dim / head_dim is fine though its product may fall short */
     const double share = pe_values_real(values, "partial_rotary_factor");
     if ((int64_t)((double)head_dim * share) != dim && share != (double)dim / (double)head_dim)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "rotary_dim", why,
+        return pe_values_invalid(
+            values, "rotary_dim", why,
             "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld where "
             "both are given, got %lld",
             (long long)((double)head_dim * share), (long long)dim);
@@ -74,16 +58,16 @@ static pe_status check_whole_head(pe_values *values, const pe_rope_type *type, i
                                   pe_problem *why)
 {
     if (head_dim % 2 != 0)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
-                                   "head_dim must be even with rope_type %s, got %lld", type->name,
-                                   (long long)head_dim);
+        return pe_values_invalid(values, "head_dim", why,
+                                 "head_dim must be even with rope_type %s, got %lld", type->name,
+                                 (long long)head_dim);
     if (!pe_values_present(values, "rotary_dim"))
         pe_values_set_int(values, "rotary_dim", head_dim);
     if (pe_values_int(values, "rotary_dim") != head_dim)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                                   "rotary_dim must be head_dim, %lld, with rope_type %s, got %lld",
-                                   (long long)head_dim, type->name,
-                                   (long long)pe_values_int(values, "rotary_dim"));
+        return pe_values_invalid(values, "rotary_dim", why,
+                                 "rotary_dim must be head_dim, %lld, with rope_type %s, got %lld",
+                                 (long long)head_dim, type->name,
+                                 (long long)pe_values_int(values, "rotary_dim"));
     if (!pe_values_present(values, "partial_rotary_factor"))
         pe_values_set_real(values, "partial_rotary_factor", 1);
     return PE_OK;
@@ -117,9 +101,9 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
     rope->rotary_dim = (size_t)pe_values_int(values, "rotary_dim");
     rope->pairs = rope->rotary_dim / 2;
     if (rope->rotary_dim < type->min_dim)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rope_type", why,
-                                   "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
-                                   type->min_dim, type->min_dim_is);
+        return pe_values_invalid(values, "rope_type", why,
+                                 "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
+                                 type->min_dim, type->min_dim_is);
     return PE_OK;
 }
 
@@ -131,10 +115,10 @@ static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_
 {
     const pe_rope_formula *formula = rope->formula;
     if (rope->float32 && formula->type->exact_only)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "numerics", why,
-                                   "numerics must be exact with rope_type %s, which no reference "
-                                   "computes in float32",
-                                   formula->type->name);
+        return pe_values_invalid(values, "numerics", why,
+                                 "numerics must be exact with rope_type %s, which no reference "
+                                 "computes in float32",
+                                 formula->type->name);
     if (!rope->float32 || formula->type->base == NULL)
         return PE_OK;
     mpfr_t base;
@@ -144,9 +128,8 @@ static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_
     mpfr_clear(base);
     if (isfinite(base32))
         return PE_OK;
-    return pe_rope_params_fail(
-        values, PE_INVALID_PARAMETER, "numerics", why,
-        "the scaled base overflows float32, so numerics=float32 has no value");
+    return pe_values_invalid(values, "numerics", why,
+                             "the scaled base overflows float32, so numerics=float32 has no value");
 }
 
 static pe_status read_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
@@ -164,7 +147,7 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
     return status != PE_OK ? status : check_float32(values, rope, why);
 }
 
-pe_status pe_rope_params_read(pe_values *values, pe_rope *out, pe_problem *why)
+pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why)
 {
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
     pe_rope rope = {.pairing = (pe_pairing)pe_values_choice(values, "pairing"),

@@ -13,7 +13,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     size_t tokens;
     pe_status status = pe_rope_turned_check(values, &tokens, why);
     if (status == PE_OK)
-        status = pe_rope_params_read(values, &rope, why);
+        status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
     const pe_positions *positions = pe_rope_turned_positions(values, tokens);

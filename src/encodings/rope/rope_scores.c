@@ -187,7 +187,7 @@ static void free_state(void *of)
 static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
     state->tables = tables;
-    pe_status status = pe_rope_params_read(values, &state->rope, why);
+    pe_status status = pe_rope_read(values, &state->rope, why);
     if (status == PE_OK)
         status = pe_rope_wave(&state->rope, tables, PE_ROPE_SQUARED, &state->wave, why);
     if (status == PE_OK)

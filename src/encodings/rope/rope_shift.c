@@ -31,7 +31,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status = pe_rope_head_dim(values, "keys", why);
     if (status == PE_OK)
-        status = pe_rope_params_read(values, &rope, why);
+        status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
     pe_rope_mrope_warn(&rope, out);

@@ -71,7 +71,7 @@ static pe_status read(const pe_rope_lengths *lengths, pe_tables *tables, pe_rope
     set_type(out->type, lengths, &out->values);
     pe_status status = pe_values_defaults(&out->values, why);
     if (status == PE_OK)
-        status = pe_rope_params_read(&out->values, &out->rope, why);
+        status = pe_rope_read(&out->values, &out->rope, why);
     if (status == PE_OK)
         status = pe_rope_wave(&out->rope, tables, PE_ROPE_PLAIN, &out->wave, why);
     if (status != PE_OK)

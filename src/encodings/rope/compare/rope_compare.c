@@ -226,9 +226,9 @@ static pe_status derive_target(pe_values *values, double trained, pe_problem *wh
                        "is to be");
     const double target = floor_product(trained, pe_values_real(values, "factor"));
     if (target > PE_ROPE_LENGTH_MAX)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "factor", why,
-            "max_position_embeddings * factor must be at most 1e12, got %.17g", target);
+        return pe_values_invalid(values, "factor", why,
+                                 "max_position_embeddings * factor must be at most 1e12, got %.17g",
+                                 target);
     pe_values_set_int(values, "target_length", (int64_t)target);
     return PE_OK;
 }
@@ -238,8 +238,8 @@ static pe_status derive_factor(pe_values *values, double trained, double target,
     if (pe_values_present(values, "factor"))
         return PE_OK;
     if (target / trained > PE_ROPE_FACTOR_MAX)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "target_length", why,
+        return pe_values_invalid(
+            values, "target_length", why,
             "target_length must be at most 1e6 times max_position_embeddings, got "
             "%.17g and %.17g",
             target, trained);
@@ -257,8 +257,8 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
         return status;
     const double target = (double)pe_values_int(values, "target_length");
     if (target < trained)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "target_length", why,
+        return pe_values_invalid(
+            values, "target_length", why,
             "target_length must be at least max_position_embeddings, %.17g, got "
             "%.17g",
             trained, target);
@@ -312,8 +312,8 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
                            PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
         if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, pe_rope_key_name(k)))
-            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, pe_rope_key_name(k), why,
-                                       "%s is read by none of the rope_types", pe_rope_key_name(k));
+            return pe_values_invalid(values, pe_rope_key_name(k), why,
+                                     "%s is read by none of the rope_types", pe_rope_key_name(k));
     for (size_t d = 0; d < PE_LEN(llama3_defaults); d++)
         if ((reads & PE_ROPE_BIT(PE_ROPE_LOW_FREQ_FACTOR)) != 0 &&
             !pe_values_present(values, llama3_defaults[d].name))

@@ -77,9 +77,9 @@ static pe_status llama3_check(const pe_values *values, pe_rope_formula *formula,
     const double high = formula->key[PE_ROPE_HIGH_FREQ_FACTOR];
     if (high >= low)
         return PE_OK;
-    return pe_rope_params_fail(
-        values, PE_INVALID_PARAMETER, "high_freq_factor", why,
-        "high_freq_factor must be at least low_freq_factor, %.17g, got %.17g", low, high);
+    return pe_values_invalid(values, "high_freq_factor", why,
+                             "high_freq_factor must be at least low_freq_factor, %.17g, got %.17g",
+                             low, high);
 }
 
 /* Wavelengths between which frequencies are blended. */
@@ -118,9 +118,9 @@ static pe_status by_parts_check(const pe_values *values, pe_rope_formula *formul
 {
     if (formula->key[PE_ROPE_BETA_FAST] >= formula->key[PE_ROPE_BETA_SLOW])
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
-                               "beta_fast must be at least beta_slow, %.17g, got %.17g",
-                               formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
+    return pe_values_invalid(values, "beta_fast", why,
+                             "beta_fast must be at least beta_slow, %.17g, got %.17g",
+                             formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
 }
 
 /**

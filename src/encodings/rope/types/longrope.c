@@ -64,10 +64,9 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
                        "rope_type longrope needs max_position_embeddings, factor or "
                        "attention_factor for its attention factor");
     if (formula->key[PE_ROPE_ORIGINAL] < 2)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "original_max_position_embeddings",
-                                   why,
-                                   "original_max_position_embeddings must be at least 2 where the "
-                                   "attention factor divides by its logarithm, got 1");
+        return pe_values_invalid(values, "original_max_position_embeddings", why,
+                                 "original_max_position_embeddings must be at least 2 where the "
+                                 "attention factor divides by its logarithm, got 1");
     return PE_OK;
 }
 

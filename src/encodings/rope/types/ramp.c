@@ -68,7 +68,7 @@ pe_status pe_rope_ramp_check(const pe_values *values, const pe_rope_formula *for
 {
     if (formula->theta > 1)
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rope_theta", why,
-                               "rope_theta must be above 1 with rope_type %s, got %.17g",
-                               formula->type->name, formula->theta);
+    return pe_values_invalid(values, "rope_theta", why,
+                             "rope_theta must be above 1 with rope_type %s, got %.17g",
+                             formula->type->name, formula->theta);
 }

@@ -107,13 +107,12 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     /* swapped by a client they are a mistake; verify asks what that mistake gives */
     if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
         (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
-                                   "beta_fast must be at least beta_slow, %.17g, got %.17g",
-                                   formula->key[PE_ROPE_BETA_SLOW],
-                                   formula->key[PE_ROPE_BETA_FAST]);
+        return pe_values_invalid(values, "beta_fast", why,
+                                 "beta_fast must be at least beta_slow, %.17g, got %.17g",
+                                 formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
     if (pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) && pe_rope_has(formula, PE_ROPE_ATTN_FACTOR))
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "attn_factor", why,
+        return pe_values_invalid(
+            values, "attn_factor", why,
             "attn_factor multiplies the factor that attention_factor replaces: "
             "give one of them");
     mpfr_inits2(256, low, high, (mpfr_ptr)0);

@@ -47,8 +47,8 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
     if (rope->axes != NULL)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "mrope_section", why,
+        return pe_values_invalid(
+            values, "mrope_section", why,
             "mrope_section does not go with xPos, whose tokens have one position");
     if (positions->fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
@@ -108,7 +108,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status =
         pe_rope_turned_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     if (status == PE_OK)
-        status = pe_rope_params_read(values, &rope, why);
+        status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
     const pe_positions *positions = pe_rope_turned_positions(values, tokens);
