@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "models/rope_reading.h"
 
 /* More keys than any dictionary has. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "models/model.h"
 
 /* ----

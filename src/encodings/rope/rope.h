@@ -115,8 +115,8 @@ void pe_rope_free(pe_rope *rope);
 
 /** A formula of `type` with no keys yet and room for n_list numbers; all pairs turn. NULL when
  * memory ran out. */
-pe_rope_formula *pe_rope_waves_formula(const pe_rope_type *type, double theta, size_t dim,
-                                       size_t n_list, size_t *bytes);
+pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
+                                      size_t n_list, size_t *bytes);
 
 static inline bool pe_rope_has(const pe_rope_formula *formula, pe_rope_key key)
 {
@@ -134,10 +134,10 @@ typedef enum pe_rope_amplitude {
 /** The frequency set of a rotation, and that of its unscaled frequencies (type default). */
 pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
                        pe_shared_wave *out, pe_problem *why) PE_MUST_CHECK;
-pe_status pe_rope_waves_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
-                                 pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
+                                pe_problem *why) PE_MUST_CHECK;
 
 /** A, correctly rounded to float64. */
-double pe_rope_waves_attention_factor(const pe_rope *rope);
+double pe_rope_wave_attention_factor(const pe_rope *rope);
 
 #endif

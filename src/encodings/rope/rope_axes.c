@@ -17,12 +17,12 @@ pe_rope_axes *pe_rope_axes_make(size_t n, size_t pairs, const unsigned char *axi
     axes->own = true;
     for (size_t p = 0; p < pairs; p++) {
         const uint32_t from = at != NULL ? at[p] : (uint32_t)p;
-        pe_axis_run *last = axes->n_runs != 0 ? &axes->run[axes->n_runs - 1] : NULL;
+        pe_rope_axis_run *last = axes->n_runs != 0 ? &axes->run[axes->n_runs - 1] : NULL;
         axes->own &= from == p;
         if (last != NULL && last->axis == axis[p] && last->at + last->count == from)
             last->count++;
         else
-            axes->run[axes->n_runs++] = (pe_axis_run){axis[p], from, (uint32_t)p, 1};
+            axes->run[axes->n_runs++] = (pe_rope_axis_run){axis[p], from, (uint32_t)p, 1};
     }
     return axes;
 }
@@ -65,7 +65,7 @@ typedef struct mixer {
     uint32_t *source; /* [most]: the dense row of each */
 } mixer;
 
-static void copy_run(const mixer *m, const pe_axis_run *run, const char *from, ptrdiff_t at,
+static void copy_run(const mixer *m, const pe_rope_axis_run *run, const char *from, ptrdiff_t at,
                      char *row)
 {
     const size_t item = m->item, stride = (size_t)m->layout->stride;
@@ -86,7 +86,7 @@ static void place(const mixer *m, size_t axis, size_t rows, char *out)
     for (size_t r = 0; r < rows; r++, out += layout->row * m->item) {
         const char *from = m->dense + m->source[r] * 2 * m->n * m->item;
         for (size_t k = 0; k < m->axes->n_runs; k++) {
-            const pe_axis_run *run = &m->axes->run[k];
+            const pe_rope_axis_run *run = &m->axes->run[k];
             if (run->axis != axis)
                 continue;
             if (layout->cos_at >= 0)
@@ -173,7 +173,7 @@ static bool allocate(mixer *m)
 }
 
 pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
-                             pe_axis_position position, const void *context, size_t first,
+                             pe_rope_axis_position position, const void *context, size_t first,
                              size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
                              pe_problem *why)
 {
@@ -201,18 +201,18 @@ pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
 /* ---- rows, one after
  * the other ------------------------------------------------------------------ */
 
-pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
+pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
                             const pe_shared_wave *wave, const pe_positions *positions,
                             pe_problem *why)
 {
     if (positions->shape.ndim < 2) /* one position for all axes */
         axes = NULL;
     const size_t n = axes != NULL ? axes->n : 1;
-    *rows = (pe_axes_rows){.axes = axes, .pairs = axes != NULL ? axes->pairs : 0};
+    *rows = (pe_rope_axes_rows){.axes = axes, .pairs = axes != NULL ? axes->pairs : 0};
     for (size_t axis = 0; axis < n; axis++) {
         rows->view[axis] = axes == NULL ? *positions : pe_positions_part(positions, axis, n);
         rows->rows[axis] =
-            (pe_rope_rows){.tables = tables, .wave = wave, .positions = &rows->view[axis]};
+            (pe_rope_cos_sin){.tables = tables, .wave = wave, .positions = &rows->view[axis]};
     }
     if (axes == NULL)
         return PE_OK;
@@ -220,12 +220,12 @@ pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tab
     return rows->mixed != NULL ? PE_OK : pe_fail_memory(why);
 }
 
-static void mix(pe_axes_rows *rows, size_t axis, size_t r)
+static void mix(pe_rope_axes_rows *rows, size_t axis, size_t r)
 {
     const double *cos, *sin;
-    pe_rope_rows_at(&rows->rows[axis], r, &cos, &sin);
+    pe_rope_cos_sin_at(&rows->rows[axis], r, &cos, &sin);
     for (size_t k = 0; k < rows->axes->n_runs; k++) {
-        const pe_axis_run *run = &rows->axes->run[k];
+        const pe_rope_axis_run *run = &rows->axes->run[k];
         if (run->axis != axis)
             continue;
         memcpy(rows->mixed + run->first, cos + run->at, run->count * sizeof *cos);
@@ -233,13 +233,13 @@ static void mix(pe_axes_rows *rows, size_t axis, size_t r)
     }
 }
 
-pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
+pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why)
 {
     if (rows->axes == NULL)
-        return pe_rope_rows_load(&rows->rows[0], first, most, got, why);
+        return pe_rope_cos_sin_load(&rows->rows[0], first, most, got, why);
     for (size_t axis = 0; axis < rows->axes->n; axis++) {
-        const pe_status status = pe_rope_rows_load(&rows->rows[axis], first, 1, got, why);
+        const pe_status status = pe_rope_cos_sin_load(&rows->rows[axis], first, 1, got, why);
         if (status != PE_OK)
             return status;
         mix(rows, axis, first);
@@ -247,20 +247,21 @@ pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_
     return PE_OK;
 }
 
-void pe_rope_axes_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin)
+void pe_rope_axes_at(const pe_rope_axes_rows *rows, size_t r, const double **cos,
+                     const double **sin)
 {
     if (rows->axes == NULL) {
-        pe_rope_rows_at(&rows->rows[0], r, cos, sin);
+        pe_rope_cos_sin_at(&rows->rows[0], r, cos, sin);
         return;
     }
     *cos = rows->mixed;
     *sin = rows->mixed + rows->pairs;
 }
 
-void pe_rope_axes_close(pe_axes_rows *rows)
+void pe_rope_axes_close(pe_rope_axes_rows *rows)
 {
     for (size_t axis = 0; axis < PE_ROPE_AXES_MAX; axis++)
-        pe_rope_rows_close(&rows->rows[axis]);
+        pe_rope_cos_sin_close(&rows->rows[axis]);
     free(rows->mixed);
     rows->mixed = NULL;
 }

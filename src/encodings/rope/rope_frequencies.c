@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_frequencies.c - the frequencies of a rotary embedding, scaled and compared. */
 #include "encodings/rope/rope_spectrum.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
@@ -29,7 +29,7 @@ static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values, pe_
 {
     pe_rope other;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    pe_status status = pe_rope_keys_other(values, rope, &other, why);
+    pe_status status = pe_rope_type_keys_other(values, rope, &other, why);
     if (status != PE_OK)
         return status;
     if (other.formula == NULL)
@@ -49,7 +49,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     if (rope.formula->type->facts != NULL)
         rope.formula->type->facts(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_read.c - the parameters of a rotation, checked against each other. */
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "encodings/rope/rope_mrope.h"
 
 #include <math.h>
@@ -135,13 +135,13 @@ static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_
 static pe_status read_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
                               pe_problem *why)
 {
-    rope->formula =
-        pe_rope_waves_formula(type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
-                              pe_rope_keys_room(values, type, rope->pairs), &rope->formula_bytes);
+    rope->formula = pe_rope_formula_make(
+        type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
+        pe_rope_type_keys_room(values, type, rope->pairs), &rope->formula_bytes);
     if (rope->formula == NULL)
         return pe_fail_memory(why);
     rope->formula->turning = turning(values, type, rope);
-    pe_status status = pe_rope_keys_read(values, rope->pairs, rope->formula, why);
+    pe_status status = pe_rope_type_keys_read(values, rope->pairs, rope->formula, why);
     if (status == PE_OK && type->check != NULL)
         status = type->check(values, rope->formula, why);
     return status != PE_OK ? status : check_float32(values, rope, why);
@@ -152,7 +152,7 @@ pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why)
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
     pe_rope rope = {.pairing = (pe_pairing)pe_values_choice(values, "pairing"),
                     .float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32};
-    pe_status status = pe_rope_keys_check(values, type, why);
+    pe_status status = pe_rope_type_keys_check(values, type, why);
     if (status == PE_OK)
         status = read_dims(values, type, &rope, why);
     if (status == PE_OK)

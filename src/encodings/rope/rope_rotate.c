@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_rotate.c - rotary embedding of queries and keys, and its inverse. */
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
@@ -11,23 +11,23 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     pe_shared_wave wave;
     size_t tokens;
-    pe_status status = pe_rope_turned_check(values, &tokens, why);
+    pe_status status = pe_rope_rotated_check(values, &tokens, why);
     if (status == PE_OK)
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_turned_positions(values, tokens);
+    const pe_positions *positions = pe_rope_rotated_positions(values, tokens);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, positions, out);
     const bool inverse = pe_values_bool(values, "inverse");
     status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_turned answer = {
+        const pe_rope_rotated answer = {
             .values = values,
             .limits = limits,
-            .turn = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
+            .rotation = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
             .positions = "positions"};
-        status = pe_rope_turned_all(&answer, out, why);
+        status = pe_rope_rotated_all(&answer, out, why);
         pe_tables_wave_unref(&wave);
     }
     pe_rope_free(&rope);

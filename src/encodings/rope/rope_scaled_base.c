@@ -67,8 +67,8 @@ static pe_status read(const pe_values *values, const pe_rope_type *method, pe_ro
 {
     const size_t dim = (size_t)pe_values_int(values, "head_dim");
     *out = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
-    out->formula = pe_rope_waves_formula(method, pe_values_real(values, "rope_theta"), dim, 0,
-                                         &out->formula_bytes);
+    out->formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
+                                        &out->formula_bytes);
     if (out->formula == NULL)
         return pe_fail_memory(why);
     out->formula->key[PE_ROPE_FACTOR] = pe_values_real(values, "factor");

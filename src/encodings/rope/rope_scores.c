@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/attention/scores.h"
 
@@ -20,7 +20,7 @@ typedef struct scores {
 /* Scratch of one fill. */
 typedef struct worker {
     const scores *state;
-    pe_rope_rows rows;
+    pe_rope_cos_sin rows;
     pe_positions delta;  /* key_at - the position of the query at hand */
     double *query, *key; /* [head_dim] */
 } worker;
@@ -46,7 +46,7 @@ static double logit(worker *work, size_t j)
     const scores *state = work->state;
     const pe_rope *rope = &state->rope;
     const double *cos, *sin;
-    pe_rope_rows_at(&work->rows, j, &cos, &sin);
+    pe_rope_cos_sin_at(&work->rows, j, &cos, &sin);
     pe_kernels_get()->widen(state->k.dtype, pe_scores_row(&state->k, j), rope->head_dim, work->key);
     pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
                              work->key, work->key);
@@ -62,7 +62,7 @@ static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t uni
         const size_t most = units - done < n - j ? units - done : n - j;
         if (done == 0 || j == 0)
             set_query(work, i);
-        const pe_status status = pe_rope_rows_load(&work->rows, j, most, &got, why);
+        const pe_status status = pe_rope_cos_sin_load(&work->rows, j, most, &got, why);
         if (status != PE_OK)
             return status;
         for (size_t u = 0; u < got; u++, out += bytes)
@@ -79,13 +79,13 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
                    .query = malloc(state->rope.head_dim * sizeof(double)),
                    .key = malloc(state->rope.head_dim * sizeof(double))};
     work.rows =
-        (pe_rope_rows){.tables = state->tables, .wave = &state->wave, .positions = &work.delta};
+        (pe_rope_cos_sin){.tables = state->tables, .wave = &state->wave, .positions = &work.delta};
     pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
         status = fill_run(&work, plan->tensors[t].dtype, first, units, out, why);
-    pe_rope_rows_close(&work.rows);
+    pe_rope_cos_sin_close(&work.rows);
     pe_positions_free(&work.delta);
     free(work.query);
     free(work.key);
@@ -103,7 +103,7 @@ static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
     double *wide = malloc(state->rope.head_dim * sizeof *wide);
     if (wide == NULL)
         return pe_fail_memory(why);
-    const double attention = pe_rope_waves_attention_factor(&state->rope);
+    const double attention = pe_rope_wave_attention_factor(&state->rope);
     const double amplitude = attention > 1 ? attention * attention : 1;
     const double bound =
         amplitude * pe_scores_norm_max(&state->q, wide) * pe_scores_norm_max(&state->k, wide);
@@ -163,7 +163,7 @@ static pe_status check(pe_values *values, pe_problem *why)
         if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
             return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
                            "%s must have two axes, [rows, head_dim]", tensors[t]);
-        pe_status status = pe_rope_head_dim(values, tensors[t], why);
+        pe_status status = pe_rope_rotated_head_dim(values, tensors[t], why);
         if (status == PE_OK)
             status = check_positions(values, positions[t], tensors[t], why);
         if (status != PE_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_shift.c - cached keys moved to other positions without their originals. */
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
@@ -11,14 +11,14 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
     pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &wave, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_turned answer = {.values = values,
-                                   .limits = limits,
-                                   .turn = {rope, tables, &wave,
-                                            &pe_values_find(values, "delta")->positions, false,
-                                            rope->axes, NULL},
-                                   .positions = "delta",
-                                   .one_for_all = true};
-    status = pe_rope_turned_add(&answer, "keys", "data", out, why);
+    const pe_rope_rotated answer = {.values = values,
+                                    .limits = limits,
+                                    .rotation = {rope, tables, &wave,
+                                                 &pe_values_find(values, "delta")->positions, false,
+                                                 rope->axes, NULL},
+                                    .positions = "delta",
+                                    .one_for_all = true};
+    status = pe_rope_rotated_add(&answer, "keys", "data", out, why);
     pe_tables_wave_unref(&wave);
     return status;
 }
@@ -29,7 +29,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     if (pe_values_find(values, "delta")->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
-    pe_status status = pe_rope_head_dim(values, "keys", why);
+    pe_status status = pe_rope_rotated_head_dim(values, "keys", why);
     if (status == PE_OK)
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)

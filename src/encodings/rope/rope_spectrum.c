@@ -211,7 +211,7 @@ pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_ta
     pe_shared_wave *set = state->set;
     pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
     if (status == PE_OK)
-        status = pe_rope_waves_unscaled(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
+        status = pe_rope_wave_unscaled(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
     if (status == PE_OK && other != NULL)
         status = pe_rope_wave(other, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
     for (size_t t = 0; t < n && status == PE_OK; t++)

@@ -223,7 +223,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, &pe_values_find(values, "positions")->positions, out);
     status = plan_table(&rope, values, tables, limits, out, why);

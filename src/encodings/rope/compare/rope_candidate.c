@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
@@ -79,7 +79,7 @@ static pe_status read(const pe_rope_lengths *lengths, pe_tables *tables, pe_rope
     const pe_rope_formula *formula = out->rope.formula;
     out->base = out->type->base == NULL ? formula->theta
                                         : pe_exact_round(PE_FLOAT64, base_eval, formula, 0);
-    out->attention_factor = pe_rope_waves_attention_factor(&out->rope);
+    out->attention_factor = pe_rope_wave_attention_factor(&out->rope);
     return PE_OK;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_spectrum.h"
 
@@ -409,7 +409,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status == PE_OK)
         status = check_overflow(state, dtype, why);
     for (size_t c = 0; c < state->n && status == PE_OK; c++)
-        status = pe_rope_settings_add(&state->candidate[c], &state->lengths, out, why);
+        status = pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why);
     return status;
 }
 
@@ -427,7 +427,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  * far.
  *
  * Source  the types: rope_types.c; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
- *         section 3.2; settings: rope_settings.c.
+ *         section 3.2; settings: rope_engine_settings.c.
  * Shapes  inv_freq, wavelength, stretch, turns: [types, rotary_dim/2]; attention_factor, base,
  *         largest_angle: [types], float64; slow_pairs, unseen_pairs: [types], int32.
  * Accuracy  correctly rounded; inv_freq, wavelength and stretch are those of rope/frequencies.

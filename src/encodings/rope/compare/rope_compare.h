@@ -30,7 +30,8 @@ void pe_rope_candidate_free(pe_rope_candidate *candidate);
 
 /** What each program that rotates is told for the candidate, added to the plan.
  * Errors  INTERNAL (memory). */
-pe_status pe_rope_settings_add(const pe_rope_candidate *candidate, const pe_rope_lengths *lengths,
-                               pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_engine_settings_add(const pe_rope_candidate *candidate,
+                                      const pe_rope_lengths *lengths, pe_plan *plan,
+                                      pe_problem *why) PE_MUST_CHECK;
 
 #endif

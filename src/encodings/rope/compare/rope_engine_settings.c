@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "encodings/rope/compare/rope_compare.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 
 /*
  * Transformers and vLLM read a dictionary of the model's configuration, llama.cpp takes flags. A
@@ -489,8 +489,9 @@ static pe_status add(draft *to, const char *program, pe_plan *plan, pe_problem *
  *         4c7103b96d720ea6057eec6ac11a49727f9ecd43. With yarn it multiplies by 1 + 0.1 ln(factor)
  *         itself, as vLLM does.
  */
-pe_status pe_rope_settings_add(const pe_rope_candidate *candidate, const pe_rope_lengths *lengths,
-                               pe_plan *plan, pe_problem *why)
+pe_status pe_rope_engine_settings_add(const pe_rope_candidate *candidate,
+                                      const pe_rope_lengths *lengths, pe_plan *plan,
+                                      pe_problem *why)
 {
     plan->engine_setting_sources = sources;
     plan->n_engine_setting_sources = PE_LEN(sources);

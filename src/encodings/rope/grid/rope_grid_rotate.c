@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/grid/rope_grid.h"
 #include "encodings/rope/rope_params.h"
 
@@ -52,16 +52,16 @@ static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
     if (status == PE_OK)
         status = pe_rope_grid_wave(grid, tables, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_turned answer = {.values = values,
-                                       .limits = limits,
-                                       .turn = {.rope = &rope,
-                                                .tables = tables,
-                                                .wave = &wave,
-                                                .positions = &positions,
-                                                .backwards = pe_values_bool(values, "inverse"),
-                                                .axes = axes},
-                                       .positions = "positions"};
-        status = pe_rope_turned_all(&answer, out, why);
+        const pe_rope_rotated answer = {.values = values,
+                                        .limits = limits,
+                                        .rotation = {.rope = &rope,
+                                                     .tables = tables,
+                                                     .wave = &wave,
+                                                     .positions = &positions,
+                                                     .backwards = pe_values_bool(values, "inverse"),
+                                                     .axes = axes},
+                                        .positions = "positions"};
+        status = pe_rope_rotated_all(&answer, out, why);
         pe_tables_wave_unref(&wave);
     }
     pe_positions_free(&positions);
@@ -74,7 +74,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_grid grid;
     size_t tokens;
-    pe_status status = pe_rope_turned_check(values, &tokens, why);
+    pe_status status = pe_rope_rotated_check(values, &tokens, why);
     if (status == PE_OK)
         status = pe_rope_grid_read(values, &grid, why);
     if (status == PE_OK)

@@ -91,7 +91,7 @@ static void fill_angles(const table *state, pe_dtype dtype, size_t first, size_t
                 wide[axis] = wide_of(at[axis]);
         }
         for (size_t r = 0; r < axes->n_runs; r++) {
-            const pe_axis_run *run = &axes->run[r];
+            const pe_rope_axis_run *run = &axes->run[r];
             for (size_t i = 0; i < run->count; i++, out += bytes)
                 pe_dtype_store(dtype,
                                angle_of(state, dtype, run->at + i, at[run->axis], &wide[run->axis]),
@@ -199,7 +199,7 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
 {
     bool seen[PE_GRID_AXES] = {false};
     for (size_t r = 0; r < state->axes->n_runs && dtype == PE_FLOAT16; r++) {
-        const pe_axis_run *run = &state->axes->run[r];
+        const pe_rope_axis_run *run = &state->axes->run[r];
         if (seen[run->axis])
             continue;
         const size_t k = farthest(&state->grid, run->axis);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* longrope.c - LongRoPE: a divisor for each pair, found by search. */
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 
 enum { GUARD = 64 };
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
@@ -81,17 +81,17 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
         return status;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const pe_xpos_turn xpos = {scale, (double)pe_values_int(values, "center"), t == 1};
-        const pe_rope_turned answer = {
+        const pe_rope_rotated answer = {
             .values = values,
             .limits = limits,
-            .turn = {.rope = rope,
-                     .tables = tables,
-                     .wave = &wave,
-                     .positions = &pe_values_find(values, "positions")->positions,
-                     .xpos = &xpos},
+            .rotation = {.rope = rope,
+                         .tables = tables,
+                         .wave = &wave,
+                         .positions = &pe_values_find(values, "positions")->positions,
+                         .xpos = &xpos},
             .positions = "positions"};
         if (pe_values_present(values, tensor_names[t]))
-            status = pe_rope_turned_add(&answer, tensor_names[t], tensor_names[t], out, why);
+            status = pe_rope_rotated_add(&answer, tensor_names[t], tensor_names[t], out, why);
     }
     pe_tables_wave_unref(&wave);
     return status;
@@ -106,12 +106,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (!pe_values_present(values, "q") && !pe_values_present(values, "k"))
         return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
     pe_status status =
-        pe_rope_turned_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
+        pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     if (status == PE_OK)
         status = pe_rope_read(values, &rope, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_turned_positions(values, tokens);
+    const pe_positions *positions = pe_rope_rotated_positions(values, tokens);
     pe_rope_warnings_add(&rope, NULL, out);
     status = pe_rope_xpos_read(values, &rope, positions, tables, &scale, why);
     if (status == PE_OK) {
@@ -155,7 +155,7 @@ static const pe_param positions_params[] = {
  *           RotaryEmbedding.rotate_queries_and_keys in lucidrains/rotary-embedding-torch at
  *           8bb4643d1c29f944c47d2e807452ac437689af18, whose center is half the number of positions.
  * Shapes    as given; channels past rotary_dim pass through, not scaled.
- * Accuracy  pe_rope_turn_array's.
+ * Accuracy  pe_rope_apply_array's.
  */
 const pe_resource pe_rope_xpos = {
     .path = "/v1/rope/xpos",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_rows.h - the sines and cosines that turn one token after another. */
-#ifndef PE_ENCODINGS_ROPE_ROPE_ROWS_H
-#define PE_ENCODINGS_ROPE_ROPE_ROWS_H
+/* rope_cos_sin.h - the sines and cosines that turn one token after another. */
+#ifndef PE_ENCODINGS_ROPE_ROPE_COS_SIN_H
+#define PE_ENCODINGS_ROPE_ROPE_COS_SIN_H
 
 #include "encodings/rope/rope.h"
 
@@ -10,9 +10,9 @@
  * shared blocks, one of which is held at a time; others, and rows so wide that most of a block
  * would go to waste, are computed.
  *
- * Zero-initialise but for tables, wave and positions (borrowed); release with pe_rope_rows_close.
+ * Zero-initialise but for tables, wave and positions (borrowed); release with pe_rope_cos_sin_close.
  */
-typedef struct pe_rope_rows {
+typedef struct pe_rope_cos_sin {
     pe_tables *tables;
     const pe_shared_wave *wave;
     const pe_positions *positions;
@@ -20,17 +20,18 @@ typedef struct pe_rope_rows {
     int64_t block_at;
     double *own; /* computed: cosines [OWN_ROWS, n], then sines */
     size_t own_first;
-} pe_rope_rows;
+} pe_rope_cos_sin;
 
 /**
  * Make rows first, first + 1, ... first + *got - 1 of the positions available, 1 <= *got <= most.
  */
-pe_status pe_rope_rows_load(pe_rope_rows *rows, size_t first, size_t most, size_t *got,
-                            pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_cos_sin_load(pe_rope_cos_sin *rows, size_t first, size_t most, size_t *got,
+                               pe_problem *why) PE_MUST_CHECK;
 
 /** cos, sin [n] of row r, which the last load made available. */
-void pe_rope_rows_at(const pe_rope_rows *rows, size_t r, const double **cos, const double **sin);
+void pe_rope_cos_sin_at(const pe_rope_cos_sin *rows, size_t r, const double **cos,
+                        const double **sin);
 
-void pe_rope_rows_close(pe_rope_rows *rows);
+void pe_rope_cos_sin_close(pe_rope_cos_sin *rows);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_keys.c - the keys that only some rope types read: refused, filled in, read. */
-#include "encodings/rope/rope_keys.h"
+/* rope_type_keys.c - the keys that only some rope types read: refused, filled in, read. */
+#include "encodings/rope/rope_type_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,28 +161,28 @@ static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formu
     return read_freq_factors(values, pairs, formula, why);
 }
 
-size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
+size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
 {
     const size_t lists = (reads(type, PE_ROPE_LONG_FACTOR) ? 1U : 0U) +
                          (pe_values_present(values, "freq_factors") ? 1U : 0U);
     return lists * pairs;
 }
 
-pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
+pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     const pe_status status = check_given(values, type, why);
     return status != PE_OK ? status : fill_defaults(values, type, why);
 }
 
-pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                            pe_problem *why)
+pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                                 pe_problem *why)
 {
     read_numbers(values, formula);
     return read_lists(values, pairs, formula, why);
 }
 
-pe_status pe_rope_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
-                             pe_problem *why)
+pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
+                                  pe_problem *why)
 {
     *out = *rope;
     out->axes = NULL; /* one owner */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_keys.h - the keys that only some rope types read. */
-#ifndef PE_ENCODINGS_ROPE_ROPE_KEYS_H
-#define PE_ENCODINGS_ROPE_ROPE_KEYS_H
+/* rope_type_keys.h - the keys that only some rope types read. */
+#ifndef PE_ENCODINGS_ROPE_ROPE_TYPE_KEYS_H
+#define PE_ENCODINGS_ROPE_ROPE_TYPE_KEYS_H
 
 #include "encodings/rope/rope.h"
 
@@ -10,8 +10,8 @@
  * they become part of the canonical form.
  * Errors  INVALID_PARAMETER, MISSING_PARAMETER.
  */
-pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type,
+                                  pe_problem *why) PE_MUST_CHECK;
 
 /** The Hugging Face name of a key. */
 const char *pe_rope_key_name(pe_rope_key key);
@@ -19,12 +19,12 @@ const char *pe_rope_key_name(pe_rope_key key);
 pe_rope_key pe_rope_key_find(const char *name);
 
 /** Numbers that a formula of this type needs room for. */
-size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
+size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
 
 /** Checked keys and lists into a formula made with that room. Errors  INVALID_PARAMETER (a list of
  * another length than pairs). */
-pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                            pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                                 pe_problem *why) PE_MUST_CHECK;
 
 /** Whether the sequence is longer than the original context: longrope's long_factor holds. */
 static inline bool pe_rope_beyond(const pe_rope_formula *formula)
@@ -36,7 +36,7 @@ static inline bool pe_rope_beyond(const pe_rope_formula *formula)
  * The same rotation with the list of divisors that does not hold, for types that have two; else
  * out->formula is NULL. Released with pe_rope_free.   Errors  INTERNAL (memory).
  */
-pe_status pe_rope_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
+                                  pe_problem *why) PE_MUST_CHECK;
 
 #endif

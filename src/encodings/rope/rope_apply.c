@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_turn.c - turning the tokens of a tensor. */
-#include "encodings/rope/rope_turn.h"
+/* rope_apply.c - the rotation of the tokens of a tensor. */
+#include "encodings/rope/rope_apply.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What turning needs besides the tensor. */
+/* What rotating needs besides the tensor. */
 typedef struct worker {
-    const pe_rope_turn *turn;
-    pe_axes_rows rows;
+    const pe_rope_rotation *rotation;
+    pe_rope_axes_rows rows;
     double *minus;   /* [pairs]: sines of the negative angle; backwards only */
     double *channel; /* [rotary_dim]: a vector; float32 and xPos only */
     double *scale;   /* [rows, pairs, 2] of the rows loaded, as hi + lo; xPos only */
@@ -57,17 +57,18 @@ static void rotate_scaled(const pe_rope *rope, pe_dtype dtype, const double *cos
 }
 
 /* `count` vectors, one behind the other, by row r. */
-static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t count, unsigned char *x)
+static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t count,
+                         unsigned char *x)
 {
-    const pe_rope *rope = work->turn->rope;
+    const pe_rope *rope = work->rotation->rope;
     const double *cos, *sin;
     pe_rope_axes_at(&work->rows, r, &cos, &sin);
-    if (work->turn->backwards) {
+    if (work->rotation->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
             work->minus[i] = -sin[i];
         sin = work->minus;
     }
-    if (!rope->float32 && work->turn->xpos == NULL) {
+    if (!rope->float32 && work->rotation->xpos == NULL) {
         pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, cos, sin, count, rope->head_dim,
                                  x, x);
         return;
@@ -85,8 +86,8 @@ static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t coun
 
 static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem *why)
 {
-    const pe_xpos_turn *xpos = work->turn->xpos;
-    const size_t pairs = work->turn->rope->pairs;
+    const pe_xpos_turn *xpos = work->rotation->xpos;
+    const size_t pairs = work->rotation->rope->pairs;
     if (xpos == NULL)
         return PE_OK;
     double *scale = realloc(work->scale, rows * pairs * 2 * sizeof *scale);
@@ -95,7 +96,7 @@ static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem
     work->scale = scale;
     work->scale_first = first;
     for (size_t r = 0; r < rows; r++) {
-        const double n = pe_positions_at(work->turn->positions, first + r) - xpos->center;
+        const double n = pe_positions_at(work->rotation->positions, first + r) - xpos->center;
         for (size_t i = 0; i < pairs; i++, scale += 2)
             pe_rope_xpos_scale_pair(xpos->scale, i, xpos->divide ? -n : n, &scale[0], &scale[1]);
     }
@@ -111,25 +112,25 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
 }
 
 /* Tokens that have positions. */
-static size_t placed(const pe_rope_turn *turn)
+static size_t placed(const pe_rope_rotation *rotation)
 {
-    const bool several = turn->axes != NULL && turn->positions->shape.ndim > 1;
-    return turn->positions->count / (several ? turn->axes->n : 1);
+    const bool several = rotation->axes != NULL && rotation->positions->shape.ndim > 1;
+    return rotation->positions->count / (several ? rotation->axes->n : 1);
 }
 
 /* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
-static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
+static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
 {
-    const size_t count = placed(work->turn);
+    const size_t count = placed(work->rotation);
     const pe_shape *shape = &array->shape;
     size_t n = shape->dim[axis], inner = product(shape, axis + 1, shape->ndim - 1);
     const size_t outer = product(shape, 0, axis);
-    if (count == 1) { /* one turn for all tokens */
+    if (count == 1) { /* one rotation for all tokens */
         inner *= n;
         n = 1;
     }
     const size_t batches = count / n, per = outer / batches;
-    const size_t token = inner * work->turn->rope->head_dim * pe_dtype_bytes(array->dtype);
+    const size_t token = inner * work->rotation->rope->head_dim * pe_dtype_bytes(array->dtype);
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
@@ -140,25 +141,25 @@ static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem
                 return status;
             for (size_t o = b * per; o < (b + 1) * per; o++)
                 for (size_t u = t; u < t + got; u++)
-                    turn_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
+                    rotate_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
         }
     return PE_OK;
 }
 
-pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *array,
-                             pe_problem *why)
+pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
+                              pe_problem *why)
 {
     pe_status status;
-    const pe_rope *rope = turn->rope;
-    worker work = {.turn = turn,
+    const pe_rope *rope = rotation->rope;
+    worker work = {.rotation = rotation,
                    .minus = malloc(rope->pairs * sizeof(double)),
                    .channel = malloc(rope->rotary_dim * sizeof(double))};
-    status =
-        pe_rope_axes_open(&work.rows, turn->axes, turn->tables, turn->wave, turn->positions, why);
+    status = pe_rope_axes_open(&work.rows, rotation->axes, rotation->tables, rotation->wave,
+                               rotation->positions, why);
     if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = turn_all(&work, axis, array, why);
+        status = rotate_all(&work, axis, array, why);
     pe_rope_axes_close(&work.rows);
     free(work.minus);
     free(work.channel);
@@ -166,7 +167,7 @@ pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *ar
     return status;
 }
 
-bool pe_rope_turn_finite(pe_dtype dtype, const void *data, size_t n)
+bool pe_rope_apply_finite(pe_dtype dtype, const void *data, size_t n)
 {
     double wide[512];
     const unsigned char *at = data;

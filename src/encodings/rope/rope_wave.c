@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_waves.c - frequency sets of a rotation, as formulas. */
+/* rope_wave.c - frequency sets of a rotation, as formulas. */
 #include "encodings/rope/rope.h"
 
 #include <stdlib.h>
 
-pe_rope_formula *pe_rope_waves_formula(const pe_rope_type *type, double theta, size_t dim,
-                                       size_t n_list, size_t *bytes)
+pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
+                                      size_t n_list, size_t *bytes)
 {
     *bytes = sizeof(pe_rope_formula) + n_list * sizeof(double);
     pe_rope_formula *formula = calloc(1, *bytes);
@@ -106,12 +106,12 @@ pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude
     return pe_tables_wave(tables, &spec, out, why);
 }
 
-pe_status pe_rope_waves_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
-                                 pe_problem *why)
+pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
+                                pe_problem *why)
 {
     size_t bytes;
-    pe_rope_formula *formula = pe_rope_waves_formula(&pe_rope_default, rope->formula->theta,
-                                                     (size_t)rope->formula->dim, 0, &bytes);
+    pe_rope_formula *formula = pe_rope_formula_make(&pe_rope_default, rope->formula->theta,
+                                                    (size_t)rope->formula->dim, 0, &bytes);
     if (formula == NULL)
         return pe_fail_memory(why);
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
@@ -126,7 +126,7 @@ static void attention_eval(const void *context, size_t index, mpfr_ptr out)
     attended(context, out);
 }
 
-double pe_rope_waves_attention_factor(const pe_rope *rope)
+double pe_rope_wave_attention_factor(const pe_rope *rope)
 {
     if (rope->formula->type->amplitude == NULL)
         return 1;
