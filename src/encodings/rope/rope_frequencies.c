@@ -50,8 +50,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
-    if (rope.formula->type->facts != NULL)
-        rope.formula->type->facts(rope.formula, out);
+    if (rope.formula->type->add_scalars != NULL)
+        rope.formula->type->add_scalars(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, NULL, out);
     status = plan_spectrum(&rope, values, tables, limits, out, why);

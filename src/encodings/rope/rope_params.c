@@ -55,14 +55,7 @@ static const pe_param type_params[] = {
     [ROPE_TYPE] = {.name = "rope_type",
                    .kind = PE_KIND_CHOICE,
                    .choices = pe_rope_type_names,
-                   .help =
-                       "How the frequencies are scaled for contexts longer than trained. With s = "
-                       "factor, d = rotary_dim: linear theta/s; ntk base b s^(d/(d-2)), ntk_alpha "
-                       "the same with alpha, dynamic with 1 + s (seq_len - max)/max; ntk_fixed "
-                       "(b s)^(-2i/d) / s^(2/d); ntk_mixed theta / exp(a (i+1)^mixed_b); yarn, "
-                       "part_ntk ramps over the pairs; llama3, ntk_by_parts by turns over the "
-                       "original context; longrope lists of divisors; proportional: a share of the "
-                       "pairs turns.",
+                   .help = PE_ROPE_TYPES_HELP,
                    .example = "default"},
     [FACTOR] = PE_ROPE_FACTOR_ROW(false, NULL),
     [MAX_POSITIONS] = {.name = "max_position_embeddings",

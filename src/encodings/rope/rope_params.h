@@ -6,16 +6,6 @@
 #include "encodings/rope/rope.h"
 #include "plan/common_params.h"
 
-/** Where the rotation and its types of scaling come from. */
-#define PE_ROPE_SOURCE                                                                             \
-    "Su et al. 2021, arXiv:2104.09864, equations 15 and 34; linear: Chen et al. 2023, "            \
-    "arXiv:2306.15595; ntk: bloc97 2023; dynamic: emozilla 2023; yarn: Peng et al. 2023, "         \
-    "arXiv:2309.00071; longrope: Ding et al. 2024, arXiv:2402.13753; llama3: Llama 3.1 2024; "     \
-    "freq_factors: ggml-org/ggml at d99724f2; all as in huggingface/transformers "                 \
-    "src/transformers/modeling_rope_utils.py at b4b5244c9c7cdb80d0aaafdb8f35244612788532; "        \
-    "ntk_alpha, ntk_fixed, ntk_mixed: vllm-project/vllm at cf027b86; ntk_by_parts: Peng et al. "   \
-    "2023, definition 2; part_ntk: bloc97 in jquesnelle/yarn at 995db5b5"
-
 /** Choices of pairing, in the order of pe_pairing. */
 extern const char *const pe_rope_params_pairings[];
 

@@ -5,41 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const key_names[PE_ROPE_KEYS] = {
-    [PE_ROPE_FACTOR] = "factor",
-    [PE_ROPE_MAX_POSITIONS] = "max_position_embeddings",
-    [PE_ROPE_SEQ_LEN] = "seq_len",
-    [PE_ROPE_ORIGINAL] = "original_max_position_embeddings",
-    [PE_ROPE_ATTENTION_FACTOR] = "attention_factor",
-    [PE_ROPE_BETA_FAST] = "beta_fast",
-    [PE_ROPE_BETA_SLOW] = "beta_slow",
-    [PE_ROPE_MSCALE] = "mscale",
-    [PE_ROPE_MSCALE_ALL_DIM] = "mscale_all_dim",
-    [PE_ROPE_TRUNCATE] = "truncate",
-    [PE_ROPE_LOW_FREQ_FACTOR] = "low_freq_factor",
-    [PE_ROPE_HIGH_FREQ_FACTOR] = "high_freq_factor",
-    [PE_ROPE_SHORT_FACTOR] = "short_factor",
-    [PE_ROPE_LONG_FACTOR] = "long_factor",
-    [PE_ROPE_ALPHA] = "alpha",
-    [PE_ROPE_MIXED_B] = "mixed_b",
-    [PE_ROPE_EXTRAPOLATION_FACTOR] = "extrapolation_factor",
-    [PE_ROPE_NTK_FACTOR] = "ntk_factor",
-    [PE_ROPE_ATTN_FACTOR] = "attn_factor",
-};
-
-const char *pe_rope_key_name(pe_rope_key key)
-{
-    return key_names[key];
-}
-
-pe_rope_key pe_rope_key_find(const char *name)
-{
-    pe_rope_key key = 0;
-    while (key < PE_ROPE_KEYS && strcmp(key_names[key], name) != 0)
-        key++;
-    return key;
-}
-
 static bool reads(const pe_rope_type *type, pe_rope_key key)
 {
     return (type->reads & PE_ROPE_BIT(key)) != 0;
@@ -48,7 +13,7 @@ static bool reads(const pe_rope_type *type, pe_rope_key key)
 static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
-        const char *name = key_names[k];
+        const char *name = pe_rope_key_name(k);
         if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
             return pe_values_invalid(values, name, why, "%s is not read by rope_type %s", name,
                                      type->name);
@@ -64,7 +29,7 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
 {
     static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
     for (size_t d = 0; d < type->n_defaults; d++) {
-        pe_value *value = pe_values_find(values, key_names[type->defaults[d].key]);
+        pe_value *value = pe_values_find(values, pe_rope_key_name(type->defaults[d].key));
         if (value->present)
             continue;
         value->real = type->defaults[d].value;
@@ -72,7 +37,7 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
         value->present = true;
     }
     for (size_t l = 0; l < PE_LEN(lengths); l++) {
-        const char *name = key_names[lengths[l]];
+        const char *name = pe_rope_key_name(lengths[l]);
         if (!reads(type, lengths[l]) || pe_values_present(values, name))
             continue;
         if (!pe_values_present(values, "max_position_embeddings"))
@@ -96,11 +61,11 @@ static double number_of(const pe_values *values, const char *name)
 static void read_numbers(const pe_values *values, pe_rope_formula *formula)
 {
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
-        if (!reads(formula->type, k) || !pe_values_present(values, key_names[k]))
+        if (!reads(formula->type, k) || !pe_values_present(values, pe_rope_key_name(k)))
             continue;
         formula->given |= PE_ROPE_BIT(k);
         if (k != PE_ROPE_SHORT_FACTOR && k != PE_ROPE_LONG_FACTOR)
-            formula->key[k] = number_of(values, key_names[k]);
+            formula->key[k] = number_of(values, pe_rope_key_name(k));
     }
 }
 

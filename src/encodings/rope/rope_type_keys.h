@@ -13,11 +13,6 @@
 pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type,
                                   pe_problem *why) PE_MUST_CHECK;
 
-/** The Hugging Face name of a key. */
-const char *pe_rope_key_name(pe_rope_key key);
-/** The key of that name, PE_ROPE_KEYS when it is none. */
-pe_rope_key pe_rope_key_find(const char *name);
-
 /** Numbers that a formula of this type needs room for. */
 size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
 
@@ -25,12 +20,6 @@ size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type,
  * another length than pairs). */
 pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                  pe_problem *why) PE_MUST_CHECK;
-
-/** Whether the sequence is longer than the original context: longrope's long_factor holds. */
-static inline bool pe_rope_beyond(const pe_rope_formula *formula)
-{
-    return formula->key[PE_ROPE_SEQ_LEN] > formula->key[PE_ROPE_ORIGINAL];
-}
 
 /**
  * The same rotation with the list of divisors that does not hold, for types that have two; else

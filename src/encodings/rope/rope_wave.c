@@ -4,20 +4,6 @@
 
 #include <stdlib.h>
 
-pe_rope_formula *pe_rope_formula_make(const pe_rope_type *type, double theta, size_t dim,
-                                      size_t n_list, size_t *bytes)
-{
-    *bytes = sizeof(pe_rope_formula) + n_list * sizeof(double);
-    pe_rope_formula *formula = calloc(1, *bytes);
-    if (formula == NULL)
-        return NULL;
-    formula->type = type;
-    formula->theta = theta;
-    formula->dim = (double)dim;
-    formula->turning = dim / 2;
-    return formula;
-}
-
 static void plain_base(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;

@@ -10,15 +10,16 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_spectrum.h"
 
-/* All but proportional, whose model turns other pairs. */
-static const pe_rope_type *const types[] = {
-    &pe_rope_default,   &pe_rope_linear,    &pe_rope_ntk,          &pe_rope_dynamic,
-    &pe_rope_yarn,      &pe_rope_longrope,  &pe_rope_llama3,       &pe_rope_ntk_alpha,
-    &pe_rope_ntk_fixed, &pe_rope_ntk_mixed, &pe_rope_ntk_by_parts, &pe_rope_part_ntk,
-};
-static const char *const type_names[] = {
-    "default",   "linear",    "ntk",       "dynamic",      "yarn",     "longrope", "llama3",
-    "ntk_alpha", "ntk_fixed", "ntk_mixed", "ntk_by_parts", "part_ntk", NULL};
+/* The types that are compared. */
+#define TYPE_compared(name) &pe_rope_##name,
+#define TYPE_left_out(name)
+#define TYPE(name, how)     TYPE_##how(name)
+#define NAME_compared(name) #name,
+#define NAME_left_out(name)
+#define NAME(name, how) NAME_##how(name)
+
+static const pe_rope_type *const types[] = {PE_ROPE_TYPE_MAP(TYPE)};
+static const char *const type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};
 
 static const pe_param head_dim_params[] = {
     {.name = "head_dim",
@@ -270,18 +271,19 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
 
 /* ---- types ---- */
 
-/* Keys with a default here, as Llama 3.1 has them. */
-static const struct {
-    const char *name;
-    double value;
-} llama3_defaults[] = {{"low_freq_factor", 1}, {"high_freq_factor", 4}};
+/* Is the key given, or known here? */
+static bool is_known(const pe_values *values, const pe_rope_type *type, pe_rope_key key)
+{
+    for (size_t d = 0; d < type->n_compared_with; d++)
+        if (type->compared_with[d].key == key)
+            return true;
+    return key == PE_ROPE_ORIGINAL || pe_values_present(values, pe_rope_key_name(key));
+}
 
 static bool suffices(const pe_values *values, const pe_rope_type *type, size_t rotary_dim)
 {
-    if (type == &pe_rope_llama3)
-        return true;
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !pe_values_present(values, pe_rope_key_name(k)))
+        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !is_known(values, type, k))
             return false;
     return rotary_dim >= type->min_dim;
 }
@@ -306,18 +308,27 @@ static unsigned all_reads(const pe_value *chosen)
     return reads;
 }
 
+/* Keys that have a default where types are compared. */
+static void fill_defaults(pe_values *values, const pe_rope_type *type)
+{
+    for (size_t d = 0; d < type->n_compared_with; d++) {
+        const char *name = pe_rope_key_name(type->compared_with[d].key);
+        if (!pe_values_present(values, name))
+            pe_values_set_real(values, name, type->compared_with[d].value);
+    }
+}
+
 static pe_status check_keys(pe_values *values, pe_problem *why)
 {
-    const unsigned reads = all_reads(pe_values_find(values, "rope_types")) |
-                           PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
+    const pe_value *chosen = pe_values_find(values, "rope_types");
+    const unsigned reads =
+        all_reads(chosen) | PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
         if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, pe_rope_key_name(k)))
             return pe_values_invalid(values, pe_rope_key_name(k), why,
                                      "%s is read by none of the rope_types", pe_rope_key_name(k));
-    for (size_t d = 0; d < PE_LEN(llama3_defaults); d++)
-        if ((reads & PE_ROPE_BIT(PE_ROPE_LOW_FREQ_FACTOR)) != 0 &&
-            !pe_values_present(values, llama3_defaults[d].name))
-            pe_values_set_real(values, llama3_defaults[d].name, llama3_defaults[d].value);
+    for (size_t t = 0; t < chosen->n_picks; t++)
+        fill_defaults(values, types[chosen->picks[t]]);
     return PE_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* longrope.c - LongRoPE: a divisor for each pair, found by search. */
-#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/types/rope_types.h"
 
 enum { GUARD = 64 };
 
@@ -71,10 +71,25 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
 }
 
 /* Which set of divisors holds, and the length up to which it is the short one. */
-static void facts(const pe_rope_formula *formula, pe_plan *plan)
+static void add_scalars(const pe_rope_formula *formula, pe_plan *plan)
 {
     pe_plan_add_text(plan, "selected", pe_rope_beyond(formula) ? "long" : "short");
     pe_plan_add_scalar(plan, "original_max_position_embeddings", formula->key[PE_ROPE_ORIGINAL]);
+}
+
+/* seq_len, not the positions, chooses between the two lists. */
+static void warn_positions(const pe_rope_formula *f, const pe_positions *positions, pe_plan *plan)
+{
+    const double original = f->key[PE_ROPE_ORIGINAL];
+    double least, most;
+    if (pe_rope_beyond(f))
+        return;
+    pe_positions_bounds(positions, &least, &most);
+    if (most >= original)
+        pe_plan_warn(plan,
+                     "position %.0f lies beyond original_max_position_embeddings, but seq_len says "
+                     "that the sequence does not: frequencies are those of short_factor",
+                     most);
 }
 
 /**
@@ -93,5 +108,6 @@ const pe_rope_type pe_rope_longrope = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
-    .facts = facts,
+    .add_scalars = add_scalars,
+    .warn_positions = warn_positions,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk_mixed.c - NTK in mixed radix: the stretch grows over the pairs as a power of their
  * number. */
-#include "encodings/rope/rope.h"
+#include "encodings/rope/types/rope_types.h"
 
 enum { GUARD = 64 };
 

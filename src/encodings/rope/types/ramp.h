@@ -3,7 +3,7 @@
 #ifndef PE_ENCODINGS_ROPE_TYPES_RAMP_H
 #define PE_ENCODINGS_ROPE_TYPES_RAMP_H
 
-#include "encodings/rope/rope.h"
+#include "encodings/rope/types/rope_types.h"
 
 /**
  * Between which pairs the ramp rises, for pairs that turn `fast` and `slow` times over the original

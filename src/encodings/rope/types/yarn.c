@@ -123,10 +123,21 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     return PE_OK;
 }
 
-static void facts(const pe_rope_formula *formula, pe_plan *plan)
+static void add_scalars(const pe_rope_formula *formula, pe_plan *plan)
 {
     pe_plan_add_scalar(plan, "low", formula->low);
     pe_plan_add_scalar(plan, "high", formula->high);
+}
+
+/* In transformers one of the two alone has no effect, unlike in the code that came with the models. */
+static void warn(const pe_rope_formula *f, pe_plan *plan)
+{
+    const bool mscale = f->key[PE_ROPE_MSCALE] != 0, all = f->key[PE_ROPE_MSCALE_ALL_DIM] != 0;
+    if (mscale != all && !pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR))
+        pe_plan_warn(plan,
+                     "%s has no effect without %s, as in huggingface/transformers: the attention "
+                     "factor is 1 + 0.1 ln(factor)",
+                     mscale ? "mscale" : "mscale_all_dim", mscale ? "mscale_all_dim" : "mscale");
 }
 
 /**
@@ -151,5 +162,6 @@ const pe_rope_type pe_rope_yarn = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
-    .facts = facts,
+    .add_scalars = add_scalars,
+    .warn = warn,
 };
