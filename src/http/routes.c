@@ -8,9 +8,8 @@
 #include "base/nearest.h"
 #include "encodings/registry.h"
 #include "http/answer/answer.h"
-#include "http/pages/model_pages.h"
+#include "http/pages/pages.h"
 #include "http/reply/reply.h"
-#include "http/pages/verify_page.h"
 
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
 
@@ -21,29 +20,29 @@ static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Ra
                                       "X-Tensor-Dtype";
 
 static const pe_route routes[] = {
-    {"/", .methods = GET_HEAD, .answer = pe_page_index},
-    {"/v1", .methods = GET_HEAD, .answer = pe_page_listing},
-    {"/v1/verify", .methods = PE_METHOD_POST, .answer = pe_verify_page},
-    {"/v1/models", .methods = GET_HEAD, .answer = pe_page_models},
+    {"/", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
+    {"/v1/models", .methods = GET_HEAD, .handler = pe_page_document},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
-     .answer = pe_model_page_resolve},
-    {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .answer = pe_model_page},
-    {"/v1/learned", .methods = GET_HEAD, .answer = pe_page_learned},
-    {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .answer = pe_page_problem},
-    {"/openapi.yaml", .methods = GET_HEAD, .answer = pe_page_openapi_yaml},
-    {"/openapi.json", .methods = GET_HEAD, .answer = pe_page_openapi_json},
-    {"/livez", .methods = GET_HEAD, .answer = pe_page_livez},
-    {"/readyz", .methods = GET_HEAD, .answer = pe_page_readyz},
-    {"/healthz", .methods = GET_HEAD, .answer = pe_page_healthz},
-    {"/version", .methods = GET_HEAD, .answer = pe_page_version},
-    {"/metrics", .methods = GET_HEAD, .answer = pe_page_metrics},
+     .handler = pe_page_resolve},
+    {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},
+    {"/v1/learned", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .handler = pe_page_problem},
+    {"/openapi.yaml", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/openapi.json", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/livez", .methods = GET_HEAD, .handler = pe_page_livez},
+    {"/readyz", .methods = GET_HEAD, .handler = pe_page_readyz},
+    {"/healthz", .methods = GET_HEAD, .handler = pe_page_healthz},
+    {"/version", .methods = GET_HEAD, .handler = pe_page_version},
+    {"/metrics", .methods = GET_HEAD, .handler = pe_page_metrics},
     {"*", .methods = 0}, /* OPTIONS * */
 };
 
 /* What the rows of the registry have in common. */
-static const pe_route representation[] = {
-    [PE_TABLE] = {.methods = GET_HEAD | PE_METHOD_POST, .answer = pe_answer_resource},
-    [PE_TRANSFORM] = {.methods = PE_METHOD_POST, .answer = pe_answer_resource},
+static const pe_route resources[] = {
+    [PE_TABLE] = {.methods = GET_HEAD | PE_METHOD_POST, .handler = pe_answer_resource},
+    [PE_TRANSFORM] = {.methods = PE_METHOD_POST, .handler = pe_answer_resource},
 };
 
 static const struct {
@@ -68,16 +67,24 @@ static bool matches(const pe_route *route, const char *path)
                          : strcmp(route->path, path) == 0;
 }
 
+static uint64_t body_max(const pe_settings *settings, bool configures)
+{
+    const int64_t most = settings->max_body_bytes, config = settings->config_bytes_max;
+    return (uint64_t)(configures && config < most ? config : most);
+}
+
 bool pe_route_find(pe_request *request)
 {
     request->resource =
         pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
     if (request->resource != NULL)
-        request->route = &representation[request->resource->kind];
+        request->route = &resources[request->resource->kind];
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
         if (matches(&routes[i], request->path))
             request->route = &routes[i];
-    return request->route != NULL && (request->route->methods & request->method & PE_METHOD_POST);
+    const bool found = request->route != NULL;
+    request->body_max = body_max(request->service->settings, found && request->route->configures);
+    return found && (request->route->methods & request->method & PE_METHOD_POST);
 }
 
 static void allow_text(const pe_route *route, char *out, size_t room)
@@ -90,11 +97,11 @@ static void allow_text(const pe_route *route, char *out, size_t room)
                                      methods[i].name);
 }
 
-static void answer_options(pe_request *request)
+static pe_outcome reply_options(pe_request *request)
 {
     char allow[64];
     allow_text(request->route, allow, sizeof allow);
-    bool cors = *request->service->settings->cors_origin != '\0';
+    const bool cors = *request->service->settings->cors_origin != '\0';
     const pe_field fields[] = {
         {"Allow", allow},
         {"Access-Control-Allow-Methods", cors ? allow : NULL},
@@ -102,7 +109,7 @@ static void answer_options(pe_request *request)
         {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
         {0},
     };
-    pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
+    return pe_reply_empty(request, MHD_HTTP_NO_CONTENT, fields);
 }
 
 /* The path that was probably meant, or NULL. */
@@ -118,39 +125,35 @@ static const char *nearest_path(const char *path)
     return pe_nearest_name(path, known, n);
 }
 
-static void answer_not_found(pe_request *request)
+static pe_status not_found(const pe_request *request, pe_problem *why)
 {
-    pe_problem why;
     const char *meant = nearest_path(request->path);
-    if (meant != NULL)
-        pe_fail(&why, PE_NOT_FOUND, "", "nothing lives at %.200s; did you mean %s?", request->path,
-                meant);
-    else
-        pe_fail(&why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET /v1 lists what there is",
-                request->path);
-    pe_reply_problem(request, &why);
+    if (meant == NULL)
+        return pe_fail(why, PE_NOT_FOUND, "",
+                       "nothing lives at %.200s; GET /v1 lists what there is", request->path);
+    return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; did you mean %s?",
+                   request->path, meant);
 }
 
-static void answer_not_allowed(pe_request *request)
+static pe_status not_allowed(const pe_request *request, pe_problem *why)
 {
-    pe_problem why;
     char allow[64];
     allow_text(request->route, allow, sizeof allow);
-    pe_fail(&why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s", request->path, allow,
-            request->method_text);
-    snprintf(why.allow, sizeof why.allow, "%s", allow);
-    pe_reply_problem(request, &why);
+    const pe_status status = pe_fail(why, PE_METHOD_NOT_ALLOWED, "", "%.200s answers %s, not %s",
+                                     request->path, allow, request->method_text);
+    snprintf(why->allow, sizeof why->allow, "%s", allow);
+    return status;
 }
 
-void pe_route_answer(pe_request *request)
+pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
 {
     const pe_route *route = request->route;
+    pe_status status = PE_OK;
     if (route == NULL)
-        answer_not_found(request);
+        status = not_found(request, why);
     else if (request->method == PE_METHOD_OPTIONS)
-        answer_options(request);
+        return reply_options(request);
     else if ((route->methods & request->method) == 0)
-        answer_not_allowed(request);
-    else
-        route->answer(request);
+        status = not_allowed(request, why);
+    return status == PE_OK ? route->handler(request, why) : PE_FAILED;
 }

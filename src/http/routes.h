@@ -5,9 +5,6 @@
 
 #include "http/request/request.h"
 
-/** Decides request->reply, or defers. */
-typedef void pe_handler(pe_request *request);
-
 /** A row of the table of routes. */
 typedef struct pe_route {
     const char *path;
@@ -15,17 +12,18 @@ typedef struct pe_route {
     const char *name; /* which openapi.yaml calls so */
     bool configures;  /* the body is a model's configuration: bounded by config_bytes_max */
     unsigned methods; /* pe_method bits; OPTIONS goes without saying */
-    pe_handler *answer;
+    pe_step *handler;
 } pe_route;
 
-/** Set request->route, and request->resource for a representation one; route stays NULL when
- * nothing lives there. Does the route read the request's body? */
+/** Set request->route and body_max, and request->resource for a resource of numbers; route stays
+ * NULL when there is nothing at the path. Does the route read the request's body? */
 bool pe_route_find(pe_request *request);
 
-/** Answer by the route: its handler, its OPTIONS, 404 or 405. */
-void pe_route_answer(pe_request *request);
+/** Reply by the route that was found: its handler, or OPTIONS.
+ * Errors  NOT_FOUND, METHOD_NOT_ALLOWED; those of the handler. */
+pe_step pe_route_handle;
 
-/** The rows, for tests and tools; *n tells how many. Numeric resources are in the registry. */
+/** The rows, for tests and tools; *n tells how many. Resources of numbers are in the registry. */
 const pe_route *pe_routes(size_t *n);
 
 #endif

@@ -17,12 +17,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
-#include "http/answer/stored_response.h"
-#include "http/request/request.h"
-#include "http/request/service.h"
-
-#define NANOSECONDS_PER_MS 1000000
+#include "http/answer/precompute.h"
+#include "http/answer/response_cache.h"
+#include "http/callbacks.h"
+#include "http/connection/watchdog.h"
+#include "http/pages/documents.h"
+#include "http/reply/raw_reply.h"
+#include "http/work/pool.h"
+#include "tables/tables.h"
 
 /* Between the end of new connections and that of their socket. */
 #define NOTE_LIMIT_MS 20
@@ -150,17 +154,17 @@ static struct MHD_Daemon *start_daemon(pe_service *service, int fd)
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME |
             MHD_USE_ERROR_LOG,
-        0, NULL, NULL, pe_request_on_access, service,  /* */
+        0, NULL, NULL, pe_callbacks_access, service,   /* */
         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, /* first: it may talk */
         MHD_OPTION_LISTEN_SOCKET, fd,                  /* */
         MHD_OPTION_THREAD_POOL_SIZE, threads < connections ? threads : connections, /* one each */
         MHD_OPTION_CONNECTION_LIMIT, connections,                                   /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
         MHD_OPTION_CONNECTION_TIMEOUT, idle,                                           /* */
-        MHD_OPTION_URI_LOG_CALLBACK, pe_request_on_target, service,                    /* */
+        MHD_OPTION_URI_LOG_CALLBACK, pe_callbacks_target, service,                     /* */
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
-        MHD_OPTION_NOTIFY_CONNECTION, pe_request_on_connection, service,               /* */
-        MHD_OPTION_NOTIFY_COMPLETED, pe_request_on_completed, service,                 /* */
+        MHD_OPTION_NOTIFY_CONNECTION, pe_callbacks_connection, service,                /* */
+        MHD_OPTION_NOTIFY_COMPLETED, pe_callbacks_completed, service,                  /* */
         MHD_OPTION_END);
 }
 
@@ -172,7 +176,7 @@ static void *warm_up(void *context)
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n && !atomic_load(&service->draining); i++) {
         pe_problem why;
-        if (pe_stored_response_precompute(service, list->item[i], &why) != PE_OK)
+        if (pe_precompute(service, list->item[i], &why) != PE_OK)
             pe_log(PE_LOG_WARN, "warm",
                    (pe_log_member[]){{PE_LOG_TEXT, "target", .text = list->item[i]},
                                      {PE_LOG_TEXT, "detail", .text = why.detail},
@@ -189,7 +193,7 @@ static pe_status check_warm_list(pe_service *service, pe_problem *why)
     const pe_setting_list *list = &service->settings->warm;
     for (size_t i = 0; i < list->n; i++) {
         pe_problem cause;
-        if (pe_stored_response_check_target(service, list->item[i], &cause) != PE_OK)
+        if (pe_precompute_check(service, list->item[i], &cause) != PE_OK)
             return pe_fail(why, PE_INVALID_PARAMETER, "warm", "warm: %.200s: %.280s", list->item[i],
                            cause.detail);
     }
@@ -211,9 +215,9 @@ static void on_expired(void *context, int socket)
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const pe_deadlines deadlines = {
-        .receive = settings->request_deadline_ms * NANOSECONDS_PER_MS,
-        .send = settings->response_deadline_ms * NANOSECONDS_PER_MS,
-        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * NANOSECONDS_PER_MS,
+        .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
+        .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
+        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
     };
     service->settings = settings;
     service->limits.max_elements = (size_t)settings->max_elements;
@@ -229,10 +233,11 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     if (status == PE_OK)
         status = pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
     if (status == PE_OK)
-        status =
-            pe_response_cache_make((size_t)settings->response_cache_bytes, &service->warm, why);
+        status = pe_response_cache_make((size_t)settings->response_cache_bytes, &service->responses,
+                                        why);
     if (status == PE_OK)
-        status = pe_pages_make(settings, pe_tables_learned(service->tables), &service->pages, why);
+        status = pe_documents_make(settings, pe_tables_learned(service->tables),
+                                   &service->documents, why);
     if (status == PE_OK)
         status = pe_pool_make(threads_or_cores(settings->workers), (size_t)settings->queue_max,
                               &service->pool, why);
@@ -245,8 +250,8 @@ static void free_service(pe_service *service)
 {
     pe_watchdog_free(service->watchdog);
     pe_pool_free(service->pool);
-    pe_pages_free(service->pages);
-    pe_response_cache_free(service->warm);
+    pe_documents_free(service->documents);
+    pe_response_cache_free(service->responses);
     pe_tables_free(service->tables);
 }
 

@@ -490,6 +490,26 @@ static void a_wanted_digest_is_that_of_the_bytes(void **state)
     reply_free(&streamed);
 }
 
+static void a_wanted_digest_comes_whatever_way_the_body_went(void **state)
+{
+    (void)state;
+    static const char *const lengths[] = {"Content-Type: application/json",
+                                          "Want-Repr-Digest: sha-256=1", NULL};
+    static const char *const chunks[] = {"Content-Type: application/json",
+                                         "Want-Repr-Digest: sha-256=1",
+                                         "Transfer-Encoding: chunked", NULL};
+    static const char body[] = "{\"d_model\":4,\"positions\":\"0:3\"}";
+    for (int repeat = 0; repeat < 2; repeat++) {
+        reply whole = fetch(&server, "POST", "/v1/sinusoidal", lengths, body, strlen(body));
+        reply chunked = fetch(&server, "POST", "/v1/sinusoidal", chunks, body, strlen(body));
+        assert_status("chunked", &chunked, 200);
+        assert_digest("whole", &whole);
+        assert_digest("chunked", &chunked);
+        reply_free(&whole);
+        reply_free(&chunked);
+    }
+}
+
 static void the_digest_of_a_part_is_that_of_the_whole(void **state)
 {
     (void)state;
@@ -524,6 +544,7 @@ int main(void)
         cmocka_unit_test(a_range_is_of_the_uncoded_bytes),
         cmocka_unit_test(a_transform_is_coded_too),
         cmocka_unit_test(a_wanted_digest_is_that_of_the_bytes),
+        cmocka_unit_test(a_wanted_digest_comes_whatever_way_the_body_went),
         cmocka_unit_test(the_digest_of_a_part_is_that_of_the_whole),
     };
     return server_run_tests(tests, PE_LEN(tests), &server, flags);

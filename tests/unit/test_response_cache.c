@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_response_cache.c - kept answers: all that is allocated for them, the library's part
+ * test_response_cache.c - stored responses: all that is allocated for them, the library's part
  * included, stays within the budget, whoever holds them; scans of one-off requests leave the
  * others' hits alone.
  */
@@ -42,31 +42,40 @@ typedef struct wish {
     size_t bytes;
 } wish;
 
-static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
+static pe_status render(void *context, pe_stored_response **out, pe_problem *why)
 {
     const wish *made = context;
-    char *data = malloc(made->bytes);
+    pe_buffer data = {.data = malloc(made->bytes), .bytes = made->bytes};
     char *url = strdup(location);
-    if (data == NULL || url == NULL) {
-        free(data);
+    if (data.data == NULL || url == NULL) {
+        free(data.data);
         free(url);
         return pe_fail_memory(why);
     }
-    memset(data, 1, made->bytes);
-    pe_metadata facts = {.media_type = "application/octet-stream",
-                         .etag = "\"0123456789abcdef0123456789abcdef\"",
-                         .location = url,
-                         .shape = "512,512",
-                         .dtype = "float32",
-                         .ranges = true};
-    pe_stored_response *answer;
-    pe_status status =
-        pe_stored_response_make(made->service, data, made->bytes, &facts, &answer, why);
+    memset(data.data, 1, made->bytes);
+    pe_metadata metadata = {.media_type = "application/octet-stream",
+                            .etag = "\"0123456789abcdef0123456789abcdef\"",
+                            .location = url,
+                            .shape = "512,512",
+                            .dtype = "float32",
+                            .ranges = true};
+    const pe_status status = pe_stored_response_make(made->service, &data, &metadata, out, why);
     assert_int_equal(status, PE_OK);
-    assert_true(answer->data[0] == 1 && answer->data[made->bytes - 1] == 1);
-    *value = answer;
-    *bytes = pe_stored_response_weight(answer->bytes, &answer->metadata);
+    assert_true((*out)->data[0] == 1 && (*out)->data[made->bytes - 1] == 1);
     return status;
+}
+
+static pe_status get(pe_response_cache *cache, const char *key, wish *made, pe_cache_entry **entry)
+{
+    pe_problem why;
+    bool hit;
+    const pe_metadata metadata = {.location = location};
+    const pe_response_wanted wanted = {.key = key,
+                                       .key_bytes = strlen(key),
+                                       .most = pe_stored_response_weight(made->bytes, &metadata),
+                                       .render = render,
+                                       .context = made};
+    return pe_response_cache_get(cache, &wanted, entry, &hit, &why);
 }
 
 /* Fill a cache many times over with answers of up to `largest` bytes, looking after each. */
@@ -77,26 +86,22 @@ static void stay_within(size_t largest)
 #endif
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_response_cache *warm;
+    pe_response_cache *cache;
     random_source random = random_make("sizes");
     size_t most = 0;
     const size_t before = allocated();
-    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
     for (int i = 0; i < ANSWERS; i++) {
         char key[64];
-        pe_request_key front;
+        pe_request_key raw;
         pe_cache_entry *entry;
         wish made = {.service = &service,
                      .bytes = (size_t)random_int(&random, 1, (int64_t)largest)};
-        int length = snprintf(key, sizeof key, "answer %d", i);
-        const pe_metadata facts = {.location = location};
-        const size_t weight = pe_stored_response_weight(made.bytes, &facts);
-        assert_int_equal(pe_response_cache_get(warm, key, (size_t)length, weight, fill, &made,
-                                               &entry, NULL, &why),
-                         PE_OK);
+        const int length = snprintf(key, sizeof key, "answer %d", i);
+        assert_int_equal(get(cache, key, &made, &entry), PE_OK);
         pe_cache_entry_unref(entry);
-        pe_request_key_make(key, "*/*", "gzip", &front);
-        pe_response_cache_remember(warm, &front, key, (size_t)length);
+        pe_request_key_make(key, "*/*", "gzip", &raw);
+        pe_response_cache_remember(cache, &raw, key, (size_t)length);
         if (i % 16 != 0)
             continue;
         const size_t held = allocated() - before;
@@ -106,7 +111,7 @@ static void stay_within(size_t largest)
                      BUDGET);
     }
     assert_true(most > BUDGET / 2); /* it was full */
-    pe_response_cache_free(warm);
+    pe_response_cache_free(cache);
 }
 
 static void small_answers_stay_within_the_budget(void **state)
@@ -127,7 +132,7 @@ enum { THREADS = 4, HOLDS = 6, TURNS = 1500 };
 
 typedef struct reader {
     pthread_t thread;
-    pe_response_cache *warm;
+    pe_response_cache *cache;
     pe_service *service;
     random_source random;
     size_t before, most;
@@ -141,17 +146,13 @@ static void *read_answers(void *context)
     pe_cache_entry *held[HOLDS] = {0};
     for (int i = 0; i < TURNS; i++) {
         char key[64];
-        pe_problem why;
         const int64_t which = random_int(&self->random, 0, 400);
         wish made = {.service = self->service, .bytes = (size_t)(1 + 4 * which * which)};
-        const pe_metadata facts = {.location = location};
-        const int length = snprintf(key, sizeof key, "answer %d", (int)which);
+        snprintf(key, sizeof key, "answer %d", (int)which);
         pe_cache_entry **slot = &held[random_int(&self->random, 0, HOLDS - 1)];
         pe_cache_entry_unref(*slot);
         *slot = NULL;
-        if (pe_response_cache_get(self->warm, key, (size_t)length,
-                                  pe_stored_response_weight(made.bytes, &facts), fill, &made, slot,
-                                  NULL, &why) != PE_OK)
+        if (get(self->cache, key, &made, slot) != PE_OK)
             break;
         self->kept += *slot != NULL;
         self->refused += *slot == NULL;
@@ -173,13 +174,15 @@ static void threads_that_hold_answers_stay_within_the_budget(void **state)
     mallopt(M_ARENA_MAX, 1); /* others are not counted */
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_response_cache *warm;
+    pe_response_cache *cache;
     reader readers[THREADS];
     const size_t before = allocated();
-    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
     for (int t = 0; t < THREADS; t++)
-        readers[t] = (reader){
-            .warm = warm, .service = &service, .random = random_make("answers"), .before = before};
+        readers[t] = (reader){.cache = cache,
+                              .service = &service,
+                              .random = random_make("answers"),
+                              .before = before};
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&readers[t].thread, NULL, read_answers, &readers[t]), 0);
     for (int t = 0; t < THREADS; t++)
@@ -193,11 +196,11 @@ static void threads_that_hold_answers_stay_within_the_budget(void **state)
         assert_in_range(readers[t].most, BUDGET / 2, BUDGET);
 #endif
     }
-    pe_cache_stats answers, fronts;
-    pe_response_cache_stats(warm, &answers, &fronts);
+    pe_cache_stats answers, requests;
+    pe_response_cache_stats(cache, &answers, &requests);
     assert_int_equal(answers.held, 0);
     assert_int_equal(answers.loose, 0);
-    pe_response_cache_free(warm);
+    pe_response_cache_free(cache);
 }
 
 /* ---- scans ---- */
@@ -211,21 +214,16 @@ static size_t size_of(size_t object)
     return mixed % 10 < 7 ? 200 + mixed % 1000 : mixed % 10 < 9 ? 4000 + mixed % 8000 : 65536;
 }
 
-static bool ask_warm(pe_response_cache *warm, pe_service *service, const char *name, size_t bytes)
+static bool request(pe_response_cache *cache, pe_service *service, const char *name, size_t bytes)
 {
-    pe_request_key front;
-    pe_problem why;
-    pe_request_key_make(name, "*/*", NULL, &front);
-    pe_cache_entry *entry = pe_response_cache_find(warm, &front);
+    pe_request_key raw;
+    pe_request_key_make(name, "*/*", NULL, &raw);
+    pe_cache_entry *entry = pe_response_cache_find(cache, &raw);
     const bool hit = entry != NULL;
     if (!hit) {
-        const pe_metadata facts = {.location = location};
         wish made = {.service = service, .bytes = bytes};
-        assert_int_equal(pe_response_cache_get(warm, name, strlen(name),
-                                               pe_stored_response_weight(bytes, &facts), fill,
-                                               &made, &entry, NULL, &why),
-                         PE_OK);
-        pe_response_cache_remember(warm, &front, name, strlen(name));
+        assert_int_equal(get(cache, name, &made, &entry), PE_OK);
+        pe_response_cache_remember(cache, &raw, name, strlen(name));
     }
     pe_cache_entry_unref(entry);
     return hit;
@@ -239,12 +237,12 @@ static double replay(size_t every, size_t scan)
     double sum = 0;
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_response_cache *warm;
+    pe_response_cache *cache;
     uint64_t random = 20261121;
     size_t hits = 0, once = 0;
     for (size_t k = 0; k < OBJECTS; k++)
         cumulative[k] = sum += 1.0 / (double)(k + 1);
-    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
+    assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
     for (size_t r = 1; r <= REPLAYED; r++) {
         char name[32];
         size_t object = 0;
@@ -258,13 +256,13 @@ static double replay(size_t every, size_t scan)
                 high = middle;
         }
         snprintf(name, sizeof name, "/object/%zu", object);
-        hits += ask_warm(warm, &service, name, size_of(object));
+        hits += request(cache, &service, name, size_of(object));
         for (size_t s = 0; r % every == 0 && s < scan; s++, once++) {
             snprintf(name, sizeof name, "/once/%zu", once);
-            ask_warm(warm, &service, name, size_of(once));
+            request(cache, &service, name, size_of(once));
         }
     }
-    pe_response_cache_free(warm);
+    pe_response_cache_free(cache);
     return (double)hits / REPLAYED;
 }
 
@@ -293,16 +291,11 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
 
 /* The mark of an answer that is not worth coding, which only who asks in that coding gets to see.
  */
-static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_problem *why)
+static pe_status render_mark(void *context, pe_stored_response **out, pe_problem *why)
 {
-    pe_stored_response *answer;
-    pe_metadata facts = {.media_type = "text/plain", .coding = "gzip"};
-    const pe_status status = pe_stored_response_make(context, NULL, 0, &facts, &answer, why);
-    if (status == PE_OK) {
-        *value = answer;
-        *bytes = pe_stored_response_weight(0, &facts);
-    }
-    return status;
+    pe_buffer nothing = {0};
+    pe_metadata metadata = {.media_type = "text/plain", .coding = "gzip"};
+    return pe_stored_response_make(context, &nothing, &metadata, out, why);
 }
 
 /* A raw request may mean a coded answer that was evicted and, for want of memory, could not be
@@ -312,22 +305,26 @@ static void a_raw_request_finds_no_answer_without_bytes(void **state)
     (void)state;
     pe_service service = {.settings = &settings};
     pe_problem why;
-    pe_response_cache *warm;
+    pe_response_cache *cache;
     pe_cache_entry *entry;
-    pe_request_key front;
-    const pe_metadata facts = {0};
-    assert_int_equal(pe_response_cache_make(BUDGET, &warm, &why), PE_OK);
-    assert_int_equal(pe_response_cache_get(warm, "coded", 5, pe_stored_response_weight(0, &facts),
-                                           fill_mark, &service, &entry, NULL, &why),
-                     PE_OK);
+    pe_request_key raw;
+    bool hit;
+    const pe_metadata metadata = {0};
+    const pe_response_wanted wanted = {.key = "coded",
+                                       .key_bytes = 5,
+                                       .most = pe_stored_response_weight(0, &metadata),
+                                       .render = render_mark,
+                                       .context = &service};
+    assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
+    assert_int_equal(pe_response_cache_get(cache, &wanted, &entry, &hit, &why), PE_OK);
     pe_cache_entry_unref(entry);
-    pe_request_key_make("/v1", "*/*", "gzip", &front);
-    pe_response_cache_remember(warm, &front, "coded", 5);
-    assert_null(pe_response_cache_find(warm, &front));
-    entry = pe_response_cache_peek(warm, "coded", 5);
+    pe_request_key_make("/v1", "*/*", "gzip", &raw);
+    pe_response_cache_remember(cache, &raw, "coded", 5);
+    assert_null(pe_response_cache_find(cache, &raw));
+    entry = pe_response_cache_peek(cache, "coded", 5);
     assert_non_null(entry);
     pe_cache_entry_unref(entry);
-    pe_response_cache_free(warm);
+    pe_response_cache_free(cache);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "http/request/service.h"
+#include "base/clock.h"
 #include "http/connection/watchdog.h"
 
 #define MILLISECOND INT64_C(1000000)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - the handler of the representation resources. */
+/* answer.c - how requests for numbers are answered, from the raw request to a decided reply. */
 #include "http/answer/answer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "http/answer/coder.h"
 #include "http/answer/body_stream.h"
-#include "http/answer/stored_response.h"
-#include "http/request/posted.h"
-#include "http/answer/rendered.h"
+#include "http/answer/cached_response.h"
+#include "http/answer/coder.h"
+#include "http/answer/render.h"
+#include "http/reply/digest.h"
+#include "http/reply/representation_reply.h"
+#include "http/request/parameters.h"
 #include "http/work/thread.h"
 
 /* Where much work begins, a millisecond or more: this many body bytes to parse, this many elements
@@ -20,129 +21,216 @@
 #define HEAVY_CODED_ELEMENTS     8192
 #define HEAVY_TRANSFORM_ELEMENTS 4096
 
-/* What is not kept is rendered whole up to this size, so that its length is known. Where that is
+/* What is not stored is rendered whole up to this size, so that its length is known. Where that is
  * known anyway, or readers hold so much that the cache has no room, less is rendered: what a reader
  * of a stream would hold, too. */
 #define WHOLE_BYTES 1048576
 #define SMALL_BYTES 65536
 
-/* The share of its size that an answer may keep to be coded; and how much smaller one coding makes
- * it than another that is as welcome, and quicker, to be preferred. */
+/* A stream is coded when that leaves at most this share of its bytes. A coding that is as welcome
+ * as another, but slower, is preferred when it leaves at most this share of the other's. */
 #define WORTH_CODING 0.8
 #define MUCH_SMALLER 0.75
 
-/* ---- from decided to answered ---- */
-
-static void timing_of_miss(const pe_representation *representation, char *out, size_t room)
+static bool is_part(const pe_request *request)
 {
-    snprintf(out, room, "cache;desc=miss, compute;dur=%.3f, encode;dur=%.3f",
-             representation->compute * 1e3, representation->encode * 1e3);
+    return request->range.kind == PE_RANGE_PART;
 }
 
-static void front_of(const pe_request *request, pe_request_key *out)
+/* Offsets of a Range are those of the uncoded bytes, so who asks for one gets these. */
+static pe_coding coding_of(const pe_request *request)
+{
+    return is_part(request) ? PE_CODING_IDENTITY : request->codings.best;
+}
+
+static pe_outcome go_on(pe_status status)
+{
+    return status == PE_OK ? PE_CONTINUE : PE_FAILED;
+}
+
+/* ---- the parameters ---- */
+
+static pe_outcome read_parameters(pe_request *request, pe_problem *why)
+{
+    pe_request_parameters parameters;
+    if (request->body.bytes > HEAVY_BODY_BYTES && !pe_request_has_turn(request, PE_JOB_HEAVY))
+        return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
+    pe_status status =
+        pe_parameters_find(request, request->resource->kind == PE_TRANSFORM, &parameters, why);
+    if (status == PE_OK)
+        status =
+            pe_representation_make(request->service, &parameters, &request->representation, why);
+    return go_on(status);
+}
+
+/* ---- the plan ---- */
+
+/* Planning can take long: a new set of frequencies at hundreds of bits. */
+static pe_outcome plan(pe_request *request, pe_problem *why)
+{
+    pe_representation *representation = request->representation;
+    const bool wide = pe_values_plan_work(&representation->query.values) > HEAVY_ELEMENTS;
+    const pe_job_kind kind = wide ? PE_JOB_HEAVY : PE_JOB_LIGHT;
+    if (!pe_request_has_turn(request, kind))
+        return pe_request_defer(request, kind, pe_answer_resource);
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
+    return go_on(pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why));
+}
+
+/* ---- conditions and ranges ---- */
+
+/* Does If-None-Match name the representation, uncoded or in a coding that the client takes? *tag
+ * gets what it names. */
+static bool names_tag(const pe_request *request, const char *tags, char tag[PE_ETAG_BYTES])
+{
+    const pe_representation *representation = request->representation;
+    if (pe_etag_matches(tags, tag))
+        return true;
+    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
+        for (int in_blocks = 0; in_blocks < 2; in_blocks++)
+            if (request->codings.best != PE_CODING_IDENTITY &&
+                pe_accept_encoding_takes(&request->codings, (pe_coding)coding) &&
+                pe_representation_coded_tag(representation, (pe_coding)coding, in_blocks, tag) &&
+                pe_etag_matches(tags, tag))
+                return true;
+    return false;
+}
+
+static pe_outcome reply_not_modified(pe_request *request, pe_problem *why)
+{
+    (void)why;
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    pe_metadata metadata = request->representation->metadata;
+    if (tags == NULL || *metadata.etag == '\0' || request->method == PE_METHOD_POST ||
+        !names_tag(request, tags, metadata.etag))
+        return PE_CONTINUE;
+    return pe_reply_not_modified(request, &metadata);
+}
+
+/* Range is for GET, and for what has a tag and a length. */
+static pe_outcome choose_range(pe_request *request, pe_problem *why)
+{
+    const pe_representation *representation = request->representation;
+    if (request->method == PE_METHOD_GET && representation->metadata.ranges)
+        pe_range_read(request->header[PE_HEADER_RANGE], request->header[PE_HEADER_IF_RANGE],
+                      representation->metadata.etag, representation->length, &request->range);
+    if (request->range.kind != PE_RANGE_NOWHERE)
+        return PE_CONTINUE;
+    return go_on(pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
+                         (unsigned long long)representation->length));
+}
+
+/* ---- what was rendered before ---- */
+
+static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
     pe_request_key_make(request->target, request->header[PE_HEADER_ACCEPT],
                         request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
 /* Remember what the raw request means, so that the next one need not be read. */
-static void learn(const pe_request *request, const pe_representation *representation,
-                  pe_coding coding)
+static void remember(const pe_request *request, pe_coding coding)
 {
-    pe_request_key front;
+    pe_request_key raw;
     if (request->method == PE_METHOD_POST)
         return;
-    front_of(request, &front);
-    pe_stored_response_remember(representation, &front, coding);
+    make_raw_key(request, &raw);
+    pe_cached_response_remember(request->representation, &raw, coding);
 }
 
-/* What is asked for costs, in elements of a plain table: a part its share of the whole. */
-static uint64_t work_of(const pe_request *request, const pe_representation *representation)
+/* A part is taken from the whole; it is not what makes one. */
+static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
 {
-    if (request->range.kind != PE_RANGE_PART)
+    (void)why;
+    pe_coding coding = coding_of(request);
+    pe_cache_entry *entry = pe_cached_response_find(request->representation, &coding);
+    if (entry == NULL)
+        return PE_CONTINUE;
+    if (request->range.kind == PE_RANGE_WHOLE)
+        remember(request, coding);
+    return pe_reply_stored(request, entry, NULL);
+}
+
+/* ---- what is rendered now ---- */
+
+/* What is asked for costs, in elements of a plain table: a part its share of the whole. */
+static uint64_t work_of(const pe_request *request)
+{
+    const pe_representation *representation = request->representation;
+    if (!is_part(request))
         return representation->work;
     const double share = (double)request->range.bytes / (double)representation->length;
     return (uint64_t)(share * (double)representation->work);
 }
 
-/* Offsets of a Range are those of the uncoded bytes, so who asks for one gets these. */
-static pe_coding coding_of(const pe_request *request)
+static bool is_heavy(const pe_request *request)
 {
-    return request->range.kind == PE_RANGE_PART
-               ? PE_CODING_IDENTITY
-               : pe_coding_choose(request->header[PE_HEADER_ACCEPT_ENCODING]);
+    const bool coded = coding_of(request) != PE_CODING_IDENTITY;
+    const size_t most = request->resource->kind == PE_TRANSFORM ? HEAVY_TRANSFORM_ELEMENTS
+                        : coded                                 ? HEAVY_CODED_ELEMENTS
+                                                                : HEAVY_ELEMENTS;
+    return work_of(request) > most;
 }
 
-/* False when the cache has no room for the answer. */
-static bool answer_through_cache(pe_request *request, pe_representation *representation)
+static void write_timing(const pe_representation *representation, char *out, size_t room)
 {
-    pe_problem why;
-    pe_cache_entry *entry;
-    int hit = 0;
-    pe_coding coding = coding_of(request);
-    if (pe_stored_response_get(representation, &coding, &entry, &hit, &why) != PE_OK) {
-        pe_reply_problem(request, &why);
-        return true;
-    }
-    if (entry == NULL)
-        return false;
-    learn(request, representation, coding);
+    snprintf(out, room, "cache;desc=miss, compute;dur=%.3f, encode;dur=%.3f",
+             representation->compute * 1e3, representation->encode * 1e3);
+}
+
+/* CONTINUE when the cache has no room for the response. */
+static pe_outcome render_through_cache(pe_request *request, pe_problem *why)
+{
     char timing[96];
-    timing_of_miss(representation, timing, sizeof timing);
-    pe_reply_entry(request, entry, hit ? NULL : timing);
-    return true;
+    pe_cached_response cached = {.coding = coding_of(request)};
+    if (pe_cached_response_get(request->representation, &cached, why) != PE_OK)
+        return PE_FAILED;
+    if (cached.entry == NULL)
+        return PE_CONTINUE;
+    remember(request, cached.coding);
+    write_timing(request->representation, timing, sizeof timing);
+    return pe_reply_stored(request, cached.entry, cached.hit ? NULL : timing);
 }
 
-/* Replace the rendered bytes by coded ones where the client likes that and it is worth it. */
-static pe_status code_rendered(pe_request *request, pe_representation *representation, char **data,
-                               size_t *bytes, pe_problem *why)
+/* Replace rendered bytes by coded ones where the client takes these and they are worth it. */
+static pe_status code_rendered(const pe_request *request, pe_buffer *data, pe_problem *why)
 {
-    pe_coding coding = coding_of(request);
-    char *coded;
-    size_t coded_bytes;
-    pe_status status = pe_coding_apply(coding, *data, *bytes, &coded, &coded_bytes, why);
-    if (status != PE_OK || coded == NULL)
+    pe_buffer coded = {0};
+    const pe_coding coding = coding_of(request);
+    const pe_status status = pe_coding_apply(coding, data->data, data->bytes, &coded, why);
+    if (status != PE_OK || coded.data == NULL)
         return status;
-    free(*data);
+    pe_buffer_free(data);
     *data = coded;
-    *bytes = coded_bytes;
-    return pe_representation_set_coding(representation, coding, false, why);
+    return pe_representation_set_coding(request->representation, coding, false, why);
 }
 
-static void answer_rendered(pe_request *request, pe_representation *representation)
+static pe_outcome render_whole(pe_request *request, pe_problem *why)
 {
-    pe_problem why;
-    char *data, timing[96];
-    size_t bytes;
-    pe_status status =
-        pe_representation_render(representation, &request->range, &data, &bytes, &why);
-    if (status == PE_OK) {
-        status = code_rendered(request, representation, &data, &bytes, &why);
-        if (status != PE_OK)
-            free(data);
-    }
+    char timing[96];
+    pe_buffer data = {0};
+    pe_representation *representation = request->representation;
+    pe_status status = pe_representation_render(representation, &request->range, &data, why);
+    if (status == PE_OK)
+        status = code_rendered(request, &data, why);
     if (status != PE_OK) {
-        pe_reply_problem(request, &why);
-        return;
+        pe_buffer_free(&data);
+        return PE_FAILED;
     }
-    timing_of_miss(representation, timing, sizeof timing);
-    pe_reply_rendered(request, data, bytes, &representation->metadata, timing);
+    write_timing(representation, timing, sizeof timing);
+    return pe_reply_rendered(request, &data, &representation->metadata, timing);
 }
 
-static bool as_welcome(const pe_request *request, pe_coding coding, pe_coding other)
+/* The coding of a stream: gzip finds rows again that zstd, where it streams, has forgotten. */
+static pe_status choose_stream_coding(const pe_request *request, pe_coding *out, pe_problem *why)
 {
-    return pe_coding_as_welcome(request->header[PE_HEADER_ACCEPT_ENCODING], coding, other);
-}
-
-/* That of a stream: gzip finds rows again that zstd, where it streams, has forgotten. */
-static pe_status choose_coding(const pe_request *request, const pe_representation *representation,
-                               pe_coding *out, pe_problem *why)
-{
+    const pe_representation *representation = request->representation;
     double share, other;
     pe_coding best = coding_of(request);
     pe_status status =
         pe_coder_share(best, &representation->plan, &representation->rendering, &share, why);
-    if (status == PE_OK && best == PE_CODING_ZSTD && as_welcome(request, best, PE_CODING_GZIP)) {
+    if (status == PE_OK && best == PE_CODING_ZSTD &&
+        pe_accept_encoding_takes(&request->codings, PE_CODING_GZIP)) {
         status = pe_coder_share(PE_CODING_GZIP, &representation->plan, &representation->rendering,
                                 &other, why);
         if (status == PE_OK && other < MUCH_SMALLER * share) {
@@ -154,222 +242,93 @@ static pe_status choose_coding(const pe_request *request, const pe_representatio
     return status;
 }
 
-/* True when the stream has taken representation. */
-static bool answer_streamed(pe_request *request, pe_representation *representation)
+static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
 {
-    pe_problem why;
     pe_coding coding;
-    if (choose_coding(request, representation, &coding, &why) != PE_OK) {
-        pe_reply_problem(request, &why);
-        return false;
-    }
-    pe_body_stream_reply(request, representation, coding);
-    return true;
+    if (choose_stream_coding(request, &coding, why) != PE_OK)
+        return PE_FAILED;
+    return pe_body_stream_reply(request, coding, why);
 }
 
-/* Decide how the bytes come about; true when a stream has taken representation. */
-static bool choose_producer(pe_request *request, pe_representation *representation)
+/* Through the cache when it is worth storing; else whole when it is small; else as a stream. */
+static pe_outcome render(pe_request *request, pe_problem *why)
 {
-    const bool part = request->range.kind == PE_RANGE_PART;
-    const bool cacheable = !part && pe_stored_response_fits(representation);
-    const uint64_t bytes = part ? request->range.bytes : representation->length_max;
-    const uint64_t most = part || cacheable ? SMALL_BYTES : WHOLE_BYTES;
-    if (cacheable && answer_through_cache(request, representation))
-        return false;
-    if (bytes > most || work_of(request, representation) > PE_WHOLE_WORK)
-        return answer_streamed(request, representation);
-    answer_rendered(request, representation);
-    return false;
-}
-
-static bool produce(pe_request *request)
-{
-    pe_representation *representation = request->representation;
-    request->representation = NULL;
+    const pe_representation *representation = request->representation;
+    if (is_heavy(request) && !pe_request_has_turn(request, PE_JOB_HEAVY))
+        return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_thread_computes();
-    if (!choose_producer(request, representation))
-        pe_representation_free(representation);
-    return true;
+    const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
+    const pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
+    if (outcome != PE_CONTINUE)
+        return outcome;
+    const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
+    const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : WHOLE_BYTES;
+    if (bytes > most || work_of(request) > PE_WHOLE_WORK)
+        return render_as_stream(request, why);
+    return render_whole(request, why);
 }
 
-/* ---- from asked to decided ---- */
+/* ---- the story ---- */
 
-/* Does If-None-Match name the answer, in the coding that it would have or uncoded? *metadata gets
- * the tag that it names. */
-static bool not_modified(const pe_request *request, const pe_representation *representation,
-                         pe_metadata *metadata)
+/*
+ * The steps of every request for numbers, in order, each done once. A step that is too much work
+ * for the thread that has the request defers it: a worker goes on with the same step. Small
+ * requests are read by the I/O thread, so that mistakes cost little.
+ */
+static pe_step *const story[] = {
+    read_parameters,    /* query and body -> values of the resource's rows */
+    plan,               /* values -> shape, cost, format, tag, length; a worker does it */
+    reply_not_modified, /* If-None-Match names it: 304 */
+    choose_range,       /* Range: a part of it, or 416 */
+    reply_from_cache,   /* rendered before, for whatever spelling of the request */
+    render,             /* rendered now: through the cache, whole, or as a stream */
+};
+
+pe_outcome pe_answer_resource(pe_request *request, pe_problem *why)
+{
+    pe_outcome outcome = PE_CONTINUE;
+    while (outcome == PE_CONTINUE) {
+        outcome = story[request->step](request, why);
+        request->step += outcome == PE_CONTINUE;
+    }
+    if (outcome != PE_DEFERRED) { /* the reply holds what it needs */
+        pe_representation_free(request->representation);
+        request->representation = NULL;
+    }
+    return outcome;
+}
+
+/* ---- the same request again ---- */
+
+/* The stored response, or a 304 for it. Another coding may be named, or the whole is to be hashed:
+ * then the story tells. */
+static pe_outcome reply_again(pe_request *request, pe_cache_entry *entry)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    if (tags == NULL || *metadata->etag == '\0' || request->method == PE_METHOD_POST)
-        return false;
-    if (pe_etag_matches(tags, metadata->etag))
-        return true;
-    const pe_coding chosen = coding_of(request);
-    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        for (int in_blocks = 0; in_blocks < 2 && chosen != PE_CODING_IDENTITY; in_blocks++)
-            if (as_welcome(request, chosen, (pe_coding)coding) &&
-                pe_representation_coded_tag(representation, (pe_coding)coding, in_blocks,
-                                            metadata->etag) &&
-                pe_etag_matches(tags, metadata->etag))
-                return true;
-    return false;
+    const pe_stored_response *stored = pe_cache_entry_value(entry);
+    const bool to_hash = request->wants_digest && atomic_load(&stored->digest) == NULL;
+    if (tags == NULL && !to_hash)
+        return pe_reply_stored(request, entry, NULL);
+    pe_outcome outcome = PE_CONTINUE;
+    if (tags != NULL && pe_etag_matches(tags, stored->metadata.etag))
+        outcome = pe_reply_not_modified(request, &stored->metadata);
+    pe_cache_entry_unref(entry);
+    return outcome;
 }
 
-/* Range is for GET, and for what has a tag and a length. */
-static pe_status choose_range(pe_request *request, const pe_representation *representation,
-                              pe_problem *why)
+pe_outcome pe_answer_from_cache(pe_request *request)
 {
-    if (request->method == PE_METHOD_GET && representation->metadata.ranges)
-        pe_range_read(request->header[PE_HEADER_RANGE], request->header[PE_HEADER_IF_RANGE],
-                      representation->metadata.etag, representation->length, &request->range);
-    if (request->range.kind != PE_RANGE_NOWHERE)
-        return PE_OK;
-    return pe_fail(why, PE_RANGE_NOT_SATISFIABLE, "", "the representation is %llu bytes long",
-                   (unsigned long long)representation->length);
-}
-
-/* Answer from what is kept, if it is. A part is taken from the whole; it is not what makes one. */
-static bool answer_kept(pe_request *request, const pe_representation *representation)
-{
-    pe_coding coding = coding_of(request);
-    pe_cache_entry *entry = pe_stored_response_find(representation, &coding);
-    if (entry == NULL)
-        return false;
-    if (request->range.kind == PE_RANGE_WHOLE)
-        learn(request, representation, coding);
-    pe_reply_entry(request, entry, NULL);
-    return true;
-}
-
-static bool is_heavy(const pe_request *request, const pe_representation *representation)
-{
-    const bool coded = coding_of(request) != PE_CODING_IDENTITY;
-    const size_t most = representation->resource->kind == PE_TRANSFORM ? HEAVY_TRANSFORM_ELEMENTS
-                        : coded                                        ? HEAVY_CODED_ELEMENTS
-                                                                       : HEAVY_ELEMENTS;
-    return work_of(request, representation) > most;
-}
-
-/* Read the parameters into request->representation. */
-static pe_status ask(pe_request *request, pe_problem *why)
-{
-    pe_request_parameters wanted = {
-        .resource = request->resource,
-        .name = request->path_name,
-        .name_bytes = request->path_name_bytes,
-        .query = request->query,
-        .query_bytes = request->query_bytes,
-    };
-    if (request->method == PE_METHOD_POST) {
-        pe_status status =
-            pe_posted_read(request, request->resource->kind == PE_TRANSFORM, &wanted, why);
-        if (status != PE_OK)
-            return status;
-    }
-    return pe_representation_make(request->service, &wanted, &request->representation, why);
-}
-
-/* Plan what has been asked, and answer it unless that is much work; the reply is decided, or the
- * work is left to be done. */
-static pe_status decide(pe_request *request, bool *left, pe_problem *why)
-{
-    pe_representation *representation = request->representation;
-    pe_status status =
-        pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
-    *left = false;
-    if (status != PE_OK)
-        return status;
-    pe_metadata metadata = representation->metadata;
-    if (not_modified(request, representation, &metadata)) {
-        pe_reply_not_modified(request, &metadata);
-        return PE_OK;
-    }
-    status = pe_representation_measure(representation, why);
-    if (status == PE_OK)
-        status = choose_range(request, representation, why);
-    if (status == PE_OK)
-        *left = !answer_kept(request, representation);
-    return status;
-}
-
-/* False when there is nothing left to do: the reply is decided. */
-static bool plan(pe_request *request)
-{
-    pe_problem why;
-    bool left;
-    const pe_status status = decide(request, &left, &why);
-    if (status != PE_OK)
-        pe_reply_problem(request, &why);
-    if (status == PE_OK && left)
-        return true;
-    pe_representation_free(request->representation);
-    request->representation = NULL;
-    return false;
-}
-
-static bool plan_lightly(pe_request *request)
-{
-    if (!plan(request))
-        return true;
-    if (!is_heavy(request, request->representation))
-        return produce(request);
-    pe_request_defer(request, PE_JOB_HEAVY, produce);
-    return false;
-}
-
-/* What has had its turn as a heavy job does not wait for another. */
-static bool plan_and_produce(pe_request *request)
-{
-    return plan(request) ? produce(request) : true;
-}
-
-static bool ask_and_plan(pe_request *request)
-{
-    pe_problem why;
-    if (ask(request, &why) == PE_OK)
-        return plan_and_produce(request);
-    pe_reply_problem(request, &why);
-    return true;
-}
-
-/* Small requests are read at once, so that mistakes cost little. Planning can take long (a new set
- * of frequencies at hundreds of bits) and is left to a worker, as a heavy job where it is wide. */
-void pe_answer_resource(pe_request *request)
-{
-    pe_problem why;
-    if (request->body.bytes > HEAVY_BODY_BYTES)
-        pe_request_defer(request, PE_JOB_HEAVY, ask_and_plan);
-    else if (ask(request, &why) != PE_OK)
-        pe_reply_problem(request, &why);
-    else if (pe_values_plan_work(&request->representation->ask.values) > HEAVY_ELEMENTS)
-        pe_request_defer(request, PE_JOB_HEAVY, plan_and_produce);
-    else
-        pe_request_defer(request, PE_JOB_LIGHT, plan_lightly);
-}
-
-bool pe_answer_from_cache(pe_request *request)
-{
-    request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
+    pe_request_key raw;
     if ((request->method & (PE_METHOD_GET | PE_METHOD_HEAD)) == 0 ||
-        request->header[PE_HEADER_RANGE] != NULL)
-        return false;
-    pe_request_key front;
-    front_of(request, &front);
-    pe_cache_entry *entry = pe_response_cache_find(request->service->warm, &front);
+        request->header[PE_HEADER_RANGE] != NULL ||
+        request->header[PE_HEADER_TRANSFER_ENCODING] != NULL)
+        return PE_CONTINUE;
+    make_raw_key(request, &raw);
+    pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &raw);
     if (entry == NULL)
-        return false;
-    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    const pe_stored_response *kept = pe_cache_entry_value(entry);
-    const bool to_hash = request->wants_digest && atomic_load(&kept->digest) == NULL;
-    if (tags == NULL && !to_hash) {
-        pe_reply_entry(request, entry, NULL);
-    } else if (tags != NULL && pe_etag_matches(tags, kept->metadata.etag)) {
-        pe_reply_not_modified(request, &kept->metadata);
-        pe_cache_entry_unref(entry);
-    } else {
-        pe_cache_entry_unref(entry); /* another coding may be named, or the whole is to be hashed */
-        return false;
-    }
-    atomic_fetch_add_explicit(&request->service->counters.warm_hits, 1, memory_order_relaxed);
-    return true;
+        return PE_CONTINUE;
+    const pe_outcome outcome = reply_again(request, entry);
+    if (outcome == PE_REPLIED)
+        pe_service_count(&request->service->counters.warm_hits);
+    return outcome;
 }

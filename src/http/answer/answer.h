@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.h - the handler of the representation resources. */
+/* answer.h - how requests for numbers are answered. */
 #ifndef PE_HTTP_ANSWER_ANSWER_H
 #define PE_HTTP_ANSWER_ANSWER_H
 
 #include "http/request/request.h"
 
-/** GET, HEAD and POST of the resource that the request has been routed to. */
-void pe_answer_resource(pe_request *request);
+/** Reply with a stored response when the same request, to the letter, has been answered before;
+ * else CONTINUE. One look-up; nothing is parsed, allocated or locked beside it. */
+pe_outcome pe_answer_from_cache(pe_request *request);
 
-/** A raw GET or HEAD seen before, answered from the cache without reading it; false when it was
- * not. */
-bool pe_answer_from_cache(pe_request *request);
+/** The handler of every resource of the registry: the story of answer.c. */
+pe_step pe_answer_resource;
 
 #endif

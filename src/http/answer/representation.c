@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* representation.c - from a request to a decided answer, and to its bytes. */
+/* representation.c - a resource as one request wants it: parameters read, planned, identified. */
 #include "http/answer/representation.h"
 
 #include <stdio.h>
@@ -24,39 +24,39 @@ static bool is_json(const char *media_type)
 }
 
 static pe_status read_parameters(pe_representation *representation,
-                                 const pe_request_parameters *wanted, pe_problem *why)
+                                 const pe_request_parameters *parameters, pe_problem *why)
 {
     const pe_read_limits *limits = &representation->service->read_limits;
-    if (wanted->body == NULL)
-        return pe_query_from_string(wanted->resource, wanted->query, wanted->query_bytes, limits,
-                                    &representation->ask, why);
-    representation->body = *wanted->body;
-    *wanted->body = (pe_buffer){0};
-    if (is_json(wanted->media_type)) {
+    if (parameters->body == NULL)
+        return pe_query_from_string(parameters->resource, parameters->query,
+                                    parameters->query_bytes, limits, &representation->query, why);
+    representation->body = *parameters->body;
+    *parameters->body = (pe_buffer){0};
+    if (is_json(parameters->media_type)) {
         pe_status status =
-            pe_query_from_json(wanted->resource, pe_buffer_text(&representation->body),
-                               representation->body.bytes, limits, &representation->ask, why);
+            pe_query_from_json(parameters->resource, pe_buffer_text(&representation->body),
+                               representation->body.bytes, limits, &representation->query, why);
         pe_buffer_free(&representation->body);
         return status;
     }
     const pe_binary_body binary = {
-        .media_type = wanted->media_type,
-        .shape = wanted->shape,
-        .dtype = wanted->dtype,
+        .media_type = parameters->media_type,
+        .shape = parameters->shape,
+        .dtype = parameters->dtype,
         .data = representation->body.data,
         .bytes = representation->body.bytes,
     };
-    return pe_query_from_binary(wanted->resource, wanted->query, wanted->query_bytes, &binary,
-                                limits, &representation->ask, why);
+    return pe_query_from_binary(parameters->resource, parameters->query, parameters->query_bytes,
+                                &binary, limits, &representation->query, why);
 }
 
-static pe_status ask(pe_representation *representation, const pe_request_parameters *wanted,
-                     pe_problem *why)
+static pe_status read_query(pe_representation *representation,
+                            const pe_request_parameters *parameters, pe_problem *why)
 {
-    const pe_status status = read_parameters(representation, wanted, why);
-    if (status != PE_OK || wanted->name_bytes == 0)
+    const pe_status status = read_parameters(representation, parameters, why);
+    if (status != PE_OK || parameters->name_bytes == 0)
         return status;
-    return pe_query_set_name(&representation->ask, wanted->name, wanted->name_bytes, why);
+    return pe_query_set_name(&representation->query, parameters->name, parameters->name_bytes, why);
 }
 
 static void count_tensor(pe_representation *representation, const pe_tensor *tensor)
@@ -68,10 +68,11 @@ static void count_tensor(pe_representation *representation, const pe_tensor *ten
 static pe_status choose_format(pe_representation *representation, const char *accept,
                                pe_problem *why)
 {
-    const char *tensor = representation->ask.tensor[0] != '\0' ? representation->ask.tensor : NULL;
+    const char *tensor =
+        representation->query.tensor[0] != '\0' ? representation->query.tensor : NULL;
     representation->rendering = (pe_rendering){
-        .format = representation->ask.format,
-        .base64 = representation->ask.base64,
+        .format = representation->query.format,
+        .base64 = representation->query.base64,
         .tensor = tensor,
         .encoding = representation->resource->encoding,
         .parameters = pe_buffer_text(&representation->parameters),
@@ -108,9 +109,9 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
     const pe_resource *resource = representation->resource;
     const pe_format *format = representation->rendering.format;
     pe_buffer *key = &representation->key;
-    pe_query_canonical_path(&representation->ask, key);
+    pe_query_canonical_path(&representation->query, key);
     pe_buffer_str(key, "?");
-    pe_query_canonical_string(&representation->ask, format, key);
+    pe_query_canonical_string(&representation->query, format, key);
     size_t location = key->bytes;
     pe_buffer_str(key, "\n");
     pe_buffer_str(key, format->media_type);
@@ -134,16 +135,32 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_representation_make(pe_service *service, const pe_request_parameters *wanted,
+/* How long the bytes will be, and whether parts of them may be asked for. */
+static pe_status measure(pe_representation *representation, pe_problem *why)
+{
+    pe_status status = pe_stream_make(&representation->plan, &representation->rendering,
+                                      &representation->stream, why);
+    if (status != PE_OK)
+        return status;
+    const bool known = pe_stream_length(representation->stream, &representation->length);
+    if (!known)
+        representation->length = UINT64_MAX;
+    representation->length_max =
+        known ? representation->length : pe_stream_length_max(representation->stream);
+    representation->metadata.ranges = known && representation->resource->kind == PE_TABLE;
+    return PE_OK;
+}
+
+pe_status pe_representation_make(pe_service *service, const pe_request_parameters *parameters,
                                  pe_representation **out, pe_problem *why)
 {
     pe_representation *representation = calloc(1, sizeof *representation);
     if (representation == NULL)
         return pe_fail_memory(why);
     representation->service = service;
-    representation->resource = wanted->resource;
+    representation->resource = parameters->resource;
     pe_thread_computes(); /* a model's values are checked with MPFR */
-    pe_status status = ask(representation, wanted, why);
+    pe_status status = read_query(representation, parameters, why);
     if (status == PE_OK)
         *out = representation;
     else
@@ -156,25 +173,30 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
 {
     pe_service *service = representation->service;
     pe_thread_computes();
-    pe_status status = representation->resource->plan(&representation->ask.values, service->tables,
-                                                      &service->limits, &representation->plan, why);
+    pe_status status =
+        representation->resource->plan(&representation->query.values, service->tables,
+                                       &service->limits, &representation->plan, why);
     if (status != PE_OK) {
-        pe_query_locate(&representation->ask, why);
+        pe_query_locate(&representation->query, why);
         return status;
     }
-    pe_values_json(&representation->ask.values, &representation->parameters);
+    pe_values_json(&representation->query.values, &representation->parameters);
     if (representation->parameters.failed)
         return pe_fail_memory(why);
     status = choose_format(representation, accept, why);
-    return status == PE_OK ? identify(representation, why) : status;
+    if (status != PE_OK)
+        return status;
+    status = identify(representation, why);
+    return status == PE_OK ? measure(representation, why) : status;
 }
 
 void pe_representation_free(pe_representation *representation)
 {
     if (representation == NULL)
         return;
+    pe_stream_free(representation->stream);
     pe_plan_free(&representation->plan);
-    pe_query_free(&representation->ask);
+    pe_query_free(&representation->query);
     pe_buffer_free(&representation->body);
     pe_buffer_free(&representation->parameters);
     pe_buffer_free(&representation->key);

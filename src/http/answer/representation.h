@@ -1,37 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* representation.h - answers of the representation resources: ask, plan, format, then bytes. */
+/* representation.h - a resource as one request wants it: parameters read, planned, identified. */
 #ifndef PE_HTTP_ANSWER_REPRESENTATION_H
 #define PE_HTTP_ANSWER_REPRESENTATION_H
 
-#include "api/query.h"
 #include "formats/format.h"
-#include "http/reply/reply.h"
-
-/** Where a representation request's parameters are. NULL header fields are absent. */
-typedef struct pe_request_parameters {
-    const pe_resource *resource;
-    const char *name; /* of the path, name_bytes of it: 0 where the resource has none */
-    size_t name_bytes;
-    const char *query;
-    size_t query_bytes;
-    pe_buffer *body;        /* NULL: the query alone. Taken. */
-    const char *media_type; /* of the body; NULL: JSON */
-    const char *shape, *dtype;
-} pe_request_parameters;
+#include "http/reply/header_fields.h"
+#include "http/request/parameters.h"
 
 /**
- * A representation answer, decided: after this nothing can fail but memory. Immutable except for
- * the times.
+ * What a request for numbers is answered with. MADE: the parameters are read. PLANNED: shape,
+ * format, tag and length are known, and nothing can fail any more but memory; from then on
+ * immutable, except for the stream and the times.
  */
 typedef struct pe_representation {
     pe_service *service;
     const pe_resource *resource;
-    pe_query ask;
+    pe_query query;
     pe_plan plan;
     pe_rendering rendering;
+    pe_stream *stream;    /* of the bytes, from the first on; NULL: used */
     size_t elements;      /* that will be rendered */
     uint64_t work;        /* what they cost, in elements of a plain table */
-    uint64_t length_max;  /* of the answer; these two once measured */
+    uint64_t length_max;  /* of the bytes */
     uint64_t length;      /* UINT64_MAX when it is not known beforehand */
     pe_buffer body;       /* binary bodies: tensors may borrow from it */
     pe_buffer parameters; /* canonical, as JSON; the rendering borrows it */
@@ -41,16 +31,17 @@ typedef struct pe_representation {
 } pe_representation;
 
 /** Read the parameters: little work when the body is small.   Errors  as pe_query_from_*. */
-pe_status pe_representation_make(pe_service *service, const pe_request_parameters *wanted,
+pe_status pe_representation_make(pe_service *service, const pe_request_parameters *parameters,
                                  pe_representation **out, pe_problem *why) PE_MUST_CHECK;
 
 /**
- * Plan what has been asked for, and choose the format; may take long. accept: NULL when absent. A
- * representation that fails here is only to be freed.
+ * Plan it, and choose the format; may take long. accept: NULL when absent. A representation that
+ * fails here is only to be freed.
  * Errors  of the resource's plan; NOT_ACCEPTABLE.
  */
 pe_status pe_representation_plan(pe_representation *representation, const char *accept,
                                  pe_problem *why) PE_MUST_CHECK;
+
 /** Accepts NULL. */
 void pe_representation_free(pe_representation *representation);
 

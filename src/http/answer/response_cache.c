@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* response_cache.c - rendered answers by canonical request, and by the raw request that was seen
- * before. */
+/* response_cache.c - stored responses by canonical request, and by the raw request that meant it. */
 #include "http/answer/response_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/reply/reply.h"
-
 /* The share of the bytes that the raw requests get. */
-#define FRONT_SHARE 16
+#define REQUESTS_SHARE 16
 
 struct pe_response_cache {
-    pe_cache *answers; /* canonical request -> pe_stored_response */
-    pe_cache *fronts;  /* raw request -> canonical */
+    pe_cache *responses; /* canonical request -> pe_stored_response */
+    pe_cache *requests;  /* raw request -> canonical */
 };
 
-/* A canonical request: the value of a front entry. */
+/* A canonical request: the value of an entry of requests. */
 typedef struct canonical {
     size_t bytes;
     char key[];
@@ -24,38 +21,39 @@ typedef struct canonical {
 
 pe_status pe_response_cache_make(size_t bytes_max, pe_response_cache **out, pe_problem *why)
 {
-    pe_response_cache *warm = calloc(1, sizeof *warm);
-    if (warm == NULL)
+    pe_response_cache *cache = calloc(1, sizeof *cache);
+    if (cache == NULL)
         return pe_fail_memory(why);
-    size_t fronts = bytes_max / FRONT_SHARE;
-    if (pe_cache_make(bytes_max - fronts, pe_stored_response_free, &warm->answers, why) != PE_OK ||
-        pe_cache_make(fronts, free, &warm->fronts, why) != PE_OK) {
-        pe_response_cache_free(warm);
+    const size_t requests = bytes_max / REQUESTS_SHARE;
+    if (pe_cache_make(bytes_max - requests, pe_stored_response_free, &cache->responses, why) !=
+            PE_OK ||
+        pe_cache_make(requests, free, &cache->requests, why) != PE_OK) {
+        pe_response_cache_free(cache);
         return why->status;
     }
-    *out = warm;
+    *out = cache;
     return PE_OK;
 }
 
-void pe_response_cache_free(pe_response_cache *warm)
+void pe_response_cache_free(pe_response_cache *cache)
 {
-    if (warm == NULL)
+    if (cache == NULL)
         return;
-    pe_cache_free(warm->fronts);
-    pe_cache_free(warm->answers);
-    free(warm);
+    pe_cache_free(cache->requests);
+    pe_cache_free(cache->responses);
+    free(cache);
 }
 
 /* Append a part and the NUL that ends it; false when it does not fit. */
-static bool append(pe_request_key *front, const char *part)
+static bool append(pe_request_key *raw, const char *part)
 {
     size_t bytes = part != NULL ? strlen(part) : 0;
-    if (bytes >= sizeof front->key - front->bytes)
+    if (bytes >= sizeof raw->key - raw->bytes)
         return false;
     if (bytes > 0)
-        memcpy(front->key + front->bytes, part, bytes);
-    front->key[front->bytes + bytes] = '\0';
-    front->bytes += bytes + 1;
+        memcpy(raw->key + raw->bytes, part, bytes);
+    raw->key[raw->bytes + bytes] = '\0';
+    raw->bytes += bytes + 1;
     return true;
 }
 
@@ -67,72 +65,90 @@ void pe_request_key_make(const char *target, const char *accept, const char *acc
         out->bytes = 0;
 }
 
-pe_cache_entry *pe_response_cache_find(pe_response_cache *warm, const pe_request_key *front)
+pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw)
 {
-    if (front->bytes == 0)
+    if (raw->bytes == 0)
         return NULL;
-    pe_cache_entry *raw = pe_cache_peek(warm->fronts, front->key, front->bytes);
-    if (raw == NULL)
+    pe_cache_entry *known = pe_cache_peek(cache->requests, raw->key, raw->bytes);
+    if (known == NULL)
         return NULL;
-    const canonical *meant = pe_cache_entry_value(raw);
-    pe_cache_entry *answer = pe_cache_peek(warm->answers, meant->key, meant->bytes);
-    pe_cache_entry_unref(raw);
-    if (answer == NULL || ((const pe_stored_response *)pe_cache_entry_value(answer))->data != NULL)
-        return answer;
-    pe_cache_entry_unref(answer); /* coded once, but not when it was to be coded again */
+    const canonical *meant = pe_cache_entry_value(known);
+    pe_cache_entry *response = pe_cache_peek(cache->responses, meant->key, meant->bytes);
+    pe_cache_entry_unref(known);
+    if (response == NULL ||
+        ((const pe_stored_response *)pe_cache_entry_value(response))->data != NULL)
+        return response;
+    pe_cache_entry_unref(response); /* coded once, but not when it was to be coded again */
     return NULL;
 }
 
-pe_cache_entry *pe_response_cache_peek(pe_response_cache *warm, const void *key, size_t key_bytes)
+pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key, size_t key_bytes)
 {
-    return pe_cache_peek(warm->answers, key, key_bytes);
+    return pe_cache_peek(cache->responses, key, key_bytes);
 }
 
-pe_status pe_response_cache_get(pe_response_cache *warm, const void *key, size_t key_bytes,
-                                size_t most, pe_cache_fill fill, void *context,
-                                pe_cache_entry **out, int *hit, pe_problem *why)
+static pe_status fill_response(void *context, void **value, size_t *bytes, pe_problem *why)
 {
-    return pe_cache_get_bounded(warm->answers, key, key_bytes, most, fill, context, out, hit, why);
-}
-
-typedef struct canonical_text {
-    const void *key;
-    size_t bytes;
-} canonical_text;
-
-static size_t weight_of(const canonical_text *lesson)
-{
-    return sizeof(canonical) + lesson->bytes + PE_CACHE_BLOCK_BYTES;
-}
-
-static pe_status fill_front(void *context, void **value, size_t *bytes, pe_problem *why)
-{
-    const canonical_text *lesson = context;
-    canonical *copy = malloc(sizeof *copy + lesson->bytes);
-    if (copy == NULL)
-        return pe_fail_memory(why);
-    copy->bytes = lesson->bytes;
-    memcpy(copy->key, lesson->key, lesson->bytes);
-    *value = copy;
-    *bytes = weight_of(lesson);
+    const pe_response_wanted *wanted = context;
+    pe_stored_response *stored;
+    const pe_status status = wanted->render(wanted->context, &stored, why);
+    if (status != PE_OK)
+        return status;
+    *value = stored;
+    *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
     return PE_OK;
 }
 
-void pe_response_cache_remember(pe_response_cache *warm, const pe_request_key *front,
+pe_status pe_response_cache_get(pe_response_cache *cache, const pe_response_wanted *wanted,
+                                pe_cache_entry **out, bool *hit, pe_problem *why)
+{
+    pe_response_wanted own = *wanted;
+    int found = 0;
+    const pe_status status = pe_cache_get_bounded(cache->responses, own.key, own.key_bytes,
+                                                  own.most, fill_response, &own, out, &found, why);
+    *hit = found != 0;
+    return status;
+}
+
+/* The key of a canonical request, to be copied. */
+typedef struct canonical_key {
+    const void *key;
+    size_t bytes;
+} canonical_key;
+
+static size_t weight_of(const canonical_key *meant)
+{
+    return sizeof(canonical) + meant->bytes + PE_CACHE_BLOCK_BYTES;
+}
+
+static pe_status fill_request(void *context, void **value, size_t *bytes, pe_problem *why)
+{
+    const canonical_key *meant = context;
+    canonical *copy = malloc(sizeof *copy + meant->bytes);
+    if (copy == NULL)
+        return pe_fail_memory(why);
+    copy->bytes = meant->bytes;
+    memcpy(copy->key, meant->key, meant->bytes);
+    *value = copy;
+    *bytes = weight_of(meant);
+    return PE_OK;
+}
+
+void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw,
                                 const void *key, size_t key_bytes)
 {
     pe_problem why;
     pe_cache_entry *entry = NULL;
-    canonical_text lesson = {key, key_bytes};
-    if (front->bytes > 0 &&
-        pe_cache_get_bounded(warm->fronts, front->key, front->bytes, weight_of(&lesson), fill_front,
-                             &lesson, &entry, NULL, &why) == PE_OK)
+    canonical_key meant = {key, key_bytes};
+    if (raw->bytes > 0 &&
+        pe_cache_get_bounded(cache->requests, raw->key, raw->bytes, weight_of(&meant), fill_request,
+                             &meant, &entry, NULL, &why) == PE_OK)
         pe_cache_entry_unref(entry);
 }
 
-void pe_response_cache_stats(pe_response_cache *warm, pe_cache_stats *answers,
-                             pe_cache_stats *fronts)
+void pe_response_cache_stats(pe_response_cache *cache, pe_cache_stats *responses,
+                             pe_cache_stats *requests)
 {
-    pe_cache_stats_get(warm->answers, answers);
-    pe_cache_stats_get(warm->fronts, fronts);
+    pe_cache_stats_get(cache->responses, responses);
+    pe_cache_stats_get(cache->requests, requests);
 }

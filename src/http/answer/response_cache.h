@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* response_cache.h - rendered answers by canonical request, and by the raw request that was seen
- * before. */
+/* response_cache.h - stored responses by canonical request, and by the raw request that meant it.
+ */
 #ifndef PE_HTTP_ANSWER_RESPONSE_CACHE_H
 #define PE_HTTP_ANSWER_RESPONSE_CACHE_H
 
 #include <stddef.h>
 
 #include "cache/cache.h"
+#include "http/reply/stored_response.h"
 
 /**
- * Two caches. `answers` holds the bytes, by canonical request. `fronts` knows the canonical request
- * of a raw one (target, Accept, Accept-Encoding), so that a repetition needs no parsing; it holds
- * keys, not answers, so that what is evicted is gone. Both together keep to the configured bytes.
+ * Two caches. `responses` holds stored responses, by canonical request. `requests` knows the
+ * canonical request of a raw one (target, Accept, Accept-Encoding), so that a repetition is not
+ * parsed; it holds keys, not responses, so that what is evicted is gone. Both together keep to the
+ * configured bytes.
  *
  * Threads  any.
  */
 typedef struct pe_response_cache pe_response_cache;
 
-/** bytes_max 0: nothing is kept. */
+/** bytes_max 0: nothing is stored. */
 pe_status pe_response_cache_make(size_t bytes_max, pe_response_cache **out,
                                  pe_problem *why) PE_MUST_CHECK;
 /** All entries have been released. Accepts NULL. */
-void pe_response_cache_free(pe_response_cache *warm);
+void pe_response_cache_free(pe_response_cache *cache);
 
-/** A raw request whose answer depends on nothing else. There is room for the longest target that is
- * answered by default, and for header fields as clients send them. */
+/** A raw request whose response depends on nothing else. There is room for the longest target that
+ * is answered by default, and for header fields as clients send them. */
 typedef struct pe_request_key {
     char key[8192 + 1024];
     size_t bytes; /* 0: too long to be worth it */
@@ -33,22 +35,33 @@ typedef struct pe_request_key {
 void pe_request_key_make(const char *target, const char *accept, const char *accept_encoding,
                          pe_request_key *out);
 
-/** The answer of a raw request seen before, with a reference; NULL when there is none. */
-pe_cache_entry *pe_response_cache_find(pe_response_cache *warm, const pe_request_key *front);
+/** The entry of the response to a raw request seen before, with a reference; NULL when there is
+ * none. Its value is a pe_stored_response. */
+pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw);
 
-/** The answer of a canonical request when it is there, with a reference; else NULL. */
-pe_cache_entry *pe_response_cache_peek(pe_response_cache *warm, const void *key, size_t key_bytes);
+/** The entry of the response to a canonical request when it is there, with a reference; else NULL.
+ */
+pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key, size_t key_bytes);
 
-/** The answer of a canonical request, which weighs at most `most`; as pe_cache_get_bounded. */
-pe_status pe_response_cache_get(pe_response_cache *warm, const void *key, size_t key_bytes,
-                                size_t most, pe_cache_fill fill, void *context,
-                                pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
+/** A canonical request, and how its response is made when it is absent. */
+typedef struct pe_response_wanted {
+    const void *key;
+    size_t key_bytes;
+    size_t most; /* that the response weighs, pe_stored_response_weight */
+    pe_status (*render)(void *context, pe_stored_response **out, pe_problem *why);
+    void *context;
+} pe_response_wanted;
+
+/** The entry of the response; as pe_cache_get_bounded. *hit: it was there, or another thread made
+ * it. */
+pe_status pe_response_cache_get(pe_response_cache *cache, const pe_response_wanted *wanted,
+                                pe_cache_entry **out, bool *hit, pe_problem *why) PE_MUST_CHECK;
 
 /** Remember that the raw request means this canonical one. */
-void pe_response_cache_remember(pe_response_cache *warm, const pe_request_key *front,
+void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw,
                                 const void *key, size_t key_bytes);
 
-void pe_response_cache_stats(pe_response_cache *warm, pe_cache_stats *answers,
-                             pe_cache_stats *fronts);
+void pe_response_cache_stats(pe_response_cache *cache, pe_cache_stats *responses,
+                             pe_cache_stats *requests);
 
 #endif

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "http/request/service.h"
+#include "base/clock.h"
 
 #define NANOSECONDS 1000000000
 #define TICK_MIN    10000000  /* ns */
@@ -42,13 +42,6 @@ struct pe_watchdog {
     void *context;
     pthread_t thread;
 };
-
-int64_t pe_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NANOSECONDS + now.tv_nsec;
-}
 
 static void shut(pe_watch *watch)
 {

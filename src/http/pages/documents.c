@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* documents.c - the documents that stay the same: index, listing, problems, openapi. */
-#include "http/pages/pages.h"
+/* documents.c - the documents that stay the same while the server runs. */
+#include "http/pages/documents.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "api/model_report.h"
 #include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
+#include "http/pages/pages.h"
+#include "http/reply/etag.h"
 #include "http/reply/reply.h"
 
 /* A document as it goes out in one coding. */
@@ -25,9 +27,18 @@ typedef struct document {
 
 enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
 
-struct pe_pages {
-    document documents[DOCUMENTS];
-    pe_buffer listing_text, models_text, learned_text;
+static const char *const paths[DOCUMENTS] = {
+    [INDEX] = "/",
+    [LISTING] = "/v1",
+    [MODELS] = "/v1/models",
+    [LEARNED] = "/v1/learned",
+    [OPENAPI_YAML] = "/openapi.yaml",
+    [OPENAPI_JSON] = "/openapi.json",
+};
+
+struct pe_documents {
+    document list[DOCUMENTS];
+    pe_buffer texts[DOCUMENTS]; /* of those that are written at the start */
 };
 
 static const char index_text[] =
@@ -49,21 +60,14 @@ static pe_status set(document *page, const char *media_type, const char *data, s
     page->media_type = media_type;
     set_form(&page->forms[PE_CODING_IDENTITY], data, bytes);
     for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++) {
-        char *coded;
-        size_t coded_bytes;
-        const pe_status status = pe_coding_apply(c, data, bytes, &coded, &coded_bytes, why);
+        pe_buffer coded = {0};
+        const pe_status status = pe_coding_apply(c, data, bytes, &coded, why);
         if (status != PE_OK)
             return status;
-        if (coded != NULL)
-            set_form(&page->forms[c], coded, coded_bytes);
+        if (coded.data != NULL)
+            set_form(&page->forms[c], coded.data, coded.bytes);
     }
     return PE_OK;
-}
-
-static pe_status set_buffer(document *page, const pe_buffer *text, pe_problem *why)
-{
-    return text->failed ? pe_fail_memory(why)
-                        : set(page, "application/json", text->data, text->bytes, why);
 }
 
 /* Names are of plain letters. */
@@ -82,8 +86,9 @@ static void list_learned(const pe_learned *learned, pe_buffer *out)
     pe_buffer_str(out, "]}\n");
 }
 
-pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, pe_pages **out,
-                        pe_problem *why)
+/* The texts that depend on the settings, the tables and the catalogue. */
+static pe_status write_texts(const pe_settings *settings, const pe_learned *learned,
+                             pe_documents *documents, pe_problem *why)
 {
     const pe_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
@@ -94,55 +99,83 @@ pe_status pe_pages_make(const pe_settings *settings, const pe_learned *learned, 
         {"max_url_bytes", (double)settings->max_url_bytes, "bytes"},
         {"max_json_depth", (double)settings->max_json_depth, "levels"},
     };
-    pe_pages *pages = calloc(1, sizeof *pages);
-    if (pages == NULL)
-        return pe_fail_memory(why);
-    document *documents = pages->documents;
-    pe_listing_json(bounds, PE_LEN(bounds), &pages->listing_text);
-    list_learned(learned, &pages->learned_text);
-    pe_status status = pe_model_report_catalogue(&pages->models_text, why);
-    if (status == PE_OK)
-        status = set_buffer(&documents[LISTING], &pages->listing_text, why);
-    if (status == PE_OK)
-        status = set_buffer(&documents[MODELS], &pages->models_text, why);
-    if (status == PE_OK)
-        status = set_buffer(&documents[LEARNED], &pages->learned_text, why);
-    if (status == PE_OK)
-        status = set(&documents[INDEX], "application/json", index_text, sizeof index_text - 1, why);
-    if (status == PE_OK)
-        status = set(&documents[OPENAPI_YAML], "application/yaml", pe_openapi_data_yaml,
-                     pe_openapi_data_yaml_bytes, why);
-    if (status == PE_OK)
-        status = set(&documents[OPENAPI_JSON], "application/json", pe_openapi_data_json,
-                     pe_openapi_data_json_bytes, why);
-    if (status == PE_OK)
-        *out = pages;
-    else
-        pe_pages_free(pages);
+    pe_buffer *texts = documents->texts;
+    pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
+    list_learned(learned, &texts[LEARNED]);
+    const pe_status status = pe_model_report_catalogue(&texts[MODELS], why);
+    if (status != PE_OK)
+        return status;
+    return texts[LISTING].failed || texts[LEARNED].failed || texts[MODELS].failed
+               ? pe_fail_memory(why)
+               : PE_OK;
+}
+
+static pe_status set_all(pe_documents *documents, pe_problem *why)
+{
+    const pe_buffer *texts = documents->texts;
+    const struct {
+        const char *media_type, *data;
+        size_t bytes;
+    } rows[DOCUMENTS] = {
+        [INDEX] = {"application/json", index_text, sizeof index_text - 1},
+        [LISTING] = {"application/json", texts[LISTING].data, texts[LISTING].bytes},
+        [MODELS] = {"application/json", texts[MODELS].data, texts[MODELS].bytes},
+        [LEARNED] = {"application/json", texts[LEARNED].data, texts[LEARNED].bytes},
+        [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
+        [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
+    };
+    pe_status status = PE_OK;
+    for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
+        status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
     return status;
 }
 
-void pe_pages_free(pe_pages *pages)
+pe_status pe_documents_make(const pe_settings *settings, const pe_learned *learned,
+                            pe_documents **out, pe_problem *why)
 {
-    if (pages == NULL)
-        return;
-    for (size_t d = 0; d < DOCUMENTS; d++)
-        for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
-            free((char *)(uintptr_t)pages->documents[d].forms[c].data);
-    pe_buffer_free(&pages->listing_text);
-    pe_buffer_free(&pages->models_text);
-    pe_buffer_free(&pages->learned_text);
-    free(pages);
+    pe_documents *documents = calloc(1, sizeof *documents);
+    if (documents == NULL)
+        return pe_fail_memory(why);
+    pe_status status = write_texts(settings, learned, documents, why);
+    if (status == PE_OK)
+        status = set_all(documents, why);
+    if (status == PE_OK)
+        *out = documents;
+    else
+        pe_documents_free(documents);
+    return status;
 }
 
-/* no-cache: kept, but asked about each time, since a new release may change it. */
-static void answer_page(pe_request *request, size_t which)
+void pe_documents_free(pe_documents *documents)
 {
-    const document *page = &request->service->pages->documents[which];
+    if (documents == NULL)
+        return;
+    for (size_t d = 0; d < DOCUMENTS; d++) {
+        for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
+            free((char *)(uintptr_t)documents->list[d].forms[c].data);
+        pe_buffer_free(&documents->texts[d]);
+    }
+    free(documents);
+}
+
+static const document *find(const pe_documents *documents, const char *path)
+{
+    size_t d = 0;
+    while (strcmp(paths[d], path) != 0) /* the table of routes has no others */
+        d++;
+    return &documents->list[d];
+}
+
+/* no-cache: clients store it, but ask about it each time, since a new release may change it. */
+pe_outcome pe_page_document(pe_request *request, pe_problem *why)
+{
+    (void)why;
+    const document *page = find(request->service->documents, request->path);
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    pe_coding coding = pe_coding_choose(request->header[PE_HEADER_ACCEPT_ENCODING]);
-    if (page->forms[coding].data == NULL)
-        coding = PE_CODING_IDENTITY;
+    pe_accepted_codings codings;
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
+    const pe_coding coding =
+        page->forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
     const form *chosen = &page->forms[coding];
     const pe_field fields[] = {
         {"Content-Type", page->media_type},
@@ -153,54 +186,19 @@ static void answer_page(pe_request *request, size_t which)
         {0},
     };
     if (tags != NULL && pe_etag_matches(tags, chosen->etag))
-        pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
-    else
-        pe_reply_constant(request, chosen->data, chosen->bytes, fields);
+        return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
+    return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
 }
 
-void pe_page_index(pe_request *request)
-{
-    answer_page(request, INDEX);
-}
-
-void pe_page_listing(pe_request *request)
-{
-    answer_page(request, LISTING);
-}
-
-void pe_page_models(pe_request *request)
-{
-    answer_page(request, MODELS);
-}
-
-void pe_page_learned(pe_request *request)
-{
-    answer_page(request, LEARNED);
-}
-
-void pe_page_openapi_yaml(pe_request *request)
-{
-    answer_page(request, OPENAPI_YAML);
-}
-
-void pe_page_openapi_json(pe_request *request)
-{
-    answer_page(request, OPENAPI_JSON);
-}
-
-void pe_page_problem(pe_request *request)
+pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
 {
     const char *code = request->path + strlen("/problems/");
-    pe_status status = pe_status_by_code(code);
+    const pe_status status = pe_status_by_code(code);
     if (status == PE_OK) {
-        pe_problem why;
-        pe_fail(&why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
-        pe_reply_problem(request, &why);
-        return;
+        pe_fail(why, PE_NOT_FOUND, "", "there is no problem code %.100s", code);
+        return PE_FAILED;
     }
     pe_buffer content = {0};
     pe_problem_page(status, &content);
-    const pe_field fields[] = {
-        {"Content-Type", "application/json"}, {"Cache-Control", "no-cache"}, {0}};
-    pe_reply_content(request, MHD_HTTP_OK, &content, fields);
+    return pe_reply_json(request, &content, "no-cache", why);
 }

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_page.c - the handler of POST /v1/verify. */
-#include "http/pages/verify_page.h"
-
 #include "api/claim.h"
-#include "http/request/posted.h"
+#include "base/clock.h"
 #include "http/connection/client_alive.h"
+#include "http/pages/pages.h"
 #include "http/reply/reply.h"
+#include "http/request/parameters.h"
 #include "http/work/thread.h"
 
 static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 {
-    pe_request_parameters wanted = {.query = request->query, .query_bytes = request->query_bytes};
-    pe_status status = pe_posted_read(request, true, &wanted, why);
+    pe_request_parameters parameters;
+    const pe_status status = pe_parameters_find(request, true, &parameters, why);
     if (status != PE_OK)
         return status;
     const pe_read_limits *limits = &request->service->read_limits;
     if (request->json_body)
         return pe_claim_from_json(pe_buffer_text(&request->body), request->body.bytes, limits, out,
                                   why);
-    const pe_binary_body body = {.media_type = wanted.media_type,
-                                 .shape = wanted.shape,
-                                 .dtype = wanted.dtype,
+    const pe_binary_body body = {.media_type = parameters.media_type,
+                                 .shape = parameters.shape,
+                                 .dtype = parameters.dtype,
                                  .data = request->body.data,
                                  .bytes = request->body.bytes};
     return pe_claim_from_binary(request->query, request->query_bytes, &body, limits, out, why);
 }
 
-/* Whether there is a client is asked now and then only: guesses take microseconds, and who has
- * ended its side is sent something each time. */
-#define LOOK_EVERY 500000000 /* ns */
+/* Whether there is a client is asked now and then only: guesses take microseconds, and a client
+ * that has ended its side is sent something each time. */
+#define LOOK_EVERY (PE_NANOSECONDS_PER_SECOND / 2)
 
 typedef struct audience {
     const pe_request *request;
@@ -48,38 +48,33 @@ static bool has_left(void *context)
     return at->left;
 }
 
-static bool verify(pe_request *request)
+static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *out, pe_problem *why)
 {
-    pe_problem why;
-    pe_claim claim;
-    pe_report report;
     const pe_service *service = request->service;
     audience waiting = {.request = request, .looked_at = pe_clock()};
     const pe_verify_limits bounds = {.max_elements = (size_t)service->settings->verify_max_elements,
                                      .max_work = (size_t)service->settings->verify_max_work,
                                      .given_up = has_left,
                                      .context = &waiting};
-    pe_thread_computes();
-    if (read_claim(request, &claim, &why) != PE_OK) {
-        pe_reply_problem(request, &why);
-        return true;
-    }
-    if (pe_verify(&claim, service->tables, &service->limits, &bounds, &report, &why) == PE_OK) {
-        pe_buffer content = {0};
-        const pe_field fields[] = {
-            {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
-        pe_report_json(&claim, &report, &content);
-        pe_reply_content(request, MHD_HTTP_OK, &content, fields);
-        pe_verify_report_free(&report);
-    } else {
-        pe_reply_problem(request, &why);
-    }
-    pe_verify_claim_free(&claim);
-    return true;
+    return pe_verify(claim, service->tables, &service->limits, &bounds, out, why);
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */
-void pe_verify_page(pe_request *request)
+pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
-    pe_request_defer(request, PE_JOB_HEAVY, verify);
+    pe_claim claim;
+    pe_report report;
+    pe_buffer content = {0};
+    if (!pe_request_has_turn(request, PE_JOB_HEAVY))
+        return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
+    pe_thread_computes();
+    if (read_claim(request, &claim, why) != PE_OK)
+        return PE_FAILED;
+    const pe_status status = verify(request, &claim, &report, why);
+    if (status == PE_OK) {
+        pe_report_json(&claim, &report, &content);
+        pe_verify_report_free(&report);
+    }
+    pe_verify_claim_free(&claim);
+    return status == PE_OK ? pe_reply_json(request, &content, "no-store", why) : PE_FAILED;
 }

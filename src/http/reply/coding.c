@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* coding.c - content codings: which one a client gets, and the coded bytes. */
+/* coding.c - content codings: coded bytes, and whether they are worth it. */
 #include "http/reply/coding.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #define ZLIB_CONST
 #include <zlib.h>
 #include <zstd.h>
@@ -70,95 +69,26 @@ const char *pe_coding_maker(pe_coding coding)
                                       : "";
 }
 
-/* The weight of a list's member in thousandths (RFC 9110, 12.4.2); 0 when it cannot be read. */
-static int weight_of(const char *parameters, size_t bytes)
-{
-    const char *end = parameters + bytes;
-    const char *q = parameters;
-    while (q < end && (*q == ';' || *q == ' ' || *q == '\t'))
-        q++;
-    if (q == end)
-        return 1000;
-    if (end - q < 3 || (*q | 32) != 'q' || q[1] != '=' || (q[2] != '0' && q[2] != '1'))
-        return 0;
-    int weight = (q[2] - '0') * 1000, digit = 100;
-    q += 3;
-    if (q < end && *q == '.')
-        for (q++; q < end && *q >= '0' && *q <= '9' && digit > 0; q++, digit /= 10)
-            weight += (*q - '0') * digit;
-    return weight <= 1000 ? weight : 0;
-}
-
-static bool is_name(const char *text, size_t bytes, const char *name)
-{
-    return bytes == strlen(name) && strncasecmp(text, name, bytes) == 0;
-}
-
-/* The weight of each coding; -1: not named. */
-static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
-{
-    int star = -1;
-    for (int coding = 0; coding < PE_CODINGS; coding++)
-        weight[coding] = -1;
-    for (const char *at = accept_encoding; at != NULL && *at != '\0';) {
-        at += strspn(at, ", \t");
-        size_t bytes = strcspn(at, ","), name = strcspn(at, ",; \t");
-        int given = weight_of(at + name, bytes - name);
-        if (is_name(at, name, "*"))
-            star = given;
-        else if (is_name(at, name, "zstd"))
-            weight[PE_CODING_ZSTD] = given;
-        else if (is_name(at, name, "gzip") || is_name(at, name, "x-gzip"))
-            weight[PE_CODING_GZIP] = given;
-        else if (is_name(at, name, "identity"))
-            weight[PE_CODING_IDENTITY] = given;
-        at += bytes;
-    }
-    if (weight[PE_CODING_GZIP] < 0)
-        weight[PE_CODING_GZIP] = star;
-}
-
-pe_coding pe_coding_choose(const char *accept_encoding)
-{
-    int weight[PE_CODINGS];
-    read_weights(accept_encoding, weight);
-    pe_coding best = PE_CODING_IDENTITY;
-    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
-        if (weight[coding] > 0 && weight[coding] >= weight[best])
-            best = (pe_coding)coding;
-    return best;
-}
-
 size_t pe_coding_room(size_t bytes)
 {
     return bytes - bytes / 5;
 }
 
-bool pe_coding_as_welcome(const char *accept_encoding, pe_coding coding, pe_coding other)
+pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_buffer *out,
+                          pe_problem *why)
 {
-    int weight[PE_CODINGS];
-    read_weights(accept_encoding, weight);
-    return weight[other] > 0 && weight[other] >= weight[coding];
-}
-
-pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, char **out,
-                          size_t *out_bytes, pe_problem *why)
-{
-    *out = NULL;
-    *out_bytes = 0;
     if (coding == PE_CODING_IDENTITY || bytes < BYTES_MIN)
         return PE_OK;
-    size_t room = pe_coding_room(bytes);
+    const size_t room = pe_coding_room(bytes);
     char *coded = malloc(room);
     if (coded == NULL)
         return pe_fail_memory(why);
-    size_t used = codings[coding].code(data, bytes, coded, room);
+    const size_t used = codings[coding].code(data, bytes, coded, room);
     if (used == 0) {
         free(coded);
         return PE_OK;
     }
     char *fitting = realloc(coded, used);
-    *out = fitting != NULL ? fitting : coded;
-    *out_bytes = used;
+    *out = (pe_buffer){.data = fitting != NULL ? fitting : coded, .bytes = used, .capacity = used};
     return PE_OK;
 }

@@ -156,10 +156,9 @@ static pe_status check_line(header_walk *walk, const char *method, const char *v
     return PE_OK;
 }
 
-pe_status pe_framing_read(pe_request *request, const char *url, const char *method,
-                          const char *version, pe_problem *why)
+pe_status pe_framing_read(pe_request *request, const char *method, const char *version,
+                          pe_problem *why)
 {
-    (void)url;
     const union MHD_ConnectionInfo *size =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     header_walk walk = {.request = request, .why = why, .status = PE_OK};

@@ -12,7 +12,7 @@
  * Source  RFC 9112, sections 2.2, 3, 5, 6; the checks are those that libmicrohttpd 0.9.75 leaves
  * out. Errors  MALFORMED_REQUEST; the connection must be closed after the answer.
  */
-pe_status pe_framing_read(pe_request *request, const char *url, const char *method,
-                          const char *version, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_framing_read(pe_request *request, const char *method, const char *version,
+                          pe_problem *why) PE_MUST_CHECK;
 
 #endif

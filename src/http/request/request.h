@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.h - one request while it arrives, is worked on and answered. */
+/* request.h - one request: what has arrived, how far it is, and the reply that was decided. */
 #ifndef PE_HTTP_REQUEST_REQUEST_H
 #define PE_HTTP_REQUEST_REQUEST_H
 
@@ -11,11 +11,12 @@
 
 #include "base/buffer.h"
 #include "base/status.h"
-#include "cache/cache.h"
-#include "http/reply/ids.h"
-#include "http/work/pool.h"
+#include "http/connection/watchdog.h"
+#include "http/request/accept_encoding.h"
 #include "http/request/range.h"
+#include "http/request/request_id.h"
 #include "http/request/service.h"
+#include "http/work/pool.h"
 
 /** Methods as bits, so that a route lists those it answers. PE_METHOD_OTHER is on no list. */
 typedef enum pe_method {
@@ -54,24 +55,38 @@ typedef enum pe_header {
 /** No path of ours is longer; what is longer is cut and found nowhere. */
 #define PE_PATH_MAX 256
 
+struct pe_cache_entry;
 struct pe_route;
 struct pe_representation;
 
 /**
- * What the handlers decided: one response, queued by pe_reply_send. `shared` responses belong to
- * the cache entry, which the request holds until it has been sent, so that the cache knows.
+ * The reply that was decided; pe_reply_send queues it. The response of a stored representation
+ * belongs to the entry, which the request holds until the response has been sent.
  */
 typedef struct pe_reply {
     unsigned http_status;
     struct MHD_Response *response; /* a reference of the request's, or the entry's */
-    pe_cache_entry *entry;         /* of a shared response: a reference of the request's */
+    struct pe_cache_entry *entry;  /* of a stored response: a reference of the request's */
 } pe_reply;
 
 /**
  * NEW -> BODY -> [WORKING ->] ANSWERED. WORKING: the connection is suspended and a worker has the
- * request; it fills `reply` and resumes. Otherwise the connection's I/O thread has it.
+ * request; it decides the reply and resumes. Otherwise the connection's I/O thread has it.
  */
 typedef enum pe_stage { PE_STAGE_NEW, PE_STAGE_BODY, PE_STAGE_WORKING, PE_STAGE_ANSWERED } pe_stage;
+
+/** How far a step has brought a request. */
+typedef enum pe_outcome {
+    PE_CONTINUE, /* the next step goes on */
+    PE_REPLIED,  /* the reply is decided */
+    PE_DEFERRED, /* a worker goes on with request->next */
+    PE_FAILED    /* the problem tells why; http/flow.c makes the reply of it */
+} pe_outcome;
+
+struct pe_request;
+
+/** A step of the work on a request. It fills *why where it returns PE_FAILED, and only there. */
+typedef pe_outcome pe_step(struct pe_request *request, pe_problem *why);
 
 /** Lives inside its connection; zeroed between requests, except for what `target` has allocated. */
 typedef struct pe_request {
@@ -94,68 +109,53 @@ typedef struct pe_request {
     unsigned header_count[PE_HEADERS];
     char *joined[PE_HEADERS]; /* owned: fields that came several times */
 
-    size_t header_room;        /* for Content-Location, in the connection's memory */
-    bool takes_interim;        /* HTTP/1.1: an interim answer may come before the answer */
+    size_t location_room;        /* for Content-Location, in the connection's memory */
+    bool takes_interim;          /* HTTP/1.1: an interim response may come before the response */
+    bool wants_digest;           /* Repr-Digest */
+    pe_accepted_codings codings; /* by Accept-Encoding; once the resource's step has read them */
+    pe_range range;              /* what is sent; WHOLE unless the length is known */
+
     bool has_body, keeps_body; /* keeps_body: the route reads it; else it is drained */
+    uint64_t body_max;         /* the largest body that the route takes */
     uint64_t body_arrived;
     size_t body_reserved;   /* of service->body_bytes */
     pe_status body_refused; /* why it was dropped; PE_OK when it was not */
     pe_buffer body;
-
     bool json_body; /* parameters come from a JSON body: problems point into it */
 
-    const char *id; /* X-Request-Id to answer with */
+    const char *id; /* X-Request-Id of the reply */
     bool id_sent;   /* the client sent it */
-    char id_made[PE_ID_BYTES];
+    char id_made[PE_REQUEST_ID_BYTES];
 
     const struct pe_route *route;
     const struct pe_resource *resource;
     const char *path_name; /* in path: what stands at {name} of the resource's */
     size_t path_name_bytes;
+    size_t step; /* of the resource's story, http/answer/answer.c */
     struct pe_representation *representation;
-    pe_job job;
-    bool (*deferred)(struct pe_request *request); /* a pe_work */
-    int64_t deferred_at;
+
+    struct {
+        pe_step *step; /* with which a worker goes on */
+        pe_job_kind kind;
+        int64_t since;
+        pe_job job;
+    } next;
     pe_reply reply;
     int64_t started;
-    pe_range range;        /* what of the answer is sent; WHOLE unless its length is known */
-    bool wants_digest;     /* Repr-Digest */
-    uint64_t answer_bytes; /* for the access log; UINT64_MAX: not known when it began */
+    uint64_t reply_bytes; /* for the access log; UINT64_MAX: not known when it began */
 } pe_request;
 
-/** A connection, as the watchdog knows it. */
-typedef struct pe_connection {
-    pe_service *service;
-    pe_watch watch;
-    pe_request request;
-} pe_connection;
-
-/* ---- the library's callbacks ---- */
-
-void pe_request_on_connection(void *service, struct MHD_Connection *connection,
-                              void **socket_context, enum MHD_ConnectionNotificationCode code);
-void *pe_request_on_target(void *service, const char *target, struct MHD_Connection *connection);
-enum MHD_Result pe_request_on_access(void *service, struct MHD_Connection *connection,
-                                     const char *url, const char *method, const char *version,
-                                     const char *upload, size_t *upload_bytes, void **context);
-void pe_request_on_completed(void *service, struct MHD_Connection *connection, void **context,
-                             enum MHD_RequestTerminationCode code);
-
-/* ---- for handlers ---- */
-
-/** The id to answer with; made when the client sent none. */
+/** The id to reply with; made when the client sent none. */
 const char *pe_request_id(pe_request *request);
 
-/** Work on a request: true when the reply has been decided, false when it has been handed on and
- * is no longer the caller's. */
-typedef bool pe_work(pe_request *request);
-
 /**
- * Go on in a worker thread: work(request) there, then the reply is sent. When the queue is full, or
- * the request has waited too long in it, the reply is 503; when the client has left meanwhile, the
- * work is not begun. The caller returns at once: an I/O thread to the library, a worker with
- * false.
+ * Leave the request to a worker, which goes on with `step`. The caller returns the outcome at once.
+ * http/flow.c hands the request over.
  */
-void pe_request_defer(pe_request *request, pe_job_kind kind, pe_work *work);
+pe_outcome pe_request_defer(pe_request *request, pe_job_kind kind, pe_step *step);
+
+/** Does a worker have the request, and is this its turn for such a job? A heavy turn is enough for
+ * light work. */
+bool pe_request_has_turn(const pe_request *request, pe_job_kind kind);
 
 #endif

@@ -5,40 +5,37 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "api/query.h"
 #include "config/settings.h"
-#include "http/pages/pages.h"
-#include "http/work/pool.h"
-#include "http/answer/response_cache.h"
-#include "http/connection/watchdog.h"
-#include "tables/tables.h"
+#include "plan/plan.h"
 
-/** What /metrics counts. Any thread adds; nothing depends on their order. */
+/** What /metrics counts. Any thread adds; nothing depends on the order of the additions. */
 typedef struct pe_counters {
-    atomic_uint_fast64_t requests, by_class[6]; /* by_class[4]: answers with a 4xx status */
+    atomic_uint_fast64_t requests, by_class[6]; /* by_class[4]: replies with a 4xx status */
     atomic_uint_fast64_t warm_hits, streams, refused, timeouts;
     atomic_uint_fast64_t abandoned;    /* whose clients had left before the work was begun */
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
-    atomic_uint_fast64_t digests;                         /* made, not taken from what is kept */
+    atomic_uint_fast64_t digests;                         /* made, not taken from the cache */
 } pe_counters;
 
 /**
- * Made by pe_server_start before the first connection, freed after the last; the pointers do not
- * change in between.
+ * pe_server_start makes it before the first connection and frees it after the last. The pointers
+ * do not change in between.
  */
 typedef struct pe_service {
     const pe_settings *settings; /* the caller's of pe_server_start; outlives the server */
     pe_limits limits;
     pe_read_limits read_limits;
-    pe_tables *tables;
-    pe_response_cache *warm;
-    pe_pool *pool;
-    pe_watchdog *watchdog;
-    pe_pages *pages;
+    struct pe_tables *tables;
+    struct pe_response_cache *responses;
+    struct pe_pool *pool;
+    struct pe_watchdog *watchdog;
+    struct pe_documents *documents;
     pe_counters counters;
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
@@ -46,7 +43,16 @@ typedef struct pe_service {
     atomic_size_t large_blocks; /* bytes of streams' large blocks */
 } pe_service;
 
-/** Nanoseconds of a clock that only goes forward. */
-int64_t pe_clock(void);
+/** Add one to a counter. */
+static inline void pe_service_count(atomic_uint_fast64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/** Count a reply by the class of its status. */
+static inline void pe_service_count_reply(pe_service *service, unsigned http_status)
+{
+    pe_service_count(&service->counters.by_class[http_status / 100 % 6]);
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* posted.c - what a POST's body is, by its header. */
-#include "http/request/posted.h"
+/* parameters.c - where a request's parameters are: in its query, its body, or both. */
+#include "http/request/parameters.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,24 +65,38 @@ static pe_status check_type(const pe_request *request, bool binary, const char *
     return PE_OK;
 }
 
-pe_status pe_posted_json_only(const pe_request *request, pe_problem *why)
+pe_status pe_parameters_json_only(const pe_request *request, pe_problem *why)
 {
     const char *type;
     return check_type(request, false, &type, why);
 }
 
-pe_status pe_posted_read(pe_request *request, bool binary, pe_request_parameters *wanted,
-                         pe_problem *why)
+/* What the header says of a body that holds the parameters, or tensors beside those of the query. */
+static pe_status read_body(pe_request *request, bool binary, pe_request_parameters *out,
+                           pe_problem *why)
 {
-    const pe_status status = check_type(request, binary, &wanted->media_type, why);
+    const pe_status status = check_type(request, binary, &out->media_type, why);
     if (status != PE_OK)
         return status;
-    request->json_body = strcmp(wanted->media_type, json_only) == 0;
+    request->json_body = strcmp(out->media_type, json_only) == 0;
     if (request->json_body && request->query_bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters belong either in the JSON body or in the query, not in both");
-    wanted->body = &request->body;
-    wanted->shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
-    wanted->dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
+    out->body = &request->body;
+    out->shape = request->header[PE_HEADER_X_TENSOR_SHAPE];
+    out->dtype = request->header[PE_HEADER_X_TENSOR_DTYPE];
     return PE_OK;
+}
+
+pe_status pe_parameters_find(pe_request *request, bool binary, pe_request_parameters *out,
+                             pe_problem *why)
+{
+    *out = (pe_request_parameters){
+        .resource = request->resource,
+        .name = request->path_name,
+        .name_bytes = request->path_name_bytes,
+        .query = request->query,
+        .query_bytes = request->query_bytes,
+    };
+    return request->method == PE_METHOD_POST ? read_body(request, binary, out, why) : PE_OK;
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* rendered.h - decided answers as bytes in memory, and coded. */
-#ifndef PE_HTTP_ANSWER_RENDERED_H
-#define PE_HTTP_ANSWER_RENDERED_H
+/* render.h - planned representations as bytes in memory, and coded. */
+#ifndef PE_HTTP_ANSWER_RENDER_H
+#define PE_HTTP_ANSWER_RENDER_H
 
-#include "http/reply/coding.h"
 #include "http/answer/representation.h"
-
-/** How long the answer will be, and whether parts of it may be asked for. */
-pe_status pe_representation_measure(pe_representation *representation,
-                                    pe_problem *why) PE_MUST_CHECK;
+#include "http/reply/coding.h"
 
 /** Work that may be done in one go, in elements of a plain table: some tenths of a second. What
  * costs more is made in blocks while it is sent, so that it ends when its reader leaves or the
@@ -20,17 +16,22 @@ pe_status pe_representation_measure(pe_representation *representation,
 void pe_representation_key(const pe_representation *representation, pe_coding coding,
                            bool in_blocks, pe_buffer *out);
 
-/** The tag of the answer coded as a whole, or in the blocks of a stream, which makes other bytes;
- * false when there is none (transforms). */
+/** The tag of the representation coded as a whole, or in the blocks of a stream, which makes other
+ * bytes; false when there is none (transforms). */
 bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
                                  bool in_blocks, char out[PE_ETAG_BYTES]);
 
-/** The metadata are from now on those of the coded answer. */
+/** The metadata is from now on that of the coded representation. */
 pe_status pe_representation_set_coding(pe_representation *representation, pe_coding coding,
                                        bool in_blocks, pe_problem *why) PE_MUST_CHECK;
 
-/** Render it, or the part, into memory. *data is the caller's, to free. */
+/** Render it, or the part that the range says (NULL: the whole), into memory. Uses its stream.
+ * *out is zeroed by the caller, who frees it. */
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
-                                   char **data, size_t *bytes, pe_problem *why) PE_MUST_CHECK;
+                                   pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
+
+/** Place its stream at the first byte that the range asks for, to end after the last. */
+pe_status pe_representation_seek(pe_representation *representation, const pe_range *range,
+                                 pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* precompute.c - the targets that the settings name are answered from the cache from the start. */
+#include "http/answer/precompute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "http/answer/cached_response.h"
+
+static pe_status store(pe_representation *representation, const char *target, pe_problem *why)
+{
+    pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
+    pe_request_key raw;
+    if (pe_cached_response_fits(representation)) {
+        const pe_status status = pe_cached_response_get(representation, &cached, why);
+        if (status != PE_OK)
+            return status;
+    }
+    if (cached.entry == NULL)
+        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the answer is too large to be kept");
+    pe_request_key_make(target, NULL, NULL, &raw);
+    pe_cached_response_remember(representation, &raw, cached.coding);
+    pe_cache_entry_unref(cached.entry);
+    return PE_OK;
+}
+
+/* The parameters of a target, which a table answers. */
+static pe_status make(pe_service *service, const char *target, pe_representation **out,
+                      pe_problem *why)
+{
+    const size_t bytes = strcspn(target, "?");
+    const char *query = target[bytes] == '?' ? target + bytes + 1 : "";
+    pe_request_parameters parameters = {.query = query, .query_bytes = strlen(query)};
+    char *path = strndup(target, bytes);
+    if (path == NULL)
+        return pe_fail_memory(why);
+    parameters.resource = pe_registry_route(path, &parameters.name, &parameters.name_bytes);
+    const bool table = parameters.resource != NULL && parameters.resource->kind == PE_TABLE;
+    const pe_status status = table ? pe_representation_make(service, &parameters, out, why)
+                                   : pe_fail(why, PE_NOT_FOUND, "", "no table lives at %s", path);
+    free(path);
+    return status;
+}
+
+/* Plan the target and, where it is to be stored, store it. */
+static pe_status plan_and_store(pe_service *service, const char *target, bool to_store,
+                                pe_problem *why)
+{
+    pe_representation *representation;
+    pe_status status = make(service, target, &representation, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_representation_plan(representation, NULL, why);
+    if (status == PE_OK && to_store)
+        status = store(representation, target, why);
+    pe_representation_free(representation);
+    return status;
+}
+
+pe_status pe_precompute_check(pe_service *service, const char *target, pe_problem *why)
+{
+    return plan_and_store(service, target, false, why);
+}
+
+pe_status pe_precompute(pe_service *service, const char *target, pe_problem *why)
+{
+    return plan_and_store(service, target, true, why);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* flow.c - the story of a request, from its last byte to a decided reply. */
+#include "http/flow.h"
+
+#include "base/clock.h"
+#include "http/answer/answer.h"
+#include "http/connection/client_alive.h"
+#include "http/reply/reply.h"
+#include "http/request/body.h"
+#include "http/routes.h"
+
+/* A request that has waited longer for a worker is refused: its client has given up, or soon will.
+ */
+#define WAIT_MAX (10 * (int64_t)PE_NANOSECONDS_PER_SECOND)
+
+/* ---- the story ---- */
+
+static pe_status check_target(const pe_request *request, pe_problem *why)
+{
+    const size_t most = (size_t)request->service->settings->max_url_bytes;
+    if (request->target_bytes <= most)
+        return PE_OK;
+    return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                   "the request target must be at most %zu bytes long, got %zu", most,
+                   request->target_bytes);
+}
+
+static pe_outcome process(pe_request *request, pe_problem *why)
+{
+    const pe_outcome outcome = pe_answer_from_cache(request); /* asked before, to the letter */
+    if (outcome != PE_CONTINUE)
+        return outcome;
+    (void)pe_route_find(request);
+    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK)
+        return PE_FAILED;
+    return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
+}
+
+/* ---- workers ---- */
+
+static pe_outcome run(pe_request *request, pe_step *step);
+
+/* Nobody waits for the reply: there will be none, and the connection ends. */
+static bool is_abandoned(pe_request *request)
+{
+    if (pe_client_alive(request->watch->socket, request->takes_interim))
+        return false;
+    pe_service_count(&request->service->counters.abandoned);
+    return true;
+}
+
+/* A worker's turn. */
+static pe_outcome go_on(pe_request *request, pe_problem *why)
+{
+    if (is_abandoned(request))
+        return PE_REPLIED;
+    if (pe_clock() - request->next.since <= WAIT_MAX)
+        return request->next.step(request, why);
+    pe_fail(why, PE_OVERLOADED, "", "the request has waited too long for a worker");
+    return PE_FAILED;
+}
+
+static void run_job(void *context)
+{
+    pe_request *request = context;
+    if (run(request, go_on) != PE_DEFERRED)
+        MHD_resume_connection(request->connection);
+}
+
+/* Hand the request over: from now on it is the worker's. */
+static pe_outcome submit(pe_request *request, pe_problem *why)
+{
+    if (request->stage != PE_STAGE_WORKING) {
+        request->stage = PE_STAGE_WORKING;
+        pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
+        MHD_suspend_connection(request->connection);
+    }
+    request->next.since = pe_clock();
+    request->next.job = (pe_job){.run = run_job, .context = request};
+    if (pe_pool_submit(request->service->pool, &request->next.job, request->next.kind))
+        return PE_DEFERRED;
+    pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
+    return PE_FAILED;
+}
+
+/* ---- one step, and what becomes of it ---- */
+
+void pe_flow_fail(pe_request *request, const pe_problem *why)
+{
+    pe_reply_problem(request, why);
+}
+
+/* Take the step. What it leaves to a worker is handed over, and its problem becomes the reply. */
+static pe_outcome run(pe_request *request, pe_step *step)
+{
+    pe_problem why;
+    pe_outcome outcome = step(request, &why);
+    if (outcome == PE_DEFERRED)
+        outcome = submit(request, &why);
+    if (outcome != PE_FAILED)
+        return outcome;
+    pe_flow_fail(request, &why);
+    return PE_REPLIED;
+}
+
+pe_outcome pe_flow_process(pe_request *request)
+{
+    const pe_outcome outcome = run(request, process);
+    if (outcome == PE_DEFERRED || request->stage != PE_STAGE_WORKING)
+        return outcome;
+    MHD_resume_connection(request->connection); /* no worker takes it; the library calls again */
+    return PE_DEFERRED;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* flow.h - the story of a request, from its last byte to a decided reply. */
+#ifndef PE_HTTP_FLOW_H
+#define PE_HTTP_FLOW_H
+
+#include "http/request/request.h"
+
+/**
+ * All of the request has arrived: decide its reply. DEFERRED: a worker decides it and resumes the
+ * connection; the request is no longer the caller's.   Threads  the connection's I/O thread.
+ */
+pe_outcome pe_flow_process(pe_request *request);
+
+/** The only place that makes the reply of a problem. */
+void pe_flow_fail(pe_request *request, const pe_problem *why);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* documents.h - the documents that stay the same while the server runs. */
+#ifndef PE_HTTP_PAGES_DOCUMENTS_H
+#define PE_HTTP_PAGES_DOCUMENTS_H
+
+#include "base/status.h"
+#include "config/settings.h"
+#include "tables/learned_tables.h"
+
+/** The documents in every coding, with their tags. Immutable once made. */
+typedef struct pe_documents pe_documents;
+
+/** learned: may be NULL.   Errors  INTERNAL (memory). */
+pe_status pe_documents_make(const pe_settings *settings, const pe_learned *learned,
+                            pe_documents **out, pe_problem *why) PE_MUST_CHECK;
+/** Accepts NULL. */
+void pe_documents_free(pe_documents *documents);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* header_fields.c - the header fields that replies have in common. */
+#include "http/reply/header_fields.h"
+
+const char pe_header_fields_exposed[] =
+    "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, Content-Location, "
+    "Content-Encoding, Content-Range, Accept-Ranges, Repr-Digest, Retry-After, Allow, Accept-Post";
+
+void pe_header_fields_add(struct MHD_Response *response, const char *name, const char *value)
+{
+    if (response != NULL && value != NULL && *value != '\0')
+        MHD_add_response_header(response, name, value);
+}
+
+void pe_header_fields_add_all(struct MHD_Response *response, const pe_field *fields)
+{
+    for (; fields != NULL && fields->name != NULL; fields++)
+        pe_header_fields_add(response, fields->name, fields->value);
+}
+
+void pe_header_fields_add_cors(const pe_service *service, struct MHD_Response *response)
+{
+    const char *origin = service->settings->cors_origin;
+    if (*origin == '\0')
+        return;
+    pe_header_fields_add(response, "Access-Control-Allow-Origin", origin);
+    pe_header_fields_add(response, "Access-Control-Expose-Headers", pe_header_fields_exposed);
+}
+
+const char *pe_header_fields_cache_control(pe_method method, const pe_metadata *metadata)
+{
+    if (*metadata->etag == '\0')
+        return "no-store";
+    if (method == PE_METHOD_POST)
+        return NULL;
+    return metadata->lasts ? "public, max-age=31536000, immutable" : "public, no-cache";
+}
+
+void pe_header_fields_add_metadata(struct MHD_Response *response, pe_method method,
+                                   const pe_metadata *metadata)
+{
+    const pe_field fields[] = {
+        {"Content-Type", metadata->media_type},
+        {"ETag", metadata->etag},
+        {"Content-Location", metadata->location},
+        {"Vary", "Accept, Accept-Encoding"},
+        {"Content-Encoding", metadata->coding},
+        {"Accept-Ranges", metadata->ranges ? "bytes" : NULL},
+        {"X-Tensor-Shape", metadata->shape},
+        {"X-Tensor-Dtype", *metadata->shape != '\0' ? metadata->dtype : NULL},
+        {"Cache-Control", pe_header_fields_cache_control(method, metadata)},
+        {0},
+    };
+    pe_header_fields_add_all(response, fields);
+}

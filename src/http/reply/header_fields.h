@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* header_fields.h - the header fields that replies have in common. */
+#ifndef PE_HTTP_REPLY_HEADER_FIELDS_H
+#define PE_HTTP_REPLY_HEADER_FIELDS_H
+
+#include "http/reply/etag.h"
+#include "http/request/request.h"
+
+/** A header field. Lists of them end with {0}; fields whose value is NULL or "" are left out. */
+typedef struct pe_field {
+    const char *name, *value;
+} pe_field;
+
+/** What the header of a reply takes at most, but for Content-Location. */
+#define PE_REPLY_HEADER_BYTES 1536
+
+/** "512,512": eight dimensions of twenty digits, seven commas, NUL. */
+#define PE_SHAPE_TEXT_BYTES 168
+
+/** What the header tells of a representation of numbers. */
+typedef struct pe_metadata {
+    const char *media_type;          /* constant */
+    char etag[PE_ETAG_BYTES];        /* "" for transforms: no tag, not to be stored */
+    char *location;                  /* canonical URL; owned; NULL when there is none or too long */
+    char shape[PE_SHAPE_TEXT_BYTES]; /* X-Tensor-Shape, "" except for raw */
+    const char *dtype;               /* X-Tensor-Dtype */
+    const char *coding;              /* Content-Encoding; constant, NULL for none */
+    bool ranges;                     /* parts of it may be asked for */
+    bool lasts;                      /* the same for ever; else it may change with a restart */
+} pe_metadata;
+
+/** Access-Control-Expose-Headers. */
+extern const char pe_header_fields_exposed[];
+
+/* Where memory runs out, a field is left out. response may be NULL: then nothing is added. */
+
+void pe_header_fields_add(struct MHD_Response *response, const char *name, const char *value);
+void pe_header_fields_add_all(struct MHD_Response *response, const pe_field *fields);
+void pe_header_fields_add_cors(const pe_service *service, struct MHD_Response *response);
+
+/** The fields of a representation, as a reply to a request by that method. */
+void pe_header_fields_add_metadata(struct MHD_Response *response, pe_method method,
+                                   const pe_metadata *metadata);
+
+/** Cache-Control of a representation; NULL: none. */
+const char *pe_header_fields_cache_control(pe_method method, const pe_metadata *metadata);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* representation_reply.c - replies whose content is numbers. */
+#include "http/reply/representation_reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/cache.h"
+#include "http/reply/digest.h"
+#include "http/reply/reply.h"
+#include "http/reply/stored_response.h"
+
+static bool is_part(const pe_request *request)
+{
+    return request->range.kind == PE_RANGE_PART;
+}
+
+/* The library writes the reply's header beside the request's, and ends the connection without a
+ * reply where it does not fit. So Content-Location is left out then. */
+static bool fits_location(const pe_request *request, const pe_metadata *metadata)
+{
+    return metadata->location == NULL || strlen(metadata->location) <= request->location_room;
+}
+
+/* response NULL: no memory, and the metadata may be gone. */
+static pe_outcome decide(pe_request *request, struct MHD_Response *response,
+                         const pe_metadata *metadata, const char *timing)
+{
+    if (response == NULL)
+        return PE_REPLIED;
+    pe_metadata fitting = *metadata;
+    if (!fits_location(request, metadata))
+        fitting.location = NULL;
+    pe_header_fields_add_metadata(response, request->method, &fitting);
+    pe_header_fields_add(response, "Server-Timing", timing);
+    pe_header_fields_add(response, "Content-Range", is_part(request) ? request->range.text : NULL);
+    return pe_reply_decide(request, is_part(request) ? MHD_HTTP_PARTIAL_CONTENT : MHD_HTTP_OK,
+                           response);
+}
+
+/* May one response, which all share, be the reply: is there nothing in it of this request alone? */
+static bool may_share(const pe_request *request, const pe_stored_response *stored)
+{
+    return !request->id_sent && request->method != PE_METHOD_POST && !is_part(request) &&
+           !request->wants_digest && !atomic_load(&request->service->draining) &&
+           fits_location(request, &stored->metadata);
+}
+
+static void release_entry(void *entry)
+{
+    pe_cache_entry_unref(entry);
+}
+
+pe_outcome pe_reply_stored(pe_request *request, pe_cache_entry *entry, const char *timing)
+{
+    pe_stored_response *stored = pe_cache_entry_value(entry);
+    const size_t first = is_part(request) ? (size_t)request->range.first : 0;
+    const size_t bytes = is_part(request) ? (size_t)request->range.bytes : stored->bytes;
+    request->reply_bytes = bytes;
+    if (timing == NULL && may_share(request, stored)) {
+        pe_reply_drop(request);
+        request->reply = (pe_reply){MHD_HTTP_OK, stored->shared, entry};
+        return PE_REPLIED;
+    }
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        bytes, stored->data + first, release_entry, entry);
+    if (response == NULL) {
+        pe_cache_entry_unref(entry);
+        return PE_REPLIED;
+    }
+    if (request->wants_digest)
+        pe_header_fields_add(response, "Repr-Digest",
+                             pe_stored_response_digest(request->service, stored));
+    return decide(request, response, &stored->metadata, timing != NULL ? timing : "cache;desc=hit");
+}
+
+pe_outcome pe_reply_rendered(pe_request *request, pe_buffer *data, const pe_metadata *metadata,
+                             const char *timing)
+{
+    char digest[PE_DIGEST_BYTES];
+    request->reply_bytes = data->bytes;
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        data->bytes, data->data, free, data->data);
+    if (response == NULL) {
+        free(data->data);
+    } else if (request->wants_digest && !is_part(request)) { /* of the whole representation */
+        pe_digest_make(data->data, data->bytes, digest);
+        pe_service_count(&request->service->counters.digests);
+        pe_header_fields_add(response, "Repr-Digest", digest);
+    }
+    *data = (pe_buffer){0};
+    return decide(request, response, metadata, timing);
+}
+
+/*
+ * HEAD of a length that is not known goes out without one, on a connection that ends: told to send
+ * chunks, the library would send the last one, which a HEAD response does not have.
+ */
+pe_outcome pe_reply_stream(pe_request *request, const pe_body_source *source,
+                           const pe_metadata *metadata)
+{
+    const bool known = source->bytes != UINT64_MAX;
+    /* Chunks are made in the connection's memory: the block would be held for nothing. */
+    const size_t block = known || !request->takes_interim ? source->block : 1;
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(known ? source->bytes : MHD_SIZE_UNKNOWN, block,
+                                          source->read, source->context, source->free);
+    request->reply_bytes = source->bytes;
+    if (response == NULL)
+        source->free(source->context);
+    else if (request->method == PE_METHOD_HEAD && !known)
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+    return decide(request, response, metadata, "cache;desc=miss");
+}
+
+pe_outcome pe_reply_not_modified(pe_request *request, const pe_metadata *metadata)
+{
+    const pe_field fields[] = {
+        {"ETag", metadata->etag},
+        {"Content-Location", fits_location(request, metadata) ? metadata->location : NULL},
+        {"Vary", "Accept, Accept-Encoding"},
+        {"Cache-Control", pe_header_fields_cache_control(request->method, metadata)},
+        {0},
+    };
+    return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* body.c - the body of a request while it arrives: kept within bounds, or drained. */
+#include "http/request/body.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* A body is drained up to this many times the largest one. */
+#define DRAINED_MAX 2
+
+static pe_status too_large(const pe_request *request, pe_problem *why)
+{
+    return pe_fail(why, PE_BODY_TOO_LARGE, "", "the body must be at most %llu bytes long",
+                   (unsigned long long)request->body_max);
+}
+
+static uint64_t max_of_any(const pe_request *request)
+{
+    return (uint64_t)request->service->settings->max_body_bytes;
+}
+
+pe_status pe_body_check_declared(const pe_request *request, pe_problem *why)
+{
+    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
+    if (length == NULL || strtoull(length, NULL, 10) <= max_of_any(request)) /* saturates */
+        return PE_OK;
+    return too_large(request, why);
+}
+
+void pe_body_release(pe_request *request)
+{
+    pe_buffer_free(&request->body);
+    if (request->body_reserved > 0)
+        atomic_fetch_sub(&request->service->body_bytes, request->body_reserved);
+    request->body_reserved = 0;
+}
+
+/* Count bytes among those that all requests hold; false when there would be too many. */
+static bool reserve(pe_request *request, size_t bytes)
+{
+    pe_service *service = request->service;
+    request->body_reserved += bytes;
+    return atomic_fetch_add(&service->body_bytes, bytes) + bytes <= service->body_bytes_max;
+}
+
+/* Stop keeping the body; what still comes is drained. */
+static void drop(pe_request *request, pe_status reason)
+{
+    request->keeps_body = false;
+    request->body_refused = reason;
+    pe_body_release(request);
+}
+
+/*
+ * Keep a part of the body. Once a large one is under way, there is room for all that was declared:
+ * nothing is copied again, and whoever declares much and sends little holds little.
+ */
+static void keep(pe_request *request, const char *upload, size_t bytes)
+{
+    pe_buffer *body = &request->body;
+    const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
+    const bool full = body->capacity - body->bytes < bytes;
+    if (full && length != NULL && body->bytes >= PE_MEMORY_LARGE)
+        (void)pe_buffer_reserve(body, strtoull(length, NULL, 10) - body->bytes);
+    pe_buffer_add(body, upload, bytes);
+}
+
+pe_status pe_body_receive(pe_request *request, const char *upload, size_t bytes, pe_problem *why)
+{
+    request->body_arrived += bytes;
+    if (request->body_arrived > DRAINED_MAX * max_of_any(request))
+        return too_large(request, why);
+    if (!request->keeps_body)
+        return PE_OK;
+    if (request->body_arrived > request->body_max)
+        drop(request, PE_BODY_TOO_LARGE);
+    else if (!reserve(request, bytes))
+        drop(request, PE_OVERLOADED);
+    else
+        keep(request, upload, bytes);
+    return PE_OK;
+}
+
+pe_status pe_body_check(const pe_request *request, pe_problem *why)
+{
+    if (request->body_refused == PE_BODY_TOO_LARGE)
+        return too_large(request, why);
+    if (request->body_refused == PE_OVERLOADED)
+        return pe_fail(why, PE_OVERLOADED, "", "too many bodies are arriving at once");
+    return request->body.failed ? pe_fail_memory(why) : PE_OK;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* parameters.h - where a request's parameters are: in its query, its body, or both. */
+#ifndef PE_HTTP_REQUEST_PARAMETERS_H
+#define PE_HTTP_REQUEST_PARAMETERS_H
+
+#include "http/request/request.h"
+
+/** Where the parameters of a request for numbers are. NULL header fields are absent. */
+typedef struct pe_request_parameters {
+    const pe_resource *resource;
+    const char *name; /* of the path, name_bytes of it: 0 where the resource has none */
+    size_t name_bytes;
+    const char *query;
+    size_t query_bytes;
+    pe_buffer *body;        /* NULL: the query alone. Whoever reads it takes it. */
+    const char *media_type; /* of the body; NULL: JSON */
+    const char *shape, *dtype;
+} pe_request_parameters;
+
+/** Is the body one JSON document, neither coded nor of another type?
+ * Errors  UNSUPPORTED_MEDIA_TYPE. */
+pe_status pe_parameters_json_only(const pe_request *request, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * Those of a request, whose json_body is set. binary: tensors in a binary body are read, too.
+ * Errors  UNSUPPORTED_MEDIA_TYPE; MALFORMED_REQUEST: a JSON body and a query.
+ */
+pe_status pe_parameters_find(pe_request *request, bool binary, pe_request_parameters *out,
+                             pe_problem *why) PE_MUST_CHECK;
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* request.c - one request: what has arrived, how far it is, and the reply that was decided. */
+#include "http/request/request.h"
+
+const char *pe_request_id(pe_request *request)
+{
+    if (request->id == NULL) {
+        pe_request_id_make(request->id_made);
+        request->id = request->id_made;
+    }
+    return request->id;
+}
+
+pe_outcome pe_request_defer(pe_request *request, pe_job_kind kind, pe_step *step)
+{
+    request->next.step = step;
+    request->next.kind = kind;
+    return PE_DEFERRED;
+}
+
+bool pe_request_has_turn(const pe_request *request, pe_job_kind kind)
+{
+    return request->stage == PE_STAGE_WORKING &&
+           (request->next.kind == kind || request->next.kind == PE_JOB_HEAVY);
+}
