@@ -405,7 +405,7 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
     if (status == PE_OK)
         status = pe_values_defaults(&values, why);
     if (status == PE_OK)
-        status = pe_rope_read(&values, &checked, why);
+        status = pe_rope_read(&values, NULL, &checked, why);
     if (status == PE_OK)
         take_derived(r, &values);
     pe_rope_free(&checked);

@@ -16,6 +16,7 @@ typedef struct pe_rope {
     size_t head_dim, rotary_dim, pairs; /* rotary_dim == 2 * pairs <= head_dim */
     pe_pairing pairing;
     bool float32;
+    pe_tables *tables;        /* where its frequency sets are; NULL where none is asked for */
     pe_rope_formula *formula; /* owned */
     size_t formula_bytes;
     struct pe_rope_axes *axes; /* owned; NULL: a token has one position */
@@ -27,7 +28,8 @@ typedef struct pe_rope {
  * partial_rotary_factor, seq_len: part of the canonical form) and read them. head_dim is present.
  * Errors  INVALID_PARAMETER, MISSING_PARAMETER (a key the type needs).
  */
-pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out,
+                       pe_problem *why) PE_MUST_CHECK;
 void pe_rope_free(pe_rope *rope);
 
 /** What multiplies sines and cosines. */
@@ -39,9 +41,9 @@ typedef enum pe_rope_amplitude {
 } pe_rope_amplitude;
 
 /** The frequency set of a rotation, and that of its unscaled frequencies (type default). */
-pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
-                       pe_shared_wave *out, pe_problem *why) PE_MUST_CHECK;
-pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
+pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shared_wave *out,
+                       pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out,
                                 pe_problem *why) PE_MUST_CHECK;
 
 /** A, correctly rounded to float64. */

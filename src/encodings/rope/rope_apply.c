@@ -15,16 +15,23 @@ typedef struct worker {
     size_t scale_first;
 } worker;
 
+/* The row that a token is rotated by, [pairs] each. */
+typedef struct cos_sin {
+    const double *cos, *sin;
+} cos_sin;
+
 /* The reference's order of operations: r(r(a cos) - r(b sin)), r(r(b cos) + r(a sin)). */
-static void rotate32(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
-                     double *channel, unsigned char *x)
+static void rotate32(const worker *work, pe_dtype dtype, const cos_sin *by, unsigned char *x)
 {
+    const pe_rope *rope = work->rotation->rope;
+    double *channel = work->channel;
     const bool half = rope->pairing == PE_PAIRING_HALF;
     const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
     pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
     for (size_t i = 0; i < rope->pairs; i++) {
         double *at = channel + i * step;
-        const float a = (float)at[0], b = (float)at[far], c = (float)cos[i], s = (float)sin[i];
+        const float a = (float)at[0], b = (float)at[far], c = (float)by->cos[i],
+                    s = (float)by->sin[i];
         const float ac = a * c, bs = b * s, bc = b * c, as = a * s;
         at[0] = (double)(ac - bs);
         at[far] = (double)(bc + as);
@@ -41,17 +48,19 @@ static double scaled_sum(double a, double c, double b, double s, const double sc
     return product + (fma(sum, scale[0], -product) + (sum * scale[1] + rest * scale[0]));
 }
 
-static void rotate_scaled(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
-                          const double *scale, double *channel, unsigned char *x)
+static void rotate_scaled(const worker *work, pe_dtype dtype, const cos_sin *by,
+                          const double *scale, unsigned char *x)
 {
+    const pe_rope *rope = work->rotation->rope;
+    double *channel = work->channel;
     const bool half = rope->pairing == PE_PAIRING_HALF;
     const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
     pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
     for (size_t i = 0; i < rope->pairs; i++) {
         double *at = channel + i * step;
         const double a = at[0], b = at[far];
-        at[0] = scaled_sum(a, cos[i], -b, sin[i], scale + 2 * i);
-        at[far] = scaled_sum(b, cos[i], a, sin[i], scale + 2 * i);
+        at[0] = scaled_sum(a, by->cos[i], -b, by->sin[i], scale + 2 * i);
+        at[far] = scaled_sum(b, by->cos[i], a, by->sin[i], scale + 2 * i);
     }
     pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
 }
@@ -61,25 +70,24 @@ static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t co
                          unsigned char *x)
 {
     const pe_rope *rope = work->rotation->rope;
-    const double *cos, *sin;
-    pe_rope_axes_at(&work->rows, r, &cos, &sin);
+    cos_sin by;
+    pe_rope_axes_at(&work->rows, r, &by.cos, &by.sin);
     if (work->rotation->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
-            work->minus[i] = -sin[i];
-        sin = work->minus;
+            work->minus[i] = -by.sin[i];
+        by.sin = work->minus;
     }
     if (!rope->float32 && work->rotation->xpos == NULL) {
-        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, cos, sin, count, rope->head_dim,
-                                 x, x);
+        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, by.cos, by.sin, count,
+                                 rope->head_dim, x, x);
         return;
     }
     const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);
     for (size_t v = 0; v < count; v++, x += vector) {
         if (rope->float32)
-            rotate32(rope, dtype, cos, sin, work->channel, x);
+            rotate32(work, dtype, &by, x);
         else
-            rotate_scaled(rope, dtype, cos, sin,
-                          work->scale + (r - work->scale_first) * 2 * rope->pairs, work->channel,
+            rotate_scaled(work, dtype, &by, work->scale + (r - work->scale_first) * 2 * rope->pairs,
                           x);
     }
 }
@@ -154,7 +162,7 @@ pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_
     worker work = {.rotation = rotation,
                    .minus = malloc(rope->pairs * sizeof(double)),
                    .channel = malloc(rope->rotary_dim * sizeof(double))};
-    status = pe_rope_axes_open(&work.rows, rotation->axes, rotation->tables, rotation->wave,
+    status = pe_rope_axes_open(&work.rows, rotation->axes, rope->tables, rotation->wave,
                                rotation->positions, why);
     if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);

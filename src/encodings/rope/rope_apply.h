@@ -9,7 +9,6 @@
 /** How to rotate. Borrows everything. */
 typedef struct pe_rope_rotation {
     const pe_rope *rope;
-    pe_tables *tables;
     const pe_shared_wave *wave;
     /** One position for all tokens, [n], or [batch, n] with batch 1 or that of axis 0; with axes
      * also [axes, n] and [axes, batch, n], and no [batch, n]. */

@@ -25,8 +25,8 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_tables *tables,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
 {
     decay *state = calloc(1, sizeof *state);
     if (state == NULL)
@@ -43,17 +43,17 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_tab
     if (status != PE_OK)
         return status;
     out->tensors[0].work = rope->pairs; /* cosines */
-    return pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->wave, why);
+    return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    status = plan_decay(&rope, values, tables, limits, out, why);
+    status = plan_decay(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -6,38 +6,51 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-#define ROWS                                                                                       \
-    {"inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},                                       \
-        {"wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED},                                \
+#define INV_FREQ                                                                                   \
+    {                                                                                              \
+        "inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED                                      \
+    }
+#define WAVELENGTH                                                                                 \
+    {                                                                                              \
+        "wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED                                   \
+    }
+#define STRETCH                                                                                    \
     {                                                                                              \
         "stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED                                         \
     }
 
-static const pe_spectrum_row one_set[] = {ROWS};
-/* longrope's, by whether the long one holds */
+static const pe_spectrum_row one_set[] = {INV_FREQ, WAVELENGTH, STRETCH};
+/* Those of longrope, by whether the long divisors hold. */
 static const pe_spectrum_row two_sets[][5] = {
-    {ROWS,
+    {INV_FREQ,
+     WAVELENGTH,
+     STRETCH,
      {"inv_freq_short", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},
      {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_OTHER}},
-    {ROWS,
+    {INV_FREQ,
+     WAVELENGTH,
+     STRETCH,
      {"inv_freq_short", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_OTHER},
      {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED}},
 };
 
-static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values, pe_tables *tables,
+static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values,
                                const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     pe_rope other;
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    pe_rope_spectrum spectrum = {.rope = rope,
+                                 .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
+                                 .rows = one_set,
+                                 .n = PE_LEN(one_set)};
     pe_status status = pe_rope_type_keys_other(values, rope, &other, why);
     if (status != PE_OK)
         return status;
-    if (other.formula == NULL)
-        return pe_rope_spectrum_plan(rope, NULL, tables, dtype, one_set, PE_LEN(one_set), limits,
-                                     out, why);
-    status =
-        pe_rope_spectrum_plan(rope, &other, tables, dtype, two_sets[pe_rope_beyond(rope->formula)],
-                              PE_LEN(two_sets[0]), limits, out, why);
+    if (other.formula != NULL) {
+        spectrum.other = &other;
+        spectrum.rows = two_sets[pe_rope_beyond(rope->formula)];
+        spectrum.n = PE_LEN(two_sets[0]);
+    }
+    status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
     pe_rope_free(&other);
     return status;
 }
@@ -46,7 +59,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
@@ -54,7 +67,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         rope.formula->type->add_scalars(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, NULL, out);
-    status = plan_spectrum(&rope, values, tables, limits, out, why);
+    status = plan_spectrum(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

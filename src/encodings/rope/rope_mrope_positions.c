@@ -154,9 +154,10 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
 }
 
 /* The next grid of a kind into span; its tokens must be those that the span says. */
-static pe_status take_grid(placing *p, size_t kind, pe_token_run *from, placed *span,
-                           size_t *frames, pe_problem *why)
+static pe_status take_grid(placing *p, pe_token_run *from, placed *span, size_t *frames,
+                           pe_problem *why)
 {
+    const size_t kind = from->choice;
     const size_t t = (size_t)p->grid[kind][0], h = (size_t)p->grid[kind][1],
                  w = (size_t)p->grid[kind][2];
     p->grid[kind] += AXES;
@@ -202,7 +203,7 @@ static pe_status place_span(placing *p, pe_token_run *from, placed *span, pe_pro
     size_t frames = 1;
     *span = (placed){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
     if (from->choice != TEXT)
-        status = take_grid(p, from->choice, from, span, &frames, why);
+        status = take_grid(p, from, span, &frames, why);
     else if (from->length == 0)
         status = pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                          "a span of text in token_runs must say how many tokens: text:4");

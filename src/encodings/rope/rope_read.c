@@ -147,10 +147,11 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
     return status != PE_OK ? status : check_float32(values, rope, why);
 }
 
-pe_status pe_rope_read(pe_values *values, pe_rope *out, pe_problem *why)
+pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_problem *why)
 {
     const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
-    pe_rope rope = {.pairing = (pe_pairing)pe_values_choice(values, "pairing"),
+    pe_rope rope = {.tables = tables,
+                    .pairing = (pe_pairing)pe_values_choice(values, "pairing"),
                     .float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32};
     pe_status status = pe_rope_type_keys_check(values, type, why);
     if (status == PE_OK)

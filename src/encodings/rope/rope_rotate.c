@@ -13,19 +13,19 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     size_t tokens;
     pe_status status = pe_rope_rotated_check(values, &tokens, why);
     if (status == PE_OK)
-        status = pe_rope_read(values, &rope, why);
+        status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     const pe_positions *positions = pe_rope_rotated_positions(values, tokens);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, positions, out);
     const bool inverse = pe_values_bool(values, "inverse");
-    status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
+    status = pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
         const pe_rope_rotated answer = {
             .values = values,
             .limits = limits,
-            .rotation = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
+            .rotation = {&rope, &wave, positions, inverse, rope.axes, NULL},
             .positions = "positions"};
         status = pe_rope_rotated_all(&answer, out, why);
         pe_tables_wave_unref(&wave);

@@ -92,8 +92,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return status;
     pe_plan_add_scalar(out, "base", rope.formula->theta);
     pe_plan_add_scalar(out, "scaled_base", pe_exact_round(PE_FLOAT64, base_eval, rope.formula, 0));
-    status = pe_rope_spectrum_plan(&rope, NULL, tables, (pe_dtype)pe_values_choice(values, "dtype"),
-                                   tensors, PE_LEN(tensors), limits, out, why);
+    rope.tables = tables;
+    const pe_rope_spectrum spectrum = {.rope = &rope,
+                                       .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
+                                       .rows = tensors,
+                                       .n = PE_LEN(tensors)};
+    status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -8,7 +8,6 @@
 
 typedef struct scores {
     pe_rope rope;
-    pe_tables *tables;
     pe_shared_wave wave; /* amplitude: the attention factor squared */
     pe_array q, k;       /* [m, head_dim], [n, head_dim] */
     pe_positions query_at, key_at;
@@ -78,8 +77,8 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     worker work = {.state = state,
                    .query = malloc(state->rope.head_dim * sizeof(double)),
                    .key = malloc(state->rope.head_dim * sizeof(double))};
-    work.rows =
-        (pe_rope_cos_sin){.tables = state->tables, .wave = &state->wave, .positions = &work.delta};
+    work.rows = (pe_rope_cos_sin){
+        .tables = state->rope.tables, .wave = &state->wave, .positions = &work.delta};
     pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
@@ -186,10 +185,9 @@ static void free_state(void *of)
 
 static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
-    state->tables = tables;
-    pe_status status = pe_rope_read(values, &state->rope, why);
+    pe_status status = pe_rope_read(values, tables, &state->rope, why);
     if (status == PE_OK)
-        status = pe_rope_wave(&state->rope, tables, PE_ROPE_SQUARED, &state->wave, why);
+        status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
     if (status == PE_OK)
         status = pe_positions_copy(&pe_values_find(values, "query_positions")->positions,
                                    &state->query_at, why);

@@ -195,27 +195,34 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
     return pe_plan_add_tensor(out, limits, "pair_axis", PE_INT32, shape, 1, why);
 }
 
-pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_tables *tables,
-                                pe_dtype dtype, const pe_spectrum_row *rows, size_t n,
-                                const pe_limits *limits, pe_plan *out, pe_problem *why)
+/* The frequency sets that the rows are of. */
+static pe_status set_waves(const pe_rope_spectrum *of, pe_shared_wave *set, pe_problem *why)
 {
+    pe_status status = pe_rope_wave(of->rope, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_wave_unscaled(of->rope, &set[PE_SPECTRUM_UNSCALED], why);
+    if (status != PE_OK || of->other == NULL)
+        return status;
+    return pe_rope_wave(of->other, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
+}
+
+pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *limits,
+                                pe_plan *out, pe_problem *why)
+{
+    const pe_rope *rope = asked->rope;
     const pe_shape shape = {1, {rope->pairs}};
     spectrum *state = calloc(1, sizeof *state);
     if (state == NULL)
         return pe_fail_memory(why);
-    state->rows = rows;
-    state->n_rows = n;
+    state->rows = asked->rows;
+    state->n_rows = asked->n;
     out->state = state;
     out->free_state = free_state;
     out->fill = fill;
-    pe_shared_wave *set = state->set;
-    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
-    if (status == PE_OK)
-        status = pe_rope_wave_unscaled(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
-    if (status == PE_OK && other != NULL)
-        status = pe_rope_wave(other, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
-    for (size_t t = 0; t < n && status == PE_OK; t++)
-        status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
+    pe_status status = set_waves(asked, state->set, why);
+    for (size_t t = 0; t < state->n_rows && status == PE_OK; t++)
+        status = pe_plan_add_tensor(out, limits, state->rows[t].name, asked->dtype, &shape, 1, why);
     for (size_t t = 0; t < out->n_tensors; t++)
         out->tensors[t].work = PE_SPECTRUM_WORK;
     if (status == PE_OK && rope->axes != NULL)

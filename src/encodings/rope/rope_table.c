@@ -195,8 +195,8 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
     return pe_positions_copy(positions, &state->positions, why);
 }
 
-static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_tables *tables,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
 {
     table *state = calloc(1, sizeof *state);
     if (state == NULL)
@@ -212,7 +212,7 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_tables *t
     if (status == PE_OK)
         status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status == PE_OK)
-        status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &state->wave, why);
+        status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
     return status;
 }
 
@@ -220,13 +220,13 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, &pe_values_find(values, "positions")->positions, out);
-    status = plan_table(&rope, values, tables, limits, out, why);
+    status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

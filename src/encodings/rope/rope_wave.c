@@ -85,15 +85,14 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
     };
 }
 
-pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
-                       pe_shared_wave *out, pe_problem *why)
+pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shared_wave *out,
+                       pe_problem *why)
 {
     const pe_wave_spec spec = spec_of(rope, rope->formula, rope->formula_bytes, amplitude);
-    return pe_tables_wave(tables, &spec, out, why);
+    return pe_tables_wave(rope->tables, &spec, out, why);
 }
 
-pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
-                                pe_problem *why)
+pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_problem *why)
 {
     size_t bytes;
     pe_rope_formula *formula = pe_rope_formula_make(&pe_rope_default, rope->formula->theta,
@@ -101,7 +100,7 @@ pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_tables *tables, pe_share
     if (formula == NULL)
         return pe_fail_memory(why);
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
-    const pe_status status = pe_tables_wave(tables, &spec, out, why);
+    const pe_status status = pe_tables_wave(rope->tables, &spec, out, why);
     free(formula);
     return status;
 }

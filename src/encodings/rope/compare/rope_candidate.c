@@ -65,42 +65,39 @@ static void base_eval(const void *context, size_t index, mpfr_ptr out)
     formula->type->base(formula, out);
 }
 
-static pe_status read(const pe_rope_lengths *lengths, pe_tables *tables, pe_rope_candidate *out,
-                      pe_problem *why)
+static pe_status read(const pe_values *values, const pe_rope_lengths *lengths, pe_tables *tables,
+                      pe_rope_candidate *out, pe_problem *why)
 {
+    pe_status status = pe_values_make(pe_rope_frequencies.param_sets, &out->values, why);
+    if (status != PE_OK)
+        return status;
+    status = copy_values(values, out->type, &out->values, why);
+    if (status != PE_OK)
+        return status;
     set_type(out->type, lengths, &out->values);
-    pe_status status = pe_values_defaults(&out->values, why);
-    if (status == PE_OK)
-        status = pe_rope_read(&out->values, &out->rope, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(&out->rope, tables, PE_ROPE_PLAIN, &out->wave, why);
+    status = pe_values_defaults(&out->values, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_read(&out->values, tables, &out->rope, why);
     if (status != PE_OK)
         return status;
     const pe_rope_formula *formula = out->rope.formula;
     out->base = out->type->base == NULL ? formula->theta
                                         : pe_exact_round(PE_FLOAT64, base_eval, formula, 0);
     out->attention_factor = pe_rope_wave_attention_factor(&out->rope);
-    return PE_OK;
+    return pe_rope_wave(&out->rope, PE_ROPE_PLAIN, &out->wave, why);
 }
 
-pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *type,
-                                 const pe_rope_lengths *lengths, pe_tables *tables,
-                                 pe_rope_candidate *out, pe_problem *why)
+pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths *lengths,
+                                 pe_tables *tables, pe_rope_candidate *candidate, pe_problem *why)
 {
-    pe_rope_candidate made = {.type = type};
-    pe_status status = pe_values_make(pe_rope_frequencies.param_sets, &made.values, why);
+    const pe_status status = read(values, lengths, tables, candidate, why);
     if (status == PE_OK)
-        status = copy_values(values, type, &made.values, why);
-    if (status == PE_OK)
-        status = read(lengths, tables, &made, why);
-    if (status != PE_OK) {
-        if (strcmp(why->where, "rope_type") == 0)
-            snprintf(why->where, sizeof why->where, "rope_types");
-        pe_rope_candidate_free(&made);
-        return status;
-    }
-    *out = made;
-    return PE_OK;
+        return PE_OK;
+    if (strcmp(why->where, "rope_type") == 0)
+        snprintf(why->where, sizeof why->where, "rope_types");
+    pe_rope_candidate_free(candidate);
+    return status;
 }
 
 void pe_rope_candidate_free(pe_rope_candidate *candidate)
@@ -108,4 +105,5 @@ void pe_rope_candidate_free(pe_rope_candidate *candidate)
     pe_tables_wave_unref(&candidate->wave);
     pe_rope_free(&candidate->rope);
     pe_values_free(&candidate->values);
+    *candidate = (pe_rope_candidate){0};
 }

@@ -335,9 +335,8 @@ static pe_status check_keys(pe_values *values, pe_problem *why)
 /* What the types have in common: the frequencies that were trained. */
 static pe_status read_trained(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
-    pe_rope_candidate trained;
-    const pe_status status =
-        pe_rope_candidate_make(values, &pe_rope_default, &state->lengths, tables, &trained, why);
+    pe_rope_candidate trained = {.type = &pe_rope_default};
+    const pe_status status = pe_rope_candidate_read(values, &state->lengths, tables, &trained, why);
     if (status != PE_OK)
         return status;
     state->pairs = trained.rope.pairs;
@@ -362,8 +361,8 @@ static pe_status read_types(pe_values *values, pe_tables *tables, compare *state
     status = check_keys(values, why);
     const pe_value *chosen = pe_values_find(values, "rope_types");
     for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++) {
-        status = pe_rope_candidate_make(values, types[chosen->picks[c]], &state->lengths, tables,
-                                        &state->candidate[c], why);
+        state->candidate[c].type = types[chosen->picks[c]];
+        status = pe_rope_candidate_read(values, &state->lengths, tables, &state->candidate[c], why);
         state->n += status == PE_OK;
     }
     return status;

@@ -20,12 +20,13 @@ typedef struct pe_rope_lengths {
 } pe_rope_lengths;
 
 /**
- * Read `type` from the values of rope/compare, with those keys that it reads.
+ * Read the candidate's type, which is set, from the values of rope/compare, with those keys that it
+ * reads. Zeroed when it fails.
  * Errors  those of rope/frequencies, at the places of rope/compare; INTERNAL (memory).
  */
-pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *type,
-                                 const pe_rope_lengths *lengths, pe_tables *tables,
-                                 pe_rope_candidate *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths *lengths,
+                                 pe_tables *tables, pe_rope_candidate *candidate,
+                                 pe_problem *why) PE_MUST_CHECK;
 void pe_rope_candidate_free(pe_rope_candidate *candidate);
 
 /** What each program that rotates is told for the candidate, added to the plan.

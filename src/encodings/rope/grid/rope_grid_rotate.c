@@ -39,7 +39,8 @@ static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
                       const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     const pe_value *pairing = pe_values_find(values, "pairing");
-    const pe_rope rope = {.head_dim = grid->head_dim,
+    const pe_rope rope = {.tables = tables,
+                          .head_dim = grid->head_dim,
                           .rotary_dim = grid->head_dim,
                           .pairs = grid->pairs,
                           .pairing = (pe_pairing)pairing->choice};
@@ -55,7 +56,6 @@ static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
         const pe_rope_rotated answer = {.values = values,
                                         .limits = limits,
                                         .rotation = {.rope = &rope,
-                                                     .tables = tables,
                                                      .wave = &wave,
                                                      .positions = &positions,
                                                      .backwards = pe_values_bool(values, "inverse"),

@@ -101,7 +101,7 @@ static void ends(const pe_rope_formula *f, double fast, double slow, double *low
 {
     mpfr_t from, to;
     mpfr_inits2(256, from, to, (mpfr_ptr)0);
-    pe_rope_ramp_ends(f, fast, slow, true, from, to);
+    pe_rope_ramp_ends(f, &(pe_rope_ramp){fast, slow, true}, from, to);
     *low = mpfr_get_d(from, MPFR_RNDN) + 0.0;
     *high = mpfr_get_d(to, MPFR_RNDN) + 0.0;
     mpfr_clears(from, to, (mpfr_ptr)0);

@@ -23,12 +23,12 @@ static void correction_dim(const pe_rope_formula *f, double turns, mpfr_ptr out)
 }
 
 /* pi keeps either end from being an integer, so their floor and ceiling are decided. */
-void pe_rope_ramp_ends(const pe_rope_formula *formula, double fast, double slow, bool whole,
-                       mpfr_ptr low, mpfr_ptr high)
+void pe_rope_ramp_ends(const pe_rope_formula *formula, const pe_rope_ramp *ramp, mpfr_ptr low,
+                       mpfr_ptr high)
 {
-    correction_dim(formula, fast, low);
-    correction_dim(formula, slow, high);
-    if (whole) {
+    correction_dim(formula, ramp->fast, low);
+    correction_dim(formula, ramp->slow, high);
+    if (ramp->whole) {
         mpfr_floor(low, low);
         mpfr_ceil(high, high);
     }

@@ -5,6 +5,13 @@
 
 #include "encodings/rope/types/rope_types.h"
 
+/** Turns over the original context between which the ramp rises; whole: its ends are rounded
+ * outwards. */
+typedef struct pe_rope_ramp {
+    double fast, slow;
+    bool whole;
+} pe_rope_ramp;
+
 /**
  * Between which pairs the ramp rises, for pairs that turn `fast` and `slow` times over the original
  * context:
@@ -15,8 +22,8 @@
  * Source  Peng et al. 2023, arXiv:2309.00071, as find_correction_range in jquesnelle/yarn at
  *         995db5b575e75230b3384d658f8b944c9662f775, scaled_rope/LlamaYaRNScaledRotaryEmbedding.py.
  */
-void pe_rope_ramp_ends(const pe_rope_formula *formula, double fast, double slow, bool whole,
-                       mpfr_ptr low, mpfr_ptr high);
+void pe_rope_ramp_ends(const pe_rope_formula *formula, const pe_rope_ramp *ramp, mpfr_ptr low,
+                       mpfr_ptr high);
 
 /** out = clamp((i - low) / (high - low), 0, 1); high a thousandth more where they are equal. */
 void pe_rope_ramp_at(size_t i, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr out);

@@ -8,11 +8,12 @@ enum { GUARD = 64 };
 
 static void ends(const pe_rope_formula *f, mpfr_ptr low, mpfr_ptr high)
 {
-    pe_rope_ramp_ends(f, f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
-                      f->key[PE_ROPE_TRUNCATE] != 0, low, high);
+    const pe_rope_ramp ramp = {f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
+                               f->key[PE_ROPE_TRUNCATE] != 0};
+    pe_rope_ramp_ends(f, &ramp, low, high);
 }
 
-static void ramp(const pe_rope_formula *f, size_t i, mpfr_ptr out)
+static void ramp_at(const pe_rope_formula *f, size_t i, mpfr_ptr out)
 {
     mpfr_t low, high;
     mpfr_inits2(mpfr_get_prec(out), low, high, (mpfr_ptr)0);
@@ -33,7 +34,7 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
     const mpfr_prec_t bits = mpfr_get_prec(theta) + GUARD;
     mpfr_t keep, rest;
     mpfr_inits2(bits, keep, rest, (mpfr_ptr)0);
-    ramp(f, i, keep);
+    ramp_at(f, i, keep);
     mpfr_ui_sub(keep, 1, keep, MPFR_RNDN);
     mpfr_mul_d(keep, keep, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], MPFR_RNDN);
     mpfr_ui_sub(rest, 1, keep, MPFR_RNDN);

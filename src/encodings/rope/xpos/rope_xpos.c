@@ -42,7 +42,7 @@ static double farthest(double center, const pe_positions *positions)
 }
 
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why)
+                            pe_xpos_scale *out, pe_problem *why)
 {
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
@@ -63,7 +63,7 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
                        "scales to stay below 2^1000, got %.17g",
                        PE_XPOS_REACH, PE_XPOS_REACH * base,
                        (long long)pe_values_int(values, "center"), far);
-    return pe_rope_xpos_scale_make(tables, rope->formula->dim, base, most, out, why);
+    return pe_rope_xpos_scale_make(rope, base, most, out, why);
 }
 
 /* ---- queries
@@ -71,12 +71,11 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
 
 static const char *const tensor_names[] = {"q", "k"};
 
-static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
-                      const pe_xpos_scale *scale, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status turn(const pe_rope *rope, pe_values *values, const pe_xpos_scale *scale,
+                      const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &wave, why);
+    pe_status status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &wave, why);
     if (status != PE_OK)
         return status;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
@@ -85,7 +84,6 @@ static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
             .values = values,
             .limits = limits,
             .rotation = {.rope = rope,
-                         .tables = tables,
                          .wave = &wave,
                          .positions = &pe_values_find(values, "positions")->positions,
                          .xpos = &xpos},
@@ -108,14 +106,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status =
         pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     if (status == PE_OK)
-        status = pe_rope_read(values, &rope, why);
+        status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     const pe_positions *positions = pe_rope_rotated_positions(values, tokens);
     pe_rope_warnings_add(&rope, NULL, out);
-    status = pe_rope_xpos_read(values, &rope, positions, tables, &scale, why);
+    status = pe_rope_xpos_read(values, &rope, positions, &scale, why);
     if (status == PE_OK) {
-        status = turn(&rope, values, tables, &scale, limits, out, why);
+        status = turn(&rope, values, &scale, limits, out, why);
         pe_rope_xpos_scale_free(&scale);
     }
     pe_rope_free(&rope);

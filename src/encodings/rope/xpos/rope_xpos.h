@@ -18,6 +18,6 @@ extern const pe_param_set pe_rope_xpos_params; /* scale_base, center */
  * Errors  INVALID_PARAMETER: mrope_section; positions too far from the center. INTERNAL.
  */
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
+                            pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -84,9 +84,10 @@ static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, double n)
     return result;
 }
 
-pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
-                                  pe_xpos_scale *out, pe_problem *why)
+pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
+                                  pe_problem *why)
 {
+    const double dim = rope->formula->dim;
     pe_xpos_powers formula = {(uint64_t)dim / 2, 1, dim, base};
     while (ldexp(1, (int)formula.levels) <= most)
         formula.levels++;
@@ -95,7 +96,7 @@ pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, do
                                   .formula = &formula,
                                   .formula_bytes = sizeof formula};
     pe_shared_numbers shared;
-    const pe_status status = pe_tables_numbers(tables, &spec, &shared, why);
+    const pe_status status = pe_tables_numbers(rope->tables, &spec, &shared, why);
     if (status == PE_OK)
         *out = (pe_xpos_scale){formula, shared, shared.data};
     return status;

@@ -88,8 +88,8 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
                    least, pe_dtype_name(dtype), pe_dtype_max(dtype));
 }
 
-static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *tables,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
@@ -106,7 +106,7 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *t
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
     if (status == PE_OK)
-        status = pe_rope_xpos_read(values, rope, positions, tables, &state->scale, why);
+        status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
     if (status != PE_OK)
         return status;
     out->tensors[SCALE].work = SCALE_WORK;
@@ -115,7 +115,7 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *t
     if (status == PE_OK)
         status = check_overflow(state, dtype, why);
     if (status == PE_OK)
-        status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &state->wave, why);
+        status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
     return status;
 }
 
@@ -123,12 +123,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_warnings_add(&rope, NULL, out);
-    status = plan_table(&rope, values, tables, limits, out, why);
+    status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
