@@ -143,8 +143,9 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
             pe_status status = pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why);
-            if (status == PE_OK)
-                status = load_scales(work, b * n + t, got, why);
+            if (status != PE_OK)
+                return status;
+            status = load_scales(work, b * n + t, got, why);
             if (status != PE_OK)
                 return status;
             for (size_t o = b * per; o < (b + 1) * per; o++)

@@ -84,14 +84,16 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     out->free_state = free_state;
     out->fill = fill;
     pe_status status = pe_positions_copy(positions, &state->positions, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
-                               &(pe_shape){1, {positions->count}}, 1, why);
-    if (status == PE_OK) /* neighbours share their logarithm */
-        out->tensors[0].work =
-            state->original >= EVALUATION_WORK ? 1 : EVALUATION_WORK / (size_t)state->original;
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
+                                &(pe_shape){1, {positions->count}}, 1, why);
+    if (status != PE_OK)
+        return status;
+    /* neighbours share their logarithm */
+    out->tensors[0].work =
+        state->original >= EVALUATION_WORK ? 1 : EVALUATION_WORK / (size_t)state->original;
+    return PE_OK;
 }
 
 static const pe_param own[] = {

@@ -36,10 +36,10 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const 
     out->fill = fill;
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
     pe_status status = pe_positions_copy(offsets, &state->offsets, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
-                               &(pe_shape){1, {offsets->count}}, 1, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
+                                &(pe_shape){1, {offsets->count}}, 1, why);
     if (status != PE_OK)
         return status;
     out->tensors[0].work = rope->pairs; /* cosines */

@@ -168,10 +168,12 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
     if (!pe_values_present(values, "mrope_section"))
         return check_absent(values, why);
     pe_status status = settle_layout(values, &choice, why);
-    if (status == PE_OK)
-        status = read_sections(values, rope->pairs, &s, why);
-    if (status == PE_OK)
-        status = check_sections(values, choice, &s, why);
+    if (status != PE_OK)
+        return status;
+    status = read_sections(values, rope->pairs, &s, why);
+    if (status != PE_OK)
+        return status;
+    status = check_sections(values, choice, &s, why);
     if (status != PE_OK)
         return status;
     unsigned char *axis = malloc(rope->pairs);

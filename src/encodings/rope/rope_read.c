@@ -142,30 +142,36 @@ static pe_status read_formula(const pe_values *values, const pe_rope_type *type,
         return pe_fail_memory(why);
     rope->formula->turning = turning(values, type, rope);
     pe_status status = pe_rope_type_keys_read(values, rope->pairs, rope->formula, why);
-    if (status == PE_OK && type->check != NULL)
-        status = type->check(values, rope->formula, why);
+    if (status != PE_OK)
+        return status;
+    status = type->check != NULL ? type->check(values, rope->formula, why) : PE_OK;
     return status != PE_OK ? status : check_float32(values, rope, why);
+}
+
+static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
+    rope->pairing = (pe_pairing)pe_values_choice(values, "pairing");
+    rope->float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32;
+    pe_status status = pe_rope_type_keys_check(values, type, why);
+    if (status != PE_OK)
+        return status;
+    status = read_dims(values, type, rope, why);
+    if (status != PE_OK)
+        return status;
+    status = read_formula(values, type, rope, why);
+    return status != PE_OK ? status : pe_rope_mrope_read(values, rope, why);
 }
 
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_problem *why)
 {
-    const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
-    pe_rope rope = {.tables = tables,
-                    .pairing = (pe_pairing)pe_values_choice(values, "pairing"),
-                    .float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32};
-    pe_status status = pe_rope_type_keys_check(values, type, why);
+    pe_rope rope = {.tables = tables};
+    const pe_status status = read_rope(values, &rope, why);
     if (status == PE_OK)
-        status = read_dims(values, type, &rope, why);
-    if (status == PE_OK)
-        status = read_formula(values, type, &rope, why);
-    if (status == PE_OK)
-        status = pe_rope_mrope_read(values, &rope, why);
-    if (status != PE_OK) {
+        *out = rope;
+    else
         pe_rope_free(&rope);
-        return status;
-    }
-    *out = rope;
-    return PE_OK;
+    return status;
 }
 
 void pe_rope_free(pe_rope *rope)

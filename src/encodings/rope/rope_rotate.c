@@ -12,21 +12,25 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_shared_wave wave;
     size_t tokens;
     pe_status status = pe_rope_rotated_check(values, &tokens, why);
-    if (status == PE_OK)
-        status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_rotated_positions(values, tokens);
-    pe_rope_mrope_warn(&rope, out);
-    pe_rope_warnings_add(&rope, positions, out);
+    status = pe_rope_read(values, tables, &rope, why);
+    if (status != PE_OK)
+        return status;
     const bool inverse = pe_values_bool(values, "inverse");
+    const pe_rope_rotated answer = {
+        .values = values,
+        .limits = limits,
+        .rotation = {.rope = &rope,
+                     .wave = &wave,
+                     .positions = pe_rope_rotated_positions(values, tokens),
+                     .backwards = inverse,
+                     .axes = rope.axes},
+        .positions = "positions"};
+    pe_rope_mrope_warn(&rope, out);
+    pe_rope_warnings_add(&rope, answer.rotation.positions, out);
     status = pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_rotated answer = {
-            .values = values,
-            .limits = limits,
-            .rotation = {&rope, &wave, positions, inverse, rope.axes, NULL},
-            .positions = "positions"};
         status = pe_rope_rotated_all(&answer, out, why);
         pe_tables_wave_unref(&wave);
     }

@@ -77,8 +77,9 @@ pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, si
         if (!pe_values_present(values, name))
             continue;
         pe_status status = pe_rope_rotated_head_dim(values, name, why);
-        if (status == PE_OK)
-            status = seq_axis(values, name, &axis, why);
+        if (status != PE_OK)
+            return status;
+        status = seq_axis(values, name, &axis, why);
         if (status != PE_OK)
             return status;
         const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
@@ -204,13 +205,15 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     size_t axis;
     const pe_array *given = &pe_values_find(answer->values, name)->tensor;
     pe_status status = seq_axis(answer->values, name, &axis, why);
-    if (status == PE_OK)
-        status = check_positions(answer, name, axis, why);
-    if (status == PE_OK)
-        status = make_state(plan, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    status = check_positions(answer, name, axis, why);
+    if (status != PE_OK)
+        return status;
+    status = make_state(plan, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
     if (status != PE_OK)
         return status;
     pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];

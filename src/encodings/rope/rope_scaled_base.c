@@ -86,8 +86,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
     pe_status status = check(values, method, why);
-    if (status == PE_OK)
-        status = read(values, method, &rope, why);
+    if (status != PE_OK)
+        return status;
+    status = read(values, method, &rope, why);
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "base", rope.formula->theta);

@@ -163,8 +163,9 @@ static pe_status check(pe_values *values, pe_problem *why)
             return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
                            "%s must have two axes, [rows, head_dim]", tensors[t]);
         pe_status status = pe_rope_rotated_head_dim(values, tensors[t], why);
-        if (status == PE_OK)
-            status = check_positions(values, positions[t], tensors[t], why);
+        if (status != PE_OK)
+            return status;
+        status = check_positions(values, positions[t], tensors[t], why);
         if (status != PE_OK)
             return status;
     }
@@ -185,18 +186,18 @@ static void free_state(void *of)
 
 static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
+    const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
+    const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
     pe_status status = pe_rope_read(values, tables, &state->rope, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
-    if (status == PE_OK)
-        status = pe_positions_copy(&pe_values_find(values, "query_positions")->positions,
-                                   &state->query_at, why);
-    if (status == PE_OK)
-        status = pe_positions_copy(&pe_values_find(values, "key_positions")->positions,
-                                   &state->key_at, why);
+    if (status != PE_OK)
+        return status;
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
-    return status;
+    status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_positions_copy(query_at, &state->query_at, why);
+    return status != PE_OK ? status : pe_positions_copy(key_at, &state->key_at, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,

@@ -4,8 +4,8 @@
 #include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
-static pe_status turn(const pe_rope *rope, pe_values *values, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+static pe_status rotate(const pe_rope *rope, pe_values *values, const pe_limits *limits,
+                        pe_plan *out, pe_problem *why)
 {
     pe_shared_wave wave;
     pe_status status = pe_rope_wave(rope, PE_ROPE_PLAIN, &wave, why);
@@ -30,12 +30,13 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (pe_values_find(values, "delta")->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
     pe_status status = pe_rope_rotated_head_dim(values, "keys", why);
-    if (status == PE_OK)
-        status = pe_rope_read(values, tables, &rope, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_rope_mrope_warn(&rope, out);
-    status = turn(&rope, values, limits, out, why);
+    status = rotate(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }

@@ -209,11 +209,12 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_lim
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
     pe_status status = set_positions(state, rope, values, why);
     out->fill_part = state->axes == NULL ? fill_part : NULL;
-    if (status == PE_OK)
-        status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status != PE_OK)
+        return status;
+    return pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,

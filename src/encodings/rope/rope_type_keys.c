@@ -92,8 +92,9 @@ static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_fo
                                pe_problem *why)
 {
     pe_status status = check_list(values, "short_factor", pairs, why);
-    if (status == PE_OK)
-        status = check_list(values, "long_factor", pairs, why);
+    if (status != PE_OK)
+        return status;
+    status = check_list(values, "long_factor", pairs, why);
     if (status != PE_OK)
         return status;
     set_divisors(values, pe_rope_beyond(formula), pairs, formula);

@@ -264,9 +264,10 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
             "%.17g",
             trained, target);
     status = derive_factor(values, trained, target, why);
-    if (status == PE_OK)
-        *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
-    return status;
+    if (status != PE_OK)
+        return status;
+    *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
+    return PE_OK;
 }
 
 /* ---- types ---- */
@@ -353,8 +354,9 @@ static pe_status read_trained(pe_values *values, pe_tables *tables, compare *sta
 static pe_status read_types(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_status status = read_lengths(values, &state->lengths, why);
-    if (status == PE_OK)
-        status = read_trained(values, tables, state, why);
+    if (status != PE_OK)
+        return status;
+    status = read_trained(values, tables, state, why);
     if (status != PE_OK)
         return status;
     choose_types(values, 2 * state->pairs);
@@ -414,10 +416,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     out->free_state = free_state;
     out->fill = fill;
     pe_status status = read_types(values, tables, state, why);
-    if (status == PE_OK)
-        status = add_tensors(state, dtype, limits, out, why);
-    if (status == PE_OK)
-        status = check_overflow(state, dtype, why);
+    if (status != PE_OK)
+        return status;
+    status = add_tensors(state, dtype, limits, out, why);
+    if (status != PE_OK)
+        return status;
+    status = check_overflow(state, dtype, why);
     for (size_t c = 0; c < state->n && status == PE_OK; c++)
         status = pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why);
     return status;

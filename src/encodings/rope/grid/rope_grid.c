@@ -263,7 +263,8 @@ pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
         pe_values_present(values, "positions")
             ? read_given(values, grid.convention->normalized, &grid.patches, why)
             : read_grid(values, &grid.patches, why);
-    if (status == PE_OK)
-        *out = grid;
-    return status;
+    if (status != PE_OK)
+        return status;
+    *out = grid;
+    return PE_OK;
 }

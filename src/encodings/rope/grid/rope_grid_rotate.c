@@ -35,38 +35,28 @@ static pe_status check_patches(const pe_values *values, const pe_grid *grid, siz
                    tokens, grid->patches.count);
 }
 
-static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
-                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+/* What the rotation borrows. */
+typedef struct borrowed {
+    pe_rope rope;
+    pe_positions positions;
+    pe_shared_wave wave;
+    pe_rope_axes *axes;
+} borrowed;
+
+static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, pe_problem *why)
 {
-    const pe_value *pairing = pe_values_find(values, "pairing");
-    const pe_rope rope = {.tables = tables,
-                          .head_dim = grid->head_dim,
-                          .rotary_dim = grid->head_dim,
-                          .pairs = grid->pairs,
-                          .pairing = (pe_pairing)pairing->choice};
-    pe_positions positions = {0};
-    pe_shared_wave wave = {0};
-    pe_rope_axes *axes = pe_rope_grid_axes(grid);
-    pe_status status = axes != NULL ? PE_OK : pe_fail_memory(why);
-    if (status == PE_OK)
-        status = make_positions(grid, &positions, why);
-    if (status == PE_OK)
-        status = pe_rope_grid_wave(grid, tables, &wave, why);
-    if (status == PE_OK) {
-        const pe_rope_rotated answer = {.values = values,
-                                        .limits = limits,
-                                        .rotation = {.rope = &rope,
-                                                     .wave = &wave,
-                                                     .positions = &positions,
-                                                     .backwards = pe_values_bool(values, "inverse"),
-                                                     .axes = axes},
-                                        .positions = "positions"};
-        status = pe_rope_rotated_all(&answer, out, why);
-        pe_tables_wave_unref(&wave);
-    }
-    pe_positions_free(&positions);
-    free(axes);
-    return status;
+    out->axes = pe_rope_grid_axes(grid);
+    if (out->axes == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = make_positions(grid, &out->positions, why);
+    return status != PE_OK ? status : pe_rope_grid_wave(grid, tables, &out->wave, why);
+}
+
+static void give_back(borrowed *of)
+{
+    pe_tables_wave_unref(&of->wave);
+    pe_positions_free(&of->positions);
+    free(of->axes);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -75,17 +65,36 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_grid grid;
     size_t tokens;
     pe_status status = pe_rope_rotated_check(values, &tokens, why);
-    if (status == PE_OK)
-        status = pe_rope_grid_read(values, &grid, why);
-    if (status == PE_OK)
-        status = check_patches(values, &grid, tokens, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_grid_read(values, &grid, why);
+    if (status != PE_OK)
+        return status;
+    status = check_patches(values, &grid, tokens, why);
     if (status != PE_OK)
         return status;
     pe_value *pairing = pe_values_find(values, "pairing");
     if (!pairing->present)
         pairing->choice = pe_rope_grid_pairing(&grid);
     pairing->present = true;
-    return turn(&grid, values, tables, limits, out, why);
+    borrowed of = {.rope = {.tables = tables,
+                            .head_dim = grid.head_dim,
+                            .rotary_dim = grid.head_dim,
+                            .pairs = grid.pairs,
+                            .pairing = (pe_pairing)pairing->choice}};
+    status = borrow(&grid, tables, &of, why);
+    const pe_rope_rotated answer = {.values = values,
+                                    .limits = limits,
+                                    .rotation = {.rope = &of.rope,
+                                                 .wave = &of.wave,
+                                                 .positions = &of.positions,
+                                                 .backwards = pe_values_bool(values, "inverse"),
+                                                 .axes = of.axes},
+                                    .positions = "positions"};
+    if (status == PE_OK)
+        status = pe_rope_rotated_all(&answer, out, why);
+    give_back(&of);
+    return status;
 }
 
 static const pe_param head_dim_params[] = {

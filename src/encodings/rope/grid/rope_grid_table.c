@@ -171,11 +171,10 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
-    if (status == PE_OK)
-        out->tensors[ANGLES].work = ANGLE_WORK;
-    return status;
+    if (status != PE_OK)
+        return status;
+    out->tensors[ANGLES].work = ANGLE_WORK;
+    return pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
 }
 
 /* The patch farthest along an axis: of a range one at an end, of a grid one at a corner. */
@@ -221,15 +220,18 @@ static pe_status set_state(table *state, pe_values *values, pe_tables *tables, p
         status = pe_positions_copy(state->grid.patches.given, &state->given, why);
         state->grid.patches.given = &state->given;
     }
-    if (status == PE_OK)
-        status = pe_rope_grid_wave(&state->grid, tables, &state->wave, why);
-    if (status == PE_OK && (state->axes = pe_rope_grid_axes(&state->grid)) == NULL)
-        status = pe_fail_memory(why);
-    if (status == PE_OK)
-        status = make_thetas(state, why);
-    if (status == PE_OK)
-        status = check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_grid_wave(&state->grid, tables, &state->wave, why);
+    if (status != PE_OK)
+        return status;
+    state->axes = pe_rope_grid_axes(&state->grid);
+    if (state->axes == NULL)
+        return pe_fail_memory(why);
+    status = make_thetas(state, why);
+    if (status != PE_OK)
+        return status;
+    return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -237,8 +239,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_grid grid;
     pe_status status = pe_rope_grid_read(values, &grid, why);
-    if (status == PE_OK)
-        status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status != PE_OK)
+        return status;
+    status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status != PE_OK)
         return status;
     table *state = calloc(1, sizeof *state);

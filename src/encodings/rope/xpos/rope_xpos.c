@@ -71,25 +71,21 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
 
 static const char *const tensor_names[] = {"q", "k"};
 
-static pe_status turn(const pe_rope *rope, pe_values *values, const pe_xpos_scale *scale,
-                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+/* Queries are multiplied by the scale, keys divided. */
+static pe_status rotate(pe_rope_rotated *answer, const pe_xpos_scale *scale, pe_plan *out,
+                        pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &wave, why);
+    pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_ATTENDED, &wave, why);
     if (status != PE_OK)
         return status;
+    answer->rotation.wave = &wave;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
-        const pe_xpos_turn xpos = {scale, (double)pe_values_int(values, "center"), t == 1};
-        const pe_rope_rotated answer = {
-            .values = values,
-            .limits = limits,
-            .rotation = {.rope = rope,
-                         .wave = &wave,
-                         .positions = &pe_values_find(values, "positions")->positions,
-                         .xpos = &xpos},
-            .positions = "positions"};
-        if (pe_values_present(values, tensor_names[t]))
-            status = pe_rope_rotated_add(&answer, tensor_names[t], tensor_names[t], out, why);
+        const char *name = tensor_names[t];
+        const double center = (double)pe_values_int(answer->values, "center");
+        answer->rotation.xpos = &(pe_xpos_turn){scale, center, t == 1};
+        if (pe_values_present(answer->values, name))
+            status = pe_rope_rotated_add(answer, name, name, out, why);
     }
     pe_tables_wave_unref(&wave);
     return status;
@@ -105,15 +101,20 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
     pe_status status =
         pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
-    if (status == PE_OK)
-        status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_rotated_positions(values, tokens);
+    status = pe_rope_read(values, tables, &rope, why);
+    if (status != PE_OK)
+        return status;
+    pe_rope_rotated answer = {
+        .values = values,
+        .limits = limits,
+        .rotation = {.rope = &rope, .positions = pe_rope_rotated_positions(values, tokens)},
+        .positions = "positions"};
     pe_rope_warnings_add(&rope, NULL, out);
-    status = pe_rope_xpos_read(values, &rope, positions, &scale, why);
+    status = pe_rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
     if (status == PE_OK) {
-        status = turn(&rope, values, &scale, limits, out, why);
+        status = rotate(&answer, &scale, out, why);
         pe_rope_xpos_scale_free(&scale);
     }
     pe_rope_free(&rope);

@@ -97,9 +97,10 @@ pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most,
                                   .formula_bytes = sizeof formula};
     pe_shared_numbers shared;
     const pe_status status = pe_tables_numbers(rope->tables, &spec, &shared, why);
-    if (status == PE_OK)
-        *out = (pe_xpos_scale){formula, shared, shared.data};
-    return status;
+    if (status != PE_OK)
+        return status;
+    *out = (pe_xpos_scale){formula, shared, shared.data};
+    return PE_OK;
 }
 
 void pe_rope_xpos_scale_free(pe_xpos_scale *scale)

@@ -105,18 +105,20 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     pe_status status = PE_OK;
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
-    if (status == PE_OK)
-        status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
     if (status != PE_OK)
         return status;
     out->tensors[SCALE].work = SCALE_WORK;
     state->center = (double)pe_values_int(values, "center");
     status = pe_positions_copy(positions, &state->positions, why);
-    if (status == PE_OK)
-        status = check_overflow(state, dtype, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = check_overflow(state, dtype, why);
+    if (status != PE_OK)
+        return status;
+    return pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
