@@ -279,8 +279,7 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- the
- * canonical form ------------------------------------------------------------------------- */
+/* ---- the canonical form ---- */
 
 void pe_real_print(double real, pe_buffer *out)
 {

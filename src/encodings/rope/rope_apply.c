@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What rotating needs besides the tensor. */
+/* One call: what it needs besides the tensor. */
 typedef struct worker {
     const pe_rope_rotation *rotation;
     pe_rope_axes_rows rows;
@@ -65,7 +65,7 @@ static void rotate_scaled(const worker *work, pe_dtype dtype, const cos_sin *by,
     pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
 }
 
-/* `count` vectors, one behind the other, by row r. */
+/* Rotate `count` consecutive vectors by row r. */
 static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t count,
                          unsigned char *x)
 {
@@ -119,7 +119,7 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
-/* Tokens that have positions. */
+/* How many tokens the positions are for. */
 static size_t placed(const pe_rope_rotation *rotation)
 {
     const bool several = rotation->axes != NULL && rotation->positions->shape.ndim > 1;

@@ -6,7 +6,7 @@
 #include "encodings/rope/rope_axes.h"
 #include "encodings/rope/xpos/rope_xpos_scale.h"
 
-/** How to rotate. Borrows everything. */
+/** How the tokens of a tensor are rotated. Borrows everything. */
 typedef struct pe_rope_rotation {
     const pe_rope *rope;
     const pe_shared_wave *wave;
@@ -28,7 +28,8 @@ typedef struct pe_rope_rotation {
  * Source    Su et al. 2021, arXiv:2104.09864, equation 34.
  * Shapes    array: any leading axes, tokens along `axis`, channels last.
  * Accuracy  0.5 ulp + 2^-52 (|a| + |b|), in units of the amplitude and the scale; a float32 set:
- * products and sums rounded to float32, then to the dtype. Errors    INTERNAL.
+ *           products and sums are rounded to float32, then to the dtype.
+ * Errors    INTERNAL (memory).
  */
 pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
                               pe_problem *why) PE_MUST_CHECK;

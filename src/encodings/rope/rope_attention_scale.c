@@ -27,8 +27,8 @@ static void eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_add_ui(out, out, 1, MPFR_RNDN);
 }
 
-/* floor((position + offset) / original) as if nothing were rounded: that can only be too high, and
- * the remainder tells */
+/* floor((position + offset) / original) in real arithmetic. Rounding can only make the quotient too
+ * large; then the remainder is negative. */
 static double steps_at(const scale *state, size_t r)
 {
     const double position = pe_positions_at(&state->positions, r);
@@ -90,7 +90,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                                 &(pe_shape){1, {positions->count}}, 1, why);
     if (status != PE_OK)
         return status;
-    /* neighbours share their logarithm */
+    /* The positions of one step share a logarithm. */
     out->tensors[0].work =
         state->original >= EVALUATION_WORK ? 1 : EVALUATION_WORK / (size_t)state->original;
     return PE_OK;

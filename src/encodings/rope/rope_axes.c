@@ -48,11 +48,11 @@ pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
 
 /* ---- tables ---- */
 
-/* Rows made at once, and the frequencies in them: scratch of some hundred KiB. */
+/* A chunk has at most so many rows and so many frequencies: some hundred KiB of scratch. */
 #define CHUNK_ROWS 256
 #define CHUNK      16384
 
-/* What making rows needs; scratch that all chunks share. */
+/* One call: what it was asked for, and scratch that its chunks share. */
 typedef struct mixer {
     const pe_rope_axes *axes;
     const pe_wave *wave;
@@ -97,8 +97,9 @@ static void place(const mixer *m, size_t axis, size_t rows, char *out)
     }
 }
 
-/* Positions of a few values near each other, as on the rows of an image, become the range that
- * holds them, which is made faster and once; source tells where they are in it. */
+/* The positions to make dense rows of. Integers that lie near each other, as on the rows of an
+ * image, become the range that holds them: its rows are made faster, and each once. source says
+ * which dense row each token takes. */
 static pe_positions gather(const mixer *m, const double *at, size_t rows)
 {
     double least = at[0], most = at[0];
@@ -128,7 +129,7 @@ static bool all_equal(const mixer *m, size_t rows)
     return true;
 }
 
-/* Text: one position for all axes, so the plain rotation. */
+/* Tokens of text have one position for all axes: the plain rotation. */
 static pe_status plain_chunk(const mixer *m, size_t rows, char *out, pe_problem *why)
 {
     pe_positions positions = gather(m, m->at, rows);
@@ -198,8 +199,7 @@ pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
     return status;
 }
 
-/* ---- rows, one after
- * the other ------------------------------------------------------------------ */
+/* ---- rows, one after the other ---- */
 
 pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
                             const pe_shared_wave *wave, const pe_positions *positions,

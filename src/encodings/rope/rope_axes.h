@@ -5,7 +5,7 @@
 
 #include "encodings/rope/rope_cos_sin.h"
 
-/** Time, height and width, and one more. */
+/** Most axes: time, height, width, and the image of XD-RoPE. */
 #define PE_ROPE_AXES_MAX 4
 
 /** Pairs [first, first + count) turn by the position on `axis`, with frequencies at, at + 1, ... of
@@ -47,9 +47,9 @@ pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
                              pe_problem *why) PE_MUST_CHECK;
 
 /**
- * pe_rope_cos_sin where each token has a position for each axis: positions [axes, ...]. Without axes
- * (NULL), or positions on several, it is that of the one axis there is; then pair i has frequency
- * i.
+ * pe_rope_cos_sin of tokens that have a position for each axis: positions [axes, ...]. Without axes
+ * (NULL), or with one position for all of them, it is a plain pe_rope_cos_sin, and pair i has
+ * frequency i.
  *
  * Does not move: its rows point to its positions. Release with pe_rope_axes_close.
  */

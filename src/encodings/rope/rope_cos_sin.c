@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_cos_sin.c - the sines and cosines that turn one token after another. */
+/* rope_cos_sin.c - cosines and sines of a rotation, one token after another. */
 #include "encodings/rope/rope_cos_sin.h"
 
 #include <math.h>

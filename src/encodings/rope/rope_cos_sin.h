@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_cos_sin.h - the sines and cosines that turn one token after another. */
+/* rope_cos_sin.h - cosines and sines of a rotation, one token after another. */
 #ifndef PE_ENCODINGS_ROPE_ROPE_COS_SIN_H
 #define PE_ENCODINGS_ROPE_ROPE_COS_SIN_H
 
 #include "encodings/rope/rope.h"
 
 /**
- * Rows of float64 cosines and sines at positions asked for in turn. Integer positions come from
- * shared blocks, one of which is held at a time; others, and rows so wide that most of a block
- * would go to waste, are computed.
+ * Rows of float64 cosines and sines at the positions of a sequence. Rows of integer positions come
+ * from shared blocks, one of which is held at a time. Rows of other positions are computed, and so
+ * are rows so wide that most of a block would be wasted.
  *
- * Zero-initialise but for tables, wave and positions (borrowed); release with pe_rope_cos_sin_close.
+ * Zero-initialise all but tables, wave and positions (borrowed). Release with
+ * pe_rope_cos_sin_close.
  */
 typedef struct pe_rope_cos_sin {
     pe_tables *tables;

@@ -42,7 +42,7 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const 
                                 &(pe_shape){1, {offsets->count}}, 1, why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work = rope->pairs; /* cosines */
+    out->tensors[0].work = rope->pairs; /* an element is the mean of so many cosines */
     return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
 }
 

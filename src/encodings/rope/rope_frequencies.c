@@ -74,10 +74,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 /**
  * Source  theta_i: Su et al. 2021, arXiv:2104.09864, section 3.4.2, equation 15; types: see
- *         rope_types.c.
- * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]; of longrope inv_freq_short and
- *         inv_freq_long, too, one of which is inv_freq; with mrope_section pair_axis
- * [rotary_dim/2], int32: the axis whose position turns the pair.
+ *         rope_types.h.
+ * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]. longrope adds inv_freq_short and
+ *         inv_freq_long, one of which is inv_freq. mrope_section adds pair_axis [rotary_dim/2],
+ *         int32: the axis whose position rotates the pair.
  */
 const pe_resource pe_rope_frequencies = {
     .path = "/v1/rope/frequencies",

@@ -70,7 +70,8 @@ static void fill_span(const placed *span, size_t axis, size_t first, size_t n, i
 /* The last span that begins at or before a token; n when none does: padding on the left. */
 static size_t span_at(const state *s, size_t token)
 {
-    size_t low = 0, high = s->n; /* spans before low begin at or before, from high on behind */
+    size_t low = 0,
+           high = s->n; /* low spans begin at or before it; those from high on begin after it */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (s->span[middle].first <= token)
@@ -81,7 +82,7 @@ static size_t span_at(const state *s, size_t token)
     return low == 0 ? s->n : low - 1;
 }
 
-/* As many tokens as are alike, at most n: of a span, or padding, whose positions are 0. */
+/* How many of n tokens follow one rule: those of a span, or padding, whose positions are 0. */
 static size_t fill_some(const state *s, size_t axis, size_t token, size_t n, int32_t *out)
 {
     const size_t k = span_at(s, token);
@@ -115,19 +116,19 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 
 /* ---- planning ---- */
 
-/* What placing the spans goes by. */
+/* The state of placing one span after the other. */
 typedef struct placing {
     size_t merge;
-    const double *grid[KINDS]; /* rows of t, h, w; those not yet met */
+    const double *grid[KINDS]; /* rows of t, h, w that are left */
     size_t grids[KINDS];       /* left */
     const double *seconds;     /* of the videos left; NULL: 1 */
     double speed;
     size_t token;
     int64_t next, highest;
-    bool hurried; /* a video lasts longer than it is wide and high */
+    bool overtaken; /* a video lasts longer than it is wide and high */
 } placing;
 
-/* As many images and videos as there are grids. */
+/* There must be as many images and videos as grids. */
 static pe_status count_grids(const pe_values *values, pe_problem *why)
 {
     size_t spans[KINDS] = {0};
@@ -153,7 +154,7 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-/* The next grid of a kind into span; its tokens must be those that the span says. */
+/* Give the span the next grid of its kind, which must have as many tokens as the span says. */
 static pe_status take_grid(placing *p, pe_token_run *from, placed *span, size_t *frames,
                            pe_problem *why)
 {
@@ -183,7 +184,7 @@ static pe_status take_grid(placing *p, pe_token_run *from, placed *span, size_t 
     return PE_OK;
 }
 
-/* The last offset within a span; SIZE_MAX where time takes it out of bounds. */
+/* The largest offset of a position within a span; SIZE_MAX where time goes out of bounds. */
 static size_t reach(placing *p, const placed *span, size_t frames)
 {
     if (span->height == 0)
@@ -193,7 +194,7 @@ static size_t reach(placing *p, const placed *span, size_t frames)
     if (last >= PE_TOKEN_RUN_MAX)
         return SIZE_MAX;
     const size_t time = (size_t)frame_offset(frames - 1, span->seconds, span->speed);
-    p->hurried |= time >= wide;
+    p->overtaken |= time >= wide;
     return time > wide - 1 ? time : wide - 1;
 }
 
@@ -263,7 +264,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
         return status;
     s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
     pe_plan_add_scalar(out, "mrope_position_delta", (double)(p.next - (int64_t)(p.token - left)));
-    if (p.hurried)
+    if (p.overtaken)
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width); "
                           "here, as published, the next position is the highest so far + 1");

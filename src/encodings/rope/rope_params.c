@@ -88,7 +88,7 @@ static const pe_param type_params[] = {
 const pe_param_set pe_rope_type_params = {type_params, PE_LEN(type_params)};
 const pe_param_set pe_rope_length_params = {&type_params[MAX_POSITIONS], 2};
 
-/* An optional number; one of above 0 excludes 0. */
+/* Optional numbers; ABOVE_0 excludes 0. */
 #define NUMBER(label, least, most, otherwise, about, say)                                          \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_REAL, .optional = true, .min = (least), .max = (most),    \

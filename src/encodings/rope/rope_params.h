@@ -9,7 +9,7 @@
 /** Choices of pairing, in the order of pe_pairing. */
 extern const char *const pe_rope_params_pairings[];
 
-/** Most a sequence length may be: keeps every base a double. */
+/** The largest length of a sequence: every scaled base stays a double. */
 #define PE_ROPE_LENGTH_MAX 1e12
 #define PE_ROPE_FACTOR_MAX 1e6
 

@@ -8,7 +8,7 @@
 
 /* ---- dimensions ---- */
 
-/* rotary_dim was left out: as Hugging Face derives it, int(head_dim * partial_rotary_factor). */
+/* An absent rotary_dim is int(head_dim * partial_rotary_factor), as Hugging Face derives it. */
 static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
 {
     const double share = pe_values_real(values, "partial_rotary_factor");
@@ -42,7 +42,8 @@ static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_proble
         pe_values_set_real(values, "partial_rotary_factor", (double)dim / (double)head_dim);
         return PE_OK;
     }
-    /* a share that came from rotary_dim / head_dim is fine though its product may fall short */
+    /* The share rotary_dim / head_dim is accepted, though its product may round below rotary_dim.
+     * */
     const double share = pe_values_real(values, "partial_rotary_factor");
     if ((int64_t)((double)head_dim * share) != dim && share != (double)dim / (double)head_dim)
         return pe_values_invalid(
@@ -53,7 +54,7 @@ static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_proble
     return PE_OK;
 }
 
-/* All of the head has frequencies; the share tells which of them are not 0. */
+/* Every pair of the head has a frequency; the share says how many are not 0. */
 static pe_status check_whole_head(pe_values *values, const pe_rope_type *type, int64_t head_dim,
                                   pe_problem *why)
 {
@@ -73,7 +74,7 @@ static pe_status check_whole_head(pe_values *values, const pe_rope_type *type, i
     return PE_OK;
 }
 
-/* Pairs that turn: int(head_dim * partial_rotary_factor // 2) of a whole head, else all. */
+/* Pairs that rotate: int(head_dim * partial_rotary_factor // 2) of a whole head, else all. */
 static uint64_t turning(const pe_values *values, const pe_rope_type *type, const pe_rope *rope)
 {
     if (!type->whole_head)
@@ -107,10 +108,10 @@ static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope 
     return PE_OK;
 }
 
-/* ---- all
- * of it ---------------------------------------------------------------------------------- */
+/* ---- the rotation ---- */
 
-/* There is a reference to follow, and its base, which it takes powers of, is a float32. */
+/* numerics=float32 needs a reference that computes the type, and a scaled base that is a float32.
+ * */
 static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_problem *why)
 {
     const pe_rope_formula *formula = rope->formula;

@@ -23,7 +23,7 @@ static const pe_param vectors_params[] = {
 };
 const pe_param_set pe_rope_vectors_params = {vectors_params, PE_LEN(vectors_params)};
 
-/* The arrays that are the answer as they stand. */
+/* The rotated arrays, which fill copies. */
 typedef struct rotated {
     pe_array array[2];
 } rotated;

@@ -29,9 +29,10 @@ pe_status pe_rope_rotated_head_dim(pe_values *values, const char *name,
                                    pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The tensors of these names that there are must have as many tokens along seq_axis: how many.
- * Errors  INVALID_PARAMETER: pe_rope_head_dim's; seq_axis is none, or the last; another number of
- * tokens.
+ * How many tokens there are along seq_axis: the same number in each tensor of these names that is
+ * present.
+ * Errors  INVALID_PARAMETER: pe_rope_rotated_head_dim's; seq_axis is no axis or the last; the
+ *         numbers differ.
  */
 pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, size_t n,
                                  size_t *tokens, pe_problem *why) PE_MUST_CHECK;

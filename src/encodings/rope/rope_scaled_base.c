@@ -3,7 +3,7 @@
 #include "encodings/rope/rope_spectrum.h"
 #include "encodings/rope/rope_params.h"
 
-/* The naive b*s, for contrast: no pair keeps its frequency but the first. */
+/* b*s, for comparison: only the first pair keeps its frequency. */
 static void product_base(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;
@@ -105,8 +105,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 /**
  * Source  NTK-aware scaling: bloc97 2023; dynamic: emozilla 2023, as
- * _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it. Shapes  all
- * [head_dim/2].
+ *         _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it.
+ * Shapes  all [head_dim/2].
  */
 const pe_resource pe_rope_scaled_base = {
     .path = "/v1/rope/scaled-base",

@@ -13,8 +13,7 @@ typedef struct scores {
     pe_positions query_at, key_at;
 } scores;
 
-/* ---- a run
- * of logits ---------------------------------------------------------------------------- */
+/* ---- a run of logits ---- */
 
 /* Scratch of one fill. */
 typedef struct worker {
@@ -24,7 +23,7 @@ typedef struct worker {
     double *query, *key; /* [head_dim] */
 } worker;
 
-/* deltas of query i to all keys, as positions that the rows follow */
+/* The distances of query i to all keys become the positions of the rows. */
 static void set_query(worker *work, size_t i)
 {
     const scores *state = work->state;
@@ -91,11 +90,10 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return status;
 }
 
-/* ---- overflow, before anything
- * is answered ------------------------------------------------------ */
+/* ---- overflow ---- */
 
-/* |q . R k| <= A^2 |q| |k|: mostly that settles it. What it does not clear is computed once here
- * and again when it is sent. */
+/* Refuse what overflows before anything is answered. |q . R k| <= A^2 |q| |k|, and mostly this
+ * bound fits. Where it does not, all scores are computed here, and again when they are sent. */
 static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
 {
     const scores *state = plan->state;

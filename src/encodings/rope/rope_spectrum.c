@@ -15,8 +15,7 @@ typedef struct spectrum {
     int32_t *pair_axis; /* NULL: there is one */
 } spectrum;
 
-/* ----
- * one value ---------------------------------------------------------------------------------- */
+/* ---- one value ---- */
 
 static void turn(mpfr_ptr out)
 {
@@ -90,8 +89,8 @@ double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, 
     return pe_exact_round(dtype, eval, values, i);
 }
 
-/* The value within a relative 2^-45; not a number, or infinite, where a frequency is 0
- * or not near. */
+/* The value within a relative 2^-45. It is NaN or infinite where a frequency is 0, or is not known
+ * in float64. */
 static double near_value(const pe_spectrum_values *values, size_t i)
 {
     static const double two_pi = 0x1.921fb54442d18p+2;
@@ -106,13 +105,13 @@ static double near_value(const pe_spectrum_values *values, size_t i)
     case PE_SPECTRUM_TURNS:
         return theta / two_pi * values->length;
     case PE_SPECTRUM_REACH:
-        break; /* is in no tensor */
+        break; /* no tensor holds it */
     }
     return (double)NAN;
 }
 
-/* Halfway past 65504, from where values round to infinity. What is not surely below it is evaluated
- * exactly. */
+/* Values round to infinity from 65520 on, halfway past 65504. A value that is not surely below it
+ * is evaluated exactly. */
 static bool overflows_half(const pe_spectrum_values *values, size_t i)
 {
     static const double past = 65520, margin = 0x1p-40;
@@ -120,8 +119,8 @@ static bool overflows_half(const pe_spectrum_values *values, size_t i)
            isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
 }
 
-/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 *
- * 1e18 * 1e6. */
+/* No value overflows the other types: the bounds of the parameters keep all below
+ * 2 pi * 1e12 * 1e18 * 1e6. */
 pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
                                  size_t pairs, pe_problem *why)
 {

@@ -94,7 +94,7 @@ static pe_wave_layout wave_layout(const table *state, const face *shown)
                             .row = state->pairs * layout->width};
 }
 
-/* Each number of a row a second time: behind itself (interleaved), or in the other half. */
+/* Repeat each number of a row: next to itself (interleaved), or in the other half. */
 static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned char *row)
 {
     if (pairing == PE_PAIRING_HALF) {
@@ -105,8 +105,7 @@ static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned 
         memcpy(row + (2 * i + 1) * bytes, row + 2 * i * bytes, bytes);
 }
 
-/* ----
- * the table ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static double position(const void *of, size_t axis, size_t r)
 {
@@ -134,7 +133,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     return status;
 }
 
-/* Of a table of one axis. A doubled row is two, side by side or interleaved. */
+/* For positions on one axis. A doubled row is made of two, side by side or interleaved. */
 static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
                            void *out, pe_problem *why)
 {
@@ -167,7 +166,7 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
     size_t elements;
     pe_shape shape = rows;
-    /* the product of a flat shape is checked before it is taken; the refusal names the shape */
+    /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
     if (pe_shape_elements(&rows, &elements))
         shape = shape_of(layout, state->tokens, state->pairs);
     for (size_t t = 0; t < layout->n_faces; t++) {
@@ -179,7 +178,7 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     return PE_OK;
 }
 
-/* Positions on several axes keep them; otherwise all axes are at the one position. */
+/* The table keeps the axes only where positions differ between them. */
 static pe_status set_positions(table *state, pe_rope *rope, const pe_values *values,
                                pe_problem *why)
 {

@@ -24,7 +24,7 @@ static pe_status check_given(const pe_values *values, const pe_rope_type *type, 
     return PE_OK;
 }
 
-/* Defaults of the type's own, and lengths that are max_position_embeddings where not said. */
+/* Fill in the defaults of the type; absent lengths are max_position_embeddings. */
 static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
@@ -87,7 +87,7 @@ static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
     formula->n_list = pairs;
 }
 
-/* One of short_factor and long_factor, both checked, by the length of the sequence. */
+/* Read short_factor or long_factor, by the length of the sequence. Both are checked. */
 static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                pe_problem *why)
 {
@@ -113,7 +113,7 @@ static pe_status read_freq_factors(const pe_values *values, size_t pairs, pe_rop
     return PE_OK;
 }
 
-/* Lists into a formula made with room for them. */
+/* Copy the lists into a formula that has room for them. */
 static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                             pe_problem *why)
 {
@@ -151,7 +151,7 @@ pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, 
                                   pe_problem *why)
 {
     *out = *rope;
-    out->axes = NULL; /* one owner */
+    out->axes = NULL; /* rope keeps them */
     out->formula = NULL;
     if (!reads(rope->formula->type, PE_ROPE_LONG_FACTOR))
         return PE_OK;

@@ -6,23 +6,23 @@
 #include "encodings/rope/rope.h"
 
 /**
- * Refuse keys that the type does not read and miss those it needs, then fill in its defaults:
- * they become part of the canonical form.
+ * Refuse keys that the type does not read, require those it needs, and fill in its defaults, which
+ * become part of the canonical form.
  * Errors  INVALID_PARAMETER, MISSING_PARAMETER.
  */
 pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type,
                                   pe_problem *why) PE_MUST_CHECK;
 
-/** Numbers that a formula of this type needs room for. */
+/** How many numbers a formula of this type needs room for. */
 size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs);
 
-/** Checked keys and lists into a formula made with that room. Errors  INVALID_PARAMETER (a list of
- * another length than pairs). */
+/** Copy checked keys and lists into a formula that has that room.
+ * Errors  INVALID_PARAMETER: a list is not as long as there are pairs. */
 pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                  pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The same rotation with the list of divisors that does not hold, for types that have two; else
+ * The same rotation with the other list of divisors, for a type that has two; for others
  * out->formula is NULL. Released with pe_rope_free.   Errors  INTERNAL (memory).
  */
 pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_warnings.c - where the published implementations do something else than they say. */
+/* rope_warnings.c - warnings of where published implementations deviate from their description. */
 #include "encodings/rope/rope_warnings.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@ static bool is_float32(double position)
     return (double)(float)position == position;
 }
 
-/* The first of a range or a list that is no float32, if there is one. Of a range, if two positions
- * beside each other are, so are those nearer to 0; hence the two at each end tell. */
+/* The first position of a range or a list that is no float32. Of a range the two at each end are
+ * enough: where two neighbours are float32, so are all positions nearer to 0. */
 static bool find_lost(const pe_positions *positions, double *lost)
 {
     const size_t n = positions->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_wave.c - frequency sets of a rotation, as formulas. */
+/* rope_wave.c - the frequency sets of a rotation. */
 #include "encodings/rope/rope.h"
 
 #include <stdlib.h>
@@ -35,8 +35,7 @@ static void (*const amplitudes[])(const void *, mpfr_ptr) = {
     [PE_ROPE_UNDONE] = undone,
 };
 
-/* ---- what types do, and what goes with
- * every type ----------------------------------------------- */
+/* ---- scaling: that of the type, then what every type has ---- */
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {

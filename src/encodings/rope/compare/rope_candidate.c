@@ -23,7 +23,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
     return PE_OK;
 }
 
-/* dtype and numerics are those of the comparison, and change no frequency. */
+/* Not dtype and numerics: they are those of the comparison, and change no frequency. */
 static bool is_wanted(const pe_param *param, const pe_rope_type *type)
 {
     const pe_rope_key key = pe_rope_key_find(param->name);

@@ -63,8 +63,7 @@ static const pe_param own[] = {
      .example = "default,linear,ntk,yarn"},
 };
 
-/* ----
- * the numbers -------------------------------------------------------------------------------- */
+/* ---- the numbers ---- */
 
 typedef struct compare {
     pe_rope_lengths lengths;
@@ -74,7 +73,7 @@ typedef struct compare {
     pe_rope_candidate candidate[PE_LEN(types)];
 } compare;
 
-/* [types, pairs] */
+/* Tensors [types, pairs]. */
 static const struct {
     const char *name;
     pe_spectrum_kind kind;
@@ -94,7 +93,7 @@ static pe_spectrum_values values_of(const compare *state, size_t type, pe_spectr
                                 .target = state->lengths.target};
 }
 
-/* Is the value, which is irrational where turns are counted, below the limit? */
+/* Is the value below the limit? Turns never equal it: they are irrational. */
 static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
 {
     mpfr_t value;
@@ -105,8 +104,8 @@ static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
     return below;
 }
 
-/* The first pair that fell short of a whole turn while training: from there on frequencies only
- * fall. */
+/* The first pair that made less than one turn while training. Frequencies fall from pair to pair,
+ * so all after it did. */
 static size_t first_unturned(const compare *state)
 {
     const pe_spectrum_values turns = {
@@ -141,7 +140,7 @@ static double slow_pairs(const compare *state, size_t type)
     return (double)n;
 }
 
-/* A token beyond: what factor was rounded by is less. */
+/* Beyond training by a token or more; the rounding of factor is less than that. */
 static double unseen_pairs(const compare *state, size_t type)
 {
     const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
@@ -161,7 +160,7 @@ static double largest_angle(const compare *state, size_t type)
     return largest;
 }
 
-/* [types]; all: looks at every pair */
+/* Tensors [types]; all: an element looks at every pair. */
 static const struct {
     const char *name;
     pe_dtype dtype;
@@ -272,7 +271,7 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
 
 /* ---- types ---- */
 
-/* Is the key given, or known here? */
+/* Is the key given, or does rope/compare know it? */
 static bool is_known(const pe_values *values, const pe_rope_type *type, pe_rope_key key)
 {
     for (size_t d = 0; d < type->n_compared_with; d++)
@@ -370,8 +369,7 @@ static pe_status read_types(pe_values *values, pe_tables *tables, compare *state
     return status;
 }
 
-/* ----
- * the plan ----------------------------------------------------------------------------------- */
+/* ---- the plan ---- */
 
 static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limits *limits,
                              pe_plan *out, pe_problem *why)
@@ -440,7 +438,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  * a context of T tokens takes there, a token or more beyond training, and largest_angle says how
  * far.
  *
- * Source  the types: rope_types.c; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
+ * Source  the types: rope_types.h; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
  *         section 3.2; settings: rope_engine_settings.c.
  * Shapes  inv_freq, wavelength, stretch, turns: [types, rotary_dim/2]; attention_factor, base,
  *         largest_angle: [types], float64; slow_pairs, unseen_pairs: [types], int32.

@@ -14,7 +14,7 @@ typedef struct pe_rope_candidate {
     double base, attention_factor; /* correctly rounded */
 } pe_rope_candidate;
 
-/** How far a model was trained, and is to go; factor is what types stretch by. */
+/** The trained and the wanted context length; factor is what types stretch by. */
 typedef struct pe_rope_lengths {
     double trained, target, factor;
 } pe_rope_lengths;
@@ -29,7 +29,7 @@ pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths 
                                  pe_problem *why) PE_MUST_CHECK;
 void pe_rope_candidate_free(pe_rope_candidate *candidate);
 
-/** What each program that rotates is told for the candidate, added to the plan.
+/** Add what each engine has to be told for the candidate.
  * Errors  INTERNAL (memory). */
 pe_status pe_rope_engine_settings_add(const pe_rope_candidate *candidate,
                                       const pe_rope_lengths *lengths, pe_plan *plan,

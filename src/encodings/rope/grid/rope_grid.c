@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Rows and columns that positions may name: their double is exact, whatever they count from. */
+/* Bound of the rows and columns in positions: twice as much, plus one, is exact. */
 #define PLACE_MAX 0x1p31
 
 /** A row of the table of conventions. */
@@ -12,7 +12,7 @@ typedef struct pe_grid_convention {
     size_t first;    /* the axis of the first pair */
     bool alternate;  /* pairs of the axes in turn; else one half after the other */
     bool split;      /* the axes share one set of frequencies: even ones and odd ones */
-    bool normalized; /* positions are 2 pi times -1 to 1 */
+    bool normalized; /* positions are 2 pi times a number from -1 to 1 */
     int64_t origin;  /* of rows and columns */
     pe_pairing pairing;
     double theta;
@@ -83,8 +83,7 @@ static const pe_param grid_params[] = {
 };
 const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};
 
-/* ---- pairs
- * and frequencies ---------------------------------------------------------------------- */
+/* ---- pairs and frequencies ---- */
 
 /* The frequency of the j-th pair of an axis, in the set. */
 static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)

@@ -42,10 +42,11 @@ typedef struct pe_grid {
  *           qwen2_vl: the same, vision_utils.py, get_vision_position_ids (merge blocks), and
  *           models/qwen2_vl, VisionRotaryEmbedding. eva02: baaivision/EVA at 8e966a91,
  *           EVA-02/asuka/rope.py, VisionRotaryEmbeddingFast at its own resolution; also the axial
- *           frequencies of lucidrains/rotary-embedding-torch at 8bb4643d. sam2:
- * facebookresearch/sam2 at 393ae336, sam2/modeling/position_encoding.py, compute_axial_cis. llama4:
- * vllm-project/ vllm at 10760a01, rotary_embedding/llama4_vision_rope.py. kimi: vllm at 97d4c384,
- *           models/moonvit.py, Rope2DPosEmb. dinov3: transformers at fd302075, models/dinov3_vit,
+ *           frequencies of lucidrains/rotary-embedding-torch at 8bb4643d.
+ *           sam2: facebookresearch/sam2 at 393ae336, sam2/modeling/position_encoding.py,
+ *           compute_axial_cis. llama4: vllm-project/vllm at 10760a01,
+ *           rotary_embedding/llama4_vision_rope.py. kimi: vllm at 97d4c384, models/moonvit.py,
+ *           Rope2DPosEmb. dinov3: transformers at fd302075, models/dinov3_vit,
  *           DINOv3ViTRopePositionEmbedding, without augmentation.
  * Errors    INVALID_PARAMETER, MISSING_PARAMETER.
  */

@@ -7,7 +7,7 @@
 #include "encodings/rope/grid/rope_grid.h"
 #include "encodings/rope/rope_params.h"
 
-/* Positions [2, patches] as the frequencies have them. */
+/* The positions [2, patches] that the frequencies are multiplied by. */
 static pe_status make_positions(const pe_grid *grid, pe_positions *out, pe_problem *why)
 {
     const size_t n = grid->patches.count;

@@ -12,7 +12,7 @@
 /* Bits of the frequencies that angles are multiplied from. */
 #define THETA_BITS 320
 
-/* What rounds to more than float16 holds. */
+/* From here on values round to infinity in float16. */
 #define FLOAT16_END 65520
 
 enum { COS, SIN, ANGLES, ROW_COL };
@@ -117,8 +117,7 @@ static pe_status make_thetas(table *state, pe_problem *why)
     return PE_OK;
 }
 
-/* ----
- * the table ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static double position(const void *of, size_t axis, size_t k)
 {
@@ -177,7 +176,8 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     return pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
 }
 
-/* The patch farthest along an axis: of a range one at an end, of a grid one at a corner. */
+/* The patch whose position on an axis is largest. Only a list has to be searched: in a range it is
+ * at an end, in a grid at a corner. */
 static size_t farthest(const pe_grid *grid, size_t axis)
 {
     const pe_positions *given = grid->patches.given;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* by_turns.c - a blend of kept and stretched by how often a pair turns over the original context. */
+/* by_turns.c - kept and stretched, blended by turns over the original context. */
 #include "encodings/rope/types/by_turns.h"
 
 /* The blend subtracts: bits enough for low and high factors one ulp apart and any factor. */

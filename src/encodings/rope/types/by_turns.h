@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* by_turns.h - a blend of kept and stretched by how often a pair turns over the original context. */
+/* by_turns.h - kept and stretched, blended by turns over the original context. */
 #ifndef PE_ENCODINGS_ROPE_TYPES_BY_TURNS_H
 #define PE_ENCODINGS_ROPE_TYPES_BY_TURNS_H
 

@@ -26,7 +26,10 @@ const pe_rope_type pe_rope_linear = {
     .scale32 = scale32,
 };
 
-/** The same of the share of the pairs that rotates.   Source  as PE_ROPE_SOURCE says. */
+/**
+ * The same for the share of the pairs that rotates.
+ * Source  huggingface/transformers at b4b5244c, modeling_rope_utils.py.
+ */
 const pe_rope_type pe_rope_proportional = {
     .name = "proportional",
     .reads = PE_ROPE_BIT(PE_ROPE_FACTOR),

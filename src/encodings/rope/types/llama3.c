@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* llama3.c - Llama 3.1: slow pairs stretched, fast ones kept, by turns over the original context. */
+/* llama3.c - Llama 3.1: slow pairs stretched, fast pairs kept, by turns over the context. */
 #include "encodings/rope/types/by_turns.h"
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ntk.c - a larger base, which keeps fast pairs and stretches slow ones: ntk, ntk_alpha, dynamic. */
+/* ntk.c - a larger base keeps fast pairs and stretches slow ones: ntk, ntk_alpha, dynamic. */
 #include "encodings/rope/types/rope_types.h"
 
 /* Bits beyond out's precision that intermediate results keep. */

@@ -10,9 +10,9 @@
 #include "plan/plan.h"
 
 /**
- * The table of types, in the order of rope_type's choices. Adding one takes its pe_rope_type in a
- * file of this folder, its line here, and what clients read of it in the two texts below. A key that
- * no other type reads has a line in rope_formula.h and a row in rope_params.c.
+ * The table of types, in the order of rope_type's choices. To add one: its pe_rope_type in a file
+ * of this folder, its line here, and what clients read of it in the two texts below. A key that no
+ * other type reads gets a line in rope_formula.h and a row in rope_params.c.
  *
  * compared: rope/compare offers it. proportional is left out: its model rotates other pairs.
  */

@@ -56,8 +56,7 @@ static float scale32(const void *formula, size_t i, float inv)
     return slow_part + fast_part;
 }
 
-/* ---- the
- * attention factor ----------------------------------------------------------------------- */
+/* ---- the attention factor ---- */
 
 /* out = 1 + 0.1 mscale ln(factor) */
 static void stretch_scale(const pe_rope_formula *f, double mscale, mpfr_ptr out)
@@ -96,8 +95,7 @@ static void amplitude(const void *formula, mpfr_ptr out)
         mpfr_mul_d(out, out, f->key[PE_ROPE_ATTN_FACTOR], MPFR_RNDN);
 }
 
-/* ----
- * the type ----------------------------------------------------------------------------------- */
+/* ---- the type ---- */
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
@@ -130,7 +128,7 @@ static void add_scalars(const pe_rope_formula *formula, pe_plan *plan)
     pe_plan_add_scalar(plan, "high", formula->high);
 }
 
-/* In transformers one of the two alone has no effect, unlike in the code that came with the models. */
+/* One of the two alone has no effect in transformers, unlike in the code of the models. */
 static void warn(const pe_rope_formula *f, pe_plan *plan)
 {
     const bool mscale = f->key[PE_ROPE_MSCALE] != 0, all = f->key[PE_ROPE_MSCALE_ALL_DIM] != 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention
- * falls with distance. */
+/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention falls with distance.
+ * */
 #include "encodings/rope/xpos/rope_xpos.h"
 
 #include <math.h>
@@ -30,8 +30,7 @@ static const pe_param xpos_params[] = {
 };
 const pe_param_set pe_rope_xpos_params = {xpos_params, PE_LEN(xpos_params)};
 
-/* ---- what the
- * resources share ------------------------------------------------------------------- */
+/* ---- what the resources share ---- */
 
 /* The position farthest from the center. */
 static double farthest(double center, const pe_positions *positions)
@@ -66,8 +65,7 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
     return pe_rope_xpos_scale_make(rope, base, most, out, why);
 }
 
-/* ---- queries
- * and keys --------------------------------------------------------------------------- */
+/* ---- queries and keys ---- */
 
 static const char *const tensor_names[] = {"q", "k"};
 

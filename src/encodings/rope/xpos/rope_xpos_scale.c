@@ -7,7 +7,7 @@
 
 #include "exact/wave.h"
 
-/* Squarings double the relative error: more bits than levels and those of a pe_fixed128. */
+/* Each squaring doubles the relative error: a bit for every level, and those of a pe_fixed128. */
 enum { LADDER_BITS = 256, GUARD = 64 };
 
 /* ---- exactly ---- */
@@ -36,8 +36,7 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
     power(e->of, i, e->n, out);
 }
 
-/* ---- by a ladder
- * of powers ---------------------------------------------------------------------- */
+/* ---- by a ladder of powers ---- */
 
 /* Where the powers of pair i begin. */
 static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
@@ -121,7 +120,8 @@ void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, dou
         pe_exact_pair(eval, &e, i, hi, lo);
         return;
     }
-    *hi = ldexp((double)(uint64_t)(x.m >> 75), x.exponent - 53); /* both cut, hence exact */
+    *hi = ldexp((double)(uint64_t)(x.m >> 75),
+                x.exponent - 53); /* both are cut to 53 bits, so exact */
     *lo = ldexp((double)((uint64_t)(x.m >> 22) & (((uint64_t)1 << 53) - 1)), x.exponent - 106);
 }
 
