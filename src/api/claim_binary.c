@@ -7,7 +7,7 @@
 
 #include "api/claim.h"
 #include "api/reading.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Parameters that are not the resource's. */
 enum { ENCODING, TOLERANCE, SEQ_AXIS, OWN };

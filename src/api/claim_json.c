@@ -9,7 +9,7 @@
 #include "api/reading.h"
 #include "files/tree.h"
 #include "models/model.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Arrays with nulls are read as trees, up to this size; larger ones belong in a binary body. */
 #define TREE_MAX 4194304
@@ -235,8 +235,8 @@ static pe_status read_array(const body *b, pe_slice json, const char *place, pe_
                        memmem(json.text, json.bytes, "null", 4) != NULL;
     if (masks)
         return read_masked(b, json, place, out, why);
-    const pe_status status = pe_scan_numbers(json.text, json.bytes, b->element, place,
-                                             b->limits->max_elements, out, &used, why);
+    const pe_scan_wanted wanted = {place, b->element, b->limits->max_elements};
+    const pe_status status = pe_scan_numbers(json, &wanted, out, &used, why);
     if (status == PE_OK && used != json.bytes) {
         pe_array_free(out);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,

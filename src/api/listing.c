@@ -127,12 +127,13 @@ static void put_representation(pe_buffer *out)
          .optional = true,
          .fallback_text = "by Accept",
          .choices = formats,
-         .help = "Output format; overrides Accept.",
-         .example = "npy"},
+         .help = "Representation of the answer; overrides Accept.",
+         .example = "json"},
         {.name = "encoding_format",
          .kind = PE_KIND_CHOICE,
          .choices = pe_query_encoding_formats,
-         .help = "In JSON: nested arrays, or little-endian bytes in base64.",
+         .help = "How JSON carries the numbers: as nested arrays (float), or as little-endian "
+                 "bytes in base64.",
          .example = "base64"},
     };
     pe_writer_name(out, "representation");
@@ -140,8 +141,8 @@ static void put_representation(pe_buffer *out)
     for (size_t i = 0; i < PE_LEN(rows); i++)
         put_param(&rows[i], out);
     pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
-                       "\"description\":\"Which tensor, where the answer has several and the "
-                       "format holds one.\",\"example\":\"cos\"}]");
+                       "\"description\":\"The tensor that the answer holds. It chooses one of "
+                       "several where the format holds one.\",\"example\":\"cos\"}]");
 }
 
 static void put_formats(pe_buffer *out)
@@ -155,6 +156,9 @@ static void put_formats(pe_buffer *out)
         pe_writer_text(out, "media_type", pe_formats[i]->media_type);
         pe_writer_text(out, "extension", pe_formats[i]->extension);
         pe_writer_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
+        pe_writer_name(out, "ranges");
+        pe_buffer_str(out, pe_formats[i]->known_length ? "true" : "false");
+        pe_writer_text(out, "description", pe_formats[i]->help);
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "]");

@@ -7,13 +7,8 @@
 #include <stddef.h>
 
 #include "api/query.h"
+#include "base/slice.h"
 #include "files/stored.h"
-
-/** A stretch of the request, not NUL-terminated. */
-typedef struct pe_slice {
-    const char *text;
-    size_t bytes;
-} pe_slice;
 
 /* ---- one value
  * (value_text.c, value_json.c) ---------------------------------------------------- */
@@ -27,16 +22,11 @@ typedef struct pe_reading {
     pe_dtype dtype; /* of tensors */
 } pe_reading;
 
-/** How much of a client's text a problem repeats. */
-#define PE_SHOWN_MAX 40
-#define PE_SHOWN(slice)                                                                            \
-    (int)((slice).bytes < PE_SHOWN_MAX ? (slice).bytes : PE_SHOWN_MAX), (slice).text
-
 /** Sets the value from query text and marks it given. Errors as pe_query_from_string. */
 pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why) PE_MUST_CHECK;
 /** The same from the JSON text of one value. */
 pe_status pe_value_from_json(const pe_reading *to, pe_slice json, pe_problem *why) PE_MUST_CHECK;
-/** Spans from a JSON array (value_spans.c). */
+/** Token runs from a JSON array (value_token_runs.c). */
 pe_status pe_value_token_runs_from_json(const pe_reading *to, pe_slice json,
                                         pe_problem *why) PE_MUST_CHECK;
 /** An INT or REAL from the text of one number. */

@@ -4,6 +4,7 @@
 
 #include "api/claim.h"
 #include "api/writer.h"
+#include "plan/real.h"
 
 static const char rules[] =
     "clean: each element is the claimed value rounded to dtype, perhaps by way of the next wider "

@@ -5,7 +5,7 @@
 
 #include "api/reading.h"
 #include "files/tree.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Values of the wrong type are told from broken JSON up to this size. */
 #define CHECKED_MAX 65536
@@ -75,7 +75,7 @@ static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype,
 {
     size_t used = 0;
     pe_status status =
-        pe_scan_numbers(json.text, json.bytes, dtype, to->place, max, out, &used, why);
+        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype, max}, out, &used, why);
     if (status == PE_OK && used != json.bytes) {
         pe_array_free(out);
         status = pe_fail(why, PE_MALFORMED_REQUEST, to->place,

@@ -6,6 +6,7 @@
 
 #include "api/reading.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 /* A number as text with its NUL. */
 typedef struct number_text {
@@ -189,10 +190,10 @@ static pe_status read_positions(const pe_reading *to, pe_slice text, pe_problem 
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
-    const bool several = pe_positions_count_rows(text.text, text.bytes) > 1;
+    const bool several = pe_slice_pieces(text, ';') > 1;
     pe_status status = check_position_axes(to, several ? 2 : 1, why); /* before any is held */
     if (status == PE_OK)
-        status = pe_positions_parse(text.text, text.bytes, to->place, to->limits->max_positions,
+        status = pe_positions_parse(text, to->place, to->limits->max_positions,
                                     &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
 }
@@ -270,8 +271,7 @@ pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *wh
         status = read_positions(to, text, why);
         break;
     case PE_KIND_TOKEN_RUNS:
-        status = pe_token_runs_parse(text.text, text.bytes, to->param->choices, to->param->list_max,
-                                     to->place, &to->value->runs, why);
+        status = pe_token_runs_parse(text, to->param, to->place, &to->value->runs, why);
         break;
     case PE_KIND_TEXT:
     case PE_KIND_NAME:

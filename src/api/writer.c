@@ -2,7 +2,7 @@
 /* writer.c - JSON members into a buffer, with their commas. */
 #include "api/writer.h"
 
-#include "plan/params.h"
+#include "plan/real.h"
 
 void pe_writer_item(pe_buffer *out)
 {

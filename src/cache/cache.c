@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/size.h"
 #include "cache/hash.h"
 
 /* One bucket for this much of the budget, about what a small entry weighs with all it holds. */
@@ -360,13 +360,13 @@ static void give_up(pe_cache *cache, pe_cache_entry *entry)
     map_remove(cache, entry);
 }
 
-static pe_status fill_entry(pe_cache *cache, pe_cache_entry *entry, pe_cache_fill fill,
-                            void *context, pe_cache_entry **out, pe_problem *why)
+static pe_status fill_entry(pe_cache *cache, pe_cache_entry *entry, const pe_cache_request *request,
+                            pe_cache_entry **out, pe_problem *why)
 {
     void *value = NULL;
     size_t bytes = 0;
     pe_cache_entry *victims = NULL;
-    const pe_status status = fill(context, &value, &bytes, why);
+    const pe_status status = request->fill(request->context, &value, &bytes, why);
 
     pthread_mutex_lock(&cache->lock);
     if (status == PE_OK)
@@ -396,30 +396,29 @@ static pe_cache_entry *visit(pe_cache_entry *entry)
 
 /* An entry for the caller to fill, in the map, with so much room made; NULL when memory runs out.
  * With the lock held. */
-static pe_cache_entry *begin(pe_cache *cache, uint64_t hash, const void *key, size_t key_bytes,
+static pe_cache_entry *begin(pe_cache *cache, uint64_t hash, const pe_cache_request *request,
                              size_t room, pe_cache_entry **victims)
 {
     size_t evicted;
-    pe_cache_entry *entry = entry_make(cache, hash, key, key_bytes);
+    pe_cache_entry *entry = entry_make(cache, hash, request->key, request->key_bytes);
     if (entry == NULL)
         return NULL;
     *victims = evict(cache, room, &evicted);
-    /* What was evicted beyond it has not been freed yet: nobody else's room before that. */
+    /* What was evicted beyond that has not been freed yet, so it is nobody else's room. */
     entry->bytes = evicted > room ? evicted : room;
     take(cache, entry->bytes);
     map_add(cache, entry);
     return entry;
 }
 
-/* room: to be made before the value is, as far as known. */
-static pe_status get(pe_cache *cache, const void *key, size_t key_bytes, size_t room,
-                     pe_cache_fill fill, void *context, pe_cache_entry **out, int *hit,
-                     pe_problem *why)
+/* room: what is made before the value; 0 when nobody knows how large that will be. */
+static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t room,
+                     pe_cache_entry **out, int *hit, pe_problem *why)
 {
-    const uint64_t hash = pe_hash(&cache->seed, key, key_bytes);
+    const uint64_t hash = pe_hash(&cache->seed, request->key, request->key_bytes);
     pe_cache_entry *victims = NULL;
     pthread_mutex_lock(&cache->lock);
-    pe_cache_entry *entry = map_find(cache, hash, key, key_bytes);
+    pe_cache_entry *entry = map_find(cache, hash, request->key, request->key_bytes);
     if (hit != NULL)
         *hit = entry != NULL;
     if (entry != NULL && !entry->ready)
@@ -432,7 +431,7 @@ static pe_status get(pe_cache *cache, const void *key, size_t key_bytes, size_t 
     }
     const bool fits = room == 0 || admits(cache, room);
     if (fits)
-        entry = begin(cache, hash, key, key_bytes, room, &victims);
+        entry = begin(cache, hash, request, room, &victims);
     pthread_mutex_unlock(&cache->lock);
     release_victims(victims);
     count(fits ? &cache->misses : &cache->rejected);
@@ -440,7 +439,7 @@ static pe_status get(pe_cache *cache, const void *key, size_t key_bytes, size_t 
         *out = NULL;
         return PE_OK;
     }
-    return entry != NULL ? fill_entry(cache, entry, fill, context, out, why) : pe_fail_memory(why);
+    return entry != NULL ? fill_entry(cache, entry, request, out, why) : pe_fail_memory(why);
 }
 
 /* ---- the interface ---- */
@@ -457,17 +456,16 @@ pe_cache_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes
     return entry;
 }
 
-pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
-                       void *context, pe_cache_entry **out, int *hit, pe_problem *why)
+pe_status pe_cache_get(pe_cache *cache, const pe_cache_request *request, pe_cache_entry **out,
+                       int *hit, pe_problem *why)
 {
-    return get(cache, key, key_bytes, 0, fill, context, out, hit, why);
+    return get(cache, request, 0, out, hit, why);
 }
 
-pe_status pe_cache_get_bounded(pe_cache *cache, const void *key, size_t key_bytes, size_t most,
-                               pe_cache_fill fill, void *context, pe_cache_entry **out, int *hit,
-                               pe_problem *why)
+pe_status pe_cache_get_bounded(pe_cache *cache, const pe_cache_request *request,
+                               pe_cache_entry **out, int *hit, pe_problem *why)
 {
-    return get(cache, key, key_bytes, weigh(key_bytes, most), fill, context, out, hit, why);
+    return get(cache, request, weigh(request->key_bytes, request->most), out, hit, why);
 }
 
 void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out)

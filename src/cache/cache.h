@@ -56,23 +56,29 @@ void pe_cache_free(pe_cache *cache);
 /** The entry of key if READY, with a reference, else NULL. Counts a hit, or (NULL) nothing. */
 pe_cache_entry *pe_cache_peek(pe_cache *cache, const void *key, size_t key_bytes);
 
-/**
- * The entry of key, filled by fill(context) when absent; concurrent callers of the same key wait
- * for the one that fills. A value for which there is no room is handed out but not kept. *hit (may
- * be NULL) tells whether it was there or waited for.
- */
-pe_status pe_cache_get(pe_cache *cache, const void *key, size_t key_bytes, pe_cache_fill fill,
-                       void *context, pe_cache_entry **out, int *hit,
-                       pe_problem *why) PE_MUST_CHECK;
+/** A key, and how its value is made where it is absent. */
+typedef struct pe_cache_request {
+    const void *key;
+    size_t key_bytes;
+    pe_cache_fill fill;
+    void *context; /* fill's */
+    size_t most;   /* pe_cache_get_bounded: the value has no more bytes */
+} pe_cache_request;
 
 /**
- * The same, of a value of at most `most` bytes: room for it is made before it is filled. When there
- * is none, nothing is filled: PE_OK, and *out is NULL. So no more than the budget is ever
- * allocated.
+ * The entry of the request's key, filled when absent; concurrent callers of the same key wait for
+ * the one that fills. A value for which there is no room is handed out but not kept. *hit (may be
+ * NULL) tells whether it was there or waited for.
  */
-pe_status pe_cache_get_bounded(pe_cache *cache, const void *key, size_t key_bytes, size_t most,
-                               pe_cache_fill fill, void *context, pe_cache_entry **out, int *hit,
-                               pe_problem *why) PE_MUST_CHECK;
+pe_status pe_cache_get(pe_cache *cache, const pe_cache_request *request, pe_cache_entry **out,
+                       int *hit, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The same, but room for `most` bytes is made before the value is filled. Without room nothing is
+ * filled: PE_OK, and *out is NULL. So no more than the budget is ever allocated.
+ */
+pe_status pe_cache_get_bounded(pe_cache *cache, const pe_cache_request *request,
+                               pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
 
 void *pe_cache_entry_value(const pe_cache_entry *entry);
 pe_cache_entry *pe_cache_entry_ref(pe_cache_entry *entry);

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "kernels/kernels.h"
-#include "text/number.h"
+#include "text/blocks.h"
 
 static pe_log_level level_named(const char *name)
 {

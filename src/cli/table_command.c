@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/table_arguments.h"
 #include "encodings/registry.h"
+#include "formats/stream.h"
 #include "tables/tables.h"
 
 #define BLOCK_BYTES ((size_t)256 * 1024)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c - the settings' file: one JSON object. */
-#include "config/rows.h"
+#include "config/setting_rows.h"
 
 #include <errno.h>
 #include <jansson.h>

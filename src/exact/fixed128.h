@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
+#include "base/status.h"
 
 __extension__ typedef unsigned __int128 pe_u128;
 

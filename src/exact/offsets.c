@@ -9,7 +9,7 @@
  * vectors across lines would be loaded twice. */
 static double *allocate_offsets(size_t n, size_t rows, bool split)
 {
-    return aligned_alloc(64, rows * (split ? 4 : 2) * pe_wave_padded(n) * sizeof(double));
+    return aligned_alloc(64, rows * (split ? 4 : 2) * pe_kernels_padded(n) * sizeof(double));
 }
 
 const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)

@@ -60,15 +60,15 @@ static size_t bytes_before_group(uint64_t raw, const pe_carry *carry)
     return carry->n == phase ? 0 : 3 - phase;
 }
 
-static size_t encode(const pe_tensor *tensor, size_t first, const void *data, size_t n,
-                     pe_carry *carry, char *out)
+static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
 {
-    const size_t size = pe_dtype_bytes(tensor->dtype);
-    size_t lost = bytes_before_group((uint64_t)first * size, carry);
-    const unsigned char *from = data, *end = from + n * size;
+    const pe_tensor *tensor = elements->tensor;
+    const size_t size = pe_dtype_bytes(tensor->dtype), bytes = elements->n * size;
+    const size_t lost = bytes_before_group((uint64_t)elements->first * size, carry);
+    const unsigned char *from = elements->data, *end = from + bytes;
     char *to = out;
 
-    from += lost < n * size ? lost : n * size;
+    from += lost < bytes ? lost : bytes;
     while (carry->n > 0 && carry->n < 3 && from < end)
         carry->byte[carry->n++] = *from++;
     if (carry->n == 3) {
@@ -79,7 +79,7 @@ static size_t encode(const pe_tensor *tensor, size_t first, const void *data, si
         to = put_group(from, to);
     while (from < end)
         carry->byte[carry->n++] = *from++;
-    if (first + n == tensor->elements && carry->n > 0) {
+    if (elements->first + elements->n == tensor->elements && carry->n > 0) {
         to = put_rest(carry, to);
         carry->n = 0;
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "text/blocks.h"
 #include "text/number.h"
 
 static size_t columns_of(const pe_tensor *tensor)
@@ -24,7 +25,7 @@ static uint64_t length_max(const pe_tensor *tensor)
     return (uint64_t)tensor->elements * (PE_NUMBER_TEXT_MAX + 2);
 }
 
-/* CSV has a form for what JSON has not: the spellings that NumPy and pandas read. */
+/* Unlike JSON, CSV has text for numbers that are not finite: the words that NumPy and pandas read. */
 static size_t print_one(pe_dtype dtype, const void *at, char *out)
 {
     double value = pe_dtype_load(dtype, at);
@@ -38,7 +39,7 @@ static size_t print_one(pe_dtype dtype, const void *at, char *out)
 
 static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
 {
-    size_t bytes = pe_numbers_print(dtype, data, n, ',', out);
+    size_t bytes = pe_blocks_print(dtype, data, n, ',', out);
     if (memchr(out, 'n', bytes) == NULL) /* no "null": all are finite */
         return bytes;
     char *to = out;
@@ -50,14 +51,15 @@ static size_t print_run(pe_dtype dtype, const char *data, size_t n, char *out)
     return (size_t)(to - out);
 }
 
-static size_t encode(const pe_tensor *tensor, size_t first, const void *data, size_t n,
-                     pe_carry *carry, char *out)
+static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
 {
+    const pe_tensor *tensor = elements->tensor;
+    const size_t first = elements->first, end = first + elements->n;
     const size_t columns = columns_of(tensor), size = pe_dtype_bytes(tensor->dtype);
-    const char *from = data;
+    const char *from = elements->data;
     char *to = out;
     (void)carry;
-    for (size_t e = first, end = first + n, run; e < end; e += run, from += run * size) {
+    for (size_t e = first, run; e < end; e += run, from += run * size) {
         size_t column = e % columns;
         run = columns - column < end - e ? columns - column : end - e;
         if (column > 0)
@@ -71,7 +73,7 @@ static size_t encode(const pe_tensor *tensor, size_t first, const void *data, si
     return (size_t)(to - out);
 }
 
-const pe_encoder pe_csv_encode = {
+static const pe_encoder encoder = {
     .length_max = length_max,
     .block_max = block_max,
     .encode = encode,
@@ -99,8 +101,16 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
                                .units = columns,
                                .unit = 1,
                                .work = 1};
-    pe_segments_numbers(out, PE_COLUMNS, &pe_csv_encode);
-    pe_segments_numbers(out, index, &pe_csv_encode);
+    pe_segments_numbers(out, PE_COLUMNS, &encoder);
+    pe_segments_numbers(out, index, &encoder);
 }
 
-const struct pe_format_ops pe_csv_ops = {.check = check, .describe = describe};
+static const struct pe_format_ops ops = {.check = check, .describe = describe};
+
+const pe_format pe_format_csv = {
+    .name = "csv",
+    .extension = ".csv",
+    .media_type = "text/csv",
+    .help = "RFC 4180: a header row of column indices, then one row for each row of the tensor.",
+    .ops = &ops,
+};

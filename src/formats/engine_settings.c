@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_settings.c - a plan's settings for other programs, as JSON. */
-#include <string.h>
+/* engine_settings.c - what other programs are told to compute the same numbers, as JSON. */
+#include "formats/engine_settings.h"
 
-#include "formats/segments.h"
+#include <string.h>
 
 static void put_setting(const pe_engine_setting *setting, pe_buffer *out)
 {

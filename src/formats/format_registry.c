@@ -4,31 +4,8 @@
 
 #include "formats/segments.h"
 
-static const pe_format json = {.name = "json",
-                               .extension = ".json",
-                               .media_type = "application/json",
-                               .holds_many = true,
-                               .ops = &pe_json_ops};
-static const pe_format npy = {.name = "npy",
-                              .extension = ".npy",
-                              .media_type = "application/x-npy",
-                              .known_length = true,
-                              .ops = &pe_npy_ops};
-static const pe_format raw = {.name = "raw",
-                              .extension = ".bin",
-                              .media_type = "application/octet-stream",
-                              .known_length = true,
-                              .ops = &pe_raw_ops};
-static const pe_format csv = {
-    .name = "csv", .extension = ".csv", .media_type = "text/csv", .ops = &pe_csv_ops};
-static const pe_format safetensors = {.name = "safetensors",
-                                      .extension = ".safetensors",
-                                      .media_type = "application/vnd.safetensors",
-                                      .holds_many = true,
-                                      .known_length = true,
-                                      .ops = &pe_safetensors_ops};
-
-const pe_format *const pe_formats[] = {&json, &npy, &raw, &csv, &safetensors, NULL};
+#define ROW(name) &pe_format_##name,
+const pe_format *const pe_formats[] = {PE_FORMATS(ROW) NULL};
 
 const pe_format *pe_format_by_name(const char *name)
 {

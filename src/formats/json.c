@@ -2,6 +2,8 @@
 /* json.c - application/json: tensors as nested arrays, or as base64. */
 #include "formats/segments.h"
 
+#include "formats/engine_settings.h"
+#include "text/blocks.h"
 #include "text/number.h"
 
 /* The longest text of each type, with its separator and some slack: "-1.2345678901234567e-300,". */
@@ -33,36 +35,37 @@ static uint64_t length_max(const pe_tensor *tensor)
 /* One bracket for every axis that begins (or ends) at element e. */
 static char *put_brackets(const pe_tensor *tensor, size_t e, char bracket, char *to)
 {
-    size_t span = 1;
+    size_t block = 1;
     for (size_t axis = tensor->shape.ndim; axis-- > 0;) {
-        span *= tensor->shape.dim[axis];
-        if (e % span != 0)
+        block *= tensor->shape.dim[axis];
+        if (e % block != 0)
             break;
         *to++ = bracket;
     }
     return to;
 }
 
-static size_t encode(const pe_tensor *tensor, size_t first, const void *data, size_t n,
-                     pe_carry *carry, char *out)
+static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
 {
+    const pe_tensor *tensor = elements->tensor;
+    const size_t first = elements->first, end = first + elements->n;
     const size_t inner = inner_axis(tensor), size = pe_dtype_bytes(tensor->dtype);
-    const char *from = data;
+    const char *from = elements->data;
     char *to = out;
     (void)carry;
-    for (size_t e = first, end = first + n, run; e < end; e += run, from += run * size) {
+    for (size_t e = first, run; e < end; e += run, from += run * size) {
         size_t left = inner - e % inner;
         run = left < end - e ? left : end - e;
         if (e > 0)
             *to++ = ',';
         to = put_brackets(tensor, e, '[', to);
-        to += pe_numbers_print(tensor->dtype, from, run, ',', to);
+        to += pe_blocks_print(tensor->dtype, from, run, ',', to);
         to = put_brackets(tensor, e + run, ']', to);
     }
     return (size_t)(to - out);
 }
 
-const pe_encoder pe_json_encode = {
+static const pe_encoder encoder = {
     .length_max = length_max,
     .block_max = block_max,
     .encode = encode,
@@ -94,7 +97,7 @@ static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segmen
         pe_buffer_str(&out->text, "[]");
     pe_segments_text(out);
     if (tensor->elements > 0)
-        pe_segments_numbers(out, index, base64 ? &pe_base64_encode : &pe_json_encode);
+        pe_segments_numbers(out, index, base64 ? &pe_base64_encode : &encoder);
     if (base64)
         pe_buffer_str(&out->text, "\",\"byte_order\":\"little\"");
 }
@@ -147,4 +150,13 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_segments_text(out);
 }
 
-const struct pe_format_ops pe_json_ops = {.describe = describe};
+static const struct pe_format_ops ops = {.describe = describe};
+
+const pe_format pe_format_json = {
+    .name = "json",
+    .extension = ".json",
+    .media_type = "application/json",
+    .help = "The numbers as nested arrays or in base64, with the parameters and every scalar.",
+    .holds_many = true,
+    .ops = &ops,
+};

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/slice.h"
+
 /* Names that the contract knows and that have no row in the registry yet. */
 static const char *const unbuilt[] = {"png", "svg"};
 
@@ -40,71 +42,65 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
 
 /* ---- Accept ---- */
 
-/* A stretch of the header. */
-typedef struct span {
-    const char *at;
-    size_t bytes;
-} span;
-
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static span trim(span s)
+static pe_slice trim(pe_slice s)
 {
-    while (s.bytes > 0 && is_space(s.at[0])) {
-        s.at++;
+    while (s.bytes > 0 && is_space(s.text[0])) {
+        s.text++;
         s.bytes--;
     }
-    while (s.bytes > 0 && is_space(s.at[s.bytes - 1]))
+    while (s.bytes > 0 && is_space(s.text[s.bytes - 1]))
         s.bytes--;
     return s;
 }
 
 /* Cut off what stands before the separator, which may stand inside a quoted string too. */
-static span cut(span *rest, char separator)
+static pe_slice cut(pe_slice *rest, char separator)
 {
     bool quoted = false;
     size_t i = 0;
-    for (; i < rest->bytes && (quoted || rest->at[i] != separator); i++) {
-        if (quoted && rest->at[i] == '\\' && i + 1 < rest->bytes)
+    for (; i < rest->bytes && (quoted || rest->text[i] != separator); i++) {
+        if (quoted && rest->text[i] == '\\' && i + 1 < rest->bytes)
             i++;
-        else if (rest->at[i] == '"')
+        else if (rest->text[i] == '"')
             quoted = !quoted;
     }
-    span head = {rest->at, i};
+    pe_slice head = {rest->text, i};
     size_t taken = i < rest->bytes ? i + 1 : i;
-    rest->at += taken;
+    rest->text += taken;
     rest->bytes -= taken;
     return trim(head);
 }
 
-static bool span_is(span s, const char *text)
+static bool slice_is(pe_slice s, const char *text)
 {
-    return strlen(text) == s.bytes && strncasecmp(s.at, text, s.bytes) == 0;
+    return strlen(text) == s.bytes && strncasecmp(s.text, text, s.bytes) == 0;
 }
 
 /* qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] ), in thousandths; -1: none. */
-static int qvalue(span s)
+static int qvalue(pe_slice s)
 {
     int q = 0, scale = 100;
-    if (s.bytes < 1 || s.bytes > 5 || (s.at[0] != '0' && s.at[0] != '1') ||
-        (s.bytes > 1 && s.at[1] != '.'))
+    if (s.bytes < 1 || s.bytes > 5 || (s.text[0] != '0' && s.text[0] != '1') ||
+        (s.bytes > 1 && s.text[1] != '.'))
         return -1;
-    q = (s.at[0] - '0') * 1000;
+    q = (s.text[0] - '0') * 1000;
     for (size_t i = 2; i < s.bytes; i++, scale /= 10) {
-        if (s.at[i] < '0' || s.at[i] > '9')
+        if (s.text[i] < '0' || s.text[i] > '9')
             return -1;
-        q += (s.at[i] - '0') * scale;
+        q += (s.text[i] - '0') * scale;
     }
     return q <= 1000 ? q : -1;
 }
 
-static bool is_token(span s)
+static bool is_token(pe_slice s)
 {
     for (size_t i = 0; i < s.bytes; i++) {
-        char c = s.at[i];
+        char c = s.text[i];
         bool letter = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
         if (!letter && (c == '\0' || strchr("!#$%&'*+-.^_`|~", c) == NULL))
             return false;
@@ -114,29 +110,29 @@ static bool is_token(span s)
 
 /* One range of the header. */
 typedef struct media_range {
-    span type, subtype;
+    pe_slice type, subtype;
     int q; /* thousandths */
 } media_range;
 
 /* False when the member is malformed, and then ignored. */
-static bool parse_range(span member, media_range *out)
+static bool parse_range(pe_slice member, media_range *out)
 {
-    span rest = member;
-    span type_and_subtype = cut(&rest, ';');
-    const char *slash = memchr(type_and_subtype.at, '/', type_and_subtype.bytes);
+    pe_slice rest = member;
+    pe_slice type_and_subtype = cut(&rest, ';');
+    const char *slash = memchr(type_and_subtype.text, '/', type_and_subtype.bytes);
     if (slash == NULL)
         return false;
-    size_t before = (size_t)(slash - type_and_subtype.at);
-    *out = (media_range){.type = {type_and_subtype.at, before},
+    size_t before = (size_t)(slash - type_and_subtype.text);
+    *out = (media_range){.type = {type_and_subtype.text, before},
                          .subtype = {slash + 1, type_and_subtype.bytes - before - 1},
                          .q = 1000};
     while (rest.bytes > 0) {
-        span value = cut(&rest, ';');
-        span name = cut(&value, '=');
-        if (span_is(name, "q"))
+        pe_slice value = cut(&rest, ';');
+        pe_slice name = cut(&value, '=');
+        if (slice_is(name, "q"))
             out->q = qvalue(trim(value));
     }
-    bool any_type = span_is(out->type, "*"), any_subtype = span_is(out->subtype, "*");
+    bool any_type = slice_is(out->type, "*"), any_subtype = slice_is(out->subtype, "*");
     return is_token(out->type) && is_token(out->subtype) && out->q >= 0 &&
            (!any_type || any_subtype);
 }
@@ -146,11 +142,12 @@ static int match(const media_range *range, const char *media_type)
 {
     const char *slash = strchr(media_type, '/');
     size_t type_bytes = (size_t)(slash - media_type);
-    if (span_is(range->type, "*"))
+    if (slice_is(range->type, "*"))
         return 1;
-    if (range->type.bytes != type_bytes || strncasecmp(range->type.at, media_type, type_bytes) != 0)
+    if (range->type.bytes != type_bytes ||
+        strncasecmp(range->type.text, media_type, type_bytes) != 0)
         return 0;
-    return span_is(range->subtype, "*") ? 2 : span_is(range->subtype, slash + 1) ? 3 : 0;
+    return slice_is(range->subtype, "*") ? 2 : slice_is(range->subtype, slash + 1) ? 3 : 0;
 }
 
 /* What Accept says of one format. */
@@ -171,7 +168,7 @@ static bool better(const preference *a, const preference *b)
 /* Weigh every format; returns how many members could be read. */
 static size_t weigh(const char *accept, preference *of)
 {
-    span rest = {accept, strlen(accept)};
+    pe_slice rest = {accept, strlen(accept)};
     size_t members = 0;
     while (rest.bytes > 0) {
         media_range range;

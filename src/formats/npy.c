@@ -57,4 +57,13 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_segments_numbers(out, index, &pe_raw_encode);
 }
 
-const struct pe_format_ops pe_npy_ops = {.check = check, .describe = describe};
+static const struct pe_format_ops ops = {.check = check, .describe = describe};
+
+const pe_format pe_format_npy = {
+    .name = "npy",
+    .extension = ".npy",
+    .media_type = "application/x-npy",
+    .help = "NumPy's .npy, version 1.0: a header, then the numbers, little-endian, in C order.",
+    .known_length = true,
+    .ops = &ops,
+};

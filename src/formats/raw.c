@@ -29,4 +29,14 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     pe_segments_numbers(out, tensor, &pe_raw_encode);
 }
 
-const struct pe_format_ops pe_raw_ops = {.describe = describe};
+static const struct pe_format_ops ops = {.describe = describe};
+
+const pe_format pe_format_raw = {
+    .name = "raw",
+    .extension = ".bin",
+    .media_type = "application/octet-stream",
+    .help = "The numbers alone, little-endian, in C order; X-Tensor-Shape and X-Tensor-Dtype "
+            "describe them.",
+    .known_length = true,
+    .ops = &ops,
+};

@@ -2,6 +2,7 @@
 /* safetensors.c - application/vnd.safetensors: all tensors by name, any dtype. */
 #include "formats/segments.h"
 
+#include "formats/engine_settings.h"
 #include "text/number.h"
 
 static const char *const names[PE_DTYPES] = {[PE_FLOAT32] = "F32",
@@ -110,4 +111,14 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
         pe_segments_numbers(out, t, &pe_raw_encode);
 }
 
-const struct pe_format_ops pe_safetensors_ops = {.describe = describe};
+static const struct pe_format_ops ops = {.describe = describe};
+
+const pe_format pe_format_safetensors = {
+    .name = "safetensors",
+    .extension = ".safetensors",
+    .media_type = "application/vnd.safetensors",
+    .help = "Every tensor by its name, little-endian; the parameters are in __metadata__.",
+    .holds_many = true,
+    .known_length = true,
+    .ops = &ops,
+};

@@ -17,6 +17,13 @@ typedef struct pe_carry {
     size_t n;
 } pe_carry;
 
+/** Elements [first, first + n) of a tensor, packed. */
+typedef struct pe_elements {
+    const pe_tensor *tensor;
+    size_t first, n;
+    const void *data;
+} pe_elements;
+
 /**
  * How the numbers of a tensor become bytes. Knows the tensor's shape (brackets, line ends) and is
  * handed its elements in consecutive blocks.
@@ -30,17 +37,17 @@ typedef struct pe_encoder {
     uint64_t (*length_max)(const pe_tensor *tensor);
     /** Bytes that a block of n elements may take. */
     size_t (*block_max)(const pe_tensor *tensor, size_t n);
-    /** Encode elements [first, first + n); returns the bytes written. NULL: the packed numbers are
-     * the representation. */
-    size_t (*encode)(const pe_tensor *tensor, size_t first, const void *data, size_t n,
-                     pe_carry *carry, char *out);
+    /** Encode the next elements; returns the bytes written. NULL: the packed numbers are the
+     * representation. */
+    size_t (*encode)(const pe_elements *elements, pe_carry *carry, char *out);
     /** With length only. The first number byte that byte `at` of the encoding is made of; and the
      * byte of the encoding where one begins that starts with number byte `raw`. */
     uint64_t (*raw_of)(uint64_t at);
     uint64_t (*text_of)(uint64_t raw);
 } pe_encoder;
 
-extern const pe_encoder pe_raw_encode, pe_base64_encode, pe_json_encode, pe_csv_encode;
+/** Of numbers as they are (raw.c), and of base64 text (base64.c). */
+extern const pe_encoder pe_raw_encode, pe_base64_encode;
 
 /** Instead of a tensor's index: the column numbers 0, 1, ... of segments->columns. */
 #define PE_COLUMNS SIZE_MAX
@@ -77,17 +84,20 @@ struct pe_format_ops {
                      pe_segments *out);
 };
 
-extern const struct pe_format_ops pe_json_ops, pe_npy_ops, pe_raw_ops, pe_csv_ops,
-    pe_safetensors_ops;
+/* The formats, in order of preference: the file of each defines pe_format_<name>. */
+#define PE_FORMATS(X)                                                                              \
+    X(json)                                                                                        \
+    X(npy)                                                                                         \
+    X(raw)                                                                                         \
+    X(csv)                                                                                         \
+    X(safetensors)
 
-/** The name a tensor goes by in an answer: "data" for a lone tensor without scalars, else its
- * own. */
+#define PE_FORMAT_DECLARE(name) extern const pe_format pe_format_##name;
+PE_FORMATS(PE_FORMAT_DECLARE)
+#undef PE_FORMAT_DECLARE
+
+/** The name of a tensor in an answer: "data" for a lone tensor without scalars, else its own. */
 const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor);
-
-/** A plan's settings by what they are of and by program, {"yarn": {"vllm": {"value": ..., "note":
- * ...}}}, and where they are documented. The plan has some. */
-void pe_engine_settings_json(const pe_plan *plan, pe_buffer *out);
-void pe_engine_setting_sources_json(const pe_plan *plan, pe_buffer *out);
 
 /** Bytes of the tensor's numbers, packed. */
 uint64_t pe_segments_tensor_bytes(const pe_tensor *tensor);

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* stream.c - the pull engine: from segments to bytes, one block of numbers at a time. */
+/* stream.c - from segments to bytes, one block of numbers at a time. */
+#include "formats/stream.h"
+
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/slice.h"
 #include "formats/segments.h"
 
-/* Numbers that become text at once. A reader who stalls holds the text that was made and not read,
- * so it is little: hundreds of them stall. Wider units are made in parts, where the plan can. */
+/* Numbers that become text at once. They are few, since a reader who stalls holds the text that was
+ * made and not read, and hundreds of readers may stall. Wider units are made in parts where the
+ * plan can do that. */
 #define NUMBERS_BYTES ((size_t)8 << 10)
 #define NUMBERS_MAX   ((size_t)2048)
-/* What their text usually takes at most. */
+/* Room for their text, unless it is unusually long. */
 #define TEXT_BYTES ((size_t)80 << 10)
 /* Elements of a plain table that a block may cost: some milliseconds. */
 #define BLOCK_WORK  ((size_t)1 << 19)
 #define BLOCK_ALIGN 64
-/* A unit that takes tens of microseconds. */
+/* Making a unit of so many elements takes tens of microseconds. */
 #define WIDE_ELEMENTS ((size_t)8 << 10)
 
 /*
@@ -29,17 +33,32 @@ struct pe_stream {
     const pe_plan *plan;
     pe_segments segments;
     size_t segment, next; /* the element of its tensor */
-    const char *pending;
-    size_t pending_bytes;
+    pe_slice pending;
     uint64_t skip;    /* of the coming text, after a seek */
     uint64_t at, end; /* byte to be read next; where to stop */
     pe_carry carry;
-    char *text;
+    char *text; /* owned: what `pending` is of, unless that is a literal */
     char *unit; /* a wide unit that cannot be cut, from unit_at on, until it has been used */
     size_t unit_at;
     size_t spent; /* work of the read under way */
     double compute, encode;
 };
+
+/* What a reader wants: `bytes` bytes at `out`, of which `got` are there. */
+typedef struct reading {
+    char *out;
+    size_t bytes, got;
+} reading;
+
+static char *next_of(const reading *into)
+{
+    return into->out + into->got;
+}
+
+static size_t room_of(const reading *into)
+{
+    return into->bytes - into->got;
+}
 
 static double now(void)
 {
@@ -240,19 +259,19 @@ static pe_status make_numbers(pe_stream *stream, void *block, const void **numbe
 static size_t encode(pe_stream *stream, const void *numbers, size_t n, char *out)
 {
     const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
-    const pe_tensor *tensor = tensor_at(stream);
-    size_t bytes = n * pe_dtype_bytes(tensor->dtype);
+    const pe_elements elements = {tensor_at(stream), stream->next, n, numbers};
     if (encoder->encode == NULL) {
+        const size_t bytes = n * pe_dtype_bytes(elements.tensor->dtype);
         memcpy(out, numbers, bytes);
         return bytes;
     }
-    double start = now();
-    bytes = encoder->encode(tensor, stream->next, numbers, n, &stream->carry, out);
+    const double start = now();
+    const size_t bytes = encoder->encode(&elements, &stream->carry, out);
     stream->encode += now() - start;
     return bytes;
 }
 
-/* Room that the text of a block surely has enough of; nothing for literals. */
+/* The longest text of a block; 0 for literals. */
 static size_t text_max_of(const pe_stream *stream, size_t i)
 {
     const pe_encoder *encoder = stream->segments.segment[i].encoder;
@@ -267,31 +286,31 @@ static size_t text_max(const pe_stream *stream)
     return text_max_of(stream, stream->segment);
 }
 
-/* Text that the reader skips, takes (*made bytes, at `to`), or comes for later: only that is held,
- * in memory of its size, since what hundreds of readers hold must not leave holes behind. */
-static pe_status hand_out(pe_stream *stream, const char *text, size_t bytes, char *to, size_t room,
-                          size_t *made, pe_problem *why)
+/* Text of which the reader skips the beginning, takes what fits, *made bytes, and leaves the rest
+ * pending. The rest is held in memory of its own size, since what hundreds of readers hold must not
+ * leave holes behind. */
+static pe_status hand_out(pe_stream *stream, pe_slice text, const reading *into, size_t *made,
+                          pe_problem *why)
 {
-    const size_t skipped = stream->skip < bytes ? (size_t)stream->skip : bytes;
+    const size_t skipped = stream->skip < text.bytes ? (size_t)stream->skip : text.bytes;
     stream->skip -= skipped;
-    text += skipped;
-    bytes -= skipped;
-    *made = smaller(bytes, room);
-    memcpy(to, text, *made);
-    if (*made == bytes)
+    text.text += skipped;
+    text.bytes -= skipped;
+    *made = smaller(text.bytes, room_of(into));
+    memcpy(next_of(into), text.text, *made);
+    const size_t rest = text.bytes - *made;
+    if (rest == 0)
         return PE_OK;
-    stream->pending_bytes = bytes - *made;
-    stream->pending = stream->text = malloc(stream->pending_bytes);
-    if (stream->text == NULL) {
-        stream->pending_bytes = 0;
+    stream->text = malloc(rest);
+    if (stream->text == NULL)
         return pe_fail_memory(why);
-    }
-    memcpy(stream->text, text + *made, stream->pending_bytes);
+    memcpy(stream->text, text.text + *made, rest);
+    stream->pending = (pe_slice){stream->text, rest};
     return PE_OK;
 }
 
-/* The next numbers as text: *made bytes at `to`, and what does not fit there pending. */
-static pe_status make_text(pe_stream *stream, char *to, size_t room, size_t *made, pe_problem *why)
+/* The next numbers as text: *made bytes for the reader, and what does not fit there pending. */
+static pe_status make_text(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
     alignas(BLOCK_ALIGN) unsigned char block[NUMBERS_BYTES];
     char usual[TEXT_BYTES], *text = usual;
@@ -300,12 +319,13 @@ static pe_status make_text(pe_stream *stream, char *to, size_t room, size_t *mad
     pe_status status = make_numbers(stream, block, &numbers, &n, why);
     if (status != PE_OK)
         return status;
-    if (room >= most && stream->skip == 0) {
-        *made = encode(stream, numbers, n, to);
+    if (room_of(into) >= most && stream->skip == 0) {
+        *made = encode(stream, numbers, n, next_of(into));
     } else {
         if (most > sizeof usual && (text = malloc(most)) == NULL)
             return pe_fail_memory(why);
-        status = hand_out(stream, text, encode(stream, numbers, n, text), to, room, made, why);
+        const pe_slice encoded = {text, encode(stream, numbers, n, text)};
+        status = hand_out(stream, encoded, into, made, why);
         if (text != usual)
             free(text);
     }
@@ -317,20 +337,19 @@ static pe_status make_text(pe_stream *stream, char *to, size_t room, size_t *mad
 
 /* ---- numbers where the reader wants them ---- */
 
-/* How many of the next elements may be made at `to`, of the `bytes` that the reader wants from
- * `out` on: those that are sent as they are. Units are cut only when they never fit. */
-static size_t in_place(const pe_stream *stream, const char *out, size_t bytes, const char *to)
+/* How many of the next elements may be made where the reader wants them: those that are sent as
+ * they are. A unit is cut only when the whole room could not hold it. */
+static size_t in_place(const pe_stream *stream, const reading *into)
 {
     const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
     if (encoder == NULL || encoder->encode != NULL || stream->skip > 0 || stream->unit != NULL)
         return 0;
     const pe_tensor *tensor = tensor_at(stream);
     const size_t size = pe_dtype_bytes(tensor->dtype);
-    if (stream->next >= tensor->elements || (uintptr_t)to % size != 0)
+    if (stream->next >= tensor->elements || (uintptr_t)next_of(into) % size != 0)
         return 0;
-    const bool within = stream->next % tensor->unit != 0 || tensor->unit > bytes / size;
-    return fitting(tensor, within && can_cut(stream, tensor), stream->next,
-                   (bytes - (size_t)(to - out)) / size);
+    const bool within = stream->next % tensor->unit != 0 || tensor->unit > into->bytes / size;
+    return fitting(tensor, within && can_cut(stream, tensor), stream->next, room_of(into) / size);
 }
 
 static pe_status make_in_place(pe_stream *stream, size_t n, char *to, size_t *made, pe_problem *why)
@@ -345,64 +364,68 @@ static pe_status make_in_place(pe_stream *stream, size_t n, char *to, size_t *ma
 
 /* ---- reading ---- */
 
-static size_t take_pending(pe_stream *stream, char *to, size_t bytes)
+/* The first bytes of what is pending. */
+static void take_pending(pe_stream *stream, size_t bytes)
 {
-    size_t n = smaller(bytes, stream->pending_bytes);
-    memcpy(to, stream->pending, n);
-    stream->pending += n;
-    stream->pending_bytes -= n;
-    if (stream->pending_bytes == 0)
+    stream->pending.text += bytes;
+    stream->pending.bytes -= bytes;
+    if (stream->pending.bytes == 0)
         drop(&stream->text);
+}
+
+static size_t copy_pending(pe_stream *stream, const reading *into)
+{
+    const size_t n = smaller(room_of(into), stream->pending.bytes);
+    memcpy(next_of(into), stream->pending.text, n);
+    take_pending(stream, n);
     return n;
 }
 
-static void drop_skipped(pe_stream *stream)
+static void skip_pending(pe_stream *stream)
 {
-    size_t n = stream->skip < stream->pending_bytes ? (size_t)stream->skip : stream->pending_bytes;
-    stream->pending += n;
-    stream->pending_bytes -= n;
+    const size_t n =
+        stream->skip < stream->pending.bytes ? (size_t)stream->skip : stream->pending.bytes;
     stream->skip -= n;
-    if (stream->pending_bytes == 0)
-        drop(&stream->text);
+    take_pending(stream, n);
 }
 
-/* Is a literal next, or the end of a tensor? Then the one is pending, the other stepped over. */
+/* Steps over a literal, which is pending then, or over a tensor that has ended. False: numbers are
+ * next. */
 static bool step(pe_stream *stream)
 {
     const pe_segment *segment = &stream->segments.segment[stream->segment];
     const bool literal = segment->encoder == NULL;
     if (!literal && stream->next < tensor_at(stream)->elements)
         return false;
-    if (literal) {
-        stream->pending = stream->segments.text.data + segment->text;
-        stream->pending_bytes = segment->bytes;
-    }
+    if (literal)
+        stream->pending = (pe_slice){stream->segments.text.data + segment->text, segment->bytes};
     stream->segment++;
     stream->next = 0;
     stream->carry.n = 0;
     return true;
 }
 
-/* Would what is next be made where the reader wants it, if he came with all his room? */
-static bool fits_next_time(const pe_stream *stream, const char *out, size_t bytes)
+/* Whether the next read, with as much room as this one had, gets these numbers without a copy. */
+static bool fits_next_time(const pe_stream *stream, const reading *into)
 {
     const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
-    return encoder->encode == NULL ? in_place(stream, out, bytes, out) > 0
-                                   : stream->skip == 0 && bytes >= text_max(stream);
+    const reading again = {into->out, into->bytes, 0};
+    return encoder->encode == NULL ? in_place(stream, &again) > 0
+                                   : stream->skip == 0 && into->bytes >= text_max(stream);
 }
 
-/* The next numbers of the tensor: *made bytes at `to`, or pending. *made stays 0 and nothing is
- * pending when it is better to come again. */
-static pe_status make(pe_stream *stream, char *out, size_t bytes, char *to, size_t *made,
-                      pe_problem *why)
+/* The next numbers of the tensor: *made bytes for the reader, or pending. Nothing is made when the
+ * next read gets them without a copy. */
+static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
-    const size_t n = in_place(stream, out, bytes, to), room = bytes - (size_t)(to - out);
+    const size_t n = in_place(stream, into);
     const bool text = stream->segments.segment[stream->segment].encoder->encode != NULL;
     if (n > 0)
-        return make_in_place(stream, n, to, made, why);
-    if (to > out && !(text && room >= text_max(stream)) && fits_next_time(stream, out, bytes))
+        return make_in_place(stream, n, next_of(into), made, why);
+    if (into->got > 0 && !(text && room_of(into) >= text_max(stream)) &&
+        fits_next_time(stream, into))
         return PE_OK;
-    return make_text(stream, to, room, made, why);
+    return make_text(stream, into, made, why);
 }
 
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got, pe_problem *why)
@@ -410,26 +433,26 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
     pe_status status = PE_OK;
     if (stream->end - stream->at < bytes)
         bytes = (size_t)(stream->end - stream->at);
+    reading into = {out, bytes, 0};
     stream->spent = 0;
-    *got = 0;
-    while (*got < bytes && status == PE_OK) {
-        char *to = (char *)out + *got;
+    while (into.got < bytes && status == PE_OK) {
         size_t n = 0;
-        if (stream->pending_bytes > 0) {
-            n = take_pending(stream, to, bytes - *got);
+        if (stream->pending.bytes > 0) {
+            n = copy_pending(stream, &into);
         } else if (stream->segment == stream->segments.n ||
-                   (*got > 0 && stream->spent >= BLOCK_WORK)) {
+                   (into.got > 0 && stream->spent >= BLOCK_WORK)) {
             break;
         } else if (step(stream)) {
-            drop_skipped(stream);
+            skip_pending(stream);
         } else {
-            status = make(stream, out, bytes, to, &n, why);
-            if (n == 0 && stream->pending_bytes == 0 && stream->skip == 0 && *got > 0)
+            status = make(stream, &into, &n, why);
+            if (n == 0 && stream->pending.bytes == 0 && stream->skip == 0 && into.got > 0)
                 break;
         }
-        *got += n;
+        into.got += n;
         stream->at += n;
     }
+    *got = into.got;
     return status;
 }
 
@@ -437,7 +460,7 @@ static void empty(pe_stream *stream)
 {
     drop(&stream->text);
     drop(&stream->unit);
-    stream->pending_bytes = 0;
+    stream->pending.bytes = 0;
     stream->skip = 0;
     stream->carry.n = 0;
 }

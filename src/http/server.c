@@ -23,7 +23,7 @@
 #include "http/answer/response_cache.h"
 #include "http/callbacks.h"
 #include "http/connection/watchdog.h"
-#include "http/pages/documents.h"
+#include "http/pages/document_pages.h"
 #include "http/reply/raw_reply.h"
 #include "http/work/pool.h"
 #include "tables/tables.h"

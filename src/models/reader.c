@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "plan/real.h"
 
 /* More is reported of no configuration. */
 #define KEYS_MAX     512

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "plan/params.h"
+#include "plan/values.h"
 
 struct pe_tables; /* tables/tables.h */
 typedef struct pe_plan pe_plan;

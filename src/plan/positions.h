@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/slice.h"
 
 /** One row of several: first + i*step; of step 0 it is listed, list[first + i] of the positions. */
 typedef struct pe_positions_row {
@@ -57,9 +58,6 @@ void pe_positions_bounds(const pe_positions *positions, double *least, double *m
 /** first, first+step, ... ; count > 0. */
 pe_positions pe_positions_range(int64_t first, int64_t step, size_t count);
 
-/** Rows of text: one more than it has semicolons. */
-size_t pe_positions_count_rows(const char *text, size_t bytes);
-
 /**
  * Parse "a:b", "a:b:step", "5", "1,5,9" (a, b, step integers; list entries may be fractional), or
  * several of these, equally long, with semicolons between them: [rows, n]. What it allocates is a
@@ -68,8 +66,12 @@ size_t pe_positions_count_rows(const char *text, size_t bytes);
  *         reversed range, beyond 2^53, rows of different lengths), TOO_MANY_ELEMENTS (more than
  *         max_count in all).
  */
-pe_status pe_positions_parse(const char *text, size_t bytes, const char *name, size_t max_count,
-                             pe_positions *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, pe_positions *out,
+                             pe_problem *why) PE_MUST_CHECK;
+
+/** INVALID_PARAMETER unless all magnitudes are below the limit. *fractional: some is no integer. */
+pe_status pe_positions_check(const double *list, size_t count, const char *name, bool *fractional,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /** Take a float64 array (ownership moves); normalises constant integer steps of 1-D lists. */
 pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions *out,

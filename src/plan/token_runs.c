@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* token_runs.c - a sequence as spans of tokens of one kind: reading and printing. */
+/* token_runs.c - a sequence as runs of tokens of one kind: reading and printing. */
 #include "plan/token_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/number.h"
+#include "text/scan.h"
 
-/* How much of a client's text a problem repeats. */
-static int shown(size_t bytes)
-{
-    return bytes < 40 ? (int)bytes : 40;
-}
+/* What every step knows: the row, whose choices are the kinds, and the name for problems. */
+typedef struct reader {
+    const pe_param *param;
+    const char *name;
+    pe_problem *why;
+} reader;
 
-static pe_status find_kind(const char *text, size_t bytes, const char *const *kinds,
-                           const char *name, size_t *out, pe_problem *why)
+static pe_status find_kind(const reader *of, pe_slice word, size_t *out)
 {
+    const char *const *kinds = of->param->choices;
     pe_buffer list = {0};
     for (size_t k = 0; kinds[k] != NULL; k++) {
-        if (strlen(kinds[k]) == bytes && memcmp(kinds[k], text, bytes) == 0) {
+        if (strlen(kinds[k]) == word.bytes && memcmp(kinds[k], word.text, word.bytes) == 0) {
             *out = k;
             pe_buffer_free(&list);
             return PE_OK;
@@ -27,64 +28,58 @@ static pe_status find_kind(const char *text, size_t bytes, const char *const *ki
         pe_buffer_format(&list, k == 0 ? "%s" : ", %s", kinds[k]);
     }
     const pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, name, "%s has spans of %s; got \"%.*s\"", name,
-                pe_buffer_text(&list), shown(bytes), text);
+        pe_fail(of->why, PE_INVALID_PARAMETER, of->name, "%s has runs of %s; got \"%.*s\"",
+                of->name, pe_buffer_text(&list), PE_SHOWN(word));
     pe_buffer_free(&list);
     return status;
 }
 
-static pe_status read_length(const char *text, size_t bytes, const char *name, int64_t *out,
-                             pe_problem *why)
+static pe_status read_length(const reader *of, pe_slice text, int64_t *out)
 {
     double length;
     size_t used;
-    if (pe_scan_number(text, bytes, &length, &used) != PE_SCAN_OK || used != bytes)
-        return pe_fail(why, PE_MALFORMED_REQUEST, name,
-                       "a length in %s must be a number, got \"%.*s\"", name, shown(bytes), text);
+    if (pe_scan_number(text.text, text.bytes, &length, &used) != PE_SCAN_OK || used != text.bytes)
+        return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
+                       "a length in %s must be a number, got \"%.*s\"", of->name, PE_SHOWN(text));
     if (length != floor(length) || length < 1 || length > PE_TOKEN_RUN_MAX)
-        return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "a length in %s must be an integer from 1 to %d, got %.*s", name,
-                       PE_TOKEN_RUN_MAX, shown(bytes), text);
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "a length in %s must be an integer from 1 to %d, got %.*s", of->name,
+                       PE_TOKEN_RUN_MAX, PE_SHOWN(text));
     *out = (int64_t)length;
     return PE_OK;
 }
 
-static pe_status read_span(const char *text, size_t bytes, const char *const *kinds,
-                           const char *name, pe_token_run *out, pe_problem *why)
+/* KIND or KIND:LENGTH. */
+static pe_status read_run(const reader *of, pe_slice text, pe_token_run *out)
 {
-    const char *colon = memchr(text, ':', bytes);
-    const size_t word = colon != NULL ? (size_t)(colon - text) : bytes;
-    if (word == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, name,
-                       "%s must be spans KIND:LENGTH with commas between them", name);
-    const pe_status status = find_kind(text, word, kinds, name, &out->choice, why);
-    if (status != PE_OK || colon == NULL)
+    const bool has_length = pe_slice_pieces(text, ':') > 1;
+    const pe_slice word = pe_slice_next(&text, ':');
+    if (word.bytes == 0)
+        return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
+                       "%s must be runs KIND:LENGTH with commas between them", of->name);
+    const pe_status status = find_kind(of, word, &out->choice);
+    if (status != PE_OK || !has_length)
         return status;
-    return read_length(colon + 1, bytes - word - 1, name, &out->length, why);
+    return read_length(of, text, &out->length);
 }
 
-pe_status pe_token_runs_parse(const char *text, size_t bytes, const char *const *kinds,
-                              size_t n_max, const char *name, pe_token_runs *out, pe_problem *why)
+pe_status pe_token_runs_parse(pe_slice text, const pe_param *param, const char *name,
+                              pe_token_runs *out, pe_problem *why)
 {
-    size_t n = 1;
-    for (size_t i = 0; i < bytes; i++)
-        n += text[i] == ',';
-    if (n > n_max)
-        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s takes at most %zu spans, got %zu", name,
-                       n_max, n);
+    const reader of = {param, name, why};
+    const size_t n = pe_slice_pieces(text, ',');
+    if (n > param->list_max)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s takes at most %zu runs, got %zu", name,
+                       param->list_max, n);
     pe_token_run *list = calloc(n, sizeof *list);
     if (list == NULL)
         return pe_fail_memory(why);
-    const char *at = text, *end = text + bytes;
     for (size_t i = 0; i < n; i++) {
-        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        const char *stop = comma != NULL ? comma : end;
-        const pe_status status = read_span(at, (size_t)(stop - at), kinds, name, &list[i], why);
+        const pe_status status = read_run(&of, pe_slice_next(&text, ','), &list[i]);
         if (status != PE_OK) {
             free(list);
             return status;
         }
-        at = stop + 1;
     }
     *out = (pe_token_runs){list, n};
     return PE_OK;

@@ -148,8 +148,9 @@ pe_status pe_tables_wave(pe_tables *tables, const pe_wave_spec *spec, pe_shared_
     if (key == NULL)
         return pe_fail_memory(why);
     wave_fill fill = {tables, spec};
-    const pe_status status =
-        pe_cache_get(tables->cache, key, bytes, fill_wave, &fill, &entry, NULL, why);
+    const pe_cache_request request = {
+        .key = key, .key_bytes = bytes, .fill = fill_wave, .context = &fill};
+    const pe_status status = pe_cache_get(tables->cache, &request, &entry, NULL, why);
     free(key);
     if (status != PE_OK)
         return status;
@@ -216,8 +217,9 @@ pe_status pe_tables_block(pe_tables *tables, const pe_shared_wave *wave, int64_t
     pe_cache_entry *entry;
     const block_key key = {'B', wave->id, block};
     block_fill fill = {wave->wave, block};
-    const pe_status status =
-        pe_cache_get(tables->cache, &key, sizeof key, fill_block, &fill, &entry, NULL, why);
+    const pe_cache_request request = {
+        .key = &key, .key_bytes = sizeof key, .fill = fill_block, .context = &fill};
+    const pe_status status = pe_cache_get(tables->cache, &request, &entry, NULL, why);
     if (status != PE_OK)
         return status;
     const item *it = pe_cache_entry_value(entry);
@@ -266,8 +268,9 @@ pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_s
     if (key == NULL)
         return pe_fail_memory(why);
     pe_numbers_spec fill = *spec;
-    const pe_status status =
-        pe_cache_get(tables->cache, key, bytes, fill_numbers, &fill, &entry, NULL, why);
+    const pe_cache_request request = {
+        .key = key, .key_bytes = bytes, .fill = fill_numbers, .context = &fill};
+    const pe_status status = pe_cache_get(tables->cache, &request, &entry, NULL, why);
     free(key);
     if (status != PE_OK)
         return status;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
 
 /** (-1)^negative * digits * 10^exponent; somewhat more when `cut`: digits past the 19th left
  * out. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* grid.h - how wide.c makes decimal digits of what tables hold, in doubles. */
+/* grid.h - how blocks_vbmi2.c finds the decimal digits of what tables hold, in doubles. */
 #ifndef PE_TEXT_GRID_H
 #define PE_TEXT_GRID_H
 
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
 
 /*
  * Zero and magnitudes m in [1e-4, 10), powers of two below 1 left out (their interval is narrower

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* number.c - numbers as shortest text. */
+/* number.c - a number as its shortest text. */
 #include "text/number.h"
 
 #include <assert.h>
@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "text/blocks.h"
 #include "text/digits.h"
 #include "text/powers.h"
 #include "text/shortest.h"
@@ -191,24 +190,4 @@ size_t pe_number_print(pe_dtype dtype, double value, char *out)
     const pe_shortest shortest = find(dtype, magnitude);
     const spelling number = spell(shortest.digits, shortest.exponent);
     return sign + lay_out(&number, out + sign);
-}
-
-size_t pe_numbers_print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
-{
-    const char *at = data;
-    char *const start = out;
-    const size_t step = pe_dtype_bytes(dtype);
-    if (n == 0)
-        return 0;
-    if (n == 1) /* many leave each other the room that stores of fixed size need */
-        return pe_number_print(dtype, pe_dtype_load(dtype, at), out);
-    if (dtype == PE_FLOAT32 || dtype == PE_FLOAT16 || dtype == PE_BFLOAT16)
-        return (size_t)(pe_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
-    if (dtype == PE_FLOAT64)
-        return (size_t)(pe_blocks_get()->print_doubles(data, n, separator, out) - start) - 1;
-    for (size_t i = 0; i < n; i++) {
-        out += pe_number_print(dtype, pe_dtype_load(dtype, at + i * step), out);
-        *out++ = separator;
-    }
-    return (size_t)(out - 1 - start);
 }

@@ -249,13 +249,13 @@ static inline double round_plain(const plain_number *plain, const char *text, co
     return round_slowly(plain, text, end, dtype);
 }
 
-static inline size_t read_run(const char *start, const char **text, const char *end, pe_dtype dtype,
-                              size_t element_bytes, char *out, size_t room)
+static inline size_t read_run(pe_cursor *text, pe_dtype dtype, size_t element_bytes, char *out,
+                              size_t room)
 {
     const double most = pe_dtype_max(dtype);
-    const char *at = *text;
+    const char *at = text->at, *end = text->end;
     size_t n = 0;
-    if (at - start < PLAIN_BEFORE)
+    if (at - text->start < PLAIN_BEFORE)
         return 0;
     for (; n < room && end - at >= PLAIN_BYTES; n++) {
         plain_number plain;
@@ -269,22 +269,21 @@ static inline size_t read_run(const char *start, const char **text, const char *
             break;
         store(dtype, value, plain.negative, out + n * element_bytes);
         at = comma + 1;
-        if (__builtin_expect(*at == ' ', 0)) /* a jump is foretold, a sum would be waited for */
+        if (__builtin_expect(*at == ' ', 0)) /* a jump is predicted, a sum would be waited for */
             at++;
     }
-    *text = at;
+    text->at = at;
     return n;
 }
 
-size_t pe_plain_run(const char *start, const char **text, const char *end, pe_dtype dtype,
-                    void *out, size_t room)
+size_t pe_plain_run(pe_cursor *text, pe_dtype dtype, void *out, size_t room)
 {
-    /* One copy for each. */
+    /* One copy of the loop for each type. */
     if (dtype == PE_FLOAT32)
-        return read_run(start, text, end, PE_FLOAT32, 4, out, room);
+        return read_run(text, PE_FLOAT32, 4, out, room);
     if (dtype == PE_FLOAT64)
-        return read_run(start, text, end, PE_FLOAT64, 8, out, room);
+        return read_run(text, PE_FLOAT64, 8, out, room);
     if (dtype == PE_FLOAT16)
-        return read_run(start, text, end, PE_FLOAT16, 2, out, room);
-    return dtype == PE_INT32 ? 0 : read_run(start, text, end, PE_BFLOAT16, 2, out, room);
+        return read_run(text, PE_FLOAT16, 2, out, room);
+    return dtype == PE_INT32 ? 0 : read_run(text, PE_BFLOAT16, 2, out, room);
 }

@@ -5,18 +5,21 @@
 
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/dtype.h"
+
+/** Text that is read from its start to its end; what comes next is at `at`. */
+typedef struct pe_cursor {
+    const char *start, *at, *end;
+} pe_cursor;
 
 /**
- * Read numbers of the form -123.456, each with the comma after it (and one space), to `out` for as
- * long as they are in dtype's range, there is room, and the ends of the text are not near. *text
- * moves behind the last comma read; `start` is where the text begins, which is looked at in pieces
- * that may reach back. Whatever ends the run, mistakes included, is left to the caller. Returns how
- * many were read; none of PE_INT32.
+ * Read numbers of the form -123.456, each with the comma after it (and one space), to `out`. text
+ * moves behind the last comma read; it is looked at in pieces that may reach back to its start.
+ * Ends without room, near the ends of the text, and at whatever is no such number in dtype's range:
+ * the caller reads on, and finds mistakes. Returns how many were read; none of PE_INT32.
  *
  * Shapes   out: [room] dtype.
  */
-size_t pe_plain_run(const char *start, const char **text, const char *end, pe_dtype dtype,
-                    void *out, size_t room);
+size_t pe_plain_run(pe_cursor *text, pe_dtype dtype, void *out, size_t room);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.c - JSON numbers, and nested arrays of them, straight from their text. */
-#include "text/number.h"
+#include "text/scan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,8 @@ pe_scan pe_scan_number(const char *text, size_t bytes, double *out, size_t *used
  * other must hold; ndim is told by the first innermost array. index[d] is the element being read.
  */
 typedef struct scanner {
-    const char *start, *at, *end, *name;
+    pe_cursor text;
+    const char *name;
     pe_dtype dtype;
     size_t ndim, extent[PE_MAX_DIMS], index[PE_MAX_DIMS];
     size_t elements, capacity, max_elements;
@@ -67,12 +68,13 @@ static const char *kind_here(const scanner *scan)
         {"tf", "true or false"}, {"NI", "NaN or Infinity"}, {",]}", "nothing"},
     };
     pe_decimal number;
-    if (scan->at == scan->end)
+    if (scan->text.at == scan->text.end)
         return "the end of the text";
-    if (strchr("-+.0123456789", *scan->at) != NULL && *scan->at != '\0')
-        return pe_decimal_read(scan->at, scan->end, &number) ? "a number" : "a malformed number";
+    if (strchr("-+.0123456789", *scan->text.at) != NULL && *scan->text.at != '\0')
+        return pe_decimal_read(scan->text.at, scan->text.end, &number) ? "a number"
+                                                                       : "a malformed number";
     for (size_t i = 0; i < PE_LEN(kinds); i++)
-        if (*scan->at != '\0' && strchr(kinds[i].first, *scan->at) != NULL)
+        if (*scan->text.at != '\0' && strchr(kinds[i].first, *scan->text.at) != NULL)
             return kinds[i].name;
     return "something that is not JSON";
 }
@@ -88,28 +90,28 @@ static pe_status fail_here(scanner *scan, pe_status status, size_t depth, const 
 static pe_status fail_kind(scanner *scan, size_t depth, const char *wanted)
 {
     pe_decimal number;
-    const size_t left = (size_t)(scan->end - scan->at);
-    const bool literal = (left >= 4 && memcmp(scan->at, "null", 4) == 0) ||
-                         (left >= 4 && memcmp(scan->at, "true", 4) == 0) ||
-                         (left >= 5 && memcmp(scan->at, "false", 5) == 0);
-    const bool value = literal || (left > 0 && memchr("\"[{", *scan->at, 3) != NULL) ||
-                       pe_decimal_read(scan->at, scan->end, &number);
+    const size_t left = (size_t)(scan->text.end - scan->text.at);
+    const bool literal = (left >= 4 && memcmp(scan->text.at, "null", 4) == 0) ||
+                         (left >= 4 && memcmp(scan->text.at, "true", 4) == 0) ||
+                         (left >= 5 && memcmp(scan->text.at, "false", 5) == 0);
+    const bool value = literal || (left > 0 && memchr("\"[{", *scan->text.at, 3) != NULL) ||
+                       pe_decimal_read(scan->text.at, scan->text.end, &number);
     return fail_here(scan, value ? PE_INVALID_PARAMETER : PE_MALFORMED_REQUEST, depth, wanted);
 }
 
 static inline void skip_space(scanner *scan)
 {
-    const char *p = scan->at;
-    while (p < scan->end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+    const char *p = scan->text.at;
+    while (p < scan->text.end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
         p++;
-    scan->at = p;
+    scan->text.at = p;
 }
 
 /* A rectangular array has one number more than commas up to its closing bracket. */
 static size_t count_rest(const scanner *scan, size_t depth)
 {
     size_t commas = 0;
-    for (const char *p = scan->at; p < scan->end && depth > 0; p++) {
+    for (const char *p = scan->text.at; p < scan->text.end && depth > 0; p++) {
         commas += *p == ',';
         depth += *p == '[';
         depth -= *p == ']';
@@ -131,8 +133,8 @@ static pe_status fail_too_many(scanner *scan, size_t depth)
 /* How many numbers there will be, if those to come are as long as those before. */
 static size_t expected(const scanner *scan)
 {
-    const double before = (double)(scan->at - scan->start) + 1,
-                 rest = (double)(scan->end - scan->at);
+    const double before = (double)(scan->text.at - scan->text.start) + 1,
+                 rest = (double)(scan->text.end - scan->text.at);
     return (size_t)((double)scan->elements * (1 + rest / before));
 }
 
@@ -171,7 +173,7 @@ static pe_status fail_overflow(scanner *scan, size_t depth, const pe_decimal *de
 static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
 {
     pe_decimal decimal;
-    if (!pe_decimal_read(scan->at, scan->end, &decimal))
+    if (!pe_decimal_read(scan->text.at, scan->text.end, &decimal))
         return fail_kind(scan, depth, "a number");
     double value = scan->dtype == PE_INT32 ? pe_decimal_to_double(&decimal)
                                            : pe_decimal_round(&decimal, scan->dtype);
@@ -185,7 +187,7 @@ static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
             return status;
     }
     pe_dtype_store(scan->dtype, value, scan->data + scan->elements++ * element_bytes);
-    scan->at += decimal.bytes;
+    scan->text.at += decimal.bytes;
     return PE_OK;
 }
 
@@ -207,7 +209,7 @@ static pe_status read_array(scanner *scan, size_t depth);
 /* One element of the array at `depth`, of the kind that the first of its depth was. */
 static pe_status read_element(scanner *scan, size_t depth, size_t element_bytes)
 {
-    bool nested = scan->at < scan->end && *scan->at == '[';
+    bool nested = scan->text.at < scan->text.end && *scan->text.at == '[';
     if (scan->ndim == UNKNOWN && !nested)
         scan->ndim = depth + 1;
     if (scan->ndim != UNKNOWN && nested != (depth + 1 < scan->ndim))
@@ -215,16 +217,16 @@ static pe_status read_element(scanner *scan, size_t depth, size_t element_bytes)
     return nested ? read_array(scan, depth + 1) : read_number(scan, depth + 1, element_bytes);
 }
 
-/* scan->at is at '['. */
+/* scan->text.at is at '['. */
 static pe_status read_array(scanner *scan, size_t depth)
 {
     size_t count = 0, element_bytes = pe_dtype_bytes(scan->dtype);
     if (depth == PE_MAX_DIMS)
         return fail(scan, PE_INVALID_PARAMETER, depth, "is nested too deeply");
-    scan->at++;
+    scan->text.at++;
     skip_space(scan);
-    if (scan->at < scan->end && *scan->at == ']') {
-        scan->at++;
+    if (scan->text.at < scan->text.end && *scan->text.at == ']') {
+        scan->text.at++;
         scan->ndim = scan->ndim == UNKNOWN ? depth + 1 : scan->ndim;
         return close_array(scan, depth, 0);
     }
@@ -232,7 +234,7 @@ static pe_status read_array(scanner *scan, size_t depth)
         if (depth + 1 == scan->ndim && scan->data != NULL) {
             size_t room = scan->capacity - scan->elements;
             char *data = scan->data + scan->elements * element_bytes;
-            size_t n = pe_plain_run(scan->start, &scan->at, scan->end, scan->dtype, data, room);
+            size_t n = pe_plain_run(&scan->text, scan->dtype, data, room);
             scan->elements += n;
             count += n;
             skip_space(scan);
@@ -243,32 +245,31 @@ static pe_status read_array(scanner *scan, size_t depth)
             return status;
         skip_space(scan);
         char next = '\0';
-        if (scan->at < scan->end)
-            next = *scan->at;
+        if (scan->text.at < scan->text.end)
+            next = *scan->text.at;
         if (next != ',' && next != ']')
             return fail_here(scan, PE_MALFORMED_REQUEST, depth + 1,
                              "followed by a comma or a closing bracket");
-        scan->at++;
+        scan->text.at++;
         if (next == ']')
             return close_array(scan, depth, count);
         skip_space(scan);
     }
 }
 
-pe_status pe_scan_numbers(const char *text, size_t bytes, pe_dtype dtype, const char *name,
-                          size_t max_elements, pe_array *out, size_t *used, pe_problem *why)
+pe_status pe_scan_numbers(pe_slice text, const pe_scan_wanted *wanted, pe_array *out, size_t *used,
+                          pe_problem *why)
 {
-    scanner scan = {.start = text,
-                    .at = text,
-                    .end = text + bytes,
-                    .name = name,
-                    .dtype = dtype,
+    scanner scan = {.text = {text.text, text.text, text.text + text.bytes},
+                    .name = wanted->name,
+                    .dtype = wanted->dtype,
                     .ndim = UNKNOWN,
-                    .max_elements = max_elements,
+                    .max_elements = wanted->max_elements,
                     .why = why};
     for (size_t d = 0; d < PE_MAX_DIMS; d++)
         scan.extent[d] = UNKNOWN;
-    pe_status status = bytes == 0 || *text != '[' ? fail_kind(&scan, 0, "an array") : PE_OK;
+    pe_status status =
+        text.bytes == 0 || *text.text != '[' ? fail_kind(&scan, 0, "an array") : PE_OK;
     if (status == PE_OK)
         status = read_array(&scan, 0);
     if (status == PE_OK && scan.data == NULL && (scan.data = malloc(1)) == NULL)
@@ -277,9 +278,9 @@ pe_status pe_scan_numbers(const char *text, size_t bytes, pe_dtype dtype, const 
         free(scan.data);
         return status;
     }
-    *out = (pe_array){.dtype = dtype, .elements = scan.elements, .data = scan.data};
+    *out = (pe_array){.dtype = scan.dtype, .elements = scan.elements, .data = scan.data};
     out->shape.ndim = scan.ndim;
     memcpy(out->shape.dim, scan.extent, scan.ndim * sizeof scan.extent[0]);
-    *used = (size_t)(scan.at - text);
+    *used = (size_t)(scan.text.at - text.text);
     return PE_OK;
 }

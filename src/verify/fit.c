@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/number.h"
+#include "text/scan.h"
 #include "verify/measure.h"
 
 static bool set_number(pe_guess *guess, const pe_fault *fault)

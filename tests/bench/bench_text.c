@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "text/blocks.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 #define NUMBERS 16384
 
@@ -17,7 +18,7 @@ static pe_dtype dtype;
 
 static void print_ours(void)
 {
-    (void)pe_numbers_print(dtype, elements, NUMBERS, ',', text);
+    (void)pe_blocks_print(dtype, elements, NUMBERS, ',', text);
 }
 
 static void print_snprintf(void)
@@ -145,7 +146,8 @@ static void scan_ours(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    if (pe_scan_numbers(body, body_bytes, dtype, "x", NUMBERS, &array, &used, &why) != PE_OK)
+    const pe_scan_wanted wanted = {"x", dtype, NUMBERS};
+    if (pe_scan_numbers((pe_slice){body, body_bytes}, &wanted, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);
 }
@@ -190,8 +192,8 @@ static void scan_large(void)
     pe_array array;
     pe_problem why;
     size_t used;
-    if (pe_scan_numbers(large, large_bytes, PE_FLOAT32, "x", LARGE_BYTES, &array, &used, &why) !=
-        PE_OK)
+    const pe_scan_wanted wanted = {"x", PE_FLOAT32, LARGE_BYTES};
+    if (pe_scan_numbers((pe_slice){large, large_bytes}, &wanted, &array, &used, &why) != PE_OK)
         abort();
     pe_array_free(&array);
 }
@@ -214,7 +216,7 @@ static void measure_large(void)
         return;
     dtype = PE_FLOAT32;
     fill(&datas[0]);
-    const size_t block = pe_numbers_print(dtype, elements, NUMBERS, ',', text);
+    const size_t block = pe_blocks_print(dtype, elements, NUMBERS, ',', text);
     large[0] = '[';
     for (large_bytes = 1; large_bytes < LARGE_BYTES; large_bytes += block + 1) {
         memcpy(large + large_bytes, text, block);
@@ -232,7 +234,7 @@ void bench_read(void)
         for (size_t d = 0; d < PE_LEN(datas); d++) {
             fill(&datas[d]);
             body[0] = '[';
-            body_bytes = 1 + pe_numbers_print(dtype, elements, NUMBERS, ',', body + 1);
+            body_bytes = 1 + pe_blocks_print(dtype, elements, NUMBERS, ',', body + 1);
             body[body_bytes++] = ']';
             measure_read(&datas[d], "jansson", scan_jansson);
             measure_read(&datas[d], "strtod", scan_strtod);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "support/golden.h"
-#include "plan/params.h"
 #include "support/slow.h"
 
 static test_server server;

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "plan/params.h"
 #include "support/encode.h"
 #include "support/golden.h"
 

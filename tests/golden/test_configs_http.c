@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
 #include "support/golden.h"
 
 static test_server server;

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
 #include "support/golden.h"
 #include "support/nest.h"
 #include "support/slow.h"

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
 #include "support/golden.h"
 #include "support/slow.h"
 

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "api/reading.h"
 #include "encodings/registry.h"
 #include "formats/format.h"
 #include "http/pages/openapi_data.h"
@@ -115,13 +116,13 @@ static void every_described_path_is_answered(void **state)
 
 /* ---- parameters ---- */
 
-/* The query parameter of an operation, NULL when it has none of that name. */
-static const json_t *query_parameter(const json_t *operation, const char *name)
+/* A parameter of an operation, or of a path item; NULL when it has none of that name. */
+static const json_t *parameter_of(const json_t *owner, const char *in, const char *name)
 {
-    const json_t *list = json_object_get(operation, "parameters");
+    const json_t *list = json_object_get(owner, "parameters");
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *parameter = resolve(json_array_get(list, i));
-        if (strcmp(json_string_value(json_object_get(parameter, "in")), "query") == 0 &&
+        if (strcmp(json_string_value(json_object_get(parameter, "in")), in) == 0 &&
             strcmp(json_string_value(json_object_get(parameter, "name")), name) == 0)
             return parameter;
     }
@@ -147,8 +148,9 @@ static void check_number(const pe_param *row, const json_t *schema, const char *
         same_number(schema, "default", row->fallback, where);
 }
 
-static void check_choices(const char *const *choices, size_t fallback, bool has_default,
-                          const json_t *schema, const char *where)
+/* `fallback`: the default, NULL when there is none. */
+static void check_choices(const char *const *choices, const char *fallback, const json_t *schema,
+                          const char *where)
 {
     const json_t *list = json_object_get(schema, "enum");
     size_t n = 0;
@@ -160,8 +162,8 @@ static void check_choices(const char *const *choices, size_t fallback, bool has_
     }
     assert_int_equal(json_array_size(list), n);
     const char *described = json_string_value(json_object_get(schema, "default"));
-    if (has_default && (described == NULL || strcmp(described, choices[fallback]) != 0))
-        fail_msg("%s: the default is %s, not what openapi.yaml says", where, choices[fallback]);
+    if (fallback != NULL && (described == NULL || strcmp(described, fallback) != 0))
+        fail_msg("%s: the default is %s, not what openapi.yaml says", where, fallback);
 }
 
 static void check_schema(const pe_param *row, const json_t *schema, const char *where)
@@ -176,15 +178,16 @@ static void check_schema(const pe_param *row, const json_t *schema, const char *
         assert_int_equal(json_is_true(json_object_get(schema, "default")), row->fallback != 0);
         break;
     case PE_KIND_CHOICE:
-        check_choices(row->choices, (size_t)row->fallback, !row->required && !row->optional, schema,
-                      where);
+        check_choices(row->choices,
+                      row->required || row->optional ? NULL : row->choices[(size_t)row->fallback],
+                      schema, where);
         break;
     case PE_KIND_TEXT:
         assert_string_equal(json_string_value(json_object_get(schema, "type")), "string");
         same_number(schema, "maxLength", row->max, where);
         break;
     case PE_KIND_CHOICES:
-        check_choices(row->choices, 0, false, json_object_get(schema, "items"), where);
+        check_choices(row->choices, NULL, json_object_get(schema, "items"), where);
         assert_true(json_is_true(json_object_get(schema, "uniqueItems")));
         break;
     case PE_KIND_REAL_LIST:
@@ -214,11 +217,23 @@ static bool listed(const json_t *names, const char *name)
     return false;
 }
 
+static void check_query(const pe_param *row, const char *path, const char *method,
+                        const char *where)
+{
+    const json_t *item = json_object_get(json_object_get(document, "paths"), path);
+    const json_t *parameter = parameter_of(json_object_get(item, method), "query", row->name);
+    if (parameter == NULL)
+        fail_msg("%s is not a query parameter of %s in openapi.yaml", where, method);
+    check_schema(row, resolve(json_object_get(parameter, "schema")), where);
+    assert_int_equal(json_is_true(json_object_get(parameter, "required")),
+                     row->required && !row->by_model);
+    if (json_object_get(parameter, "example") == NULL)
+        fail_msg("%s has no example in openapi.yaml", where);
+}
+
 static void check_parameter(const pe_resource *resource, const pe_param *row)
 {
     char where[128];
-    const json_t *get =
-        json_object_get(json_object_get(json_object_get(document, "paths"), resource->path), "get");
     const json_t *body = body_schema(resource->path);
     const json_t *member = json_object_get(json_object_get(body, "properties"), row->name);
     snprintf(where, sizeof where, "%s of %s", row->name, resource->path);
@@ -230,38 +245,16 @@ static void check_parameter(const pe_resource *resource, const pe_param *row)
         fail_msg("%s: required %d, openapi.yaml disagrees", where, required);
     if (resource->kind != PE_TABLE)
         return;
-    const json_t *parameter = query_parameter(get, row->name);
-    if (parameter == NULL)
-        fail_msg("%s is not a query parameter in openapi.yaml", where);
-    check_schema(row, resolve(json_object_get(parameter, "schema")), where);
-    assert_int_equal(json_is_true(json_object_get(parameter, "required")), required);
-    if (json_object_get(parameter, "example") == NULL)
-        fail_msg("%s has no example in openapi.yaml", where);
-}
-
-/* The operation's parameter that stands in the path. */
-static const json_t *path_parameter(const json_t *operation, const char *name)
-{
-    const json_t *list = json_object_get(operation, "parameters");
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *parameter = resolve(json_array_get(list, i));
-        if (strcmp(json_string_value(json_object_get(parameter, "in")), "path") == 0 &&
-            strcmp(json_string_value(json_object_get(parameter, "name")), name) == 0)
-            return parameter;
-    }
-    return NULL;
+    check_query(row, resource->path, "get", where);
+    check_query(row, resource->path, "head", where);
 }
 
 /* A name in a path is a parameter of every operation there. */
 static void check_name(const pe_resource *resource, const pe_param *row)
 {
     const json_t *item = json_object_get(json_object_get(document, "paths"), resource->path);
-    for (size_t m = 0; m < PE_LEN(methods); m++) {
-        const json_t *operation = json_object_get(item, methods[m].member);
-        if (operation != NULL && path_parameter(operation, row->name) == NULL)
-            fail_msg("%s of %s %s is not in openapi.yaml", row->name, methods[m].member,
-                     resource->path);
-    }
+    if (parameter_of(item, "path", row->name) == NULL)
+        fail_msg("%s of %s is not in openapi.yaml", row->name, resource->path);
 }
 
 static void every_parameter_is_described_with_its_bounds(void **state)
@@ -305,30 +298,47 @@ static void every_described_parameter_is_known(void **state)
 
 /* ---- formats and statuses ---- */
 
+/* The media types of a 200 are those of the formats, and no others. */
+static void check_media_types(const char *path, const char *method)
+{
+    const json_t *operation =
+        json_object_get(json_object_get(json_object_get(document, "paths"), path), method);
+    const json_t *content = json_object_get(
+        resolve(json_object_get(json_object_get(operation, "responses"), "200")), "content");
+    size_t n = 0;
+    for (; pe_formats[n] != NULL; n++)
+        if (json_object_get(content, pe_formats[n]->media_type) == NULL)
+            fail_msg("%s %s does not describe %s", method, path, pe_formats[n]->media_type);
+    assert_int_equal(json_object_size(content), n);
+}
+
+static void check_formats(const char *path)
+{
+    const char *names[16] = {0};
+    const json_t *members = json_object_get(body_schema(path), "properties");
+    for (size_t f = 0; pe_formats[f] != NULL; f++)
+        names[f] = pe_formats[f]->name;
+    check_choices(names, NULL, resolve(json_object_get(members, "format")), path);
+    check_choices(pe_query_encoding_formats, pe_query_encoding_formats[0],
+                  resolve(json_object_get(members, "encoding_format")), path);
+}
+
 static void every_format_is_described_for_every_resource(void **state)
 {
     (void)state;
     for (size_t r = 0; pe_registry[r] != NULL; r++) {
-        const json_t *post = json_object_get(
-            json_object_get(json_object_get(document, "paths"), pe_registry[r]->path), "post");
-        const json_t *content = json_object_get(
-            resolve(json_object_get(json_object_get(post, "responses"), "200")), "content");
-        for (size_t f = 0; pe_formats[f] != NULL; f++)
-            if (json_object_get(content, pe_formats[f]->media_type) == NULL)
-                fail_msg("%s does not describe %s", pe_registry[r]->path,
-                         pe_formats[f]->media_type);
+        check_formats(pe_registry[r]->path);
+        check_media_types(pe_registry[r]->path, "post");
+        if (pe_registry[r]->kind == PE_TABLE)
+            check_media_types(pe_registry[r]->path, "get");
     }
 }
 
 static void every_problem_code_is_described(void **state)
 {
     (void)state;
-    const json_t *parameter = resolve(json_array_get(
-        json_object_get(
-            json_object_get(json_object_get(json_object_get(document, "paths"), "/problems/{code}"),
-                            "get"),
-            "parameters"),
-        0));
+    const json_t *item = json_object_get(json_object_get(document, "paths"), "/problems/{code}");
+    const json_t *parameter = parameter_of(item, "path", "code");
     const json_t *codes = json_object_get(resolve(json_object_get(parameter, "schema")), "enum");
     assert_int_equal(json_array_size(codes), PE_INTERNAL); /* all but "ok" */
     for (int s = PE_OK + 1; s <= PE_INTERNAL; s++)

@@ -101,7 +101,7 @@ static void digest_tensor(const encoded *e, size_t t, struct sha256_ctx *hash)
         if (e->plan.fill(&e->plan, t, first, some, out, &why) != PE_OK)
             fail_msg("fill: %s", why.detail);
         sha256_update(hash, some * bytes, out);
-        const size_t length = pe_numbers_print(tensor->dtype, out, some * unit, ',', text);
+        const size_t length = pe_blocks_print(tensor->dtype, out, some * unit, ',', text);
         sha256_update(hash, length, (const uint8_t *)text);
     }
     free(out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* proof_text.c - every float32 printed and read back: the fewest digits, and of those the nearest.
  *
- * All 2^31 magnitudes go through pe_numbers_print, by every variant, with either sign, and through
+ * All 2^31 magnitudes go through pe_blocks_print, by every variant, with either sign, and through
  * pe_scan_numbers. Each text is then judged by other means:
  *
  *     it reads back         strtof gives the same bits
@@ -25,6 +25,7 @@
 #include "proof/proof.h"
 #include "text/blocks.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 #define BLOCK    4096
 #define INFINITE 0x7f800000U /* bits of infinity: magnitudes end before */
@@ -262,7 +263,7 @@ static bool negatives_are_alike(const uint32_t *bits, size_t n, size_t length)
     static uint32_t negative[BLOCK];
     for (size_t i = 0; i < n; i++)
         negative[i] = bits[i] | 1U << 31;
-    if (pe_numbers_print(PE_FLOAT32, negative, n, ',', other) != length + n)
+    if (pe_blocks_print(PE_FLOAT32, negative, n, ',', other) != length + n)
         return false;
     const char *a = text, *b = other;
     for (size_t i = 0; i < n; i++) {
@@ -280,7 +281,7 @@ static void check_alike(uint32_t first, const uint32_t *bits, size_t n, size_t l
 {
     for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
         (void)pe_blocks_select((*v)->name);
-        require(pe_numbers_print(PE_FLOAT32, bits, n, ',', other) == length &&
+        require(pe_blocks_print(PE_FLOAT32, bits, n, ',', other) == length &&
                     memcmp(text, other, length) == 0,
                 (*v)->name, first);
         require(negatives_are_alike(bits, n, length), "negative numbers", first);
@@ -295,9 +296,10 @@ static void check_read(uint32_t first, const uint32_t *bits, size_t n, size_t le
     other[0] = '[';
     memcpy(other + 1, text, length);
     other[length + 1] = ']';
-    const bool read =
-        pe_scan_numbers(other, length + 2, PE_FLOAT32, "x", n, &array, &used, &why) == PE_OK &&
-        memcmp(array.data, bits, n * sizeof *bits) == 0;
+    const pe_slice text_of_array = {other, length + 2};
+    const pe_scan_wanted wanted = {"x", PE_FLOAT32, n};
+    const bool read = pe_scan_numbers(text_of_array, &wanted, &array, &used, &why) == PE_OK &&
+                      memcmp(array.data, bits, n * sizeof *bits) == 0;
     require(read, "read back by pe_scan_numbers", first);
     pe_array_free(&array);
 }
@@ -307,7 +309,7 @@ static void check_block(uint32_t first, size_t n)
     static uint32_t bits[BLOCK];
     for (size_t i = 0; i < n; i++)
         bits[i] = first + (uint32_t)i;
-    const size_t length = pe_numbers_print(PE_FLOAT32, bits, n, ',', text);
+    const size_t length = pe_blocks_print(PE_FLOAT32, bits, n, ',', text);
     text[length] = ',';
     text[length + 1] = '\0';
     check_alike(first, bits, n, length);

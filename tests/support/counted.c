@@ -68,8 +68,10 @@ int counted_touch(pe_cache *cache, const char *name, size_t bytes)
     pe_cache_entry *entry = NULL;
     pe_problem why = {0};
     int hit = -1;
-    assert_int_equal(
-        pe_cache_get(cache, name, strlen(name), counted_fill, &wish, &entry, &hit, &why), PE_OK);
+    assert_int_equal(pe_cache_get(cache,
+                                  &(pe_cache_request){name, strlen(name), counted_fill, &wish, 0},
+                                  &entry, &hit, &why),
+                     PE_OK);
     const counted_value *value = pe_cache_entry_value(entry);
     assert_string_equal(value->name, name);
     pe_cache_entry_unref(entry);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/params.h"
+#include "plan/real.h"
 #include "support/golden.h"
 #include "support/slow.h"
 

@@ -3,7 +3,7 @@
 #ifndef PE_TESTS_SUPPORT_RENDER_H
 #define PE_TESTS_SUPPORT_RENDER_H
 
-#include "formats/format.h"
+#include "formats/stream.h"
 
 /** A rendering of encoding "fake" with parameters {"a":1}. */
 pe_rendering render_as(const char *format, bool base64, const char *tensor);

@@ -18,14 +18,14 @@ static void a_hit_returns_the_pointer_of_the_miss(void **state)
     (void)state;
     pe_cache *cache = counted_cache_make((size_t)1 << 20);
     counted_wish wish = {"rows", 100};
+    const pe_cache_request request = {"key", 3, counted_fill, &wish, 0};
     pe_cache_entry *first = NULL, *second = NULL;
     pe_problem why = {0};
     int hit = -1;
     assert_null(pe_cache_peek(cache, "key", 3));
-    assert_int_equal(pe_cache_get(cache, "key", 3, counted_fill, &wish, &first, &hit, &why), PE_OK);
+    assert_int_equal(pe_cache_get(cache, &request, &first, &hit, &why), PE_OK);
     assert_int_equal(hit, 0);
-    assert_int_equal(pe_cache_get(cache, "key", 3, counted_fill, &wish, &second, &hit, &why),
-                     PE_OK);
+    assert_int_equal(pe_cache_get(cache, &request, &second, &hit, &why), PE_OK);
     assert_int_equal(hit, 1);
     pe_cache_entry *third = pe_cache_peek(cache, "key", 3);
     assert_ptr_equal(pe_cache_entry_value(first), pe_cache_entry_value(second));
@@ -57,12 +57,11 @@ static void keys_are_compared_whole(void **state)
             char name[8];
             snprintf(name, sizeof name, "k%zu", k);
             counted_wish wish = {name, 1};
+            const pe_cache_request request = {keys[k].bytes, keys[k].n, counted_fill, &wish, 0};
             pe_cache_entry *entry = NULL;
             pe_problem why = {0};
             int hit = -1;
-            assert_int_equal(pe_cache_get(cache, keys[k].bytes, keys[k].n, counted_fill, &wish,
-                                          &entry, &hit, &why),
-                             PE_OK);
+            assert_int_equal(pe_cache_get(cache, &request, &entry, &hit, &why), PE_OK);
             assert_int_equal(hit, (int)pass);
             assert_string_equal(((const counted_value *)pe_cache_entry_value(entry))->name, name);
             pe_cache_entry_unref(entry);
@@ -151,9 +150,10 @@ static void an_entry_that_somebody_holds_is_not_evicted(void **state)
     (void)state;
     pe_cache *cache = counted_cache_make(8000);
     counted_wish wish = {"A", 1000};
+    const pe_cache_request request = {"A", 1, counted_fill, &wish, 0};
     pe_cache_entry *held = NULL;
     pe_problem why = {0};
-    assert_int_equal(pe_cache_get(cache, "A", 1, counted_fill, &wish, &held, NULL, &why), PE_OK);
+    assert_int_equal(pe_cache_get(cache, &request, &held, NULL, &why), PE_OK);
     assert_true(counted_stats(cache).held >= 1000);
     for (int k = 0; k < 100; k++) {
         char name[16];
@@ -189,9 +189,8 @@ static void what_does_not_fit_beside_what_is_held_is_not_even_filled(void **stat
         char name[16];
         counted_wish wish = {name, (size_t)(k % 5 == 0 ? 5000 : 300)};
         snprintf(name, sizeof name, "key-%d", k);
-        assert_int_equal(pe_cache_get_bounded(cache, name, strlen(name), wish.bytes, counted_fill,
-                                              &wish, &held[k], NULL, &why),
-                         PE_OK);
+        const pe_cache_request request = {name, strlen(name), counted_fill, &wish, wish.bytes};
+        assert_int_equal(pe_cache_get_bounded(cache, &request, &held[k], NULL, &why), PE_OK);
         kept += held[k] != NULL;
         refused += held[k] == NULL;
         assert_int_equal(atomic_load(&counted_fills), kept);
@@ -216,10 +215,10 @@ static void what_is_handed_out_but_not_kept_is_counted(void **state)
     (void)state;
     pe_cache *cache = counted_cache_make(40000);
     counted_wish wish = {"large", 20000};
+    const pe_cache_request request = {"large", 5, counted_fill, &wish, 0};
     pe_cache_entry *held = NULL;
     pe_problem why = {0};
-    assert_int_equal(pe_cache_get(cache, "large", 5, counted_fill, &wish, &held, NULL, &why),
-                     PE_OK);
+    assert_int_equal(pe_cache_get(cache, &request, &held, NULL, &why), PE_OK);
     pe_cache_stats stats = counted_stats(cache);
     assert_true(stats.loose >= 20000);
     assert_int_equal(stats.held, 0);
@@ -239,10 +238,9 @@ static void room_is_as_large_as_the_value_once_that_is_known(void **state)
     for (int k = 0; k < 8; k++) {
         char name[2] = {(char)('a' + k), '\0'};
         counted_wish wish = {name, 100};
+        const pe_cache_request request = {name, 1, counted_fill, &wish, 9000};
         pe_cache_entry *entry = NULL;
-        assert_int_equal(
-            pe_cache_get_bounded(cache, name, 1, 9000, counted_fill, &wish, &entry, NULL, &why),
-            PE_OK);
+        assert_int_equal(pe_cache_get_bounded(cache, &request, &entry, NULL, &why), PE_OK);
         pe_cache_entry_unref(entry);
     }
     assert_int_equal(counted_stats(cache).bytes, empty + 8 * (overhead + 100));

@@ -46,8 +46,9 @@ static void *call(void *argument)
 {
     struct caller *caller = argument;
     pthread_barrier_wait(&caller->flight->start);
-    caller->status = pe_cache_get(caller->flight->cache, "same", 4, fill_awaited, caller->flight,
-                                  &caller->entry, &caller->hit, &caller->why);
+    const pe_cache_request request = {"same", 4, fill_awaited, caller->flight, 0};
+    caller->status =
+        pe_cache_get(caller->flight->cache, &request, &caller->entry, &caller->hit, &caller->why);
     return NULL;
 }
 
@@ -153,15 +154,14 @@ static void *load_cache(void *argument)
         char name[16];
         snprintf(name, sizeof name, "key-%u", (unsigned)(random % 500));
         counted_wish wish = {name, (size_t)(random >> 40) % 9000};
+        const pe_cache_request request = {name, strlen(name), fill_or_fail, &wish, wish.bytes};
         pe_cache_entry **slot = &held[random >> 60];
         pe_problem why = {0};
         pe_cache_entry_unref(*slot);
         *slot = NULL;
-        const pe_status status =
-            load->bounded ? pe_cache_get_bounded(load->cache, name, strlen(name), wish.bytes,
-                                                 fill_or_fail, &wish, slot, NULL, &why)
-                          : pe_cache_get(load->cache, name, strlen(name), fill_or_fail, &wish, slot,
-                                         NULL, &why);
+        const pe_status status = load->bounded
+                                     ? pe_cache_get_bounded(load->cache, &request, slot, NULL, &why)
+                                     : pe_cache_get(load->cache, &request, slot, NULL, &why);
         if (status == PE_OK && *slot != NULL &&
             strcmp(((const counted_value *)pe_cache_entry_value(*slot))->name, name) != 0)
             load->complaint = "a key gave another key's value";

@@ -8,6 +8,7 @@
 #include "support/fake.h"
 #include "support/render.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 static const struct rendered {
     const char *name, *format;
@@ -162,8 +163,8 @@ static void nested_arrays_read_back_to_the_numbers(void **state)
         plan_of(&cases[i], &plan);
         plan.tensors[0].name = "cos";
         const char *data = strstr(render_text(&plan, &as_text, &text), "\"data\":") + 7;
-        if (pe_scan_numbers(data, strlen(data), cases[i].dtype, "data", SIZE_MAX, &array, &used,
-                            &why) != PE_OK)
+        const pe_scan_wanted numbers = {"data", cases[i].dtype, SIZE_MAX};
+        if (pe_scan_numbers((pe_slice){data, strlen(data)}, &numbers, &array, &used, &why) != PE_OK)
             fail_msg("%s: %s", cases[i].name, why.detail);
         render(&plan, &as_bytes, 0, 65536, &wanted);
         assert_int_equal(array.shape.ndim, cases[i].shape.ndim);

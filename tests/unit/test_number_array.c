@@ -9,7 +9,9 @@
 
 #include <mpfr.h>
 
+#include "text/blocks.h"
 #include "text/number.h"
+#include "text/scan.h"
 
 /* Reads `bytes` of text from memory that ends there, so that a sanitizer sees a read too far. */
 static pe_status scan_bytes(const char *text, size_t bytes, pe_dtype dtype, size_t most,
@@ -18,7 +20,8 @@ static pe_status scan_bytes(const char *text, size_t bytes, pe_dtype dtype, size
     char *copy = malloc(bytes + (bytes == 0));
     assert_non_null(copy);
     memcpy(copy, text, bytes);
-    pe_status status = pe_scan_numbers(copy, bytes, dtype, "vectors", most, out, used, why);
+    const pe_scan_wanted wanted = {"vectors", dtype, most};
+    pe_status status = pe_scan_numbers((pe_slice){copy, bytes}, &wanted, out, used, why);
     free(copy);
     return status;
 }
@@ -388,7 +391,7 @@ static void every_16_bit_value(void **unused)
             n += isfinite(pe_dtype_load(dtype, &bits[n])) != 0;
         }
         text[0] = '[';
-        const size_t bytes = 1 + pe_numbers_print(dtype, bits, n, ',', text + 1);
+        const size_t bytes = 1 + pe_blocks_print(dtype, bits, n, ',', text + 1);
         text[bytes] = ']';
         assert_int_equal(scan_bytes(text, bytes + 1, dtype, ALL, &array, &used, &why), PE_OK);
         assert_int_equal(array.elements, n);

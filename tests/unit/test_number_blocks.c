@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "support/guard.h"
 #include "support/variants.h"
+#include "base/size.h"
 #include "text/blocks.h"
 #include "text/number.h"
 
@@ -30,7 +31,7 @@ static void show_difference(const char *variant, pe_dtype dtype, const char *dat
     char got[PE_NUMBER_TEXT_MAX * 8 + 1], wanted[PE_NUMBER_TEXT_MAX * 8 + 1];
     for (size_t i = 0; i + 8 <= n; i++) {
         const char *at = data + i * pe_dtype_bytes(dtype);
-        size_t a = pe_numbers_print(dtype, at, 8, ' ', got);
+        size_t a = pe_blocks_print(dtype, at, 8, ' ', got);
         size_t b = print_singly(dtype, at, 8, ' ', wanted);
         got[a] = wanted[b] = '\0';
         if (strcmp(got, wanted) != 0)
@@ -47,7 +48,7 @@ static void check(pe_dtype dtype, const char *data, size_t n, char separator)
     size_t bytes = print_singly(dtype, data, n, separator, wanted);
     for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
         assert_true(pe_blocks_select((*v)->name));
-        size_t written = pe_numbers_print(dtype, data, n, separator, got);
+        size_t written = pe_blocks_print(dtype, data, n, separator, got);
         if (written != bytes || memcmp(got, wanted, bytes) != 0)
             show_difference((*v)->name, dtype, data, n);
     }
@@ -244,7 +245,7 @@ static void nothing_else_is_touched(void **unused)
                     for (size_t i = 0; i < in.bytes; i++)
                         in.data[i] = (unsigned char)random_bits(&seed);
                 assert_true(pe_blocks_select((*v)->name));
-                pe_numbers_print(dtypes[d], in.data, n, ',', (char *)out.data);
+                pe_blocks_print(dtypes[d], in.data, n, ',', (char *)out.data);
                 guard_check(&in, "input");
                 guard_check(&out, "output");
                 guard_free(&in);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "base/size.h"
 #include "text/number.h"
 #include "support/bits.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "support/check.h"
-#include "text/number.h"
+#include "text/scan.h"
 
 /* Exactly `bytes` of allocated memory, so that a sanitizer sees a read past the end. */
 static pe_scan scan(const char *text, double *value, size_t *used)
@@ -36,7 +36,8 @@ static void check_in_array(const char *text, double wanted)
     memcpy(copy, before, sizeof before - 1);
     memcpy(copy + sizeof before - 1, text, bytes);
     memcpy(copy + all - (sizeof after - 1), after, sizeof after - 1);
-    const pe_status status = pe_scan_numbers(copy, all, PE_FLOAT64, "x", 100, &array, &used, &why);
+    const pe_scan_wanted as_array = {"x", PE_FLOAT64, 100};
+    const pe_status status = pe_scan_numbers((pe_slice){copy, all}, &as_array, &array, &used, &why);
     free(copy);
     if (isinf(wanted)) {
         assert_int_equal(status, PE_MALFORMED_REQUEST);

@@ -45,7 +45,8 @@ static void texts_read_and_print_in_canonical_form(void **state)
         pe_positions positions;
         pe_problem why;
         const char *text = good[i].text;
-        if (pe_positions_parse(text, strlen(text), "positions", 1000, &positions, &why) != PE_OK)
+        if (pe_positions_parse((pe_slice){text, strlen(text)}, "positions", 1000, &positions,
+                               &why) != PE_OK)
             fail_msg("%s: refused: %s", text, why.detail);
         pe_buffer printed = {0};
         pe_positions_print(&positions, &printed);
@@ -77,8 +78,8 @@ static void rows_of_several_axes_are_what_each_says(void **state)
         pe_positions positions, copy;
         pe_problem why;
         double least, most, low = PE_POSITION_LIMIT, high = -PE_POSITION_LIMIT;
-        assert_int_equal(pe_positions_parse(cases[i].text, strlen(cases[i].text), "positions", 1000,
-                                            &positions, &why),
+        assert_int_equal(pe_positions_parse((pe_slice){cases[i].text, strlen(cases[i].text)},
+                                            "positions", 1000, &positions, &why),
                          PE_OK);
         assert_int_equal(pe_positions_parts(&positions), cases[i].rows != 0 ? 3 : 1);
         assert_int_equal(positions.rows != NULL, cases[i].rows != 0);
@@ -110,9 +111,9 @@ static void long_ranges_on_several_axes_are_read_without_holding_their_numbers(v
     static const char text[] = "0:268435456;268435455:-1:-1;-3:805306363:3";
     pe_positions positions;
     pe_problem why;
-    assert_int_equal(
-        pe_positions_parse(text, strlen(text), "positions", (size_t)3 << 28, &positions, &why),
-        PE_OK);
+    assert_int_equal(pe_positions_parse((pe_slice){text, strlen(text)}, "positions",
+                                        (size_t)3 << 28, &positions, &why),
+                     PE_OK);
     assert_null(positions.list);
     assert_int_equal(positions.count, (size_t)3 << 28);
     assert_true(pe_positions_at(&positions, 268435455) == 268435455);
@@ -170,8 +171,8 @@ static void texts_that_cannot_be_are_refused_with_the_right_status(void **state)
     for (size_t i = 0; i < PE_LEN(bad); i++) {
         pe_positions positions;
         pe_problem why;
-        const pe_status got = pe_positions_parse(bad[i].text, strlen(bad[i].text), "positions",
-                                                 1000, &positions, &why);
+        const pe_status got = pe_positions_parse((pe_slice){bad[i].text, strlen(bad[i].text)},
+                                                 "positions", 1000, &positions, &why);
         if (got != bad[i].status)
             fail_msg("\"%s\": got %s, wanted %s", bad[i].text, pe_status_code_text(got),
                      pe_status_code_text(bad[i].status));
@@ -185,8 +186,9 @@ static void too_many_tells_both_numbers(void **state)
     (void)state;
     pe_positions positions;
     pe_problem why;
-    assert_int_equal(pe_positions_parse("0:5000:2", 8, "positions", 1000, &positions, &why),
-                     PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(
+        pe_positions_parse((pe_slice){"0:5000:2", 8}, "positions", 1000, &positions, &why),
+        PE_TOO_MANY_ELEMENTS);
     assert_int_equal(why.max_elements, 1000);
     assert_int_equal(why.requested_elements, 2500);
 }

@@ -42,7 +42,7 @@ typedef struct wish {
     size_t bytes;
 } wish;
 
-static pe_status render(void *context, pe_stored_response **out, pe_problem *why)
+static pe_status fill(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const wish *made = context;
     pe_buffer data = {.data = malloc(made->bytes), .bytes = made->bytes};
@@ -59,23 +59,25 @@ static pe_status render(void *context, pe_stored_response **out, pe_problem *why
                             .shape = "512,512",
                             .dtype = "float32",
                             .ranges = true};
-    const pe_status status = pe_stored_response_make(made->service, &data, &metadata, out, why);
+    pe_stored_response *stored;
+    const pe_status status = pe_stored_response_make(made->service, &data, &metadata, &stored, why);
     assert_int_equal(status, PE_OK);
-    assert_true((*out)->data[0] == 1 && (*out)->data[made->bytes - 1] == 1);
+    assert_true(stored->data[0] == 1 && stored->data[made->bytes - 1] == 1);
+    *value = stored;
+    *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
     return status;
 }
 
 static pe_status get(pe_response_cache *cache, const char *key, wish *made, pe_cache_entry **entry)
 {
     pe_problem why;
-    bool hit;
     const pe_metadata metadata = {.location = location};
-    const pe_response_wanted wanted = {.key = key,
-                                       .key_bytes = strlen(key),
-                                       .most = pe_stored_response_weight(made->bytes, &metadata),
-                                       .render = render,
-                                       .context = made};
-    return pe_response_cache_get(cache, &wanted, entry, &hit, &why);
+    const pe_cache_request wanted = {.key = key,
+                                     .key_bytes = strlen(key),
+                                     .most = pe_stored_response_weight(made->bytes, &metadata),
+                                     .fill = fill,
+                                     .context = made};
+    return pe_response_cache_get(cache, &wanted, entry, NULL, &why);
 }
 
 /* Fill a cache many times over with answers of up to `largest` bytes, looking after each. */
@@ -291,11 +293,17 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
 
 /* The mark of an answer that is not worth coding, which only who asks in that coding gets to see.
  */
-static pe_status render_mark(void *context, pe_stored_response **out, pe_problem *why)
+static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     pe_buffer nothing = {0};
+    pe_stored_response *stored;
     pe_metadata metadata = {.media_type = "text/plain", .coding = "gzip"};
-    return pe_stored_response_make(context, &nothing, &metadata, out, why);
+    const pe_status status = pe_stored_response_make(context, &nothing, &metadata, &stored, why);
+    if (status == PE_OK) {
+        *value = stored;
+        *bytes = pe_stored_response_weight(0, &stored->metadata);
+    }
+    return status;
 }
 
 /* A raw request may mean a coded answer that was evicted and, for want of memory, could not be
@@ -308,15 +316,14 @@ static void a_raw_request_finds_no_answer_without_bytes(void **state)
     pe_response_cache *cache;
     pe_cache_entry *entry;
     pe_request_key raw;
-    bool hit;
     const pe_metadata metadata = {0};
-    const pe_response_wanted wanted = {.key = "coded",
-                                       .key_bytes = 5,
-                                       .most = pe_stored_response_weight(0, &metadata),
-                                       .render = render_mark,
-                                       .context = &service};
+    const pe_cache_request wanted = {.key = "coded",
+                                     .key_bytes = 5,
+                                     .most = pe_stored_response_weight(0, &metadata),
+                                     .fill = fill_mark,
+                                     .context = &service};
     assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
-    assert_int_equal(pe_response_cache_get(cache, &wanted, &entry, &hit, &why), PE_OK);
+    assert_int_equal(pe_response_cache_get(cache, &wanted, &entry, NULL, &why), PE_OK);
     pe_cache_entry_unref(entry);
     pe_request_key_make("/v1", "*/*", "gzip", &raw);
     pe_response_cache_remember(cache, &raw, "coded", 5);

@@ -24,45 +24,53 @@ static const pe_stored_response *response_of(const pe_cache_entry *entry)
     return pe_cache_entry_value(entry);
 }
 
-/* Store rendered bytes with a copy of the metadata; takes the bytes. */
-static pe_status store(const pe_service *service, pe_buffer *data, const pe_metadata *metadata,
-                       pe_stored_response **out, pe_problem *why)
+/* What the cache stores: rendered bytes, which are taken, with a copy of the metadata. */
+typedef struct content {
+    const pe_service *service;
+    pe_buffer data;
+    const pe_metadata *metadata;
+} content;
+
+static pe_status store(content *from, void **value, size_t *bytes, pe_problem *why)
 {
-    pe_metadata own = *metadata;
-    own.location = metadata->location != NULL ? strdup(metadata->location) : NULL;
-    if (own.location == NULL && metadata->location != NULL) {
-        pe_buffer_free(data);
+    pe_stored_response *stored;
+    pe_metadata own = *from->metadata;
+    if (own.location != NULL && (own.location = strdup(own.location)) == NULL) {
+        pe_buffer_free(&from->data);
         return pe_fail_memory(why);
     }
-    const pe_status status = pe_stored_response_make(service, data, &own, out, why);
+    const pe_status status =
+        pe_stored_response_make(from->service, &from->data, &own, &stored, why);
     free(own.location); /* NULL once it is the response's */
-    return status;
+    if (status != PE_OK)
+        return status;
+    *value = stored;
+    *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
+    return PE_OK;
 }
 
 /* ---- plain ---- */
 
-static pe_status render_plain(void *context, pe_stored_response **out, pe_problem *why)
+static pe_status fill_plain(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     pe_representation *representation = context;
-    pe_buffer data = {0};
-    const pe_status status = pe_representation_render(representation, NULL, &data, why);
-    if (status != PE_OK)
-        return status;
-    return store(representation->service, &data, &representation->metadata, out, why);
+    content rendered = {representation->service, {0}, &representation->metadata};
+    const pe_status status = pe_representation_render(representation, NULL, &rendered.data, why);
+    return status == PE_OK ? store(&rendered, value, bytes, why) : status;
 }
 
 static pe_status get_plain(pe_representation *representation, pe_cached_response *out,
                            pe_problem *why)
 {
-    const pe_response_wanted wanted = {
+    const pe_cache_request request = {
         .key = representation->key.data,
         .key_bytes = representation->key.bytes,
         .most = pe_stored_response_weight((size_t)representation->length_max + 1,
                                           &representation->metadata),
-        .render = render_plain,
+        .fill = fill_plain,
         .context = representation,
     };
-    return pe_response_cache_get(representation->service->responses, &wanted, &out->entry,
+    return pe_response_cache_get(representation->service->responses, &request, &out->entry,
                                  &out->hit, why);
 }
 
@@ -74,22 +82,22 @@ typedef struct coded_fill {
     pe_coding coding;
 } coded_fill;
 
-static pe_status render_coded(void *context, pe_stored_response **out, pe_problem *why)
+static pe_status fill_coded(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     const coded_fill *fill = context;
-    pe_buffer data = {0};
-    pe_status status =
-        pe_coding_apply(fill->coding, fill->plain->data, fill->plain->bytes, &data, why);
+    pe_metadata metadata = fill->plain->metadata;
+    content coded = {fill->representation->service, {0}, &metadata};
+    const pe_status status =
+        pe_coding_apply(fill->coding, fill->plain->data, fill->plain->bytes, &coded.data, why);
     if (status != PE_OK)
         return status;
-    pe_metadata metadata = fill->plain->metadata;
     metadata.coding = pe_coding_name(fill->coding);
     metadata.ranges = false;
     if (!pe_representation_coded_tag(fill->representation, fill->coding, false, metadata.etag)) {
-        pe_buffer_free(&data);
+        pe_buffer_free(&coded.data);
         return pe_fail_memory(why);
     }
-    return store(fill->representation->service, &data, &metadata, out, why);
+    return store(&coded, value, bytes, why);
 }
 
 static pe_status get_coded(const pe_representation *representation, const pe_stored_response *plain,
@@ -98,17 +106,17 @@ static pe_status get_coded(const pe_representation *representation, const pe_sto
     pe_buffer key = {0};
     coded_fill fill = {representation, plain, out->coding};
     pe_representation_key(representation, out->coding, false, &key);
-    const pe_response_wanted wanted = {
+    const pe_cache_request request = {
         .key = key.data,
         .key_bytes = key.bytes,
         .most = pe_stored_response_weight(pe_coding_room(plain->bytes), &plain->metadata),
-        .render = render_coded,
+        .fill = fill_coded,
         .context = &fill,
     };
     const pe_status status = key.failed
                                  ? pe_fail_memory(why)
                                  : pe_response_cache_get(representation->service->responses,
-                                                         &wanted, &out->entry, &out->hit, why);
+                                                         &request, &out->entry, &out->hit, why);
     pe_buffer_free(&key);
     return status;
 }

@@ -18,7 +18,7 @@ pe_cache_entry *pe_cached_response_find(const pe_representation *representation,
 typedef struct pe_cached_response {
     pe_cache_entry *entry; /* with a reference; NULL: the cache has no room for it */
     pe_coding coding;      /* that it has */
-    bool hit;              /* it was there */
+    int hit;               /* it was there, or another thread made it */
 } pe_cached_response;
 
 /** The response in out->coding, or the plain one where that is not worth it. One thread renders and

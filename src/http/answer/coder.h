@@ -3,7 +3,7 @@
 #ifndef PE_HTTP_ANSWER_CODER_H
 #define PE_HTTP_ANSWER_CODER_H
 
-#include "formats/format.h"
+#include "formats/stream.h"
 #include "http/reply/coding.h"
 
 /**

@@ -4,6 +4,7 @@
 #define PE_HTTP_ANSWER_REPRESENTATION_H
 
 #include "formats/format.h"
+#include "formats/stream.h"
 #include "http/reply/header_fields.h"
 #include "http/request/parameters.h"
 

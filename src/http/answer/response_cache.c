@@ -87,27 +87,10 @@ pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key
     return pe_cache_peek(cache->responses, key, key_bytes);
 }
 
-static pe_status fill_response(void *context, void **value, size_t *bytes, pe_problem *why)
+pe_status pe_response_cache_get(pe_response_cache *cache, const pe_cache_request *request,
+                                pe_cache_entry **out, int *hit, pe_problem *why)
 {
-    const pe_response_wanted *wanted = context;
-    pe_stored_response *stored;
-    const pe_status status = wanted->render(wanted->context, &stored, why);
-    if (status != PE_OK)
-        return status;
-    *value = stored;
-    *bytes = pe_stored_response_weight(stored->bytes, &stored->metadata);
-    return PE_OK;
-}
-
-pe_status pe_response_cache_get(pe_response_cache *cache, const pe_response_wanted *wanted,
-                                pe_cache_entry **out, bool *hit, pe_problem *why)
-{
-    pe_response_wanted own = *wanted;
-    int found = 0;
-    const pe_status status = pe_cache_get_bounded(cache->responses, own.key, own.key_bytes,
-                                                  own.most, fill_response, &own, out, &found, why);
-    *hit = found != 0;
-    return status;
+    return pe_cache_get_bounded(cache->responses, request, out, hit, why);
 }
 
 /* The key of a canonical request, to be copied. */
@@ -140,9 +123,10 @@ void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *
     pe_problem why;
     pe_cache_entry *entry = NULL;
     canonical_key meant = {key, key_bytes};
+    const pe_cache_request request = {raw->key, raw->bytes, fill_request, &meant,
+                                      weight_of(&meant)};
     if (raw->bytes > 0 &&
-        pe_cache_get_bounded(cache->requests, raw->key, raw->bytes, weight_of(&meant), fill_request,
-                             &meant, &entry, NULL, &why) == PE_OK)
+        pe_cache_get_bounded(cache->requests, &request, &entry, NULL, &why) == PE_OK)
         pe_cache_entry_unref(entry);
 }
 

@@ -43,19 +43,10 @@ pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_reques
  */
 pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key, size_t key_bytes);
 
-/** A canonical request, and how its response is made when it is absent. */
-typedef struct pe_response_wanted {
-    const void *key;
-    size_t key_bytes;
-    size_t most; /* that the response weighs, pe_stored_response_weight */
-    pe_status (*render)(void *context, pe_stored_response **out, pe_problem *why);
-    void *context;
-} pe_response_wanted;
-
-/** The entry of the response; as pe_cache_get_bounded. *hit: it was there, or another thread made
- * it. */
-pe_status pe_response_cache_get(pe_response_cache *cache, const pe_response_wanted *wanted,
-                                pe_cache_entry **out, bool *hit, pe_problem *why) PE_MUST_CHECK;
+/** The entry of a canonical request, which is the key; as pe_cache_get_bounded. The value is a
+ * pe_stored_response. */
+pe_status pe_response_cache_get(pe_response_cache *cache, const pe_cache_request *request,
+                                pe_cache_entry **out, int *hit, pe_problem *why) PE_MUST_CHECK;
 
 /** Remember that the raw request means this canonical one. */
 void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw,

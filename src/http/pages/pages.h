@@ -5,7 +5,7 @@
 
 #include "http/request/request.h"
 
-/* documents.c */
+/* document_pages.c */
 pe_step pe_page_document, pe_page_problem;
 
 /* health.c */

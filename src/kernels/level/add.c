@@ -28,9 +28,9 @@ PE_INLINE bool add_wide(pe_dtype dtype, const void *x, const double *y, size_t n
 static bool add_narrow(pe_dtype dtype, const void *x, const double *y, size_t n, void *out)
 {
     _Alignas(64) double wide[BLOCK];
-    PE_LEVEL_NAME(pe_widen)(dtype, x, n, wide);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, x, n, wide);
     add_wide(PE_FLOAT64, wide, y, n, wide);
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide, n, out);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, n, out);
     return false;
 }
 
@@ -50,6 +50,6 @@ void PE_LEVEL_NAME(pe_add)(pe_dtype dtype, const void *x, const double *y, size_
         char *to = (char *)out + j * bytes;
         some = n - j < BLOCK ? n - j : BLOCK;
         if (add_some(dtype, (const char *)x + j * bytes, y + j, some, to))
-            PE_LEVEL_NAME(pe_canonicalise)(dtype, to, some);
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, to, some);
     }
 }

@@ -27,7 +27,7 @@ static void widen_int(const void *in, size_t n, double *out)
         out[j] = from[j];
 }
 
-void PE_LEVEL_NAME(pe_widen)(pe_dtype dtype, const void *in, size_t n, double *out)
+void PE_LEVEL_NAME(pe_convert_widen)(pe_dtype dtype, const void *in, size_t n, double *out)
 {
     switch (dtype) {
     case PE_FLOAT32:
@@ -37,7 +37,7 @@ void PE_LEVEL_NAME(pe_widen)(pe_dtype dtype, const void *in, size_t n, double *o
         memcpy(out, in, n * sizeof *out);
         return;
     case PE_FLOAT16:
-        PE_LEVEL_NAME(pe_widen_half)(in, n, out);
+        PE_LEVEL_NAME(pe_half_widen)(in, n, out);
         return;
     case PE_BFLOAT16:
         widen_bfloat16(in, n, out);
@@ -74,13 +74,13 @@ static bool narrow_some(pe_dtype dtype, const double *in, size_t n, void *out)
     if (dtype == PE_FLOAT64)
         return narrow_wide(PE_FLOAT64, in, n, out);
     if (dtype == PE_FLOAT16)
-        PE_LEVEL_NAME(pe_narrow_half)(in, n, out);
+        PE_LEVEL_NAME(pe_half_narrow)(in, n, out);
     else
-        PE_LEVEL_NAME(pe_narrow_bfloat)(in, n, out);
+        PE_LEVEL_NAME(pe_half_narrow_bfloat)(in, n, out);
     return true;
 }
 
-void PE_LEVEL_NAME(pe_narrow)(pe_dtype dtype, const double *in, size_t n, void *out)
+void PE_LEVEL_NAME(pe_convert_narrow)(pe_dtype dtype, const double *in, size_t n, void *out)
 {
     assert(dtype != PE_INT32);
     const size_t bytes = pe_dtype_bytes(dtype);
@@ -88,6 +88,6 @@ void PE_LEVEL_NAME(pe_narrow)(pe_dtype dtype, const double *in, size_t n, void *
         char *to = (char *)out + j * bytes;
         some = n - j < BLOCK ? n - j : BLOCK;
         if (narrow_some(dtype, in + j, some, to))
-            PE_LEVEL_NAME(pe_canonicalise)(dtype, to, some);
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, to, some);
     }
 }

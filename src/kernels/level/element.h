@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "kernels/level/level.h"
+#include "kernels/level/variant.h"
 
 /* Elements in the caller's bytes: any alignment, any declared type. */
 typedef double pe_f64_at __attribute__((aligned(1), may_alias));

@@ -7,9 +7,21 @@
 
 /** How two vectors a and b go to memory. */
 typedef enum pe_shape_of_row {
-    PE_ROW_INTERLEAVED, /* a0 b0 a1 b1 ... */
+    PE_ROW_INTERLEAVED, /* a0 b0 a1 b1 ..., all to the first place */
     PE_ROW_PLANES       /* a0 a1 ... and b0 b1 ... */
 } pe_shape_of_row;
+
+/** What a row is made of: constants where functions are inlined. */
+typedef struct pe_row_kind {
+    pe_dtype dtype;
+    pe_shape_of_row shape;
+    bool single; /* of waves: one sequence alone, so planes */
+} pe_row_kind;
+
+/** Where two vectors go. */
+typedef struct pe_spot {
+    void *first, *second;
+} pe_spot;
 
 /**
  * When a rounding counts as proven. Values are not below `small`, which keeps them normal and
@@ -20,10 +32,10 @@ typedef enum pe_shape_of_row {
  * float16, bfloat16: the value is rounded to float first. That keeps it, and what it stands for,
  * on one side of any midpoint, which are floats, unless it lands on one.
  */
-typedef struct pe_limits {
+typedef struct pe_rounding_margin {
     uint32_t window;
     float small;
-} pe_limits;
+} pe_rounding_margin;
 
 #define PE_DROPPED ((1U << 29) - 1) /* bits of a double beyond those of a float */
 

@@ -12,17 +12,17 @@ typedef struct pe_seen {
 } pe_seen;
 
 /* Lane k of two vectors emitted: an even one is a's, an odd one b's. */
-PE_INLINE void *pe_place(pe_shape_of_row shape, size_t item, void *to_a, void *to_b, int k)
+PE_INLINE void *pe_place(pe_shape_of_row shape, size_t item, pe_spot to, int k)
 {
     if (shape == PE_ROW_INTERLEAVED)
-        return (char *)to_a + (size_t)k * item;
-    return (char *)(k & 1 ? to_b : to_a) + (size_t)(k >> 1) * item;
+        return (char *)to.first + (size_t)k * item;
+    return (char *)(k & 1 ? to.second : to.first) + (size_t)(k >> 1) * item;
 }
 
-PE_INLINE bool pe_prove_float(const pe_limits *limits, double value)
+PE_INLINE bool pe_prove_float(const pe_rounding_margin *margin, double value)
 {
-    const uint32_t moved = (uint32_t)pe_bits_of(value) + (1U << 28) + limits->window;
-    return (moved & PE_DROPPED & ~(2 * limits->window - 1)) != 0;
+    const uint32_t moved = (uint32_t)pe_bits_of(value) + (1U << 28) + margin->window;
+    return (moved & PE_DROPPED & ~(2 * margin->window - 1)) != 0;
 }
 
 /* A float to float16, ties away: they are open. Below 2^-14 the sum with 1/2 rounds. */
@@ -40,49 +40,49 @@ PE_INLINE bool pe_prove_half(float f)
     return (pe_bits_of_float(f) & 0x1fff) != 0x1000;
 }
 
-PE_INLINE pe_seen pe_emit(pe_dtype dtype, pe_shape_of_row shape, const pe_limits *limits, pe_vd a,
-                          pe_vd b, void *to_a, void *to_b)
+PE_INLINE pe_seen pe_emit(pe_row_kind kind, const pe_rounding_margin *margin, pe_vd a, pe_vd b,
+                          pe_spot to)
 {
     pe_seen f = {.proven = true};
     for (int k = 0; k < 2 * PE_LANES; k++) {
         const double value = k & 1 ? b[k >> 1] : a[k >> 1];
-        const size_t item = dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
-        void *to = pe_place(shape, item, to_a, to_b, k);
+        const size_t item = kind.dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+        void *place = pe_place(kind.shape, item, to, k);
         f.at[k] = (float)value;
-        if (dtype == PE_FLOAT32) {
-            f.proven &= pe_prove_float(limits, value);
-            *(pe_f32_at *)to = f.at[k];
-        } else if (dtype == PE_FLOAT16) {
+        if (kind.dtype == PE_FLOAT32) {
+            f.proven &= pe_prove_float(margin, value);
+            *(pe_f32_at *)place = f.at[k];
+        } else if (kind.dtype == PE_FLOAT16) {
             f.proven &= pe_prove_half(f.at[k]);
-            *(pe_u16_at *)to = pe_half_of(f.at[k]);
+            *(pe_u16_at *)place = pe_half_of(f.at[k]);
         } else {
             const uint32_t moved = pe_bits_of_float(f.at[k]) + (1U << 15);
             f.proven &= (moved & 0xffff) != 0;
-            *(pe_u16_at *)to = (uint16_t)(moved >> 16);
+            *(pe_u16_at *)place = (uint16_t)(moved >> 16);
         }
     }
     return f;
 }
 
-PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_limits *limits, pe_seen f, pe_seen g)
+PE_INLINE bool pe_doubt(pe_dtype dtype, const pe_rounding_margin *margin, pe_seen f, pe_seen g)
 {
     (void)dtype;
     bool proven = f.proven & g.proven;
     for (int k = 0; k < 2 * PE_LANES; k++)
         proven &=
-            __builtin_fabsf(f.at[k]) >= limits->small && __builtin_fabsf(g.at[k]) >= limits->small;
+            __builtin_fabsf(f.at[k]) >= margin->small && __builtin_fabsf(g.at[k]) >= margin->small;
     return !proven;
 }
 
-PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, void *to_a, void *to_b)
+PE_INLINE void pe_emit_double(pe_shape_of_row shape, pe_vd a, pe_vd b, pe_spot to)
 {
     if (shape == PE_ROW_PLANES) {
-        pe_store_any(to_a, a);
-        pe_store_any(to_b, b);
+        pe_store_any(to.first, a);
+        pe_store_any(to.second, b);
         return;
     }
-    pe_store_any(to_a, (pe_vd){a[0], b[0]});
-    pe_store_any((char *)to_a + 16, (pe_vd){a[1], b[1]});
+    pe_store_any(to.first, (pe_vd){a[0], b[0]});
+    pe_store_any((char *)to.first + 16, (pe_vd){a[1], b[1]});
 }
 
 /* Doubles: a bit for each lane that is open. */

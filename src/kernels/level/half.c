@@ -17,7 +17,7 @@ static double double_of(uint16_t half)
     return (double)pe_float_of(sign | (magnitude < 0x7c00 ? finite : special));
 }
 
-void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out)
+void PE_LEVEL_NAME(pe_half_widen)(const void *in, size_t n, double *out)
 {
     const pe_u16_at *half = in;
     for (size_t j = 0; j < n; j++)
@@ -56,7 +56,7 @@ static uint16_t half_of(double value)
     return (uint16_t)((bits >> 16 & 0x8000) | (size < 65536.0F ? finite : special));
 }
 
-void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)
+void PE_LEVEL_NAME(pe_half_narrow)(const double *in, size_t n, void *out)
 {
     pe_u16_at *half = out;
     for (size_t j = 0; j < n; j++)
@@ -69,7 +69,7 @@ static uint16_t bfloat_of(double value)
     return (uint16_t)(pe_bits_of_float((float)round_bits(value, 8, 0x1p-126)) >> 16);
 }
 
-void PE_LEVEL_NAME(pe_narrow_bfloat)(const double *in, size_t n, void *out)
+void PE_LEVEL_NAME(pe_half_narrow_bfloat)(const double *in, size_t n, void *out)
 {
     pe_u16_at *bfloat = out;
     for (size_t j = 0; j < n; j++)

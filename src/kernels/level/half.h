@@ -6,13 +6,13 @@
 #include "kernels/level/element.h"
 
 /** out[j] = in[j] exactly.   Shapes  in: [n] float16, any alignment; out: [n]. */
-void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out);
-/** out[j] = in[j] rounded once, ties to even; a NaN of any kind for NaN.   Shapes  in: [n]; out:
- * [n] float16. */
-void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out);
+void PE_LEVEL_NAME(pe_half_widen)(const void *in, size_t n, double *out);
+/** out[j] = in[j] rounded once, ties to even; a NaN of any kind for NaN.
+ * Shapes  in: [n]; out: [n] float16. */
+void PE_LEVEL_NAME(pe_half_narrow)(const double *in, size_t n, void *out);
 
-/** out[j] = in[j] rounded once, ties to even; a NaN of any kind for NaN.   Shapes  in: [n]; out:
- * [n] bfloat16. */
-void PE_LEVEL_NAME(pe_narrow_bfloat)(const double *in, size_t n, void *out);
+/** out[j] = in[j] rounded once, ties to even; a NaN of any kind for NaN.
+ * Shapes  in: [n]; out: [n] bfloat16. */
+void PE_LEVEL_NAME(pe_half_narrow_bfloat)(const double *in, size_t n, void *out);
 
 #endif

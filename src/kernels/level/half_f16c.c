@@ -14,7 +14,7 @@ PE_INLINE pe_vd load_some(const double *from, size_t n)
     return v;
 }
 
-void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out)
+void PE_LEVEL_NAME(pe_half_widen)(const void *in, size_t n, double *out)
 {
     const pe_u16_at *half = in;
     size_t j = 0;
@@ -28,7 +28,7 @@ void PE_LEVEL_NAME(pe_widen_half)(const void *in, size_t n, double *out)
     }
 }
 
-void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)
+void PE_LEVEL_NAME(pe_half_narrow)(const double *in, size_t n, void *out)
 {
     pe_u16_at *half = out;
     size_t j = 0;
@@ -45,16 +45,16 @@ void PE_LEVEL_NAME(pe_narrow_half)(const double *in, size_t n, void *out)
  * proof knows nothing of NaN. */
 PE_INLINE void put_two_bfloats(pe_vd a, pe_vd b, pe_u16_at *bfloat)
 {
-    const pe_limits none = {0, 0};
-    const pe_seen seen =
-        pe_emit(PE_BFLOAT16, PE_ROW_PLANES, &none, a, b, bfloat, bfloat + PE_LANES);
+    const pe_rounding_margin none = {0, 0};
+    const pe_seen seen = pe_emit((pe_row_kind){PE_BFLOAT16, PE_ROW_PLANES, false}, &none, a, b,
+                                 (pe_spot){bfloat, bfloat + PE_LANES});
     if (__builtin_expect(pe_doubt(PE_BFLOAT16, &none, seen, seen) || pe_spoiled(a + b), 0)) {
         pe_round_bfloats(a, bfloat);
         pe_round_bfloats(b, bfloat + PE_LANES);
     }
 }
 
-void PE_LEVEL_NAME(pe_narrow_bfloat)(const double *in, size_t n, void *out)
+void PE_LEVEL_NAME(pe_half_narrow_bfloat)(const double *in, size_t n, void *out)
 {
     pe_u16_at *bfloat = out;
     size_t j = 0;

@@ -79,13 +79,13 @@ PE_INLINE void pe_round_bfloats(pe_vd value, pe_u16_at *bfloat)
 PE_INLINE pe_vd pe_doubles_of_half(const pe_u16_at *half)
 {
     pe_vd v;
-    PE_LEVEL_NAME(pe_widen_half)(half, PE_LANES, (double *)&v);
+    PE_LEVEL_NAME(pe_half_widen)(half, PE_LANES, (double *)&v);
     return v;
 }
 
 PE_INLINE void pe_round_halves(pe_vd value, pe_u16_at *half)
 {
-    PE_LEVEL_NAME(pe_narrow_half)((const double *)&value, PE_LANES, half);
+    PE_LEVEL_NAME(pe_half_narrow)((const double *)&value, PE_LANES, half);
 }
 
 PE_INLINE pe_vd pe_doubles_of_bfloat(const pe_u16_at *bfloat)
@@ -98,7 +98,7 @@ PE_INLINE pe_vd pe_doubles_of_bfloat(const pe_u16_at *bfloat)
 
 PE_INLINE void pe_round_bfloats(pe_vd value, pe_u16_at *bfloat)
 {
-    PE_LEVEL_NAME(pe_narrow_bfloat)((const double *)&value, PE_LANES, bfloat);
+    PE_LEVEL_NAME(pe_half_narrow_bfloat)((const double *)&value, PE_LANES, bfloat);
 }
 
 #endif

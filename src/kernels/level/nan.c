@@ -49,7 +49,7 @@ static bool any_nan(pe_dtype dtype, const void *elements, size_t n)
     return false;
 }
 
-void PE_LEVEL_NAME(pe_canonicalise)(pe_dtype dtype, void *elements, size_t n)
+void PE_LEVEL_NAME(pe_nan_canonicalise)(pe_dtype dtype, void *elements, size_t n)
 {
     const size_t bytes = pe_dtype_bytes(dtype);
     if (!any_nan(dtype, elements, n))

@@ -11,6 +11,6 @@
  * they have just written, in pieces that the nearest cache holds; looking costs a fraction of what
  * a comparison in their loops does.
  */
-void PE_LEVEL_NAME(pe_canonicalise)(pe_dtype dtype, void *elements, size_t n);
+void PE_LEVEL_NAME(pe_nan_canonicalise)(pe_dtype dtype, void *elements, size_t n);
 
 #endif

@@ -39,8 +39,7 @@ PE_INLINE double unsigned_zero(double v, double bound)
     return pe_abs(v) <= bound ? 0 : v;
 }
 
-/* The types narrower than double: bits of a double's fraction beyond theirs,
- * least normal number. */
+/* The types narrower than double: bits of a double's fraction beyond theirs, least normal. */
 static const struct narrow_type {
     int beyond;
     double least;
@@ -165,7 +164,7 @@ size_t PE_LEVEL_NAME(pe_ramp)(pe_dtype dtype, double hi, double lo, int64_t firs
         if (wide || !near_block(&narrow_types[dtype], whole, hi, base, (double)step, some, v))
             listed += careful_block(wide, bound, hi, lo, base, (double)step, some, v, j,
                                     doubtful + listed);
-        PE_LEVEL_NAME(pe_narrow)(dtype, v, some, (char *)out + j * pe_dtype_bytes(dtype));
+        PE_LEVEL_NAME(pe_convert_narrow)(dtype, v, some, (char *)out + j * pe_dtype_bytes(dtype));
     }
     return listed;
 }

@@ -125,5 +125,5 @@ void PE_LEVEL_NAME(pe_rotate)(pe_dtype dtype, pe_pairing pairing, size_t pairs, 
     const bool spoiled = pairing == PE_PAIRING_INTERLEAVED ? interleaved(dtype, &v, cos, sin)
                                                            : halves(dtype, &v, cos, sin);
     for (size_t r = 0; spoiled && r < count; r++)
-        PE_LEVEL_NAME(pe_canonicalise)(dtype, v.out + r * v.row, 2 * pairs);
+        PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, v.out + r * v.row, 2 * pairs);
 }

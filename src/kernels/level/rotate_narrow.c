@@ -37,8 +37,7 @@ typedef struct angles {
     float twice_most;        /* 2M */
 } angles;
 
-/* 2M from the upper halves of magnitudes, of which the largest has been found; NaN
- * is beyond all. */
+/* 2M from the upper halves of magnitudes, reduced to the largest per lane; NaN is beyond all. */
 static float twice_most_of(pe_vi sizes)
 {
     uint32_t lane[PE_FLOAT_LANES], most = 0;
@@ -53,7 +52,7 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
                        angles *at)
 {
     const pe_vu size = pe_all_u(INT64_MAX);
-    const pe_limits any = {0, 0};
+    const pe_rounding_margin any = {0, 0};
     pe_vi most = {0};
     at->wide_cos = cos;
     at->wide_sin = sin;
@@ -66,8 +65,9 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
             pe_store_floats(at->cos + i, c);
             pe_store_floats(at->sin + i, s);
         } else {
-            (void)pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, c, c, at->cos + 2 * i, NULL);
-            (void)pe_emit(PE_FLOAT32, PE_ROW_INTERLEAVED, &any, -s, s, at->sin + 2 * i, NULL);
+            const pe_row_kind turns = {PE_FLOAT32, PE_ROW_INTERLEAVED, false};
+            (void)pe_emit(turns, &any, c, c, (pe_spot){at->cos + 2 * i, NULL});
+            (void)pe_emit(turns, &any, -s, s, (pe_spot){at->sin + 2 * i, NULL});
         }
     }
     at->twice_most = twice_most_of(most);
@@ -75,37 +75,37 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
         at->by_floats = 0;
 }
 
-/* ---- by doubles ---- */
+/* ---- by doubles ----------------------------------------------------------------------------- */
 
 /* Pairs [i, i + n) of one vector. Narrowing tells NaN too. */
 static void halves_by_doubles(pe_dtype dtype, const angles *at, size_t i, size_t n, const char *a,
                               const char *b, char *a_out, char *b_out)
 {
     double wide[2 * BLOCK];
-    PE_LEVEL_NAME(pe_widen)(dtype, a, n, wide);
-    PE_LEVEL_NAME(pe_widen)(dtype, b, n, wide + BLOCK);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, a, n, wide);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, b, n, wide + BLOCK);
     for (size_t k = 0; k < n; k++) {
         const double x = wide[k], y = wide[BLOCK + k];
         const double c = at->wide_cos[i + k], s = at->wide_sin[i + k];
         wide[k] = x * c - y * s;
         wide[BLOCK + k] = y * c + x * s;
     }
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide, n, a_out);
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide + BLOCK, n, b_out);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, n, a_out);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide + BLOCK, n, b_out);
 }
 
 static void neighbours_by_doubles(pe_dtype dtype, const angles *at, size_t i, size_t n,
                                   const char *x, char *out)
 {
     double wide[2 * BLOCK];
-    PE_LEVEL_NAME(pe_widen)(dtype, x, 2 * n, wide);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, x, 2 * n, wide);
     for (size_t k = 0; k < n; k++) {
         const double a = wide[2 * k], b = wide[2 * k + 1];
         const double c = at->wide_cos[i + k], s = at->wide_sin[i + k];
         wide[2 * k] = a * c - b * s;
         wide[2 * k + 1] = b * c + a * s;
     }
-    PE_LEVEL_NAME(pe_narrow)(dtype, wide, 2 * n, out);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, 2 * n, out);
 }
 
 /* The same for a vector of floats' pairs; NaN of any kind for NaN. */
@@ -121,7 +121,7 @@ PE_INLINE void settle_halves(pe_dtype dtype, const angles *at, size_t i, const c
     }
 }
 
-/* ---- by floats ---- */
+/* ---- by floats ------------------------------------------------------------------------------ */
 
 /* How far v may be from the double, as an e to take away and one to add. */
 typedef struct margin {
@@ -218,7 +218,7 @@ PE_INLINE bool rotate_neighbours(pe_dtype dtype, const angles *at, const char *x
     return pe_any_nan(watch);
 }
 
-/* ---- all vectors ---- */
+/* ---- all vectors ---------------------------------------------------------------------------- */
 
 /* Pairs [i, i + n) of all vectors, whose angles are given. */
 PE_INLINE void rotate_block(pe_dtype dtype, pe_pairing pairing, const pe_vectors *v,
@@ -230,11 +230,11 @@ PE_INLINE void rotate_block(pe_dtype dtype, pe_pairing pairing, const pe_vectors
         const char *x = v->x + r * v->row + k;
         char *out = v->out + r * v->row + k;
         if (far && rotate_halves(dtype, at, x, x + half, out, out + half)) {
-            PE_LEVEL_NAME(pe_canonicalise)(dtype, out, at->pairs);
-            PE_LEVEL_NAME(pe_canonicalise)(dtype, out + half, at->pairs);
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, out, at->pairs);
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, out + half, at->pairs);
         }
         if (!far && rotate_neighbours(dtype, at, x, out))
-            PE_LEVEL_NAME(pe_canonicalise)(dtype, out, 2 * at->pairs);
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, out, 2 * at->pairs);
     }
 }
 

@@ -9,10 +9,19 @@ static bool usual_amplitude(const pe_run *run)
     return size > 0x1p-40 && size < 0x1p40;
 }
 
-static void mark_all(const pe_run *run, uint64_t *doubtful)
+static bool mark_all(const pe_run *run, uint64_t *doubtful)
 {
     for (size_t k = 0; k < run->rows * run->n; k++)
         doubtful[k / 64] |= 1ULL << (k % 64);
+    return run->rows * run->n != 0;
+}
+
+static bool is_any_marked(const pe_run *run, const uint64_t *doubtful)
+{
+    uint64_t any = 0;
+    for (size_t w = 0; w < (run->rows * run->n + 63) / 64; w++)
+        any |= doubtful[w];
+    return any != 0;
 }
 
 bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe_dtype dtype,
@@ -24,14 +33,11 @@ bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
     assert(interleaved ? !single && (sin_at - cos_at == 1 || cos_at - sin_at == 1)
                        : layout->stride == 1 && (sin_at >= 0 || cos_at >= 0));
     assert(run->rows < 1U << 27 && (run->start_hi != NULL || run->first + run->rows < 1U << 27));
-    if (!usual_amplitude(run)) {
-        mark_all(run, doubtful);
-        return true;
-    }
+    if (!usual_amplitude(run))
+        return mark_all(run, doubtful);
     const bool cosine_first = single ? sin_at < 0 : interleaved && cos_at < sin_at;
     const size_t item = pe_dtype_bytes(dtype);
     const ptrdiff_t first = cosine_first ? cos_at : sin_at, second = cosine_first ? sin_at : cos_at;
-    bool marked = false;
     uint64_t direct = 0;
     const pe_plan_of_rows plan = {
         .run = run,
@@ -44,7 +50,6 @@ bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
         .single = single,
         .interleaved = interleaved,
         .doubtful = doubtful,
-        .marked = &marked,
         .direct = &direct,
     };
     if (dtype == PE_FLOAT64)
@@ -53,5 +58,5 @@ bool PE_LEVEL_NAME(pe_waves)(const pe_run *run, const pe_wave_layout *layout, pe
         PE_LEVEL_NAME(pe_waves_narrow)(&plan, dtype);
     if (run->direct != NULL)
         *run->direct += direct;
-    return marked;
+    return is_any_marked(run, doubtful);
 }

@@ -27,14 +27,23 @@ typedef struct pe_plan_of_rows {
     ptrdiff_t second_at;
     bool cosine_first, single, interleaved;
     uint64_t *doubtful;
-    bool *marked;     /* whether any bit is set */
     uint64_t *direct; /* elements that were not left at a rotation */
 } pe_plan_of_rows;
 
-/** Where one row of one tile goes. */
-typedef struct pe_spot {
-    char *first, *second;
-} pe_spot;
+/** Frequencies [first, first + count), at most PE_TILE. */
+typedef struct pe_tile {
+    size_t first, count;
+} pe_tile;
+
+/** A group's rows, [first, first + 2 * reach), around one anchor. */
+typedef struct pe_group {
+    size_t first, reach;
+} pe_group;
+
+/** Where two rows go, as far above the anchors as below them. */
+typedef struct pe_spots {
+    pe_spot plus, minus;
+} pe_spots;
 
 /** Rows of a layout that waves_narrow and waves_double know: dense, or sine and cosine by turns. */
 void PE_LEVEL_NAME(pe_waves_narrow)(const pe_plan_of_rows *plan, pe_dtype dtype);
@@ -49,7 +58,18 @@ PE_INLINE pe_spot pe_spot_of(const pe_plan_of_rows *plan, size_t r, size_t i)
 
 PE_INLINE pe_spot pe_spot_after(pe_spot spot, ptrdiff_t bytes)
 {
-    return (pe_spot){spot.first + bytes, spot.second + bytes};
+    return (pe_spot){(char *)spot.first + bytes, (char *)spot.second + bytes};
+}
+
+PE_INLINE pe_spots pe_spots_after(pe_spots spots, ptrdiff_t bytes)
+{
+    return (pe_spots){pe_spot_after(spots.plus, bytes), pe_spot_after(spots.minus, bytes)};
+}
+
+PE_INLINE pe_tile pe_tile_at(const pe_run *run, size_t first)
+{
+    const size_t left = run->n - first;
+    return (pe_tile){first, left < PE_TILE ? left : PE_TILE};
 }
 
 /* How many rows the next anchor serves on either side, from row r on; 0: none, at most one is
@@ -61,10 +81,10 @@ PE_INLINE size_t pe_reach(const pe_run *run, size_t r)
     return half < most ? half : most;
 }
 
-/* Mark lanes of the vector of frequencies from i on in row r. */
+/* Mark lanes of the vector of frequencies from i on in row r. Lanes beyond the last frequency are
+ * padding, whose numbers are nobody's. */
 PE_INLINE void pe_mark(const pe_plan_of_rows *plan, size_t r, size_t i, unsigned lanes)
 {
-    *plan->marked |= lanes != 0;
     for (; lanes != 0 && i < plan->run->n; lanes >>= 1, i++) {
         const size_t k = r * plan->run->n + i;
         plan->doubtful[k / 64] |= (uint64_t)(lanes & 1) << (k % 64);

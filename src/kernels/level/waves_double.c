@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* waves_double.c - rows of sines and cosines in float64, and offsets of rows. */
+/* waves_double.c - rows of sines and cosines in float64. */
 #include "kernels/level/waves.h"
 
 /*
- * Anchors and offsets are heads and tails (turn.h). Heads of a row are exact, its tail is off by
- * less than 2^-73 of the amplitude's binade: anchors and offsets 2^-76 each, counted at most 1.5
- * times, and six roundings below 2^-78. A double is proven when adding and subtracting the error
- * gives the same.
+ * Anchors and offsets are heads and tails (turn.h). Heads of a row are exact. Its tail is off, in
+ * units of 2^-80 of the amplitude's binade and with products not fused, by at most
+ *
+ *     anchor, as a distance                                                      27.8
+ *     amplitude: its tail                                                         1
+ *       product with sine and cosine, as a distance (tails below 1.53 * 2^-25):
+ *       sqrt(2) times 1/2 for the sum of x, 4 for the product of its tail, 1/2
+ *       for the other, 4 and 4 for sums                                          18.4
+ *     offset, as a distance                                                      27.8
+ *     rotation: 4 for each of four products of a tail below 2^-24; 4 for the
+ *       first sum with the error; 2.1 for each of the anchor's sums; 8 for each
+ *       of the sums p_tail, q_tail, p_tail +- q_tail (below 2^-23, as a vector's
+ *       product with one of length 1) and for taking the error off again         56.2
+ *                                                                               131.2
+ *
+ * Distances count once: they are multiplied by vectors of length 1. A row without rotation has less
+ * to add. A double is proven when adding and subtracting the error gives the same.
  */
-#define ERROR 0x1p-73
+#define ERROR 0x1.2p-73 /* 144 units */
 
 typedef struct wide {
     const pe_plan_of_rows *plan;
@@ -46,22 +59,22 @@ PE_INLINE pe_vd proven(const wide *job, pe_vd head, pe_vd tail, pe_ok_double *ok
     return value;
 }
 
-PE_INLINE void emit_some(bool interleaved, pe_vd a, pe_vd b, size_t count, pe_spot to)
+PE_INLINE void emit_some(pe_row_kind kind, pe_vd a, pe_vd b, size_t count, pe_spot to)
 {
-    const pe_shape_of_row shape = interleaved ? PE_ROW_INTERLEAVED : PE_ROW_PLANES;
+    const bool interleaved = kind.shape == PE_ROW_INTERLEAVED;
     if (count >= PE_LANES) {
-        pe_emit_double(shape, a, b, to.first, to.second);
+        pe_emit_double(kind.shape, a, b, to);
         return;
     }
     double first[2 * PE_LANES], second[PE_LANES];
-    pe_emit_double(shape, a, b, first, second);
+    pe_emit_double(kind.shape, a, b, (pe_spot){first, second});
     memcpy(to.first, first, (interleaved ? 2 : 1) * count * sizeof(double));
     if (!interleaved)
         memcpy(to.second, second, count * sizeof(double));
 }
 
 /* One vector of row r without rotation. */
-PE_INLINE void direct(bool interleaved, bool single, const wide *job, size_t r, size_t i)
+PE_INLINE void direct(pe_row_kind kind, const wide *job, size_t r, size_t i)
 {
     const pe_plan_of_rows *plan = job->plan;
     const size_t left = plan->run->n - i, count = left < PE_LANES ? left : PE_LANES;
@@ -70,35 +83,45 @@ PE_INLINE void direct(bool interleaved, bool single, const wide *job, size_t r, 
     pe_split first, second;
     evaluate(job, i, 2 * r, &first, &second);
     *plan->direct += count;
-    if (single) {
+    if (kind.single) {
         second = first;
-        to.second = (char *)unused;
+        to.second = unused;
     }
     pe_ok_double ok = PE_ALL_OK_DOUBLE;
     const pe_vd a = proven(job, first.head, first.tail + job->error, &ok);
     const pe_vd b = proven(job, second.head, second.tail + job->error, &ok);
-    emit_some(interleaved, a, b, count, to);
+    emit_some(kind, a, b, count, to);
     if (pe_open_lanes(ok) != 0)
         pe_mark(plan, r, i, pe_open_lanes(ok));
 }
 
-/* Offsets of a row of frequencies: planes of heads and tails of cosine and sine. */
-typedef struct offsets {
+/* Anchors of a tile, and what turns them: planes of heads and tails of cosines and sines. */
+typedef struct rotation {
+    const wide *job;
+    const anchors *at;
     const double *cos_head, *cos_tail, *sin_head, *sin_tail;
-} offsets;
+} rotation;
+
+PE_INLINE rotation rotation_of(const wide *job, const anchors *at, size_t first, size_t k)
+{
+    const size_t padded = pe_kernels_padded(job->plan->run->n);
+    const double *from = job->plan->run->offsets + 4 * k * padded + first;
+    return (rotation){job, at, from, from + padded, from + 2 * padded, from + 3 * padded};
+}
 
 /* Heads and tails, raised by the error, of x*c + y*s and x*c - y*s. */
 typedef struct turned {
     pe_split plus, minus;
 } turned;
 
-PE_INLINE turned turn(const wide *job, const anchors *at, int x, int y, const offsets *by, size_t i)
+PE_INLINE turned turn(const rotation *by, int x, int y, size_t i)
 {
+    const anchors *at = by->at;
     const pe_vd x_head = pe_load_d(at->head[x] + i), y_head = pe_load_d(at->head[y] + i);
     const pe_vd c = pe_load_d(by->cos_head + i), s = pe_load_d(by->sin_head + i);
     const pe_vd p = x_head * c;
     const pe_vd p_tail = pe_fma(pe_load_d(at->sum[x] + i), pe_load_d(by->cos_tail + i),
-                                pe_fma(pe_load_d(at->tail[x] + i), c, pe_all(job->error)));
+                                pe_fma(pe_load_d(at->tail[x] + i), c, pe_all(by->job->error)));
     const pe_vd q_tail = pe_fma(pe_load_d(at->sum[y] + i), pe_load_d(by->sin_tail + i),
                                 pe_load_d(at->tail[y] + i) * s);
     return (turned){{pe_fma(y_head, s, p), p_tail + q_tail},
@@ -111,50 +134,47 @@ typedef struct proofs {
 } proofs;
 
 /* Rows above and below the anchors, for one vector of frequencies. */
-PE_INLINE proofs rotate(bool interleaved, bool single, const wide *job, const anchors *at,
-                        const offsets *by, size_t i, size_t count, pe_spot plus, pe_spot minus)
+PE_INLINE proofs rotate(pe_row_kind kind, const rotation *by, size_t i, size_t count, pe_spots to)
 {
+    const wide *job = by->job;
     proofs ok = {PE_ALL_OK_DOUBLE, PE_ALL_OK_DOUBLE};
-    const turned first = turn(job, at, 0, 1, by, i);
+    const turned first = turn(by, 0, 1, i);
     const pe_vd up = proven(job, first.plus.head, first.plus.tail, &ok.plus);
     const pe_vd down = proven(job, first.minus.head, first.minus.tail, &ok.minus);
-    if (single) {
-        emit_some(false, up, down, count, (pe_spot){plus.first, minus.first});
+    if (kind.single) {
+        emit_some(kind, up, down, count, (pe_spot){to.plus.first, to.minus.first});
         return ok;
     }
-    const turned second = turn(job, at, 1, 0, by, i);
+    const turned second = turn(by, 1, 0, i);
     const pe_vd up2 = proven(job, second.minus.head, second.minus.tail, &ok.plus);
     const pe_vd down2 = proven(job, second.plus.head, second.plus.tail, &ok.minus);
-    emit_some(interleaved, up, up2, count, plus);
-    emit_some(interleaved, down, down2, count, minus);
+    emit_some(kind, up, up2, count, to.plus);
+    emit_some(kind, down, down2, count, to.minus);
     return ok;
 }
 
-PE_INLINE void row_pair(bool interleaved, bool single, const wide *job, const anchors *at,
-                        const offsets *by, size_t tile, size_t count, size_t plus, size_t minus)
+PE_INLINE void row_pair(pe_row_kind kind, const rotation *by, pe_tile tile, size_t plus,
+                        size_t minus)
 {
-    const pe_plan_of_rows *plan = job->plan;
-    const size_t each = (interleaved ? 2 : 1) * sizeof(double);
-    const pe_spot to_plus = pe_spot_of(plan, plus, tile), to_minus = pe_spot_of(plan, minus, tile);
-    for (size_t i = 0; i < count; i += PE_LANES) {
-        const size_t some = count - i < PE_LANES ? count - i : PE_LANES;
-        const pe_spot up = pe_spot_after(to_plus, (ptrdiff_t)(i * each));
-        const pe_spot down = pe_spot_after(to_minus, (ptrdiff_t)(i * each));
-        const proofs ok = rotate(interleaved, single, job, at, by, i, some, up, down);
+    const pe_plan_of_rows *plan = by->job->plan;
+    const size_t each = (kind.shape == PE_ROW_INTERLEAVED ? 2 : 1) * sizeof(double);
+    const pe_spots to = {pe_spot_of(plan, plus, tile.first), pe_spot_of(plan, minus, tile.first)};
+    for (size_t i = 0; i < tile.count; i += PE_LANES) {
+        const size_t some = tile.count - i < PE_LANES ? tile.count - i : PE_LANES;
+        const proofs ok = rotate(kind, by, i, some, pe_spots_after(to, (ptrdiff_t)(i * each)));
         const unsigned open_plus = pe_open_lanes(ok.plus), open_minus = pe_open_lanes(ok.minus);
         if (__builtin_expect((open_plus | open_minus) != 0, false)) {
-            pe_mark(plan, plus, tile + i, open_plus);
-            pe_mark(plan, minus, tile + i, open_minus);
+            pe_mark(plan, plus, tile.first + i, open_plus);
+            pe_mark(plan, minus, tile.first + i, open_minus);
         }
     }
 }
 
-PE_INLINE void find_anchors(const wide *job, size_t tile, size_t count, uint64_t half_step,
-                            anchors *at)
+PE_INLINE void find_anchors(const wide *job, pe_tile tile, uint64_t half_step, anchors *at)
 {
-    for (size_t i = 0; i < count; i += PE_LANES) {
+    for (size_t i = 0; i < tile.count; i += PE_LANES) {
         pe_split v[2];
-        evaluate(job, tile + i, half_step, &v[0], &v[1]);
+        evaluate(job, tile.first + i, half_step, &v[0], &v[1]);
         for (int k = 0; k < 2; k++) {
             pe_store_d(at->head[k] + i, v[k].head);
             pe_store_d(at->tail[k] + i, v[k].tail);
@@ -163,36 +183,33 @@ PE_INLINE void find_anchors(const wide *job, size_t tile, size_t count, uint64_t
     }
 }
 
-/* Rows [r, r + 2 * reach) of a tile around one anchor. */
-PE_INLINE void group(bool interleaved, bool single, const wide *job, size_t tile, size_t count,
-                     size_t r, size_t reach)
+/* A tile of rows around one anchor. With the cosine first, offsets count backwards. */
+PE_INLINE void group(pe_row_kind kind, const wide *job, pe_tile tile, pe_group rows)
 {
-    const size_t padded = pe_wave_padded(job->plan->run->n);
+    const size_t middle = rows.first + rows.reach;
     const bool back = job->plan->cosine_first;
     anchors at;
-    find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
-    for (size_t k = 0; k < reach; k++) {
-        const double *from = job->plan->run->offsets + 4 * k * padded + tile;
-        const offsets by = {from, from + padded, from + 2 * padded, from + 3 * padded};
-        const size_t above = r + reach + k, below = r + reach - 1 - k;
-        row_pair(interleaved, single, job, &at, &by, tile, count, back ? below : above,
-                 back ? above : below);
+    find_anchors(job, tile, 2 * middle - 1, &at);
+    for (size_t k = 0; k < rows.reach; k++) {
+        const rotation by = rotation_of(job, &at, tile.first, k);
+        const size_t above = middle + k, below = middle - 1 - k;
+        row_pair(kind, &by, tile, back ? below : above, back ? above : below);
     }
 }
 
-PE_INLINE void rows_of(bool interleaved, bool single, const wide *job)
+PE_INLINE void rows_of(pe_row_kind kind, const wide *job)
 {
     const pe_run *run = job->plan->run;
-    for (size_t tile = 0; tile < run->n; tile += PE_TILE) {
-        const size_t count = run->n - tile < PE_TILE ? run->n - tile : PE_TILE;
+    for (size_t first = 0; first < run->n; first += PE_TILE) {
+        const pe_tile tile = pe_tile_at(run, first);
         size_t r = 0, reach;
         while ((reach = pe_reach(run, r)) != 0) {
-            group(interleaved, single, job, tile, count, r, reach);
+            group(kind, job, tile, (pe_group){r, reach});
             r += 2 * reach;
         }
         for (; r < run->rows; r++)
-            for (size_t i = 0; i < count; i += PE_LANES)
-                direct(interleaved, single, job, r, tile + i);
+            for (size_t i = 0; i < tile.count; i += PE_LANES)
+                direct(kind, job, r, first + i);
     }
 }
 
@@ -211,36 +228,10 @@ static wide wide_of(const pe_plan_of_rows *plan)
 
 void PE_LEVEL_NAME(pe_waves_double)(const pe_plan_of_rows *plan)
 {
+    const pe_shape_of_row shape = plan->interleaved ? PE_ROW_INTERLEAVED : PE_ROW_PLANES;
     const wide job = wide_of(plan);
     if (plan->single)
-        rows_of(false, true, &job);
+        rows_of((pe_row_kind){PE_FLOAT64, PE_ROW_PLANES, true}, &job);
     else
-        rows_of(plan->interleaved, false, &job);
-}
-
-static void put_offsets(bool split, size_t padded, pe_split c, pe_split s, double *to)
-{
-    if (split) {
-        pe_store_d(to, c.head);
-        pe_store_d(to + padded, c.tail);
-        pe_store_d(to + 2 * padded, s.head);
-        pe_store_d(to + 3 * padded, s.tail);
-    } else {
-        pe_store_d(to, c.head + c.tail);
-        pe_store_d(to + padded, s.head + s.tail);
-    }
-}
-
-void PE_LEVEL_NAME(pe_wave_offsets)(size_t n, const uint64_t *step_hi, const uint64_t *step_lo,
-                                    size_t rows, bool split, double *out)
-{
-    const size_t padded = pe_wave_padded(n), planes = split ? 4 : 2;
-    for (size_t k = 0; k < rows; k++) {
-        for (size_t i = 0; i < n; i += PE_LANES) {
-            const pe_turn half = pe_turn_half(step_hi, step_lo, i, n);
-            pe_split s, c;
-            pe_turn_sincos_split(pe_turn_mul(half, 2 * k + 1), &s, &c);
-            put_offsets(split, padded, c, s, out + planes * k * padded + i);
-        }
-    }
+        rows_of((pe_row_kind){PE_FLOAT64, shape, false}, &job);
 }

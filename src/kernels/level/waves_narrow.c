@@ -4,29 +4,32 @@
 
 /*
  * Anchors are evaluated between two rows, the rows around them are rotations of them by half
- * steps, one complex product each, in double:
+ * steps, one complex product each, in double. That is off, in units of 2^-53 * amplitude, by at
+ * most
  *
- *     errors in units of 2^-53 * amplitude: anchor 1.8 (1.3 and 1.2 at a right angle), offset 0.7
- *     (1/2 and 1/2), two products and a sum 1.25; together less than 4, that is 2^-51. An amplitude
- *     other than 1 adds 2 for its own rounding and the anchor's: less than 2^-50.
+ *     anchor, as a distance (turn.h)                                              2.4
+ *     amplitude other than 1: what its double leaves out, 1; its products, 1      2
+ *     offset, as a distance: 1/2 and 1/2 at a right angle                         0.72
+ *     two products, of together at most 1 (Cauchy), and their sum                 2
  *
- * A float32 of at least 2^-13 (2^-12) * amplitude has double places above 2^-66 (2^-65) *
- * amplitude, so 2^15 of them cover the error. What that leaves open (2 in 10000) is evaluated
- * directly, with an error of 2^-51 of the value itself, or 2^-50 with an amplitude, which 2^5
- * places cover; what remains is marked.
+ * Distances count once: they are multiplied by vectors of length 1. That is less than 5.2, and with
+ * an amplitude 7.2: less than 8, or 2^-50.
+ *
+ * A value of at least 2^-13 has double places of at least 2^-65, so 2^15 of them make 2^-50. One of
+ * at least 2^-12 * amplitude has places above 2^-65 * amplitude (they are above 2^-53 of the
+ * value), so 2^15 of them cover the error as well. A float16 or bfloat16 lies on one side of a
+ * midpoint, which is a float, if half a place of float covers the error: 2^28 places of double,
+ * 2^-49 * amplitude for values of at least 2^-24 * amplitude.
+ *
+ * What that leaves open (2 in 10000) is evaluated directly, with an error of 3.6 * 2^-53 of the
+ * value itself (turn.h), or 5.6 * 2^-53 with an amplitude. That is less than 8 places; a window of
+ * 2^5 places is left open, and what falls in it is marked.
  */
 typedef struct narrow {
     const pe_plan_of_rows *plan;
-    pe_limits limits; /* of what is rotated */
+    pe_rounding_margin margin; /* of what is rotated */
     double amplitude, small;
 } narrow;
-
-/* What a row is made of: constants where the functions below are inlined. */
-typedef struct row_kind {
-    pe_dtype dtype;
-    pe_shape_of_row shape;
-    bool single;
-} row_kind;
 
 /* Anchors of a tile. */
 typedef struct anchors {
@@ -46,7 +49,7 @@ typedef struct spot_list {
 #define WINDOW 15
 
 /* Bytes of a vector in memory, of the first sequence or of both. */
-PE_INLINE size_t bytes_of(row_kind kind, size_t count)
+PE_INLINE size_t bytes_of(pe_row_kind kind, size_t count)
 {
     const size_t item = kind.dtype == PE_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
     return (kind.shape == PE_ROW_INTERLEAVED ? 2 : 1) * count * item;
@@ -62,8 +65,8 @@ PE_INLINE pe_sincos evaluate(const narrow *job, size_t i, uint64_t half_step)
 
 /*
  * Lanes of v whose rounding is open, as ones; v is off by less than 2^-50 of itself, which is 8
- * places. Where float16 is subnormal, its places are 2^-24 apart wherever v's lie. What rounds to
- * zero is open too: the sign of that zero is not wanted.
+ * places, and 32 are left open. Where float16 is subnormal, its places are 2^-24 apart wherever v's
+ * lie. What rounds to zero is open too: the sign of that zero is not wanted.
  */
 PE_INLINE pe_vu open_lanes(pe_dtype dtype, pe_vd v, double small)
 {
@@ -92,7 +95,7 @@ PE_INLINE pe_vd round_to_odd(pe_vd v)
 }
 
 /* One vector of row r evaluated directly; marked where even that leaves it open. */
-PE_INLINE void settle(row_kind kind, const narrow *job, size_t r, size_t i)
+PE_INLINE void settle(pe_row_kind kind, const narrow *job, size_t r, size_t i)
 {
     const pe_plan_of_rows *plan = job->plan;
     const size_t left = plan->run->n - i, count = left < PE_LANES ? left : PE_LANES;
@@ -102,8 +105,8 @@ PE_INLINE void settle(row_kind kind, const narrow *job, size_t r, size_t i)
     const bool odd = kind.dtype != PE_FLOAT32;
     const pe_spot to = pe_spot_of(plan, r, i);
     char room[2][2 * PE_LANES * sizeof(float)];
-    (void)pe_emit(kind.dtype, kind.shape, &job->limits, odd ? round_to_odd(first) : first,
-                  odd ? round_to_odd(second) : second, room[0], room[1]);
+    (void)pe_emit(kind, &job->margin, odd ? round_to_odd(first) : first,
+                  odd ? round_to_odd(second) : second, (pe_spot){room[0], room[1]});
     memcpy(to.first, room[0], bytes_of(kind, count));
     if (kind.shape == PE_ROW_PLANES && !kind.single)
         memcpy(to.second, room[1], bytes_of(kind, count));
@@ -117,12 +120,29 @@ typedef struct turned {
     pe_vd first_plus, second_plus, first_minus, second_minus;
 } turned;
 
-/* Anchors, and what turns them: offset number k of the tile. */
+/* Vectors of pairs of rows that are open: the offset's number in the upper half, the frequency from
+ * the tile's first in the lower. */
+typedef struct open_list {
+    size_t n;
+    uint32_t at[PE_REACH * (PE_TILE / PE_LANES)];
+} open_list;
+
+/* Anchors of a tile, what turns them, offset number k, and where it is noted what stays open. */
 typedef struct rotation {
+    const narrow *job;
     const anchors *at;
     const double *cosines, *sines;
     size_t k;
+    open_list *open;
 } rotation;
+
+PE_INLINE rotation rotation_of(const narrow *job, const anchors *at, size_t first, size_t k,
+                               open_list *open)
+{
+    const size_t padded = pe_kernels_padded(job->plan->run->n);
+    const double *cosines = job->plan->run->offsets + 2 * k * padded + first;
+    return (rotation){job, at, cosines, cosines + padded, k, open};
+}
 
 PE_INLINE turned turn(const rotation *by, size_t i)
 {
@@ -133,66 +153,54 @@ PE_INLINE turned turn(const rotation *by, size_t i)
                     pe_fma(first, s, q)};
 }
 
-/* Vectors of pairs of rows that are open: the offset's number in the upper half, the frequency from
- * the tile's first in the lower. */
-typedef struct open_list {
-    size_t n;
-    uint32_t at[PE_REACH * (PE_TILE / PE_LANES)];
-} open_list;
-
 /*
- * Frequencies [i, end) of two rows, in whole vectors, turned by offset k. Lists what is
- * open. (Without the branch the list's address would hang on every proof: slower by a sixth. A call
- * in this loop would cost it its registers.)
+ * Frequencies [i, end) of two rows, in whole vectors. Notes what is open. (Without the branch the
+ * list's address would hang on every proof: slower by a sixth. A call in this loop would cost it
+ * its registers.)
  */
-PE_INLINE void sweep(row_kind kind, const pe_limits *given, const rotation *by, size_t i,
-                     size_t end, pe_spot plus, pe_spot minus, open_list *open)
+PE_INLINE void sweep(pe_row_kind kind, const rotation *by, size_t i, size_t end, pe_spots to)
 {
     const ptrdiff_t bytes = (ptrdiff_t)bytes_of(kind, PE_LANES);
-    const pe_limits limits = {1U << WINDOW, given->small};
-    size_t n = open->n;
+    const pe_rounding_margin margin = {1U << WINDOW, by->job->margin.small};
+    size_t n = by->open->n;
     for (; i < end; i += PE_LANES) {
         const turned v = turn(by, i);
         pe_seen f, g;
         if (kind.single) {
-            f = g = pe_emit(kind.dtype, PE_ROW_PLANES, &limits, v.first_plus, v.first_minus,
-                            plus.first, minus.first);
+            const pe_spot both = {to.plus.first, to.minus.first};
+            f = g = pe_emit(kind, &margin, v.first_plus, v.first_minus, both);
         } else {
-            f = pe_emit(kind.dtype, kind.shape, &limits, v.first_plus, v.second_plus, plus.first,
-                        plus.second);
-            g = pe_emit(kind.dtype, kind.shape, &limits, v.first_minus, v.second_minus, minus.first,
-                        minus.second);
+            f = pe_emit(kind, &margin, v.first_plus, v.second_plus, to.plus);
+            g = pe_emit(kind, &margin, v.first_minus, v.second_minus, to.minus);
         }
-        if (__builtin_expect(pe_doubt(kind.dtype, &limits, f, g), false))
-            open->at[n++] = (uint32_t)(by->k << 16 | i);
-        plus = pe_spot_after(plus, bytes);
-        minus = pe_spot_after(minus, bytes);
+        if (__builtin_expect(pe_doubt(kind.dtype, &margin, f, g), false))
+            by->open->at[n++] = (uint32_t)(by->k << 16 | i);
+        to = pe_spots_after(to, bytes);
     }
-    open->n = n;
+    by->open->n = n;
 }
 
 /* The same for the last vector of a tile, which has room for `count` lanes only. */
-PE_INLINE void sweep_rest(row_kind kind, const pe_limits *limits, const rotation *by, size_t i,
-                          size_t count, pe_spot plus, pe_spot minus, open_list *open)
+PE_INLINE void sweep_rest(pe_row_kind kind, const rotation *by, size_t i, size_t count, pe_spots to)
 {
     char room[4][2 * PE_LANES * sizeof(float)];
     const size_t bytes = bytes_of(kind, count);
-    sweep(kind, limits, by, i, i + PE_LANES, (pe_spot){room[0], room[1]},
-          (pe_spot){room[2], room[3]}, open);
-    memcpy(plus.first, room[0], bytes);
-    memcpy(minus.first, room[2], bytes);
+    sweep(kind, by, i, i + PE_LANES, (pe_spots){{room[0], room[1]}, {room[2], room[3]}});
+    memcpy(to.plus.first, room[0], bytes);
+    memcpy(to.minus.first, room[2], bytes);
     if (kind.shape == PE_ROW_PLANES && !kind.single) {
-        memcpy(plus.second, room[1], bytes);
-        memcpy(minus.second, room[3], bytes);
+        memcpy(to.plus.second, room[1], bytes);
+        memcpy(to.minus.second, room[3], bytes);
     }
 }
 
 /* Whether one row's half of turned values is open by itself. */
-PE_INLINE bool is_open(row_kind kind, const pe_limits *limits, pe_vd first, pe_vd second)
+PE_INLINE bool is_open(pe_row_kind kind, const narrow *job, pe_vd first, pe_vd second)
 {
     char room[2][PE_LANES * sizeof(float)];
-    const pe_seen f = pe_emit(kind.dtype, PE_ROW_PLANES, limits, first, second, room[0], room[1]);
-    return pe_doubt(kind.dtype, limits, f, f);
+    const pe_row_kind planes = {kind.dtype, PE_ROW_PLANES, false};
+    const pe_seen f = pe_emit(planes, &job->margin, first, second, (pe_spot){room[0], room[1]});
+    return pe_doubt(kind.dtype, &job->margin, f, f);
 }
 
 PE_INLINE void list_spot(spot_list *list, size_t row, size_t i, bool really)
@@ -202,84 +210,72 @@ PE_INLINE void list_spot(spot_list *list, size_t row, size_t i, bool really)
     list->n += really;
 }
 
-PE_INLINE void find_anchors(const narrow *job, size_t tile, size_t count, uint64_t half_step,
-                            anchors *at)
+PE_INLINE void find_anchors(const narrow *job, pe_tile tile, uint64_t half_step, anchors *at)
 {
-    for (size_t i = 0; i < count; i += PE_LANES) {
-        const pe_sincos v = evaluate(job, tile + i, half_step);
+    for (size_t i = 0; i < tile.count; i += PE_LANES) {
+        const pe_sincos v = evaluate(job, tile.first + i, half_step);
         pe_store_d(at->first + i, v.s);
         pe_store_d(at->second + i, v.c);
     }
 }
 
 /* Whole vectors of a tile of two rows, then the rest. */
-PE_INLINE void row_pair(row_kind kind, const pe_limits *limits, const rotation *by, size_t count,
-                        pe_spot plus, pe_spot minus, open_list *open)
+PE_INLINE void row_pair(pe_row_kind kind, const rotation *by, size_t count, pe_spots to)
 {
     const size_t whole = count - count % PE_LANES;
     const ptrdiff_t done = (ptrdiff_t)bytes_of(kind, whole);
-    sweep(kind, limits, by, 0, whole, plus, minus, open);
+    sweep(kind, by, 0, whole, to);
     if (whole < count)
-        sweep_rest(kind, limits, by, whole, count - whole, pe_spot_after(plus, done),
-                   pe_spot_after(minus, done), open);
+        sweep_rest(kind, by, whole, count - whole, pe_spots_after(to, done));
 }
 
-PE_INLINE rotation rotation_of(const narrow *job, const anchors *at, size_t tile, size_t k)
+/* A tile of rows around one anchor; single rows' vectors that are open go to list. With the cosine
+ * first, offsets count backwards. */
+PE_INLINE void group(pe_row_kind kind, const narrow *job, pe_tile tile, pe_group rows,
+                     spot_list *list)
 {
-    const size_t padded = pe_wave_padded(job->plan->run->n);
-    const double *cosines = job->plan->run->offsets + 2 * k * padded + tile;
-    return (rotation){at, cosines, cosines + padded, k};
-}
-
-/* Rows [r, r + 2 * reach) of a tile around one anchor; single rows' vectors that are open go to
- * list. With the cosine first, offsets count backwards. */
-PE_INLINE void group(row_kind kind, const narrow *job, size_t tile, size_t count, size_t r,
-                     size_t reach, spot_list *list)
-{
+    const size_t reach = rows.reach, middle = rows.first + reach;
     const bool back = job->plan->cosine_first;
     const ptrdiff_t row = (ptrdiff_t)job->plan->row, up = back ? -row : row;
-    pe_spot plus = pe_spot_of(job->plan, r + reach - back, tile);
-    pe_spot minus = pe_spot_of(job->plan, r + reach - !back, tile);
+    pe_spots to = {pe_spot_of(job->plan, middle - back, tile.first),
+                   pe_spot_of(job->plan, middle - !back, tile.first)};
     anchors at;
     open_list open;
     open.n = 0;
-    find_anchors(job, tile, count, 2 * (r + reach) - 1, &at);
+    find_anchors(job, tile, 2 * middle - 1, &at);
     for (size_t k = 0; k < reach; k++) {
-        const rotation by = rotation_of(job, &at, tile, k);
-        row_pair(kind, &job->limits, &by, count, plus, minus, &open);
-        plus = pe_spot_after(plus, up);
-        minus = pe_spot_after(minus, -up);
+        const rotation by = rotation_of(job, &at, tile.first, k, &open);
+        row_pair(kind, &by, tile.count, to);
+        to = (pe_spots){pe_spot_after(to.plus, up), pe_spot_after(to.minus, -up)};
     }
     for (size_t n = 0; n < open.n; n++) {
         const size_t i = open.at[n] & 0xffff, k = open.at[n] >> 16;
         const size_t above = reach + k, below = reach - 1 - k;
-        const rotation by = rotation_of(job, &at, tile, k);
+        const rotation by = rotation_of(job, &at, tile.first, k, &open);
         const turned v = turn(&by, i);
         const pe_vd second_plus = kind.single ? v.first_plus : v.second_plus;
         const pe_vd second_minus = kind.single ? v.first_minus : v.second_minus;
-        list_spot(list, back ? below : above, i,
-                  is_open(kind, &job->limits, v.first_plus, second_plus));
-        list_spot(list, back ? above : below, i,
-                  is_open(kind, &job->limits, v.first_minus, second_minus));
+        list_spot(list, back ? below : above, i, is_open(kind, job, v.first_plus, second_plus));
+        list_spot(list, back ? above : below, i, is_open(kind, job, v.first_minus, second_minus));
     }
 }
 
-PE_INLINE void rows_of(row_kind kind, const narrow *job)
+PE_INLINE void rows_of(pe_row_kind kind, const narrow *job)
 {
     const pe_run *run = job->plan->run;
     spot_list list;
-    for (size_t tile = 0; tile < run->n; tile += PE_TILE) {
-        const size_t count = run->n - tile < PE_TILE ? run->n - tile : PE_TILE;
+    for (size_t first = 0; first < run->n; first += PE_TILE) {
+        const pe_tile tile = pe_tile_at(run, first);
         for (size_t r = 0, rows; r < run->rows; r += rows) {
             const size_t reach = pe_reach(run, r);
             list.n = 0;
             rows = reach != 0 ? 2 * reach : 1;
             if (reach != 0)
-                group(kind, job, tile, count, r, reach, &list);
-            for (size_t i = 0; reach == 0 && i < count; i += PE_LANES)
+                group(kind, job, tile, (pe_group){r, reach}, &list);
+            for (size_t i = 0; reach == 0 && i < tile.count; i += PE_LANES)
                 list_spot(&list, 0, i, true);
             for (size_t k = 0; k < list.n; k++)
-                settle(kind, job, r + list.at[k].row, tile + list.at[k].i);
+                settle(kind, job, r + list.at[k].row, first + list.at[k].i);
         }
     }
 }
@@ -287,11 +283,11 @@ PE_INLINE void rows_of(row_kind kind, const narrow *job)
 PE_INLINE void shapes(pe_dtype dtype, const narrow *job)
 {
     if (job->plan->single)
-        rows_of((row_kind){dtype, PE_ROW_PLANES, true}, job);
+        rows_of((pe_row_kind){dtype, PE_ROW_PLANES, true}, job);
     else if (job->plan->interleaved)
-        rows_of((row_kind){dtype, PE_ROW_INTERLEAVED, false}, job);
+        rows_of((pe_row_kind){dtype, PE_ROW_INTERLEAVED, false}, job);
     else
-        rows_of((row_kind){dtype, PE_ROW_PLANES, false}, job);
+        rows_of((pe_row_kind){dtype, PE_ROW_PLANES, false}, job);
 }
 
 /* Below these the error could reach a midpoint of float (see above). float16 has fewer bits below
@@ -310,7 +306,7 @@ void PE_LEVEL_NAME(pe_waves_narrow)(const pe_plan_of_rows *plan, pe_dtype dtype)
         .plan = plan,
         .amplitude = amplitude,
         .small = size * 0x1p-40,
-        .limits = {1U << WINDOW, small_of(dtype, size)},
+        .margin = {1U << WINDOW, small_of(dtype, size)},
     };
     if (dtype == PE_FLOAT32)
         shapes(PE_FLOAT32, &job);

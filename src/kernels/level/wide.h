@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wide.h - vectors of float32 and float64 elements as doubles, and a watch over
- * what they become. */
+/* wide.h - vectors of float32 and float64 elements as doubles, and a watch over results. */
 #ifndef PE_KERNELS_LEVEL_WIDE_H
 #define PE_KERNELS_LEVEL_WIDE_H
 

@@ -12,7 +12,7 @@
 #define EMIT_MAX 32
 
 /**
- * Store some numbers, with the limits of pe_limits.
+ * Store some numbers, by this pe_rounding_margin.
  *
  * Shapes   values: [EMIT_MAX], of which as many are taken as two emits take; out: [EMIT_MAX]
  *          elements in the same order. *n: how many.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wave.c - sets of frequencies, from formula to fixed point. */
+/* wave_make.c - sets of frequencies, from formula to fixed point. */
 #include "exact/set.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ size_t pe_wave_bytes(const pe_wave *wave)
 {
     const size_t each =
         wave->spec.float32 ? sizeof *wave->inv : sizeof *wave->turns + 2 * sizeof *wave->step_hi;
-    const size_t offsets = wave->offset_rows * pe_wave_padded(wave->live) * 6 * sizeof(double);
+    const size_t offsets = wave->offset_rows * pe_kernels_padded(wave->live) * 6 * sizeof(double);
     return sizeof *wave + wave->spec.formula_bytes + wave->spec.n * each + offsets;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* settings.c - defaults, then the file, then the environment, then flags. */
+/* read.c - the settings: defaults, then the file, then the environment, then flags. */
 #include "config/settings.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "config/rows.h"
+#include "config/setting_rows.h"
 
 #define PREFIX "POSENC_"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - which kernel variants this CPU can run, and the one in use. */
+/* variants.c - which kernel variants this CPU can run, and the one in use. */
 #include "kernels/kernels.h"
 
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.h - the settings as rows of a table, and how a row takes a value. Private to config/. */
-#ifndef PE_CONFIG_ROWS_H
-#define PE_CONFIG_ROWS_H
+/* setting_rows.h - the settings as rows of a table, and how a row takes a value. Private to config/. */
+#ifndef PE_CONFIG_SETTING_ROWS_H
+#define PE_CONFIG_SETTING_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* values.c - how a setting takes a value, from text or already typed. */
-#include "config/rows.h"
+/* setting_values.c - how a setting takes a value, from text or already typed. */
+#include "config/setting_rows.h"
 
 #include <arpa/inet.h>
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* documents.h - the documents that stay the same while the server runs. */
-#ifndef PE_HTTP_PAGES_DOCUMENTS_H
-#define PE_HTTP_PAGES_DOCUMENTS_H
+/* document_pages.h - the documents that stay the same while the server runs. */
+#ifndef PE_HTTP_PAGES_DOCUMENT_PAGES_H
+#define PE_HTTP_PAGES_DOCUMENT_PAGES_H
 
 #include "base/status.h"
 #include "config/settings.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rows.c - the settings as rows of a table, their names and what they want. */
-#include "config/rows.h"
+/* setting_rows.c - the settings as rows of a table, their names and what they want. */
+#include "config/setting_rows.h"
 
 #include <ctype.h>
 #include <inttypes.h>

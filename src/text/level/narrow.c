@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.c - blocks of narrow floats to text, in loops that compilers turn into vectors. */
+/* narrow.c - blocks of narrow floats to text, in loops that compilers turn into vectors. */
 #include "text/blocks.h"
 
 #include <stdbool.h>

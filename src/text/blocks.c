@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks_select.c - which variant prints blocks of numbers: what the CPU can, or what was asked
- * for. */
+/* blocks.c - many numbers as text, by the best variant that the CPU can run or by the one chosen. */
+#include "text/blocks.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
-#include "text/blocks.h"
 #include "text/number.h"
 
 extern const pe_blocks pe_blocks_baseline;
@@ -78,4 +78,24 @@ bool pe_blocks_select(const char *name)
     if (found != NULL)
         atomic_store_explicit(&chosen, found, memory_order_relaxed);
     return found != NULL;
+}
+
+size_t pe_blocks_print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
+{
+    const char *at = data;
+    char *const start = out;
+    const size_t step = pe_dtype_bytes(dtype);
+    if (n == 0)
+        return 0;
+    if (n == 1) /* many leave each other the room that stores of fixed size need */
+        return pe_number_print(dtype, pe_dtype_load(dtype, at), out);
+    if (dtype == PE_FLOAT32 || dtype == PE_FLOAT16 || dtype == PE_BFLOAT16)
+        return (size_t)(pe_blocks_get()->print(dtype, data, n, separator, out) - start) - 1;
+    if (dtype == PE_FLOAT64)
+        return (size_t)(pe_blocks_get()->print_doubles(data, n, separator, out) - start) - 1;
+    for (size_t i = 0; i < n; i++) {
+        out += pe_number_print(dtype, pe_dtype_load(dtype, at + i * step), out);
+        *out++ = separator;
+    }
+    return (size_t)(out - 1 - start);
 }

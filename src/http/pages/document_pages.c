@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* documents.c - the documents that stay the same while the server runs. */
-#include "http/pages/documents.h"
+/* document_pages.c - the documents that stay the same while the server runs. */
+#include "http/pages/document_pages.h"
 
 #include <stdlib.h>
 #include <string.h>

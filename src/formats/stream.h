@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* stream.h - a representation as a stream of bytes, made block by block. */
+#ifndef PE_FORMATS_STREAM_H
+#define PE_FORMATS_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "formats/format.h"
+
+/**
+ * The representation's bytes, made as they are read: forward, and never the whole at once. Between
+ * reads a stream holds at most the text of 2048 numbers; of a plan whose wide units cannot be cut,
+ * a unit too. Borrows plan and rendering until freed. One thread at a time.
+ */
+typedef struct pe_stream pe_stream;
+
+pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_stream **out,
+                         pe_problem *why) PE_MUST_CHECK;
+void pe_stream_free(pe_stream *stream);
+
+/** Bytes of the whole representation; false when it is not known beforehand (nested JSON, CSV). */
+bool pe_stream_length(const pe_stream *stream, uint64_t *out);
+/** Upper bound, always known: what a cache may reckon with. */
+uint64_t pe_stream_length_max(const pe_stream *stream);
+
+/** The next bytes: up to `bytes` into out, fewer also before the end. *got == 0 at the end. */
+pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got,
+                         pe_problem *why) PE_MUST_CHECK;
+/** Continue at byte `offset` (known_length formats only): only what follows is computed. */
+pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why) PE_MUST_CHECK;
+
+/** Stop at byte `end` (known_length formats only): reads end there, and numbers that only later
+ * bytes need are not computed. */
+void pe_stream_limit(pe_stream *stream, uint64_t end);
+
+/** The longest text of a block. A reader with less room gets a part, and the rest is held for the
+ * next read. */
+size_t pe_stream_room(const pe_stream *stream);
+
+/**
+ * Continue near part / parts of all numbers, to take a sample. The bytes read there are those of
+ * the representation, without literal text before the first number. Offsets and lengths mean
+ * nothing any more.
+ */
+void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
+
+/** Whether some numbers surely take long: each costs more than one of a plain table, or many can
+ * only be made at once. */
+bool pe_stream_expensive(const pe_stream *stream);
+
+/** Seconds spent in fill and in encoding so far, for Server-Timing. */
+void pe_stream_times(const pe_stream *stream, double *compute, double *encode);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* positions_parse.c - positions from their text. */
+#include "plan/positions.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "text/scan.h"
+
+/* What every step knows: the parameter that problems name, and how many positions it may have. */
+typedef struct reader {
+    const char *name;
+    size_t max_count;
+    pe_problem *why;
+} reader;
+
+static pe_status too_many(const reader *of, size_t requested)
+{
+    pe_fail(of->why, PE_TOO_MANY_ELEMENTS, of->name,
+            "%s names %zu positions, at most %zu are allowed", of->name, requested, of->max_count);
+    of->why->max_elements = of->max_count;
+    of->why->requested_elements = requested;
+    return of->why->status;
+}
+
+/* One number that must take up all of the text. */
+static pe_status scan_number(const reader *of, pe_slice text, double *out)
+{
+    size_t used;
+    const pe_scan scan = pe_scan_number(text.text, text.bytes, out, &used);
+    if (scan == PE_SCAN_OVERFLOW)
+        return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
+                       "%s: \"%.*s\" is too large to be a number", of->name, PE_SHOWN(text));
+    if (scan != PE_SCAN_OK || used != text.bytes)
+        return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
+                       "%s must be a:b, a:b:step, a number or a list of numbers, got \"%.*s\"",
+                       of->name, PE_SHOWN(text));
+    *out += 0.0; /* -0 is 0 */
+    return PE_OK;
+}
+
+/* ---- a range ---- */
+
+/* A bound or step of a range: an integer, |x| <= 2^53. */
+static pe_status scan_integer(const reader *of, pe_slice text, int64_t *out)
+{
+    double value;
+    const pe_status status = scan_number(of, text, &value);
+    if (status != PE_OK)
+        return status;
+    if (value != floor(value))
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "the bounds and the step of a range in %s must be integers, got %.*s",
+                       of->name, PE_SHOWN(text));
+    if (fabs(value) > PE_POSITION_LIMIT)
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "%s must lie strictly between -2^53 and 2^53, got %.17g", of->name, value);
+    *out = (int64_t)value;
+    return PE_OK;
+}
+
+/* Positions first, first + step, ... before `end`. */
+static pe_status make_range(const reader *of, int64_t first, int64_t end, int64_t step,
+                            pe_positions *out)
+{
+    if (step == 0)
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name, "the step of %s must not be 0",
+                       of->name);
+    if (step > 0 ? end <= first : end >= first)
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "%s must name at least one position, but %lld:%lld%s is empty", of->name,
+                       (long long)first, (long long)end,
+                       step == 1 ? " (the end is not included)" : " with that step");
+    const uint64_t run = (uint64_t)(step > 0 ? end - first : first - end);
+    const uint64_t stride = (uint64_t)(step > 0 ? step : -step);
+    const uint64_t count = (run - 1) / stride + 1;
+    if (first == (int64_t)PE_POSITION_LIMIT || first == -(int64_t)PE_POSITION_LIMIT ||
+        (step < 0 && first - (int64_t)((count - 1) * stride) == -(int64_t)PE_POSITION_LIMIT))
+        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                       "%s must lie strictly between -2^53 and 2^53", of->name);
+    if (count > of->max_count)
+        return too_many(of, count);
+    *out = pe_positions_range(first, step, count);
+    return PE_OK;
+}
+
+static bool is_range(pe_slice text)
+{
+    return text.bytes != 0 && memchr(text.text, ':', text.bytes) != NULL;
+}
+
+/* a:b or a:b:step. Whatever follows a second colon is the step, further colons with it. */
+static pe_status parse_range(const reader *of, pe_slice text, pe_positions *out)
+{
+    const size_t parts = pe_slice_pieces(text, ':');
+    int64_t first, end, step = 1;
+    pe_status status = scan_integer(of, pe_slice_next(&text, ':'), &first);
+    if (status != PE_OK)
+        return status;
+    status = scan_integer(of, pe_slice_next(&text, ':'), &end);
+    if (status != PE_OK)
+        return status;
+    if (parts > 2)
+        status = scan_integer(of, text, &step);
+    return status == PE_OK ? make_range(of, first, end, step, out) : status;
+}
+
+/* ---- a list ---- */
+
+/* `count` numbers with commas between them; out: NULL if they are only looked at. */
+static pe_status scan_list(const reader *of, pe_slice text, size_t count, double *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        double number;
+        const pe_status status = scan_number(of, pe_slice_next(&text, ','), &number);
+        if (status != PE_OK)
+            return status;
+        if (out != NULL)
+            out[i] = number;
+    }
+    return PE_OK;
+}
+
+static pe_status parse_list(const reader *of, pe_slice text, pe_positions *out)
+{
+    const size_t count = pe_slice_pieces(text, ',');
+    if (count > of->max_count)
+        return too_many(of, count);
+    pe_array list;
+    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {count}}, &list, of->why);
+    if (status != PE_OK)
+        return status;
+    status = scan_list(of, text, count, list.data);
+    if (status == PE_OK)
+        status = pe_positions_from_list(&list, of->name, out, of->why);
+    pe_array_free(&list);
+    return status;
+}
+
+/* ---- several rows ---- */
+
+/* The next row: a range, or of a list only how long it is, and a step of 0. */
+static pe_status next_row(const reader *of, pe_slice *rows, pe_slice *text, pe_positions *row)
+{
+    *text = pe_slice_next(rows, ';');
+    if (is_range(*text))
+        return parse_range(of, *text, row);
+    *row = (pe_positions){.count = pe_slice_pieces(*text, ',')};
+    return PE_OK;
+}
+
+/* Row r is not as long as those before it, unless one of them cannot be read at all. */
+static pe_status fail_length(const reader *of, pe_slice rows, size_t r, size_t n)
+{
+    pe_slice text;
+    pe_positions row = {0};
+    for (size_t k = 0; k <= r; k++) {
+        pe_status status = next_row(of, &rows, &text, &row);
+        if (status == PE_OK && row.step == 0)
+            status = scan_list(of, text, row.count, NULL);
+        if (status != PE_OK)
+            return status;
+    }
+    return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                   "%s must name as many positions on every axis: %zu on the first, %zu on axis "
+                   "%zu",
+                   of->name, n, row.count, r);
+}
+
+/* What is known of rows before their numbers are held. */
+typedef struct extent {
+    size_t rows, n; /* [rows, n] */
+    size_t lists;   /* how many of the rows are lists */
+} extent;
+
+static pe_status measure_rows(const reader *of, const pe_slice text, extent *all)
+{
+    pe_slice rest = text, row_text;
+    for (size_t r = 0; r < all->rows; r++) {
+        pe_positions row;
+        const pe_status status = next_row(of, &rest, &row_text, &row);
+        if (status != PE_OK)
+            return status;
+        if (r == 0 && row.count > of->max_count / all->rows)
+            return too_many(of, row.count * all->rows);
+        if (r != 0 && row.count != all->n)
+            return fail_length(of, text, r, all->n);
+        all->n = row.count;
+        all->lists += row.step == 0;
+    }
+    return PE_OK;
+}
+
+/* The numbers of a row that is a list go to `list`. */
+static pe_status fill_row(const reader *of, pe_slice text, double *list, pe_positions *all)
+{
+    bool fractional;
+    const size_t n = all->shape.dim[1];
+    pe_status status = scan_list(of, text, n, list);
+    if (status == PE_OK)
+        status = pe_positions_check(list, n, of->name, &fractional, of->why);
+    if (status == PE_OK)
+        all->fractional |= fractional;
+    return status;
+}
+
+/* Rows as long as `all` says, which has room for them. */
+static pe_status fill_rows(const reader *of, pe_slice rows, pe_positions *all)
+{
+    size_t used = 0;
+    for (size_t r = 0; r < all->shape.dim[0]; r++) {
+        pe_slice text;
+        pe_positions row;
+        pe_status status = next_row(of, &rows, &text, &row);
+        if (status == PE_OK && row.step == 0) {
+            row.first = (int64_t)used;
+            status = fill_row(of, text, all->list + used, all);
+            used += row.count;
+        }
+        if (status != PE_OK)
+            return status;
+        if (all->rows != NULL)
+            all->rows[r] = (pe_positions_row){row.first, row.step};
+    }
+    return PE_OK;
+}
+
+static pe_status parse_rows(const reader *of, pe_slice text, size_t rows, pe_positions *out)
+{
+    extent sizes = {.rows = rows};
+    pe_status status = measure_rows(of, text, &sizes);
+    if (status != PE_OK)
+        return status;
+    const size_t n = sizes.n, lists = sizes.lists;
+    pe_positions all = {.count = rows * n, .shape = {2, {rows, n}}};
+    if (lists != 0)
+        all.list = malloc(lists * n * sizeof *all.list);
+    if (lists != rows)
+        all.rows = malloc(rows * sizeof *all.rows);
+    if ((lists != 0 && all.list == NULL) || (lists != rows && all.rows == NULL))
+        status = pe_fail_memory(of->why);
+    if (status == PE_OK)
+        status = fill_rows(of, text, &all);
+    if (status == PE_OK)
+        *out = all;
+    else
+        pe_positions_free(&all);
+    return status;
+}
+
+pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, pe_positions *out,
+                             pe_problem *why)
+{
+    const reader of = {name, max_count, why};
+    const size_t rows = pe_slice_pieces(text, ';');
+    if (rows > 1 && rows > max_count)
+        return too_many(&of, rows);
+    if (rows > 1)
+        return parse_rows(&of, text, rows, out);
+    return is_range(text) ? parse_range(&of, text, out) : parse_list(&of, text, out);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* values.c - the values that a request gives the parameters, and their defaults. */
+#include "plan/values.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pe_status make_values(size_t n, pe_values *out, pe_problem *why)
+{
+    pe_value *value = calloc(n == 0 ? 1 : n, sizeof *value);
+    if (value == NULL)
+        return pe_fail_memory(why);
+    *out = (pe_values){n, value};
+    return PE_OK;
+}
+
+pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out, pe_problem *why)
+{
+    const pe_status status = make_values(pe_params_count(sets), out, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t i = 0; i < out->n; i++)
+        out->value[i].param = pe_params_at(sets, i);
+    return PE_OK;
+}
+
+void pe_values_free(pe_values *values)
+{
+    if (values == NULL)
+        return;
+    for (size_t i = 0; i < values->n && values->value != NULL; i++) {
+        free(values->value[i].list);
+        free(values->value[i].runs.list);
+        free(values->value[i].text);
+        pe_positions_free(&values->value[i].positions);
+        pe_array_free(&values->value[i].tensor);
+    }
+    free(values->value);
+    *values = (pe_values){0};
+}
+
+static pe_status copy_bytes(const void *from, size_t bytes, void **out, pe_problem *why)
+{
+    if (from == NULL)
+        return PE_OK;
+    *out = malloc(bytes == 0 ? 1 : bytes);
+    if (*out == NULL)
+        return pe_fail_memory(why);
+    memcpy(*out, from, bytes);
+    return PE_OK;
+}
+
+/* What the value owns is the copy's own. */
+static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
+{
+    void *list = NULL, *runs = NULL, *text = NULL;
+    *to = *from;
+    to->given = false;
+    to->parent = NULL;
+    to->tensor = (pe_array){0};
+    to->positions = (pe_positions){0};
+    pe_status status = copy_bytes(from->list, from->list_length * sizeof *from->list, &list, why);
+    if (status == PE_OK)
+        status = copy_bytes(from->runs.list, from->runs.n * sizeof *from->runs.list, &runs, why);
+    if (status == PE_OK && from->text != NULL)
+        status = copy_bytes(from->text, strlen(from->text) + 1, &text, why);
+    if (status == PE_OK && from->positions.count > 0)
+        status = pe_positions_copy(&from->positions, &to->positions, why);
+    to->list = list;
+    to->runs.list = runs;
+    to->text = text;
+    return status;
+}
+
+pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
+{
+    pe_values made = {0};
+    pe_status status = make_values(from->n, &made, why);
+    for (size_t i = 0; i < from->n && status == PE_OK; i++)
+        status = copy_value(&from->value[i], &made.value[i], why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_values_free(&made);
+    return status;
+}
+
+pe_value *pe_values_find(const pe_values *values, const char *name)
+{
+    for (size_t i = 0; i < values->n; i++)
+        if (strcmp(values->value[i].param->name, name) == 0)
+            return &values->value[i];
+    return NULL;
+}
+
+static pe_value *present(const pe_values *values, const char *name)
+{
+    pe_value *value = pe_values_find(values, name);
+    assert(value != NULL && value->present);
+    return value;
+}
+
+int64_t pe_values_int(const pe_values *values, const char *name)
+{
+    return present(values, name)->integer;
+}
+
+double pe_values_real(const pe_values *values, const char *name)
+{
+    return present(values, name)->real;
+}
+
+bool pe_values_bool(const pe_values *values, const char *name)
+{
+    return present(values, name)->truth;
+}
+
+size_t pe_values_choice(const pe_values *values, const char *name)
+{
+    return present(values, name)->choice;
+}
+
+bool pe_values_present(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->present;
+}
+
+bool pe_values_given(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_values_find(values, name);
+    return value != NULL && value->given;
+}
+
+static size_t longest_axis(const pe_values *values)
+{
+    size_t longest = 0;
+    for (size_t p = 0; p < values->n; p++) {
+        const pe_shape *shape = &values->value[p].tensor.shape;
+        for (size_t d = 0; d < shape->ndim; d++)
+            longest = shape->dim[d] > longest ? shape->dim[d] : longest;
+    }
+    return longest;
+}
+
+uint64_t pe_values_plan_work(const pe_values *values)
+{
+    const uint64_t longest = longest_axis(values);
+    uint64_t work = 0;
+    for (size_t p = 0; p < values->n; p++) {
+        const pe_value *value = &values->value[p];
+        work += value->param->plan_work * (value->present ? (uint64_t)value->integer : longest);
+    }
+    return work;
+}
+
+void pe_values_set_int(pe_values *values, const char *name, int64_t integer)
+{
+    pe_value *value = pe_values_find(values, name);
+    assert(value != NULL);
+    value->integer = integer;
+    value->present = true;
+}
+
+void pe_values_set_real(pe_values *values, const char *name, double real)
+{
+    pe_value *value = pe_values_find(values, name);
+    assert(value != NULL);
+    value->real = real;
+    value->present = true;
+}
+
+pe_array pe_values_take(pe_values *values, const char *name)
+{
+    pe_array *tensor = &present(values, name)->tensor;
+    const pe_array taken = *tensor;
+    *tensor = (pe_array){0};
+    return taken;
+}
+
+pe_status pe_values_invalid(const pe_values *values, const char *name, pe_problem *why,
+                            const char *format, ...)
+{
+    char where[sizeof why->where], detail[sizeof why->detail];
+    const pe_value *value = pe_values_find(values, name);
+    const bool nested = value != NULL && value->parent != NULL;
+    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(detail, sizeof detail, format, list);
+    va_end(list);
+    return pe_fail(why, PE_INVALID_PARAMETER, where, "%s", detail);
+}
+
+/* ---- defaults ---- */
+
+static pe_status fill_default(pe_value *value, pe_problem *why)
+{
+    const pe_param *param = value->param;
+    value->present = true;
+    switch (param->kind) {
+    case PE_KIND_INT:
+        value->integer = (int64_t)param->fallback;
+        return PE_OK;
+    case PE_KIND_REAL:
+        value->real = param->fallback;
+        return PE_OK;
+    case PE_KIND_BOOL:
+        value->truth = param->fallback != 0;
+        return PE_OK;
+    case PE_KIND_CHOICE:
+        value->choice = (size_t)param->fallback;
+        return PE_OK;
+    case PE_KIND_POSITIONS:
+        return pe_positions_parse((pe_slice){param->fallback_text, strlen(param->fallback_text)},
+                                  param->name, SIZE_MAX, &value->positions, why);
+    case PE_KIND_REAL_LIST:
+    case PE_KIND_TEXT:
+    case PE_KIND_TENSOR:
+    case PE_KIND_TOKEN_RUNS:
+    case PE_KIND_CHOICES:
+    case PE_KIND_NAME:
+        value->present = false; /* these have no default */
+        return PE_OK;
+    }
+    return PE_OK;
+}
+
+pe_status pe_values_defaults(pe_values *values, pe_problem *why)
+{
+    for (size_t i = 0; i < values->n; i++) {
+        const pe_param *param = values->value[i].param;
+        if (values->value[i].present || param->kind == PE_KIND_NAME)
+            continue;
+        if (param->required)
+            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s",
+                           param->name, param->by_model ? ", or a model" : "", param->help);
+        if (param->optional)
+            continue;
+        const pe_status status = fill_default(&values->value[i], why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* values.h - the values that a request gives the parameters of a resource. */
+#ifndef PE_PLAN_VALUES_H
+#define PE_PLAN_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "plan/params.h"
+#include "plan/positions.h"
+#include "plan/token_runs.h"
+
+/** Most choices of a CHOICES row. */
+#define PE_PICKS_MAX 32
+
+/** The value of one parameter. `present` after parsing: given by the client or filled from the
+ * row. */
+typedef struct pe_value {
+    const pe_param *param; /* its row */
+    bool present, given;
+    int64_t integer;
+    double real;
+    bool truth;
+    size_t choice;
+    double *list;
+    size_t list_length;
+    char *text; /* owned */
+    pe_positions positions;
+    pe_array tensor;
+    pe_token_runs runs;
+    unsigned char picks[PE_PICKS_MAX];
+    size_t n_picks;
+    /** Where the client put it when not at the top level ("rope_parameters"), else NULL. For
+     * pointers. */
+    const char *parent;
+} pe_value;
+
+/** A value for each row of a resource, in the order of rows. */
+typedef struct pe_values {
+    size_t n;
+    pe_value *value; /* n, owned */
+} pe_values;
+
+pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out,
+                         pe_problem *why) PE_MUST_CHECK;
+void pe_values_free(pe_values *values);
+
+/** A copy without tensors, none of whose values counts as given by a client. */
+pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
+
+/** The value named so; NULL when there is no such row. */
+pe_value *pe_values_find(const pe_values *values, const char *name);
+
+/** Shorthands for rows that exist and are present (asserted). */
+int64_t pe_values_int(const pe_values *values, const char *name);
+double pe_values_real(const pe_values *values, const char *name);
+bool pe_values_bool(const pe_values *values, const char *name);
+size_t pe_values_choice(const pe_values *values, const char *name);
+bool pe_values_present(const pe_values *values, const char *name);
+bool pe_values_given(const pe_values *values, const char *name);
+
+/** What planning may cost, in elements of a plain table, by the rows' plan_work. Where such a row
+ * is absent, a tensor will tell: at most its longest axis. */
+uint64_t pe_values_plan_work(const pe_values *values);
+
+/** Set and mark present (not given): derived defaults, as rotary_dim from head_dim. */
+void pe_values_set_int(pe_values *values, const char *name, int64_t integer);
+void pe_values_set_real(pe_values *values, const char *name, double real);
+
+/** Take the tensor of a row that has one out of values, to be kept or written to. Borrowed numbers
+ * stay where they are, in a body that is there for this request alone. */
+pe_array pe_values_take(pe_values *values, const char *name);
+
+/** INVALID_PARAMETER at the value named so: "rope_parameters/factor" where the client put it. */
+pe_status pe_values_invalid(const pe_values *values, const char *name, pe_problem *why,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent,
+ * names excepted: paths bring them. */
+pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The canonical form: present values, sorted by name, defaults included, numbers in their shortest
+ * text. Query text "base=10000&d_model=64&positions=0:128" / JSON object
+ * {"base":10000,...,"positions":"0:128"}. Tensors are left out, and names of the query.
+ */
+void pe_values_query(const pe_values *values, pe_buffer *out);
+void pe_values_json(const pe_values *values, pe_buffer *out);
+
+/** One value as it stands in a query; tensors and texts are left out. */
+void pe_value_print(const pe_value *value, pe_buffer *out);
+
+#endif
