@@ -514,5 +514,5 @@ void pe_reader_unset(pe_values *values, const char *name)
 {
     pe_value *value = pe_values_find(values, name);
     free(value->list);
-    *value = (pe_value){0};
+    *value = (pe_value){.param = value->param};
 }
