@@ -4,7 +4,7 @@
 #define PE_ENCODINGS_ROPE_ROPE_APPLY_H
 
 #include "encodings/rope/rope_axes.h"
-#include "encodings/rope/xpos/rope_xpos_scale.h"
+#include "encodings/rope/rope_xpos_scale.h"
 
 /** How the tokens of a tensor are rotated. Borrows everything. */
 typedef struct pe_rope_rotation {

@@ -4,7 +4,7 @@
 #define PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_H
 
 #include "encodings/rope/rope.h"
-#include "encodings/rope/xpos/rope_xpos_scale.h"
+#include "encodings/rope/rope_xpos_scale.h"
 
 #define PE_ROPE_XPOS_SOURCE                                                                        \
     "Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1, as rotate_queries_and_keys "  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_xpos_scale.c - the powers by which xPos scales the pairs of a token. */
-#include "encodings/rope/xpos/rope_xpos_scale.h"
+#include "encodings/rope/rope_xpos_scale.h"
 
 #include <math.h>
 #include <mpfr.h>

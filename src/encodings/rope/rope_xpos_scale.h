@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_xpos_scale.h - the powers by which xPos scales the pairs of a token. */
-#ifndef PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_SCALE_H
-#define PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_SCALE_H
+#ifndef PE_ENCODINGS_ROPE_ROPE_XPOS_SCALE_H
+#define PE_ENCODINGS_ROPE_ROPE_XPOS_SCALE_H
 
 #include <stdint.h>
 
