@@ -67,7 +67,7 @@ static pe_status check_report(const pe_query *query, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_claim_take(pe_claim *claim, pe_query *query, pe_problem *why)
+pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
 {
     const pe_status status = check_report(query, why);
     const pe_value *numerics = pe_values_find(&query->values, "numerics");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "text/scan.h"
 
 /* Parameters that are not the resource's. */
@@ -173,18 +173,18 @@ static pe_status read_values(claim_string *q, pe_claim *claim, pe_dtype *dtype, 
     if (q->rest.failed)
         return pe_fail_memory(why);
     const size_t bytes = q->rest.bytes > 0 ? q->rest.bytes - 1 : 0; /* without the last '&' */
-    const pe_status status =
-        pe_query_from_string(claim->resource, pe_buffer_text(&q->rest), bytes, limits, &query, why);
+    const pe_status status = pe_query_string_parse(claim->resource, pe_buffer_text(&q->rest), bytes,
+                                                   limits, &query, why);
     if (status != PE_OK)
         return status;
     *dtype = pe_query_dtype(&query);
-    return pe_claim_take(claim, &query, why);
+    return pe_claim_take_query(claim, &query, why);
 }
 
 static pe_status read_all(claim_string *q, const pe_binary_body *body, const pe_read_limits *limits,
                           pe_claim *claim, pe_problem *why)
 {
-    pe_stored tensors[PE_BODY_TENSORS_MAX];
+    pe_stored tensors[PE_BINARY_BODY_TENSORS_MAX];
     size_t n = 0;
     double axis = -2;
     pe_status status = own_number(q, TOLERANCE, 0, &claim->tolerance, why);
@@ -210,8 +210,8 @@ static pe_status read_all(claim_string *q, const pe_binary_body *body, const pe_
     return status;
 }
 
-pe_status pe_claim_from_binary(const char *text, size_t bytes, const pe_binary_body *body,
-                               const pe_read_limits *limits, pe_claim *out, pe_problem *why)
+pe_status pe_claim_binary_parse(const char *text, size_t bytes, const pe_binary_body *body,
+                                const pe_read_limits *limits, pe_claim *out, pe_problem *why)
 {
     pe_claim claim = {.tolerance = -1, .seq_axis = -2};
     claim_string q = {0};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "files/tree.h"
 #include "models/model.h"
 #include "text/scan.h"
@@ -104,7 +104,7 @@ static pe_status note_member(void *state, const char *key, pe_slice json, pe_pro
 
 static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
-    pe_status status = pe_members_walk(text, b->limits->max_depth, note_member, b, why);
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, note_member, b, why);
     if (b->member[CONFIG].text == NULL && b->member[LAYER_TYPE].text != NULL)
         pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE],
                 &b->rest); /* of a model by name */
@@ -115,7 +115,7 @@ static pe_status read_members(body *b, pe_slice text, pe_problem *why)
     if (b->member[CONFIG].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config",
                        "config stands in the place of parameters: give one of them");
-    return pe_members_walk(b->parameters, b->limits->max_depth - 1, nested_member, b, why);
+    return pe_json_members_walk(b->parameters, b->limits->max_depth - 1, nested_member, b, why);
 }
 
 static pe_status read_text(const body *b, size_t member, char *out, size_t room, pe_problem *why)
@@ -147,7 +147,7 @@ static pe_status read_number(const body *b, size_t member, double low, double *o
     if (pe_scan_number(json.text, json.bytes, out, &used) != PE_SCAN_OK || used != json.bytes ||
         *out < low)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a number%s, got %.*s", name,
-                       low == 0 ? " of at least 0" : "", PE_SHOWN(json));
+                       low == 0 ? " of at least 0" : "", PE_SLICE_SHOWN(json));
     return PE_OK;
 }
 
@@ -230,10 +230,7 @@ static pe_status read_array(const body *b, pe_slice json, const char *place, pe_
     size_t used = 0;
     if (json.text[0] != '[')
         return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
-    const bool masks = b->claim->resource != NULL &&
-                       strncmp(b->claim->resource->name, "alibi/", 6) == 0 &&
-                       memmem(json.text, json.bytes, "null", 4) != NULL;
-    if (masks)
+    if (b->claim->resource->null_is_masked && memmem(json.text, json.bytes, "null", 4) != NULL)
         return read_masked(b, json, place, out, why);
     const pe_scan_wanted wanted = {place, b->element, b->limits->max_elements};
     const pe_status status = pe_scan_numbers(json, &wanted, out, &used, why);
@@ -376,10 +373,10 @@ static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *w
                            ? pe_fail_memory(why)
                            : PE_OK;
     if (status == PE_OK)
-        status = pe_query_from_json(&resource, text.data, text.bytes, b->limits, &query, why);
+        status = pe_query_json_parse(&resource, text.data, text.bytes, b->limits, &query, why);
     if (status == PE_OK) {
         b->element = pe_query_dtype(&query);
-        status = pe_claim_take(b->claim, &query, why);
+        status = pe_claim_take_query(b->claim, &query, why);
     }
     pe_buffer_free(&text);
     return status;
@@ -437,12 +434,12 @@ static pe_status read_tensors(body *b, pe_problem *why)
                        member_names[found]);
     const pe_slice json = b->member[found];
     if (found == TABLE && json.text[0] == '{')
-        return pe_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
+        return pe_json_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
     return add_upload(b, found == ROTATED ? "rotated" : "", member_names[found], json, why);
 }
 
-pe_status pe_claim_from_json(const char *text, size_t bytes, const pe_read_limits *limits,
-                             pe_claim *out, pe_problem *why)
+pe_status pe_claim_json_parse(const char *text, size_t bytes, const pe_read_limits *limits,
+                              pe_claim *out, pe_problem *why)
 {
     pe_claim claim = {.tolerance = -1, .seq_axis = -2};
     body b = {.limits = limits, .claim = &claim};

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/utf8.h"
 
 /* What is left to decode, and where the decoded text goes: it is never longer. */
@@ -106,7 +106,7 @@ pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe
         free(text);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,
                        "this is not a JSON string in UTF-8, or it holds a NUL: %.*s",
-                       PE_SHOWN(json));
+                       PE_SLICE_SHOWN(json));
     }
     *d.to = '\0';
     *out = text;

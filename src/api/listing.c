@@ -2,9 +2,9 @@
 /* listing.c - GET /v1: the resources, their parameters, the formats and the bounds. */
 #include <math.h>
 
-#include "api/documents.h"
-#include "api/reading.h"
-#include "api/writer.h"
+#include "api/problem_json.h"
+#include "api/value_reading.h"
+#include "api/json_write.h"
 #include "encodings/registry.h"
 
 static const char *const types[] = {
@@ -18,10 +18,10 @@ static const char *const types[] = {
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)
 {
-    pe_writer_name(out, name);
+    pe_json_write_name(out, name);
     pe_buffer_str(out, "[");
     for (; *names != NULL; names++) {
-        pe_writer_item(out);
+        pe_json_write_item(out);
         pe_buffer_json_string(out, *names);
     }
     pe_buffer_str(out, "]");
@@ -33,18 +33,18 @@ static void put_default(const pe_param *param, pe_buffer *out)
     if (param->required)
         return;
     if (param->fallback_text != NULL) {
-        pe_writer_text(out, "default", param->fallback_text);
+        pe_json_write_text(out, "default", param->fallback_text);
         return;
     }
     if (param->optional && param->kind != PE_KIND_BOOL)
         return;
     if (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL) {
-        pe_writer_number(out, "default", param->fallback);
+        pe_json_write_number(out, "default", param->fallback);
     } else if (param->kind == PE_KIND_BOOL) {
-        pe_writer_name(out, "default");
+        pe_json_write_name(out, "default");
         pe_buffer_str(out, param->fallback != 0 ? "true" : "false");
     } else if (param->kind == PE_KIND_CHOICE) {
-        pe_writer_text(out, "default", param->choices[(size_t)param->fallback]);
+        pe_json_write_text(out, "default", param->choices[(size_t)param->fallback]);
     }
 }
 
@@ -56,41 +56,41 @@ static void put_bounds(const pe_param *param, pe_buffer *out)
     if (!number || (param->min == 0 && param->max == 0))
         return;
     if (isfinite(param->min))
-        pe_writer_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
+        pe_json_write_number(out, param->above_min ? "exclusive_minimum" : "minimum", param->min);
     if (isfinite(param->max))
-        pe_writer_number(out, "maximum", param->max);
+        pe_json_write_number(out, "maximum", param->max);
 }
 
 static void put_param(const pe_param *param, pe_buffer *out)
 {
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
-    pe_writer_text(out, "name", param->name);
-    pe_writer_text(out, "type", types[param->kind]);
-    pe_writer_name(out, "required");
+    pe_json_write_text(out, "name", param->name);
+    pe_json_write_text(out, "type", types[param->kind]);
+    pe_json_write_name(out, "required");
     pe_buffer_str(out, param->required && !param->by_model ? "true" : "false");
     if (param->required && param->by_model)
-        pe_writer_text(out, "required_unless", "model");
+        pe_json_write_text(out, "required_unless", "model");
     put_default(param, out);
     put_bounds(param, out);
     if (param->list_max != 0)
-        pe_writer_number(out, "max_items", (double)param->list_max);
+        pe_json_write_number(out, "max_items", (double)param->list_max);
     if (param->kind == PE_KIND_REAL_LIST && param->integers_only) {
-        pe_writer_name(out, "integers");
+        pe_json_write_name(out, "integers");
         pe_buffer_str(out, "true");
     }
     if (param->list_row != 0)
-        pe_writer_number(out, "row_items", (double)param->list_row);
+        pe_json_write_number(out, "row_items", (double)param->list_row);
     if (param->kind == PE_KIND_POSITIONS && (param->two_axes || param->three_axes))
-        pe_writer_number(out, "max_axes", param->three_axes ? 3 : 2);
+        pe_json_write_number(out, "max_axes", param->three_axes ? 3 : 2);
     if (param->kind == PE_KIND_TEXT)
-        pe_writer_number(out, "max_length", param->max);
+        pe_json_write_number(out, "max_length", param->max);
     if (param->kind == PE_KIND_CHOICE || param->kind == PE_KIND_TOKEN_RUNS ||
         param->kind == PE_KIND_CHOICES)
         put_names(out, "choices", param->choices);
-    pe_writer_text(out, "unit", param->unit);
-    pe_writer_text(out, "description", param->help);
-    pe_writer_text(out, "example", param->example);
+    pe_json_write_text(out, "unit", param->unit);
+    pe_json_write_text(out, "description", param->help);
+    pe_json_write_text(out, "example", param->example);
     pe_buffer_str(out, "}");
 }
 
@@ -99,16 +99,16 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
     static const char *const transform[] = {"POST", "OPTIONS", NULL};
     const pe_param *param;
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
-    pe_writer_text(out, "path", resource->path);
+    pe_json_write_text(out, "path", resource->path);
     put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
-    pe_writer_text(out, "encoding", resource->encoding);
-    pe_writer_text(out, "summary", resource->summary);
-    pe_writer_text(out, "formula", resource->formula);
-    pe_writer_text(out, "source", resource->source);
-    pe_writer_text(out, "nested", resource->nested);
-    pe_writer_name(out, "parameters");
+    pe_json_write_text(out, "encoding", resource->encoding);
+    pe_json_write_text(out, "summary", resource->summary);
+    pe_json_write_text(out, "formula", resource->formula);
+    pe_json_write_text(out, "source", resource->source);
+    pe_json_write_text(out, "nested", resource->nested);
+    pe_json_write_name(out, "parameters");
     pe_buffer_str(out, "[");
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
         put_param(param, out);
@@ -131,12 +131,12 @@ static void put_representation(pe_buffer *out)
          .example = "json"},
         {.name = "encoding_format",
          .kind = PE_KIND_CHOICE,
-         .choices = pe_query_encoding_formats,
+         .choices = pe_query_output_encodings,
          .help = "How JSON carries the numbers: as nested arrays (float), or as little-endian "
                  "bytes in base64.",
          .example = "base64"},
     };
-    pe_writer_name(out, "representation");
+    pe_json_write_name(out, "representation");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < PE_LEN(rows); i++)
         put_param(&rows[i], out);
@@ -147,41 +147,41 @@ static void put_representation(pe_buffer *out)
 
 static void put_formats(pe_buffer *out)
 {
-    pe_writer_name(out, "formats");
+    pe_json_write_name(out, "formats");
     pe_buffer_str(out, "[");
     for (size_t i = 0; pe_formats[i] != NULL; i++) {
-        pe_writer_item(out);
+        pe_json_write_item(out);
         pe_buffer_str(out, "{");
-        pe_writer_text(out, "name", pe_formats[i]->name);
-        pe_writer_text(out, "media_type", pe_formats[i]->media_type);
-        pe_writer_text(out, "extension", pe_formats[i]->extension);
-        pe_writer_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
-        pe_writer_name(out, "ranges");
+        pe_json_write_text(out, "name", pe_formats[i]->name);
+        pe_json_write_text(out, "media_type", pe_formats[i]->media_type);
+        pe_json_write_text(out, "extension", pe_formats[i]->extension);
+        pe_json_write_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
+        pe_json_write_name(out, "ranges");
         pe_buffer_str(out, pe_formats[i]->known_length ? "true" : "false");
-        pe_writer_text(out, "description", pe_formats[i]->help);
+        pe_json_write_text(out, "description", pe_formats[i]->help);
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "]");
 }
 
-static void put_limits(const pe_bound *bounds, size_t n, pe_buffer *out)
+static void put_limits(const pe_listing_bound *bounds, size_t n, pe_buffer *out)
 {
-    pe_writer_name(out, "bounds");
+    pe_json_write_name(out, "bounds");
     pe_buffer_str(out, "{");
     for (size_t i = 0; i < n; i++) {
-        pe_writer_name(out, bounds[i].name);
+        pe_json_write_name(out, bounds[i].name);
         pe_buffer_str(out, "{");
-        pe_writer_number(out, "value", bounds[i].value);
-        pe_writer_text(out, "unit", bounds[i].unit);
+        pe_json_write_number(out, "value", bounds[i].value);
+        pe_json_write_text(out, "unit", bounds[i].unit);
         pe_buffer_str(out, "}");
     }
     pe_buffer_str(out, "}");
 }
 
-void pe_listing_json(const pe_bound *bounds, size_t n_bounds, pe_buffer *out)
+void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
-    pe_writer_name(out, "encodings");
+    pe_json_write_name(out, "encodings");
     pe_buffer_str(out, "[");
     for (size_t i = 0; pe_registry[i] != NULL; i++)
         put_resource(pe_registry[i], out);

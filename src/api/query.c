@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/nearest.h"
 #include "formats/negotiate.h"
 
@@ -16,7 +16,7 @@ const char *const pe_query_output_names[PE_OUTPUT_N] = {
     [PE_OUTPUT_ENCODING] = "encoding_format",
     [PE_OUTPUT_TENSOR] = "tensor",
 };
-const char *const pe_query_encoding_formats[] = {"float", "base64", NULL};
+const char *const pe_query_output_encodings[] = {"float", "base64", NULL};
 
 size_t pe_query_output_find(const char *name)
 {
@@ -28,8 +28,8 @@ size_t pe_query_output_find(const char *name)
 
 static pe_status set_encoding(pe_query *query, const char *text, pe_problem *why)
 {
-    for (size_t i = 0; pe_query_encoding_formats[i] != NULL; i++)
-        if (strcmp(pe_query_encoding_formats[i], text) == 0) {
+    for (size_t i = 0; pe_query_output_encodings[i] != NULL; i++)
+        if (strcmp(pe_query_output_encodings[i], text) == 0) {
             query->base64 = i == 1;
             return PE_OK;
         }
@@ -46,7 +46,7 @@ static pe_status set_tensor(pe_query *query, const char *text, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_query_set_output(pe_query *query, size_t which, const char *text, pe_problem *why)
+pe_status pe_query_output_set(pe_query *query, size_t which, const char *text, pe_problem *why)
 {
     if (text[0] == '\0')
         return pe_fail(why, PE_MALFORMED_REQUEST, pe_query_output_names[which], "%s is empty",

@@ -38,15 +38,15 @@ typedef struct pe_query {
  * known name), MALFORMED_REQUEST (repeated; does not parse), MISSING_PARAMETER, INVALID_PARAMETER,
  * TOO_MANY_ELEMENTS.
  */
-pe_status pe_query_from_string(const pe_resource *resource, const char *string, size_t bytes,
-                               const pe_read_limits *limits, pe_query *out,
-                               pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_string_parse(const pe_resource *resource, const char *string, size_t bytes,
+                                const pe_read_limits *limits, pe_query *out,
+                                pe_problem *why) PE_MUST_CHECK;
 
 /** From a JSON object with the same names as members. Numeric arrays go through text/number.h, the
  * rest through jansson. */
-pe_status pe_query_from_json(const pe_resource *resource, const char *body, size_t bytes,
-                             const pe_read_limits *limits, pe_query *out,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_json_parse(const pe_resource *resource, const char *body, size_t bytes,
+                              const pe_read_limits *limits, pe_query *out,
+                              pe_problem *why) PE_MUST_CHECK;
 
 /** Tensors in a binary body, parameters in the query (transforms). */
 typedef struct pe_binary_body {
@@ -65,9 +65,10 @@ typedef struct pe_binary_body {
  *         unreadable), INVALID_PARAMETER (an element type that is not read, a number that is not
  *         finite or overflows dtype), UNSUPPORTED_MEDIA_TYPE, and those of a query.
  */
-pe_status pe_query_from_binary(const pe_resource *resource, const char *string, size_t string_bytes,
-                               const pe_binary_body *body, const pe_read_limits *limits,
-                               pe_query *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_binary_parse(const pe_resource *resource, const char *string,
+                                size_t string_bytes, const pe_binary_body *body,
+                                const pe_read_limits *limits, pe_query *out,
+                                pe_problem *why) PE_MUST_CHECK;
 
 /**
  * Set the NAME row of an ask that has been read, from the path.

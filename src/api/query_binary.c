@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
-/* The tensors of a body, up to PE_BODY_TENSORS_MAX. */
+/* The tensors of a body, up to PE_BINARY_BODY_TENSORS_MAX. */
 typedef pe_status (*body_reader)(const pe_binary_body *body, size_t max_elements,
                                  pe_stored *tensors, size_t *n, pe_problem *why);
 
@@ -27,7 +27,7 @@ static pe_status read_safetensors(const pe_binary_body *body, size_t max_element
                                   pe_stored *tensors, size_t *n, pe_problem *why)
 {
     const pe_status status = pe_safetensors_read(body->data, body->bytes, max_elements, tensors,
-                                                 PE_BODY_TENSORS_MAX, n, why);
+                                                 PE_BINARY_BODY_TENSORS_MAX, n, why);
     for (size_t t = 0; status == PE_OK && t < *n; t++)
         if (tensors[t].dtype == PE_DTYPES)
             return pe_fail(why, PE_INVALID_PARAMETER, "",
@@ -106,14 +106,15 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     if (status != PE_OK)
         return status;
     value->present = value->given = true;
-    const pe_reading to = {.param = param, .value = value, .place = param->name, .limits = limits};
+    const pe_value_reading to = {
+        .param = param, .value = value, .place = param->name, .limits = limits};
     return pe_value_check_tensor(&to, why);
 }
 
 static pe_status read_body(pe_query *query, const pe_binary_body *body,
                            const pe_read_limits *limits, pe_problem *why)
 {
-    pe_stored tensors[PE_BODY_TENSORS_MAX];
+    pe_stored tensors[PE_BINARY_BODY_TENSORS_MAX];
     size_t n = 0;
     pe_status status = pe_binary_body_read(body, limits, tensors, &n, why);
     if (status != PE_OK)
@@ -124,9 +125,9 @@ static pe_status read_body(pe_query *query, const pe_binary_body *body,
     return status;
 }
 
-pe_status pe_query_from_binary(const pe_resource *resource, const char *string, size_t string_bytes,
-                               const pe_binary_body *body, const pe_read_limits *limits,
-                               pe_query *out, pe_problem *why)
+pe_status pe_query_binary_parse(const pe_resource *resource, const char *string,
+                                size_t string_bytes, const pe_binary_body *body,
+                                const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
     pe_status status = pe_query_begin(resource, &query, why);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
 /* Where the body has a row's value; text is NULL while it has none. */
 typedef struct slot {
@@ -83,7 +83,7 @@ static pe_status walk_nested(body *b, pe_problem *why)
     if (b->nested.text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be an object", name);
     b->inside = true;
-    return pe_members_walk(b->nested, b->limits->max_depth - 1, note_member, b, why);
+    return pe_json_members_walk(b->nested, b->limits->max_depth - 1, note_member, b, why);
 }
 
 static pe_status read_representation(body *b, pe_problem *why)
@@ -98,7 +98,7 @@ static pe_status read_representation(body *b, pe_problem *why)
             return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a string", name);
         pe_status status = pe_json_string_decode(json, name, &text, why);
         if (status == PE_OK)
-            status = pe_query_set_output(b->query, i, text, why);
+            status = pe_query_output_set(b->query, i, text, why);
         free(text);
         if (status != PE_OK)
             return status;
@@ -116,9 +116,9 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
         return PE_OK;
     place_of(parent, value->param->name, place, sizeof place);
     value->parent = parent;
-    const pe_reading to = {
+    const pe_value_reading to = {
         .param = value->param, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
-    return pe_value_from_json(&to, b->rows[i].json, why);
+    return pe_value_json_parse(&to, b->rows[i].json, why);
 }
 
 static pe_status read_rows(body *b, pe_problem *why)
@@ -141,7 +141,7 @@ static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits 
     b.rows = calloc(query->values.n + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);
-    pe_status status = pe_members_walk(text, limits->max_depth, note_member, &b, why);
+    pe_status status = pe_json_members_walk(text, limits->max_depth, note_member, &b, why);
     if (status == PE_OK)
         status = walk_nested(&b, why);
     if (status == PE_OK)
@@ -152,8 +152,8 @@ static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits 
     return status;
 }
 
-pe_status pe_query_from_json(const pe_resource *resource, const char *text, size_t bytes,
-                             const pe_read_limits *limits, pe_query *out, pe_problem *why)
+pe_status pe_query_json_parse(const pe_resource *resource, const char *text, size_t bytes,
+                              const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
     pe_status status = pe_query_begin(resource, &query, why);

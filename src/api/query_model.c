@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "models/catalogue.h"
 
 static pe_value *text_of(const pe_query *query, const char *name)

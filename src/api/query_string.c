@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/utf8.h"
 
 /* Reading under way. */
@@ -51,9 +51,9 @@ static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_pr
     const pe_param *param = values->value[i].param;
     if (values->value[i].given)
         return pe_query_fail_repeated(param->name, param->name, why);
-    const pe_reading to = {
+    const pe_value_reading to = {
         .param = param, .value = &values->value[i], .place = param->name, .limits = walk->limits};
-    return pe_value_from_text(&to, value, why);
+    return pe_value_text_parse(&to, value, why);
 }
 
 static pe_status set(query_walk *walk, const char *name, const char *value, size_t bytes,
@@ -65,7 +65,7 @@ static pe_status set(query_walk *walk, const char *name, const char *value, size
         if (walk->seen[which])
             return pe_query_fail_repeated(name, name, why);
         walk->seen[which] = true;
-        return pe_query_set_output(walk->query, which, value, why);
+        return pe_query_output_set(walk->query, which, value, why);
     }
     for (size_t i = 0; i < values->n; i++)
         if (strcmp(values->value[i].param->name, name) == 0)
@@ -108,8 +108,8 @@ pe_status pe_query_string_read(pe_query *query, const char *string, size_t bytes
     return status;
 }
 
-pe_status pe_query_from_string(const pe_resource *resource, const char *string, size_t bytes,
-                               const pe_read_limits *limits, pe_query *out, pe_problem *why)
+pe_status pe_query_string_parse(const pe_resource *resource, const char *string, size_t bytes,
+                                const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
     pe_status status = pe_query_begin(resource, &query, why);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "api/claim.h"
-#include "api/writer.h"
+#include "api/json_write.h"
 #include "plan/real.h"
 
 static const char rules[] =
@@ -15,7 +15,7 @@ static const char rules[] =
 /* What is not finite has no JSON form: null. */
 static void number(pe_buffer *out, const char *name, double value)
 {
-    pe_writer_name(out, name);
+    pe_json_write_name(out, name);
     if (isfinite(value))
         pe_real_print(value, out);
     else
@@ -24,13 +24,13 @@ static void number(pe_buffer *out, const char *name, double value)
 
 static void size(pe_buffer *out, const char *name, size_t value)
 {
-    pe_writer_name(out, name);
+    pe_json_write_name(out, name);
     pe_buffer_format(out, "%zu", value);
 }
 
 static void truth(pe_buffer *out, const char *name, bool value)
 {
-    pe_writer_name(out, name);
+    pe_json_write_name(out, name);
     pe_buffer_str(out, value ? "true" : "false");
 }
 
@@ -45,11 +45,11 @@ static void write_errors(const pe_errors *errors, pe_buffer *out)
 
 static void write_bad(const pe_bad *bad, pe_buffer *out)
 {
-    pe_writer_name(out, "first_bad");
+    pe_json_write_name(out, "first_bad");
     pe_buffer_str(out, "{");
     if (bad->tensor[0] != '\0')
-        pe_writer_text(out, "tensor", bad->tensor);
-    pe_writer_name(out, "index");
+        pe_json_write_text(out, "tensor", bad->tensor);
+    pe_json_write_name(out, "index");
     pe_buffer_str(out, "[");
     for (size_t d = 0; d < bad->ndim; d++)
         pe_buffer_format(out, "%s%zu", d == 0 ? "" : ",", bad->index[d]);
@@ -65,13 +65,13 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
 
 static void write_bands(const pe_report *report, pe_buffer *out)
 {
-    pe_writer_name(out, "bands");
+    pe_json_write_name(out, "bands");
     pe_buffer_str(out, "[");
-    for (size_t b = 0; b < report->n_bands; b++) {
-        const pe_band *band = &report->bands[b];
-        pe_writer_item(out);
+    for (size_t b = 0; b < report->distances.n_bands; b++) {
+        const pe_band *band = &report->distances.bands[b];
+        pe_json_write_item(out);
         pe_buffer_str(out, "{");
-        pe_writer_name(out, report->bands_of);
+        pe_json_write_name(out, report->bands_of);
         pe_buffer_format(out, "[%zu,%zu]", band->first, band->last);
         write_errors(&band->errors, out);
         pe_buffer_str(out, "}");
@@ -81,21 +81,21 @@ static void write_bands(const pe_report *report, pe_buffer *out)
 
 static void write_finding(const pe_finding *finding, pe_buffer *out)
 {
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
     size(out, "rank", finding->rank);
-    pe_writer_name(out, "faults");
+    pe_json_write_name(out, "faults");
     pe_buffer_str(out, "[");
     for (size_t f = 0; f < finding->n_faults; f++) {
-        pe_writer_item(out);
+        pe_json_write_item(out);
         pe_buffer_json_string(out, finding->faults[f]);
     }
     pe_buffer_str(out, "]");
-    pe_writer_text(out, "rule", finding->rule);
+    pe_json_write_text(out, "rule", finding->rule);
     size(out, "undecided", finding->undecided);
-    pe_writer_name(out, "parameters");
+    pe_json_write_name(out, "parameters");
     pe_buffer_str(out, finding->parameters);
-    pe_writer_name(out, "error");
+    pe_json_write_name(out, "error");
     pe_buffer_str(out, "{");
     write_errors(&finding->errors, out);
     pe_buffer_str(out, "}}");
@@ -111,7 +111,7 @@ static size_t undecided(const pe_report *report)
 
 static const char *conclusion(const pe_report *report)
 {
-    if (undecided(report) > 0 && undecided(report) == report->errors.elements)
+    if (undecided(report) > 0 && undecided(report) == report->distances.errors.elements)
         return "float32 arithmetic tells nothing of numbers that lie so far out: see warnings";
     if (report->matches && report->undecided > 0)
         return "the numbers are what was claimed, but for those that lie so far out that float32 "
@@ -129,17 +129,17 @@ static void write_warnings(const pe_report *report, pe_buffer *out)
 {
     if (undecided(report) == 0)
         return;
-    pe_writer_name(out, "warnings");
+    pe_json_write_name(out, "warnings");
     pe_buffer_format(out,
                      "[\"%zu of %zu elements lie so far out that float32 arithmetic tells nothing "
                      "of them%s\"]",
-                     undecided(report), report->errors.elements,
+                     undecided(report), report->distances.errors.elements,
                      report->matches ? ": claiming numerics=exact compares them" : "");
 }
 
 static void write_search(const pe_report *report, pe_buffer *out)
 {
-    pe_writer_name(out, "search");
+    pe_json_write_name(out, "search");
     pe_buffer_str(out, "{");
     size(out, "hypotheses", report->hypotheses);
     truth(out, "pairs_tried", report->pairs_tried);
@@ -153,30 +153,30 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
 {
     pe_buffer_str(out, "{");
     truth(out, "matches", report->matches);
-    pe_writer_text(out, "conclusion", conclusion(report));
-    pe_writer_text(out, "encoding", claim->resource->encoding);
-    pe_writer_name(out, "parameters");
+    pe_json_write_text(out, "conclusion", conclusion(report));
+    pe_json_write_text(out, "encoding", claim->resource->encoding);
+    pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);
-    pe_writer_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
-    pe_writer_text(out, "numerics", report->numerics);
+    pe_json_write_text(out, "dtype", pe_dtype_name(claim->uploads[0].array.dtype));
+    pe_json_write_text(out, "numerics", report->numerics);
     if (claim->tolerance >= 0)
         number(out, "tolerance", claim->tolerance);
     else
-        pe_writer_text(out, "rule", rules);
-    size(out, "elements", report->errors.elements);
+        pe_json_write_text(out, "rule", rules);
+    size(out, "elements", report->distances.errors.elements);
     if (report->matches)
         size(out, "undecided", report->undecided);
     write_warnings(report, out);
-    if (report->errors.elements > 0) {
-        pe_writer_name(out, "error");
+    if (report->distances.errors.elements > 0) {
+        pe_json_write_name(out, "error");
         pe_buffer_str(out, "{");
-        write_errors(&report->errors, out);
+        write_errors(&report->distances.errors, out);
         pe_buffer_str(out, "}");
         write_bands(report, out);
     }
     if (report->first_bad.any)
         write_bad(&report->first_bad, out);
-    pe_writer_name(out, "diagnosis");
+    pe_json_write_name(out, "diagnosis");
     pe_buffer_str(out, "[");
     for (size_t f = 0; f < report->n_findings; f++)
         write_finding(&report->findings[f], out);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "base/nearest.h"
 #include "files/tree.h"
 
@@ -28,12 +28,12 @@ static size_t find(const char *const *choices, pe_slice text)
 
 static const char *nearest(const char *const *choices, pe_slice text)
 {
-    char name[PE_SHOWN_MAX + 1];
-    snprintf(name, sizeof name, "%.*s", PE_SHOWN(text));
+    char name[PE_SLICE_SHOWN_MAX + 1];
+    snprintf(name, sizeof name, "%.*s", PE_SLICE_SHOWN(text));
     return pe_nearest_name(name, choices, count(choices));
 }
 
-static pe_status fail_unknown(const pe_reading *to, pe_slice text, pe_problem *why)
+static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     const char *const *choices = to->param->choices;
     const bool several = to->param->kind == PE_KIND_CHOICES;
@@ -43,13 +43,13 @@ static pe_status fail_unknown(const pe_reading *to, pe_slice text, pe_problem *w
         pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
     const pe_status status = pe_fail(
         why, PE_INVALID_PARAMETER, to->place, "%s%s must be one of %s; got \"%.*s\"%s%s%s",
-        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SHOWN(text),
+        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SLICE_SHOWN(text),
         near != NULL ? ", did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     pe_buffer_free(&list);
     return status;
 }
 
-static pe_status read_one(const pe_reading *to, pe_slice text, size_t *out, pe_problem *why)
+static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out, pe_problem *why)
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
@@ -58,12 +58,12 @@ static pe_status read_one(const pe_reading *to, pe_slice text, size_t *out, pe_p
     return to->param->choices[*out] == NULL ? fail_unknown(to, text, why) : PE_OK;
 }
 
-pe_status pe_value_choice_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
+pe_status pe_value_choice_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     return read_one(to, text, &to->value->choice, why);
 }
 
-static pe_status add(const pe_reading *to, pe_slice text, pe_problem *why)
+static pe_status add(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     pe_value *value = to->value;
     size_t pick;
@@ -78,7 +78,7 @@ static pe_status add(const pe_reading *to, pe_slice text, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_value_choices_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
+pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     const char *at = text.text, *end = text.text + text.bytes;
     to->value->n_picks = 0;
@@ -92,7 +92,7 @@ pe_status pe_value_choices_from_text(const pe_reading *to, pe_slice text, pe_pro
     return PE_OK;
 }
 
-pe_status pe_value_choices_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
     pe_status status = pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,

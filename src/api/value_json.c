@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "files/tree.h"
 #include "text/scan.h"
 
@@ -44,7 +44,7 @@ static const char *type_of(pe_slice json)
 }
 
 /* Valid JSON of a type that the row does not take; or no JSON at all. */
-static pe_status fail_type(const pe_reading *to, pe_slice json, pe_problem *why)
+static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     if (json.bytes <= CHECKED_MAX) {
         json_t *value = NULL;
@@ -60,17 +60,17 @@ static pe_status fail_type(const pe_reading *to, pe_slice json, pe_problem *why)
                    json.text[0] == 'n' ? "; leave it out for its default" : "");
 }
 
-static pe_status read_string(const pe_reading *to, pe_slice json, pe_problem *why)
+static pe_status read_string(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     char *text = NULL;
     pe_status status = pe_json_string_decode(json, to->place, &text, why);
     if (status == PE_OK)
-        status = pe_value_from_text(to, (pe_slice){text, strlen(text)}, why);
+        status = pe_value_text_parse(to, (pe_slice){text, strlen(text)}, why);
     free(text);
     return status;
 }
 
-static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype, size_t max,
+static pe_status scan_array(const pe_value_reading *to, pe_slice json, pe_dtype dtype, size_t max,
                             pe_array *out, pe_problem *why)
 {
     size_t used = 0;
@@ -84,7 +84,7 @@ static pe_status scan_array(const pe_reading *to, pe_slice json, pe_dtype dtype,
     return status;
 }
 
-static pe_status take_list(const pe_reading *to, pe_array *array, pe_problem *why)
+static pe_status take_list(const pe_value_reading *to, pe_array *array, pe_problem *why)
 {
     const bool rows = to->param->list_row != 0 && array->shape.ndim == 2;
     if (array->shape.ndim != 1 && !rows)
@@ -103,20 +103,20 @@ static pe_status take_list(const pe_reading *to, pe_array *array, pe_problem *wh
     return pe_value_check_list(to, why);
 }
 
-static pe_status take_positions(const pe_reading *to, pe_array *array, pe_problem *why)
+static pe_status take_positions(const pe_value_reading *to, pe_array *array, pe_problem *why)
 {
     pe_status status = pe_positions_from_list(array, to->place, &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
 }
 
-static pe_status take_tensor(const pe_reading *to, pe_array *array, pe_problem *why)
+static pe_status take_tensor(const pe_value_reading *to, pe_array *array, pe_problem *why)
 {
     to->value->tensor = *array;
     *array = (pe_array){0};
     return pe_value_check_tensor(to, why);
 }
 
-static pe_status read_array(const pe_reading *to, pe_slice json, pe_problem *why)
+static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     const bool tensor = to->param->kind == PE_KIND_TENSOR;
     const pe_dtype dtype = tensor && !to->param->as_float64 ? to->dtype : PE_FLOAT64;
@@ -138,7 +138,7 @@ static pe_status read_array(const pe_reading *to, pe_slice json, pe_problem *why
 
 /* A number where positions or a tensor without axes may stand is an array of one. The scanner takes
  * arrays and rounds once, so it gets one. */
-static pe_status read_lone_number(const pe_reading *to, pe_slice json, pe_problem *why)
+static pe_status read_lone_number(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     const bool tensor = to->param->kind == PE_KIND_TENSOR;
     pe_buffer text = {0};
@@ -189,7 +189,7 @@ static bool takes_lone_number(const pe_param *param)
            (param->kind == PE_KIND_TENSOR && param->min_dims == 0);
 }
 
-static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why)
+static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     const pe_param *param = to->param;
     const char first = json.text[0];
@@ -197,13 +197,13 @@ static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why
     if (first == '"' && takes_strings(param))
         return read_string(to, json, why);
     if (first == '[' && param->kind == PE_KIND_TOKEN_RUNS)
-        return pe_value_token_runs_from_json(to, json, why);
+        return pe_value_token_runs_json_parse(to, json, why);
     if (first == '[' && param->kind == PE_KIND_CHOICES)
-        return pe_value_choices_from_json(to, json, why);
+        return pe_value_choices_json_parse(to, json, why);
     if (first == '[' && takes_arrays(param))
         return read_array(to, json, why);
     if (number && (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL))
-        return pe_value_from_number(to, json, why);
+        return pe_value_text_number(to, json, why);
     if (number && takes_lone_number(param))
         return read_lone_number(to, json, why);
     if (param->kind == PE_KIND_BOOL && (is_literal(json, "true") || is_literal(json, "false"))) {
@@ -213,7 +213,7 @@ static pe_status read_value(const pe_reading *to, pe_slice json, pe_problem *why
     return fail_type(to, json, why);
 }
 
-pe_status pe_value_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     pe_status status = read_value(to, json, why);
     if (status == PE_OK)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "text/number.h"
 #include "text/scan.h"
 
@@ -37,18 +37,18 @@ static pe_status fail_range(const pe_param *param, const char *where, pe_slice g
     if (isinf(max))
         return pe_fail(why, PE_INVALID_PARAMETER, where, "%s%s must be %s %s, got %.*s", noun,
                        param->name, param->above_min ? "above" : "at least", show(min).text,
-                       PE_SHOWN(got));
+                       PE_SLICE_SHOWN(got));
     if (isinf(min))
         return pe_fail(why, PE_INVALID_PARAMETER, where, "%s%s must be at most %s, got %.*s", noun,
-                       param->name, show(max).text, PE_SHOWN(got));
+                       param->name, show(max).text, PE_SLICE_SHOWN(got));
     return pe_fail(why, PE_INVALID_PARAMETER, where,
                    param->above_min ? "%s%s must be above %s and at most %s, got %.*s"
                                     : "%s%s must be between %s and %s, got %.*s",
-                   noun, param->name, show(min).text, show(max).text, PE_SHOWN(got));
+                   noun, param->name, show(min).text, show(max).text, PE_SLICE_SHOWN(got));
 }
 
 /* One number that takes up all of the text. */
-static pe_status scan(const pe_reading *to, pe_slice text, double *out, pe_problem *why)
+static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe_problem *why)
 {
     size_t used = 0;
     const char *name = to->param->name;
@@ -58,15 +58,15 @@ static pe_status scan(const pe_reading *to, pe_slice text, double *out, pe_probl
     pe_scan found = pe_scan_number(text.text, text.bytes, out, &used);
     if (found == PE_SCAN_OVERFLOW && used == text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is too large to be read: %.*s",
-                       name, PE_SHOWN(text));
+                       name, PE_SLICE_SHOWN(text));
     if (found != PE_SCAN_OK || used != text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"",
-                       name, PE_SHOWN(text));
+                       name, PE_SLICE_SHOWN(text));
     *out += 0.0; /* -0 is 0: equal requests have one form */
     return PE_OK;
 }
 
-pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *why)
+pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     double number = 0;
     pe_status status = scan(to, text, &number, why);
@@ -74,7 +74,7 @@ pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *
         return status;
     if (to->param->kind == PE_KIND_INT && number != trunc(number))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be an integer, got %.*s",
-                       to->param->name, PE_SHOWN(text));
+                       to->param->name, PE_SLICE_SHOWN(text));
     if (!within(to->param, number))
         return fail_range(to->param, to->place, text, why);
     if (to->param->kind == PE_KIND_INT)
@@ -84,7 +84,7 @@ pe_status pe_value_from_number(const pe_reading *to, pe_slice text, pe_problem *
     return PE_OK;
 }
 
-static pe_status read_bool(const pe_reading *to, pe_slice text, pe_problem *why)
+static pe_status read_bool(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     if (text.bytes == 4 && memcmp(text.text, "true", 4) == 0)
         to->value->truth = true;
@@ -92,11 +92,12 @@ static pe_status read_bool(const pe_reading *to, pe_slice text, pe_problem *why)
         to->value->truth = false;
     else
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
-                       "%s must be true or false, got \"%.*s\"", to->param->name, PE_SHOWN(text));
+                       "%s must be true or false, got \"%.*s\"", to->param->name,
+                       PE_SLICE_SHOWN(text));
     return PE_OK;
 }
 
-pe_status pe_value_check_list(const pe_reading *to, pe_problem *why)
+pe_status pe_value_check_list(const pe_value_reading *to, pe_problem *why)
 {
     const size_t n = to->value->list_length;
     if (to->param->list_row != 0 && n % to->param->list_row != 0)
@@ -137,7 +138,7 @@ static size_t count_items(const pe_param *param, pe_slice text)
     return n;
 }
 
-static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
+static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     const size_t n = count_items(to->param, text);
     double *list = calloc(n, sizeof *list);
@@ -163,7 +164,7 @@ static pe_status read_list(const pe_reading *to, pe_slice text, pe_problem *why)
     return pe_value_check_list(to, why);
 }
 
-static pe_status check_position_axes(const pe_reading *to, size_t axes, pe_problem *why)
+static pe_status check_position_axes(const pe_value_reading *to, size_t axes, pe_problem *why)
 {
     if (axes <= (to->param->three_axes ? 3U : to->param->two_axes ? 2U : 1U))
         return PE_OK;
@@ -175,7 +176,7 @@ static pe_status check_position_axes(const pe_reading *to, size_t axes, pe_probl
                    axes);
 }
 
-pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why)
+pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why)
 {
     const pe_status status = check_position_axes(to, to->value->positions.shape.ndim, why);
     if (status != PE_OK)
@@ -186,7 +187,7 @@ pe_status pe_value_check_positions(const pe_reading *to, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_positions(const pe_reading *to, pe_slice text, pe_problem *why)
+static pe_status read_positions(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
@@ -209,7 +210,7 @@ static bool all_integers(const pe_array *array)
     return true;
 }
 
-pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why)
+pe_status pe_value_check_tensor(const pe_value_reading *to, pe_problem *why)
 {
     const pe_param *param = to->param;
     const pe_array *array = &to->value->tensor;
@@ -229,7 +230,7 @@ pe_status pe_value_check_tensor(const pe_reading *to, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_text(const pe_reading *to, pe_slice text, pe_problem *why)
+static pe_status read_text(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
@@ -247,22 +248,22 @@ static pe_status read_text(const pe_reading *to, pe_slice text, pe_problem *why)
     return PE_OK;
 }
 
-pe_status pe_value_from_text(const pe_reading *to, pe_slice text, pe_problem *why)
+pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     pe_status status = PE_OK;
     switch (to->param->kind) {
     case PE_KIND_INT:
     case PE_KIND_REAL:
-        status = pe_value_from_number(to, text, why);
+        status = pe_value_text_number(to, text, why);
         break;
     case PE_KIND_BOOL:
         status = read_bool(to, text, why);
         break;
     case PE_KIND_CHOICE:
-        status = pe_value_choice_from_text(to, text, why);
+        status = pe_value_choice_text_parse(to, text, why);
         break;
     case PE_KIND_CHOICES:
-        status = pe_value_choices_from_text(to, text, why);
+        status = pe_value_choices_text_parse(to, text, why);
         break;
     case PE_KIND_REAL_LIST:
         status = read_list(to, text, why);

@@ -3,17 +3,17 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "files/tree.h"
 
-static pe_status fail_item(const pe_reading *to, size_t i, pe_problem *why)
+static pe_status fail_item(const pe_value_reading *to, size_t i, pe_problem *why)
 {
     return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                    "item %zu of %s must be a kind of token, or [kind, length]", i, to->param->name);
 }
 
 /* One item as query text; the kind must be a word, so that it means there what it means here. */
-static pe_status add_item(const pe_reading *to, const json_t *item, size_t i, pe_buffer *text,
+static pe_status add_item(const pe_value_reading *to, const json_t *item, size_t i, pe_buffer *text,
                           pe_problem *why)
 {
     const bool pair = json_is_array(item);
@@ -31,7 +31,7 @@ static pe_status add_item(const pe_reading *to, const json_t *item, size_t i, pe
     return PE_OK;
 }
 
-pe_status pe_value_token_runs_from_json(const pe_reading *to, pe_slice json, pe_problem *why)
+pe_status pe_value_token_runs_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
     pe_buffer text = {0};
@@ -45,7 +45,7 @@ pe_status pe_value_token_runs_from_json(const pe_reading *to, pe_slice json, pe_
         status =
             pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", to->param->name);
     if (status == PE_OK)
-        status = pe_value_from_text(to, (pe_slice){text.data, text.bytes}, why);
+        status = pe_value_text_parse(to, (pe_slice){text.data, text.bytes}, why);
     pe_buffer_free(&text);
     json_decref(list);
     return status;

@@ -90,13 +90,13 @@ static pe_status ask_with_body(const pe_table_arguments *table, const pe_setting
     const pe_binary_body binary = {
         .media_type = media_type, .data = work->body.data, .bytes = work->body.bytes};
     if (strcmp(media_type, "application/json") != 0)
-        return pe_query_from_binary(table->resource, table->query.data, table->query.bytes, &binary,
-                                    limits, &work->query, why);
+        return pe_query_binary_parse(table->resource, table->query.data, table->query.bytes,
+                                     &binary, limits, &work->query, why);
     if (table->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters are members of the JSON body, not flags beside it");
-    return pe_query_from_json(table->resource, work->body.data, work->body.bytes, limits,
-                              &work->query, why);
+    return pe_query_json_parse(table->resource, work->body.data, work->body.bytes, limits,
+                               &work->query, why);
 }
 
 /* ---- from parameters to a stream ---- */
@@ -114,8 +114,8 @@ static pe_status read_ask(const pe_table_arguments *table, const pe_settings *se
                        "%s transforms vectors: give them with --body FILE (.json, .npy or "
                        ".safetensors)",
                        table->resource->name);
-    return pe_query_from_string(table->resource, table->query.data, table->query.bytes, &limits,
-                                &work->query, why);
+    return pe_query_string_parse(table->resource, table->query.data, table->query.bytes, &limits,
+                                 &work->query, why);
 }
 
 static pe_status make_stream(const pe_table_arguments *table, const pe_settings *settings,

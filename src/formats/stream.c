@@ -95,7 +95,7 @@ static size_t numbers_max(const pe_tensor *tensor)
 
 static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
 {
-    return stream->plan->fill_part != NULL && tensor->unit > numbers_max(tensor);
+    return stream->plan->makes_parts && tensor->unit > numbers_max(tensor);
 }
 
 /*
@@ -203,14 +203,18 @@ static pe_status fill(pe_stream *stream, size_t n, void *out, pe_problem *why)
     const size_t index = stream->segments.segment[stream->segment].tensor, at = stream->next;
     const pe_tensor *tensor = tensor_at(stream);
     double start = now();
-    if (index == PE_COLUMNS)
+    if (index == PE_COLUMNS) {
         fill_columns(at, n, out);
-    else if (at % tensor->unit == 0 && n % tensor->unit == 0)
-        status =
-            stream->plan->fill(stream->plan, index, at / tensor->unit, n / tensor->unit, out, why);
-    else
-        status = stream->plan->fill_part(stream->plan, index, at / tensor->unit, at % tensor->unit,
-                                         n, out, why);
+    } else {
+        const size_t unit = tensor->unit;
+        const bool whole = at % unit == 0 && n % unit == 0;
+        const pe_region region = {.tensor = index,
+                                  .first = at / unit,
+                                  .units = whole ? n / unit : 1,
+                                  .column = at % unit,
+                                  .columns = whole ? unit : n};
+        status = stream->plan->fill(stream->plan, &region, out, why);
+    }
     stream->spent += n * tensor->work;
     stream->compute += now() - start;
     return status;

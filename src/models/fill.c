@@ -7,8 +7,7 @@
 #include "encodings/rope/rope_type_keys.h"
 #include "models/model.h"
 
-/* ----
- * which layers ------------------------------------------------------------------------------- */
+/* ---- which layers ---- */
 
 static pe_status no_such_kind(const pe_model *model, const char *wanted, pe_problem *why)
 {
@@ -60,13 +59,8 @@ pe_status pe_model_choose(const pe_model *model, const char *layer_type,
 
 /* ---- values ---- */
 
-static bool given(const pe_values *values, const char *name)
-{
-    return pe_values_given(values, name);
-}
-
 /* Did the client ask for another type of scaling? A resource with methods of its own has none. */
-static bool other_type(const pe_values *from, const pe_values *to)
+static bool asks_other_type(const pe_values *from, const pe_values *to)
 {
     const pe_value *asked = pe_values_find(to, "rope_type"),
                    *own = pe_values_find(from, "rope_type");
@@ -79,15 +73,15 @@ static bool other_type(const pe_values *from, const pe_values *to)
 }
 
 /* What the client gave decides: nothing is filled in that would contradict it. */
-static bool left_out(const pe_values *to, const char *name, bool another_type)
+static bool is_left_out(const pe_values *to, const char *name, bool another_type)
 {
     const pe_rope_key key = pe_rope_key_find(name);
     if (another_type && key != PE_ROPE_KEYS && key != PE_ROPE_MAX_POSITIONS)
         return true;
     if (strcmp(name, "rotary_dim") == 0)
-        return given(to, "head_dim") || given(to, "partial_rotary_factor");
+        return pe_values_given(to, "head_dim") || pe_values_given(to, "partial_rotary_factor");
     if (strcmp(name, "partial_rotary_factor") == 0)
-        return given(to, "rotary_dim");
+        return pe_values_given(to, "rotary_dim");
     return false;
 }
 
@@ -158,12 +152,12 @@ pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *wh
     const pe_status unscaled = check_unscaled(from, values, why);
     if (unscaled != PE_OK)
         return unscaled;
-    const bool another_type = other_type(from, values);
+    const bool another_type = asks_other_type(from, values);
     for (size_t i = 0; i < from->n; i++) {
         const pe_param *row = from->value[i].param;
         pe_value *to = pe_values_find(values, name_for(from, values, row->name));
         if (!from->value[i].present || to == NULL || to->given ||
-            left_out(values, row->name, another_type))
+            is_left_out(values, row->name, another_type))
             continue;
         const pe_status status = copy(&from->value[i], to, why);
         if (status != PE_OK)

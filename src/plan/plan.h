@@ -36,6 +36,27 @@ typedef struct pe_tensor {
     size_t work;
 } pe_tensor;
 
+/**
+ * Elements of a tensor: columns [column, column + columns) of each of the units
+ * [first, first + units).
+ */
+typedef struct pe_region {
+    size_t tensor, first, units;
+    size_t column, columns; /* of whole units: 0 and the tensor's unit; else units is 1 */
+} pe_region;
+
+/** Where a unit may be cut. */
+#define PE_PART_ELEMENTS 64
+
+/**
+ * Write the elements of a region, packed, in the tensor's dtype, to out (aligned as its dtype). The
+ * region is of whole units or, where the plan makes parts, a part of one unit, which begins at a
+ * multiple of PE_PART_ELEMENTS and ends at one or with the unit. Non-finite elements mean masked
+ * (-inf in binary formats, null in JSON).
+ */
+typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, void *out,
+                                  pe_problem *why);
+
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  9
 #define PE_MAX_WARNINGS 4
@@ -78,24 +99,22 @@ struct pe_plan {
 
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
-    /**
-     * Write units [first, first + units) of tensor t, packed, in the tensor's dtype, to out
-     * (aligned as its dtype). Non-finite elements mean masked (-inf in binary formats, null in
-     * JSON).
-     */
-    pe_status (*fill)(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why);
-    /**
-     * Write elements [first, first + n) of one unit as fill would; first is a multiple of
-     * PE_PART_ELEMENTS, and so is n unless the unit ends there. NULL: units are made whole only,
-     * and a reader who stalls may hold one.
-     */
-    pe_status (*fill_part)(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why);
+    pe_plan_fill fill;
+    /** fill makes parts. false: units are made whole, and a reader who stalls may hold one. */
+    bool makes_parts;
 };
 
-/** Where a unit may be cut. */
-#define PE_PART_ELEMENTS 64
+/** Give the plan its state, zeroed, and what reads and releases it. NULL: memory is short. */
+void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
+                    void (*free_state)(void *state));
+/** The same of a plan whose numbers are there before it is read: its state is an array, whose
+ * units fill copies. */
+pe_array *pe_plan_begin_array(pe_plan *plan);
+
+/** Units [first, first + units) of a tensor, whole. */
+pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units);
+/** Is the region one of whole units? */
+bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 
 /**
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
@@ -118,7 +137,7 @@ void pe_plan_free(pe_plan *plan);
 typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
 
 /**
- * One numeric resource: a row of encodings/registry.c. Knows no JSON and no HTTP.
+ * One numeric resource: a row of encodings/registry.h. Knows no JSON and no HTTP.
  */
 typedef struct pe_resource {
     const char *path;     /* "/v1/rope/table"; "/v1/learned/{name}" with a row of that name */
@@ -129,6 +148,8 @@ typedef struct pe_resource {
         *source; /* one sentence; ASCII formula; paper or repository@commit */
     /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */
     const pe_param_set *param_sets[PE_PARAM_SETS_MAX];
+    /** In the JSON of a claim, null is a masked bias: -inf. */
+    bool null_is_masked;
     /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */
     const char *nested;
     /**

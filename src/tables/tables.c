@@ -11,7 +11,7 @@
 struct pe_tables {
     pe_cache *cache;
     _Atomic uint64_t last_id;
-    pe_learned *learned;
+    pe_learned_tables *learned;
 };
 
 /* What the cache holds: a frequency set (wave), or the rows of one block or the numbers of a
@@ -51,17 +51,17 @@ void pe_tables_free(pe_tables *tables)
     if (tables == NULL)
         return;
     pe_cache_free(tables->cache);
-    pe_learned_free(tables->learned);
+    pe_learned_tables_free(tables->learned);
     free(tables);
 }
 
 pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
                                  const pe_learned_limits *limits, pe_problem *why)
 {
-    return *folder == '\0' ? PE_OK : pe_learned_load(folder, limits, &tables->learned, why);
+    return *folder == '\0' ? PE_OK : pe_learned_tables_load(folder, limits, &tables->learned, why);
 }
 
-const pe_learned *pe_tables_learned(const pe_tables *tables)
+const pe_learned_tables *pe_tables_learned(const pe_tables *tables)
 {
     return tables->learned;
 }
@@ -71,8 +71,7 @@ void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)
     pe_cache_stats_get(tables->cache, out);
 }
 
-/* ----
- * frequency sets ----------------------------------------------------------------------------- */
+/* ---- frequency sets ---- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
 typedef struct wave_key {
@@ -170,8 +169,7 @@ void pe_tables_wave_unref(pe_shared_wave *shared)
     *shared = (pe_shared_wave){0};
 }
 
-/* ----
- * row blocks --------------------------------------------------------------------------------- */
+/* ---- row blocks ---- */
 
 typedef struct block_key {
     uint64_t kind; /* 'B' */
@@ -233,8 +231,7 @@ void pe_tables_block_unref(pe_block *block)
     *block = (pe_block){0};
 }
 
-/* ---- numbers of
- * a formula ----------------------------------------------------------------------- */
+/* ---- numbers of a formula ---- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
 typedef struct numbers_key {

@@ -32,7 +32,8 @@ static void run_ours(void)
     pe_problem why;
     for (size_t first = 0, n; first < tensor->units; first += n) {
         n = tensor->units - first < most ? tensor->units - first : most;
-        require(plan.fill(&plan, 0, first, n, out, &why), &why);
+        const pe_region region = pe_plan_units(&plan, 0, first, n);
+        require(plan.fill(&plan, &region, out, &why), &why);
     }
 }
 
@@ -63,7 +64,7 @@ static void bench(const char *target, pe_tables *tables)
         return;
     snprintf(path, sizeof path, "%.*s", (int)(query - 1 - target), target);
     const pe_resource *resource = pe_registry_find(path);
-    require(pe_query_from_string(resource, query, strlen(query), &read_limits, &ask, &why), &why);
+    require(pe_query_string_parse(resource, query, strlen(query), &read_limits, &ask, &why), &why);
     plan = (pe_plan){0};
     require(resource->plan(&ask.values, tables, &limits, &plan, &why), &why);
     row.amount = bytes =

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 #include "encodings/registry.h"
 #include "formats/format.h"
 #include "http/pages/openapi_data.h"
@@ -319,7 +319,7 @@ static void check_formats(const char *path)
     for (size_t f = 0; pe_formats[f] != NULL; f++)
         names[f] = pe_formats[f]->name;
     check_choices(names, NULL, resolve(json_object_get(members, "format")), path);
-    check_choices(pe_query_encoding_formats, pe_query_encoding_formats[0],
+    check_choices(pe_query_output_encodings, pe_query_output_encodings[0],
                   resolve(json_object_get(members, "encoding_format")), path);
 }
 

@@ -98,7 +98,8 @@ static void digest_tensor(const encoded *e, size_t t, struct sha256_ctx *hash)
     for (size_t first = 0, some = 1; first < tensor->units; first += some) {
         some = first % 3 ? RUN : 5;
         some = tensor->units - first < some ? tensor->units - first : some;
-        if (e->plan.fill(&e->plan, t, first, some, out, &why) != PE_OK)
+        const pe_region region = pe_plan_units(&e->plan, t, first, some);
+        if (e->plan.fill(&e->plan, &region, out, &why) != PE_OK)
             fail_msg("fill: %s", why.detail);
         sha256_update(hash, some * bytes, out);
         const size_t length = pe_blocks_print(tensor->dtype, out, some * unit, ',', text);

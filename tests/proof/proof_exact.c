@@ -194,11 +194,15 @@ static char *make_rows(const trial *t, pe_dtype dtype)
     char *out = malloc(rows * of->sines.row * pe_dtype_bytes(dtype));
     pe_problem why;
     assert_non_null(out);
-    const pe_status status =
-        of->sinusoid != NULL
-            ? pe_sinusoid_rows(of->sinusoid, &t->positions, t->first, rows, dtype, out, &why)
-            : pe_wave_table(of->waves[0], &t->positions, t->first, rows, &of->sines, dtype, out,
-                            &why);
+    pe_sinusoid sinusoid = {0};
+    if (of->sinusoid != NULL)
+        sinusoid = *of->sinusoid;
+    sinusoid.dtype = dtype;
+    const pe_region region = {.first = t->first, .units = rows, .columns = sinusoid.width};
+    const pe_status status = of->sinusoid != NULL
+                                 ? pe_sinusoid_fill(&sinusoid, &t->positions, &region, out, &why)
+                                 : pe_wave_table(of->waves[0], &t->positions, t->first, rows,
+                                                 &of->sines, dtype, out, &why);
     if (status != PE_OK)
         fail_msg("%s", why.detail);
     return out;
@@ -399,14 +403,14 @@ static pe_sinusoid_spec random_sinusoid(void)
 static void check_sinusoid(tally *sums, const pe_sinusoid_spec *spec, const pe_sinusoid *sinusoid,
                            size_t variant)
 {
-    const bool two = sinusoid->cosines.entry != NULL;
+    const bool two = sinusoid->waves[1].set.entry != NULL;
     const subject of = {
         .sums = sums,
-        .waves = {sinusoid->sines.wave, two ? sinusoid->cosines.wave : NULL},
+        .waves = {sinusoid->waves[0].set.wave, two ? sinusoid->waves[1].set.wave : NULL},
         .sinusoid = sinusoid,
-        .sines = sinusoid->sine_layout,
-        .cosines = two ? sinusoid->cosine_layout : sinusoid->sine_layout,
-        .n_sines = pe_wave_count(sinusoid->sines.wave),
+        .sines = sinusoid->waves[0].layout,
+        .cosines = sinusoid->waves[two].layout,
+        .n_sines = pe_wave_count(sinusoid->waves[0].set.wave),
         .n_cosines = spec->width / 2,
         .formula = {theta_of_sinusoid, NULL, spec, NULL, spec->scale},
     };
@@ -426,7 +430,7 @@ static void check_sinusoidal(tally *sums)
     if (pe_sinusoid_make(&spec, tables, &sinusoid, &why) != PE_OK) {
         sums->refused++; /* freq_shift leaves nothing to divide by */
     } else {
-        if (sinusoid.sines.entry != NULL) /* of width 1 nothing but a zero may be left */
+        if (sinusoid.waves[0].set.entry != NULL) /* of width 1 nothing but a zero may be left */
             check_sinusoid(sums, &spec, &sinusoid, variant);
         pe_sinusoid_free(&sinusoid);
     }

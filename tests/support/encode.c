@@ -28,8 +28,8 @@ static pe_tables *make_tables(void)
 static encoded plan(const pe_resource *resource, bool json, const char *text, size_t bytes)
 {
     encoded e = {.status = PE_OK};
-    e.status = json ? pe_query_from_json(resource, text, bytes, &read_limits, &e.ask, &e.why)
-                    : pe_query_from_string(resource, text, bytes, &read_limits, &e.ask, &e.why);
+    e.status = json ? pe_query_json_parse(resource, text, bytes, &read_limits, &e.ask, &e.why)
+                    : pe_query_string_parse(resource, text, bytes, &read_limits, &e.ask, &e.why);
     if (e.status != PE_OK)
         return e;
     e.tables = encode_tables == NULL ? make_tables() : NULL;
@@ -82,7 +82,8 @@ double *encoded_units(const encoded *e, size_t t, size_t first, size_t units)
     assert_non_null(out);
     assert_non_null(values);
     memset(out, 0x5a, n * bytes + 8);
-    if (e->plan.fill(&e->plan, t, first, units, out, &why) != PE_OK)
+    const pe_region region = pe_plan_units(&e->plan, t, first, units);
+    if (e->plan.fill(&e->plan, &region, out, &why) != PE_OK)
         fail_msg("fill: %s", why.detail);
     for (size_t i = 0; i < 8; i++)
         if (out[n * bytes + i] != 0x5a)

@@ -109,40 +109,38 @@ double fake_element(pe_dtype dtype, size_t tensor, size_t e)
     return pe_dtype_load(dtype, at);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t size = pe_dtype_bytes(tensor->dtype);
-    char *to = out;
-    (void)why;
-    fake_units_filled += units;
-    for (size_t e = first * tensor->unit; e < (first + units) * tensor->unit; e++, to += size)
-        pe_dtype_store(tensor->dtype, fake_element(tensor->dtype, t, e), to);
-    return PE_OK;
-}
-
 size_t fake_parts_elements;
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static void check_part(const pe_plan *plan, const pe_region *part)
 {
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t size = pe_dtype_bytes(tensor->dtype), at = unit * tensor->unit + first;
+    const size_t unit = plan->tensors[part->tensor].unit, end = part->column + part->columns;
+    if (!plan->makes_parts || part->units != 1 || part->column % PE_PART_ELEMENTS != 0 ||
+        (end % PE_PART_ELEMENTS != 0 && end != unit) || end > unit)
+        fprintf(stderr, "fake_plan: part %zu, %zu of a unit of %zu\n", part->column, part->columns,
+                unit);
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    const size_t first = region->first * tensor->unit + region->column;
     char *to = out;
     (void)why;
-    fake_parts_elements += n;
-    if (first % PE_PART_ELEMENTS != 0 || (n % PE_PART_ELEMENTS != 0 && first + n != tensor->unit) ||
-        first + n > tensor->unit)
-        fprintf(stderr, "fake_plan: part %zu, %zu of a unit of %zu\n", first, n, tensor->unit);
-    for (size_t e = at; e < at + n; e++, to += size)
-        pe_dtype_store(tensor->dtype, fake_element(tensor->dtype, t, e), to);
+    if (pe_plan_whole(plan, region)) {
+        fake_units_filled += region->units;
+    } else {
+        fake_parts_elements += region->columns;
+        check_part(plan, region);
+    }
+    for (size_t e = first; e < first + region->units * region->columns; e++, to += size)
+        pe_dtype_store(tensor->dtype, fake_element(tensor->dtype, region->tensor, e), to);
     return PE_OK;
 }
 
 void fake_plan_cut(pe_plan *plan)
 {
-    plan->fill_part = fill_part;
+    plan->makes_parts = true;
 }
 
 void fake_plan(pe_plan *out, size_t n_tensors, pe_dtype dtype, const pe_shape *shape, size_t unit)

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "api/documents.h"
+#include "api/problem_json.h"
 #include "encodings/registry.h"
 #include "support/fake.h"
 
@@ -109,7 +109,7 @@ static void every_status_has_a_page(void **state)
     };
     for (size_t i = 0; i < PE_LEN(all); i++) {
         pe_buffer out = {0};
-        pe_problem_page(all[i], &out);
+        pe_problem_json_page(all[i], &out);
         json_t *json = parse(&out);
         assert_string_equal(text_of(json, "code"), pe_status_code_text(all[i]));
         assert_memory_equal(text_of(json, "type"), "/problems/", 10);
@@ -140,7 +140,8 @@ static void assert_json(const json_t *value, const char *wanted)
 static void the_listing_shows_what_each_row_says(void **state)
 {
     (void)state;
-    const pe_bound bounds[] = {{"max_elements", 268435456, "elements"}, {"max_depth", 16, NULL}};
+    const pe_listing_bound bounds[] = {{"max_elements", 268435456, "elements"},
+                                       {"max_depth", 16, NULL}};
     pe_buffer out = {0};
     pe_listing_json(bounds, PE_LEN(bounds), &out);
     json_t *json = parse(&out);

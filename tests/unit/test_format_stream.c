@@ -328,13 +328,11 @@ static void offsets_past_the_end_and_unknown_lengths_are_refused(void **state)
     pe_plan_free(&plan);
 }
 
-static pe_status fill_fails(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_fails(const pe_plan *plan, const pe_region *region, void *out,
                             pe_problem *why)
 {
     (void)plan;
-    (void)t;
-    (void)first;
-    (void)units;
+    (void)region;
     (void)out;
     return pe_fail_memory(why);
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/model_report.h"
+#include "api/model_json.h"
 #include "encodings/registry.h"
 
 static const pe_read_limits limits = {1000000, 1000000, 32};
@@ -80,8 +80,8 @@ static void every_part_has_its_parameters(void **state)
         pe_buffer text = {0};
         pe_problem why = {0};
         pe_model *model = NULL;
-        if (pe_model_report_resolve(parts[p].config, strlen(parts[p].config), &limits, &model,
-                                    &why) != PE_OK)
+        if (pe_model_json_resolve(parts[p].config, strlen(parts[p].config), &limits, &model,
+                                  &why) != PE_OK)
             fail_msg("%s: %s: %s", parts[p].config, why.where, why.detail);
         const pe_values *values = pe_model_part_find(model, pe_registry_find(parts[p].path));
         if ((values != NULL) != (parts[p].parameters != NULL))

@@ -23,8 +23,8 @@ static double element(const pe_array *array, size_t e)
 static pe_status read_body(const pe_binary_body *body, const char *query, pe_query *ask,
                            pe_problem *why)
 {
-    return pe_query_from_binary(&fake_transform, query, strlen(query), body, &fake_limits, ask,
-                                why);
+    return pe_query_binary_parse(&fake_transform, query, strlen(query), body, &fake_limits, ask,
+                                 why);
 }
 
 /* A NumPy file of version 1, header as given, then data. */
@@ -384,7 +384,7 @@ static void other_types_and_other_resources_are_refused(void **state)
     const pe_binary_body raw = {
         .media_type = RAW, .shape = "2,3", .dtype = "float32", .data = six, .bytes = sizeof six};
     assert_int_equal(
-        pe_query_from_binary(&fake_table, "d_model=4", 9, &raw, &fake_limits, &ask, &why),
+        pe_query_binary_parse(&fake_table, "d_model=4", 9, &raw, &fake_limits, &ask, &why),
         PE_UNSUPPORTED_MEDIA_TYPE);
     assert_int_equal(read_body(&raw, "factr=1", &ask, &why), PE_UNKNOWN_PARAMETER);
     assert_int_equal(read_body(&raw, "factor=0", &ask, &why), PE_INVALID_PARAMETER);

@@ -91,8 +91,9 @@ pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_
                                  pe_problem *why)
 {
     pe_status status = check_mask(mask, past, why);
-    if (status == PE_OK)
-        status = make_ids(&mask->shape, (size_t)past, out, why);
+    if (status != PE_OK)
+        return status;
+    status = make_ids(&mask->shape, (size_t)past, out, why);
     if (status != PE_OK)
         return status;
     const double *m = mask->data;
@@ -130,15 +131,13 @@ static void free_state(void *of)
     free(of);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const pe_learned_ids *ids = plan->state;
     int32_t *to = out;
-    for (size_t u = 0; u < units; u++)
-        to[u] = (int32_t)ids->id[first + u];
+    for (size_t u = 0; u < region->units; u++)
+        to[u] = (int32_t)ids->id[region->first + u];
     return PE_OK;
 }
 
@@ -188,18 +187,16 @@ static pe_status plan_ids(pe_values *values, struct pe_tables *tables, const pe_
     pe_status status = check_rule(values, by_tokens, why);
     if (status != PE_OK)
         return status;
-    pe_learned_ids *ids = calloc(1, sizeof *ids);
+    pe_learned_ids *ids = pe_plan_begin(out, sizeof *ids, fill, free_state);
     if (ids == NULL)
         return pe_fail_memory(why);
-    out->state = ids;
-    out->free_state = free_state;
-    out->fill = fill;
     status = make(values, by_tokens, ids, why);
-    if (status == PE_OK)
-        status = check_range(ids, why);
-    return status == PE_OK
-               ? pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why)
-               : status;
+    if (status != PE_OK)
+        return status;
+    status = check_range(ids, why);
+    if (status != PE_OK)
+        return status;
+    return pe_plan_add_tensor(out, limits, "position_ids", PE_INT32, &ids->shape, 1, why);
 }
 
 /**

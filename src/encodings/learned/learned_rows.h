@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* learned_rows.h - what the resources of learned tables share: which table, which
- * rows, which type. */
+/* learned_rows.h - what the resources of learned tables share: which table, rows and type. */
 #ifndef PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 #define PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 
@@ -17,6 +16,7 @@ typedef struct pe_learned_rows {
     const pe_array *rows; /* [rows, width] */
     double largest;       /* magnitude */
     const char *name;     /* for problems */
+    int64_t offset;       /* added to positions, where the resource has such a row */
 } pe_learned_rows;
 
 /** The table that values name; its digest becomes the plan's version.   Errors  NOT_FOUND. */
@@ -30,10 +30,10 @@ pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, doub
 
 /** INVALID_PARAMETER at `where` unless the table has a row first + offset and last + offset. */
 pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, double last,
-                                int64_t offset, const char *where, pe_problem *why) PE_MUST_CHECK;
+                                const char *where, pe_problem *why) PE_MUST_CHECK;
 /** The same for all of positions. */
 pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
-                                     int64_t offset, pe_problem *why) PE_MUST_CHECK;
+                                     pe_problem *why) PE_MUST_CHECK;
 
 /** n elements from element `first` of the table on, each rounded once to dtype. */
 void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out);

@@ -147,15 +147,14 @@ void pe_alibi_pair(const pe_alibi_slope *slope, double *hi, double *lo)
         pe_exact_pair(eval_product, &p, 0, hi, lo);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     (void)why;
     const pe_alibi_slope *slopes = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t u = 0; u < units; u++)
-        pe_dtype_store(dtype, pe_alibi_round(&slopes[first + u], 1, dtype),
+    for (size_t u = 0; u < region->units; u++)
+        pe_dtype_store(dtype, pe_alibi_round(&slopes[region->first + u], 1, dtype),
                        (unsigned char *)out + u * bytes);
     return PE_OK;
 }
@@ -171,14 +170,11 @@ static pe_status plan_slopes(pe_values *values, struct pe_tables *tables, const 
         out, limits, "slopes", (pe_dtype)pe_values_choice(values, "dtype"), &shape, 1, why);
     if (status != PE_OK)
         return status;
-    pe_alibi_slope *slopes = calloc(heads, sizeof *slopes);
+    pe_alibi_slope *slopes = pe_plan_begin(out, heads * sizeof *slopes, fill, free);
     if (slopes == NULL)
         return pe_fail_memory(why);
     for (size_t h = 0; h < heads; h++)
         slopes[h] = pe_alibi_slope_of(&formula, h);
-    out->state = slopes;
-    out->free_state = free;
-    out->fill = fill;
     return PE_OK;
 }
 
@@ -193,5 +189,6 @@ const pe_resource pe_alibi_slopes = {
     .source = PE_ALIBI_SOURCE,
     .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, &pe_alibi_slope_params,
                    &pe_params_output_exact},
+    .null_is_masked = true,
     .plan = plan_slopes,
 };

@@ -58,14 +58,13 @@ static void put_run(const state *s, const pe_alibi_head *head, const uint32_t *p
     }
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t heads = s->heads.chosen.count;
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / s->keys, from = (first + done) % s->keys;
         n = units - done < s->keys - from ? units - done : s->keys - from;
@@ -116,19 +115,17 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     s->dtype = dtype;
     status = count_keys(mask, s, &most, why);
-    if (status == PE_OK)
-        status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status == PE_OK)
-        status = pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_alibi_heads_make(values, tables, &s->heads, why);
+    if (status != PE_OK)
+        return status;
+    return pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
 }
 
 /**

@@ -125,25 +125,25 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const double scale = pe_values_real(values, "scale");
     pe_status status = check_heads(values, why);
-    if (status == PE_OK)
-        status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
-    if (status == PE_OK)
-        status = check_overflow(logits, scale, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
+    if (status != PE_OK)
+        return status;
+    status = check_overflow(logits, scale, why);
+    if (status != PE_OK)
+        return status;
+    state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_attention_fill;
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
     status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status == PE_OK)
-        s->logits = pe_values_take(values, "logits");
-    return status;
+    if (status != PE_OK)
+        return status;
+    s->logits = pe_values_take(values, "logits");
+    return PE_OK;
 }
 
 /**

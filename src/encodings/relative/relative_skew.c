@@ -42,14 +42,13 @@ static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned 
     memset(out + some * bytes, 0, (n - some) * bytes);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t bytes = pe_dtype_bytes(s->logits.dtype);
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / s->length, from = (first + done) % s->length;
         n = units - done < s->length - from ? units - done : s->length - from;
@@ -75,14 +74,11 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe
         pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->length = n;
     s->relative = relative;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     if (relative < 2 * n - 1)
         pe_plan_warn(out, "logits of keys after the query are 0 here; upstream leaves numbers of "
                           "other positions there, to be masked");

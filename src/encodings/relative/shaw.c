@@ -37,8 +37,7 @@ static const pe_param embeddings_params[] = {
 };
 const pe_param_set pe_shaw_embeddings_params = {embeddings_params, PE_LEN(embeddings_params)};
 
-/* ----
- * the clipping ------------------------------------------------------------------------------- */
+/* ---- the clipping ---- */
 
 /* max_relative_position, where present, becomes the two sides. */
 static pe_status split(pe_values *values, pe_problem *why)
@@ -118,14 +117,13 @@ pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_
     return zones;
 }
 
-/* ----
- * the table ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 typedef struct state {
     pe_relative table;
     pe_shaw_clip clip;
 } state;
-_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+_Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
 static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
 {
@@ -146,26 +144,21 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
 {
     (void)tables;
     pe_shaw_clip clip;
-    const int64_t queries = pe_values_int(values, "query_length");
-    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
-    if (status == PE_OK)
-        status = read_clip(values, &clip, why);
+    pe_status status = pe_relative_lengths(values, why);
     if (status != PE_OK)
         return status;
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
-    const pe_shape shape = {2, {(size_t)queries, keys}};
-    status = pe_plan_add_tensor(out, limits, "indices", PE_INT32, &shape, 1, why);
+    status = read_clip(values, &clip, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return pe_fail_memory(why);
-    s->table = pe_relative_make((size_t)queries, keys, sizeof(int32_t));
-    s->table.run = run;
-    s->clip = clip;
-    out->state = s;
-    out->free_state = free;
-    out->fill = pe_relative_fill;
+    const pe_relative_window window = {.tensor = "indices",
+                                       .dtype = PE_INT32,
+                                       .run = run,
+                                       .state_bytes = sizeof(state),
+                                       .free_state = free};
+    status = pe_relative_plan(&window, values, limits, out, why);
+    if (status != PE_OK)
+        return status;
+    ((state *)out->state)->clip = clip;
     return PE_OK;
 }
 

@@ -163,12 +163,9 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     if (status != PE_OK)
         return status;
     out->tensors[0].work += d;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_attention_fill;
     s->attention = (pe_attention){keys, 2 * d, scores};
     s->queries = q->shape.dim[1];
     s->scale = scale_of(values, d);

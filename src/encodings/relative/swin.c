@@ -79,14 +79,13 @@ static size_t put_weights(const state *s, size_t head, size_t index, size_t n, v
     return n * bytes;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t patches = s->height * s->width;
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / patches, key = (first + done) % patches;
         const size_t index = index_of(s, row % patches, key, &n);
@@ -98,14 +97,11 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 
 static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->height = (size_t)pe_values_int(values, "window_height");
     s->width = (size_t)pe_values_int(values, "window_width");
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     return PE_OK;
 }
 
@@ -135,11 +131,13 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                        rows, weights->shape.dim[0]);
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
     pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
-    if (status == PE_OK)
-        status = make_state(values, out, why);
-    if (status == PE_OK)
-        ((state *)out->state)->weights = pe_values_take(values, "weights");
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = make_state(values, out, why);
+    if (status != PE_OK)
+        return status;
+    ((state *)out->state)->weights = pe_values_take(values, "weights");
+    return PE_OK;
 }
 
 /**

@@ -28,13 +28,6 @@ extern const pe_param_set pe_t5_bucket_params; /* num_buckets, max_distance, bid
 enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT_DEBERTA };
 
 /**
- * num_buckets and max_distance of the variant where absent (they become part of the canonical
- * form).
- * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
- */
-pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
-
-/**
  * How distances fall into buckets: distance n < exact is bucket n; n >= exact is bucket `base` +
  * how many edges are <= n. Immutable once made.
  */
@@ -48,14 +41,14 @@ typedef struct pe_buckets {
 } pe_buckets;
 
 /**
- * From num_buckets, max_distance, bidirectional and the variant, all read, for `keys` keys.
+ * From num_buckets, max_distance, bidirectional and the variant, all read, for key_length keys.
  *
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
  *           comparing integer powers.
  * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
  *           there would be more than PE_T5_BUCKETS_MAX edges. INTERNAL (memory).
  */
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, pe_buckets *out,
                              pe_problem *why) PE_MUST_CHECK;
 void pe_t5_buckets_free(pe_buckets *buckets);
 
@@ -63,16 +56,24 @@ void pe_t5_buckets_free(pe_buckets *buckets);
  * The bucket of a relative position (key - query); *same: it is that of relative, relative + 1, ...
  * (so many of them, at least 1).
  */
-int32_t pe_t5_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same);
+int32_t pe_t5_buckets_at(const pe_buckets *buckets, int64_t relative, int64_t *same);
 
 /**
- * Warn where the published code computes other buckets than the formula has: its float32
- * logarithms, taken as correctly rounded, may miss an edge (the first 1024 are compared), and it
- * may not read its configuration.
+ * num_buckets and max_distance of the variant where absent (they become part of the canonical
+ * form).
+ * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
+ */
+pe_status pe_t5_variant_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The buckets, and a warning where the published code computes others than the formula has: its
+ * float32 logarithms, taken as correctly rounded, may miss an edge (the first 1024 are compared),
+ * and it may not read its configuration.
  *
  * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
+ * Errors  pe_t5_buckets_make's.
  */
-void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
-                        size_t keys, pe_plan *plan);
+pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets *buckets,
+                             pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
 #endif

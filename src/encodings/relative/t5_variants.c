@@ -50,7 +50,7 @@ static const pe_param bucket_params[] = {
 };
 const pe_param_set pe_t5_bucket_params = {bucket_params, PE_LEN(bucket_params)};
 
-pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why)
+pe_status pe_t5_variant_read(pe_values *values, size_t variant, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
     if (!pe_values_present(values, "num_buckets"))
@@ -63,8 +63,7 @@ pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why)
                    "bidirectional=false is read by variant=t5 only; %s looks both ways", v->name);
 }
 
-/* ---- the reference, with every step rounded
- * to float32 ---------------------------------------- */
+/* ---- the reference, with every step rounded to float32 ---- */
 
 /* ln(x), correctly rounded to `bits`. */
 static double logarithm(double x, mpfr_prec_t bits)
@@ -120,17 +119,18 @@ static int64_t reference_bucket(const reference *r, int64_t distance)
 /* ---- warnings ---- */
 
 /* On either side of the edges, where a float32 may err. */
-static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t keys, pe_plan *plan)
+static void warn_of_edges(const reference *r, const pe_buckets *buckets, int64_t keys,
+                          pe_plan *plan)
 {
     size_t others = 0;
     int64_t checked = r->exact, at = 0, wanted = 0, got = 0;
     for (size_t i = 0; i < buckets->edges && i < EDGES_COMPARED; i++)
         for (int64_t d = buckets->edge[i] - 1; d <= buckets->edge[i]; d++) {
-            if (d <= checked || d >= (int64_t)keys)
+            if (d <= checked || d >= keys)
                 continue;
             int64_t same;
             checked = d;
-            const int64_t bucket = pe_t5_bucket_of(buckets, -d, &same),
+            const int64_t bucket = pe_t5_buckets_at(buckets, -d, &same),
                           theirs = reference_bucket(r, d);
             if (bucket == theirs)
                 continue;
@@ -147,10 +147,13 @@ static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t 
                      r->variant->name, (long long)at, (long long)got, (long long)wanted, others);
 }
 
-void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
-                        size_t keys, pe_plan *plan)
+pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets *buckets,
+                             pe_plan *plan, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
+    const pe_status status = pe_t5_buckets_make(values, variant, buckets, why);
+    if (status != PE_OK)
+        return status;
     if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||
                      pe_values_int(values, "max_distance") != v->max_distance))
         pe_plan_warn(plan,
@@ -158,5 +161,6 @@ void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_bucket
                      "its configuration says",
                      v->name, (long long)v->num_buckets, (long long)v->max_distance);
     const reference r = make_reference(values, variant);
-    warn_of_edges(&r, buckets, keys, plan);
+    warn_of_edges(&r, buckets, pe_values_int(values, "key_length"), plan);
+    return PE_OK;
 }

@@ -37,17 +37,16 @@ static double steps_at(const scale *state, size_t r)
     return rest < -state->offset ? steps - 1 : steps;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const scale *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
     element last = {.beta = state->beta, .steps = 0};
     double value = 1;
     (void)why;
-    for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype)) {
-        const double steps = steps_at(state, first + u);
+    for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype)) {
+        const double steps = steps_at(state, region->first + u);
         if (steps != last.steps) {
             last.steps = steps;
             value = pe_exact_round(dtype, eval, &last, 0);

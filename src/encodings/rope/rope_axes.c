@@ -173,27 +173,25 @@ static bool allocate(mixer *m)
     return m->at != NULL && m->dense != NULL && m->source != NULL;
 }
 
-pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
-                             pe_rope_axis_position position, const void *context, size_t first,
-                             size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why)
 {
-    mixer m = {.axes = axes,
-               .wave = wave,
-               .layout = layout,
-               .dtype = dtype,
-               .n = pe_wave_count(wave),
-               .item = pe_dtype_bytes(dtype)};
+    mixer m = {.axes = table->axes,
+               .wave = table->wave,
+               .layout = table->layout,
+               .dtype = table->dtype,
+               .n = pe_wave_count(table->wave),
+               .item = pe_dtype_bytes(table->dtype)};
     m.most = m.n < CHUNK / CHUNK_ROWS ? CHUNK_ROWS : m.n < CHUNK ? CHUNK / m.n : 1;
     pe_status status = allocate(&m) ? PE_OK : pe_fail_memory(why);
     char *to = out;
     for (size_t done = 0, some; done < rows && status == PE_OK; done += some) {
         some = rows - done < m.most ? rows - done : m.most;
-        for (size_t axis = 0; axis < axes->n; axis++)
+        for (size_t axis = 0; axis < m.axes->n; axis++)
             for (size_t r = 0; r < some; r++)
-                m.at[axis * m.most + r] = position(context, axis, first + done + r);
+                m.at[axis * m.most + r] = table->position(table->context, axis, first + done + r);
         status = mix_chunk(&m, some, to, why);
-        to += some * layout->row * m.item;
+        to += some * m.layout->row * m.item;
     }
     free_mixer(&m);
     return status;

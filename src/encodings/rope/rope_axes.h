@@ -34,16 +34,24 @@ pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
 /** The position of token r on an axis. */
 typedef double (*pe_rope_axis_position)(const void *context, size_t axis, size_t r);
 
+/** A table of tokens. Borrows everything. */
+typedef struct pe_rope_axes_spec {
+    const pe_rope_axes *axes;
+    const pe_wave *wave;
+    pe_rope_axis_position position;
+    const void *context; /* of position */
+    const pe_wave_layout *layout;
+    pe_dtype dtype;
+} pe_rope_axes_spec;
+
 /**
- * Rows [first, first + rows) of the table of tokens: pe_wave_table with a position for each axis.
+ * Rows [first, first + rows) of the table: pe_wave_table with a position for each axis.
  *
  * Shapes    out: as layout says, for rows of axes->pairs pairs.
  * Accuracy  pe_wave_table's.
  * Errors    INTERNAL (memory).   Threads  any.
  */
-pe_status pe_rope_axes_table(const pe_rope_axes *axes, const pe_wave *wave,
-                             pe_rope_axis_position position, const void *context, size_t first,
-                             size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
+pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why) PE_MUST_CHECK;
 
 /**

@@ -9,12 +9,11 @@ typedef struct decay {
     pe_positions offsets;
 } decay;
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const decay *state = plan->state;
-    return pe_wave_mean_cos(state->wave.wave, &state->offsets, first, units, plan->tensors[t].dtype,
-                            out, why);
+    return pe_wave_mean_cos(state->wave.wave, &state->offsets, region->first, region->units,
+                            plan->tensors[region->tensor].dtype, out, why);
 }
 
 static void free_state(void *of)

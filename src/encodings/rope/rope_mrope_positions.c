@@ -99,13 +99,12 @@ static size_t fill_some(const state *s, size_t axis, size_t token, size_t n, int
     return some;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
     int32_t *to = out;
-    (void)t;
     (void)why;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, some; done < units; done += some) {
         const size_t axis = (first + done) / s->tokens, token = (first + done) % s->tokens;
         const size_t left = s->tokens - token < units - done ? s->tokens - token : units - done;

@@ -168,14 +168,13 @@ static pe_status check_positions(const pe_rope_rotated *answer, const char *tens
                    name, tensor, axis, n, dim[0], dim[1]);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const rotated *state = plan->state;
-    const pe_array *array = &state->array[t];
+    const pe_array *array = &state->array[region->tensor];
     const size_t bytes = pe_dtype_bytes(array->dtype);
     (void)why;
-    memcpy(out, (const unsigned char *)array->data + first * bytes, units * bytes);
+    memcpy(out, (const unsigned char *)array->data + region->first * bytes, region->units * bytes);
     return PE_OK;
 }
 

@@ -69,8 +69,7 @@ static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t uni
     return PE_OK;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const scores *state = plan->state;
     worker work = {.state = state,
@@ -82,7 +81,8 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = fill_run(&work, plan->tensors[t].dtype, first, units, out, why);
+        status = fill_run(&work, plan->tensors[region->tensor].dtype, region->first, region->units,
+                          out, why);
     pe_rope_cos_sin_close(&work.rows);
     pe_positions_free(&work.delta);
     free(work.query);

@@ -141,20 +141,19 @@ static pe_spectrum_values values_of(const spectrum *state, const pe_spectrum_row
                                 .unscaled = state->set[PE_SPECTRUM_UNSCALED].wave};
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const spectrum *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
     (void)why;
-    if (t == state->n_rows) {
-        memcpy(out, state->pair_axis + first, units * sizeof *state->pair_axis);
+    if (region->tensor == state->n_rows) {
+        memcpy(out, state->pair_axis + region->first, region->units * sizeof *state->pair_axis);
         return PE_OK;
     }
-    const pe_spectrum_values values = values_of(state, &state->rows[t]);
-    for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, first + u), to);
+    const pe_spectrum_values values = values_of(state, &state->rows[region->tensor]);
+    for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, region->first + u), to);
     return PE_OK;
 }
 

@@ -113,20 +113,20 @@ static double position(const void *of, size_t axis, size_t r)
     return pe_positions_at(&state->positions, axis * state->tokens + r);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill_rows(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     pe_status status;
     const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
-    const size_t bytes = pe_dtype_bytes(dtype);
-    const pe_wave_layout layout = wave_layout(state, &state->layout->faces[t]);
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t bytes = pe_dtype_bytes(dtype), units = region->units;
+    const pe_wave_layout layout = wave_layout(state, &state->layout->faces[region->tensor]);
+    const pe_rope_axes_spec tokens = {state->axes, state->wave.wave, position,
+                                      state,       &layout,          dtype};
     if (state->axes == NULL)
-        status = pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype,
-                               out, why);
+        status = pe_wave_table(state->wave.wave, &state->positions, region->first, units, &layout,
+                               dtype, out, why);
     else
-        status = pe_rope_axes_table(state->axes, state->wave.wave, position, state, first, units,
-                                    &layout, dtype, out, why);
+        status = pe_rope_axes_table(&tokens, region->first, units, out, why);
     for (size_t u = 0; u < units && status == PE_OK && state->layout->doubled; u++)
         double_row(state->pairing, state->pairs, bytes,
                    (unsigned char *)out + u * layout.row * bytes);
@@ -134,20 +134,25 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 }
 
 /* For positions on one axis. A doubled row is made of two, side by side or interleaved. */
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static pe_status fill_part(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
-    pe_wave_layout layout = wave_layout(state, &state->layout->faces[t]);
+    const pe_wave *wave = state->wave.wave;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t row = region->first, first = region->column, n = region->columns;
+    pe_wave_layout layout = wave_layout(state, &state->layout->faces[region->tensor]);
     const ptrdiff_t second = layout.stride == 1 ? (ptrdiff_t)state->pairs : 1;
-    pe_status status =
-        pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype, out, why);
+    const pe_status status =
+        pe_wave_part(wave, &state->positions, row, first, n, &layout, dtype, out, why);
     if (status != PE_OK || !state->layout->doubled)
         return status;
     *(layout.cos_at >= 0 ? &layout.cos_at : &layout.sin_at) += second;
-    return pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype, out,
-                        why);
+    return pe_wave_part(wave, &state->positions, row, first, n, &layout, dtype, out, why);
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    return (pe_plan_whole(plan, region) ? fill_rows : fill_part)(plan, region, out, why);
 }
 
 static void free_state(void *of)
@@ -207,7 +212,7 @@ static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_lim
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
     pe_status status = set_positions(state, rope, values, why);
-    out->fill_part = state->axes == NULL ? fill_part : NULL;
+    out->makes_parts = state->axes == NULL;
     if (status != PE_OK)
         return status;
     status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);

@@ -82,28 +82,24 @@ static void free_state(void *of)
 
 /* ---- which distances ---- */
 
-static pe_status refuse_given(const pe_values *values, const char *name, const char *variant,
-                              pe_problem *why)
-{
-    if (!pe_values_given(values, name))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, name, "variant=%s has no %s", variant, name);
-}
-
 /* What a variant does not read is no part of the canonical form. */
 static pe_status drop_unread(pe_values *values, size_t variant, pe_problem *why)
 {
+    static const char *const optional[] = {"attn_type", "clamp_len"};
+    const bool reads[] = {variant == XLNET, variant != CONFORMER};
     pe_value *clamp = pe_values_find(values, "clamp_len");
-    pe_status status = PE_OK;
-    if (variant != XLNET)
-        status = refuse_given(values, "attn_type", variants[variant], why);
-    if (status == PE_OK && variant == CONFORMER)
-        status = refuse_given(values, "clamp_len", variants[variant], why);
-    pe_values_find(values, "attn_type")->present = variant == XLNET;
-    clamp->present = variant != CONFORMER;
+    for (size_t i = 0; i < PE_LEN(reads); i++) {
+        if (reads[i])
+            continue;
+        const char *name = optional[i];
+        if (pe_values_given(values, name))
+            return pe_fail(why, PE_INVALID_PARAMETER, name, "variant=%s has no %s",
+                           variants[variant], name);
+        pe_values_find(values, name)->present = false;
+    }
     if (clamp->integer == 0)
         clamp->integer = -1;
-    return status;
+    return PE_OK;
 }
 
 /* From the first distance down to the last. */
@@ -134,14 +130,14 @@ static void clamp_span(const pe_values *values, span whole, state *s)
 
 /* ---- rows ---- */
 
-static pe_status put(const state *s, pe_dtype dtype, size_t first, size_t rows, void *out,
+static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, void *out,
                      pe_problem *why)
 {
     int32_t *distance = out;
     if (dtype != PE_INT32)
-        return pe_sinusoid_rows(&s->sinusoid, &s->within, first, rows, dtype, out, why);
-    for (size_t r = 0; r < rows; r++)
-        distance[r] = (int32_t)pe_positions_at(&s->within, first + r);
+        return pe_sinusoid_fill(&s->sinusoid, &s->within, region, out, why);
+    for (size_t r = 0; r < region->units; r++)
+        distance[r] = (int32_t)pe_positions_at(&s->within, region->first + r);
     return PE_OK;
 }
 
@@ -150,36 +146,28 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
-    const size_t row = unit < s->before ? 0 : smaller(unit - s->before, s->within.count - 1);
-    return pe_sinusoid_part(&s->sinusoid, &s->within, row, first, n, plan->tensors[t].dtype, out,
-                            why);
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t bytes = tensor->unit * pe_dtype_bytes(tensor->dtype);
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t bytes = region->columns * pe_dtype_bytes(dtype);
     const size_t after = s->before + s->within.count; /* the first row that repeats the last */
-    pe_status status = PE_OK;
+    size_t row = region->first;
     unsigned char *to = out;
-    for (size_t some; status == PE_OK && units > 0; first += some, units -= some) {
-        const bool within = first >= s->before && first < after;
-        const size_t row = first < s->before ? 0 : within ? first - s->before : s->within.count - 1;
-        some = smaller(units, first < s->before ? s->before - first
-                              : within          ? after - first
-                                                : units);
-        status = put(s, tensor->dtype, row, within ? some : 1, to, why);
+    for (size_t left = region->units, some; left > 0; row += some, left -= some) {
+        pe_region rows = *region;
+        const bool within = row >= s->before && row < after;
+        some = smaller(left, row < s->before ? s->before - row : within ? after - row : left);
+        rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
+        rows.units = within ? some : 1;
+        const pe_status status = put(s, dtype, &rows, to, why);
+        if (status != PE_OK)
+            return status;
         if (!within)
             pe_relative_repeat(to, bytes, some - 1, to + bytes);
         to += some * bytes;
     }
-    return status;
+    return PE_OK;
 }
 
 /* ---- the plan ---- */
@@ -203,8 +191,7 @@ static pe_status check(pe_values *values, pe_problem *why)
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %lld",
                        (long long)width);
-    const pe_status status =
-        pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+    const pe_status status = pe_relative_lengths(values, why);
     return status == PE_OK ? drop_unread(values, pe_values_choice(values, "variant"), why) : status;
 }
 
@@ -222,16 +209,14 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,
+                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "base"), 1},
                                    .scale = 1,
                                    .divisor = {1, 1}};
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
-    out->fill_part = fill_part;
+    out->makes_parts = true;
     clamp_span(values, whole, s);
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
 }

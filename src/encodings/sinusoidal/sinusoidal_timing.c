@@ -55,20 +55,10 @@ static void free_signal(void *state)
     free(s);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const signal *s = plan->state;
-    return pe_sinusoid_rows(&s->sinusoid, &s->positions, first, units, plan->tensors[t].dtype, out,
-                            why);
-}
-
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
-{
-    const signal *s = plan->state;
-    return pe_sinusoid_part(&s->sinusoid, &s->positions, unit, first, n, plan->tensors[t].dtype,
-                            out, why);
+    return pe_sinusoid_fill(&s->sinusoid, &s->positions, region, out, why);
 }
 
 static pe_status check(const pe_values *values, pe_problem *why)
@@ -97,25 +87,23 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
     const double least = pe_values_real(values, "min_timescale");
     const pe_sinusoid_spec spec = {.width = width,
                                    .layout = PE_SINUSOIDAL_SIN_COS,
+                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "max_timescale"), least},
                                    .freq_shift = 1,
                                    .scale = 1,
                                    .divisor = {least, 1}};
     const pe_shape shape = {2, {length, width}};
     pe_status status = check(values, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(
-            out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
     if (status != PE_OK)
         return status;
-    signal *s = calloc(1, sizeof *s);
+    status = pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why);
+    if (status != PE_OK)
+        return status;
+    signal *s = pe_plan_begin(out, sizeof *s, fill, free_signal);
     if (s == NULL)
         return pe_fail_memory(why);
+    out->makes_parts = true;
     s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
-    out->state = s;
-    out->free_state = free_signal;
-    out->fill = fill;
-    out->fill_part = fill_part;
     if (least != 1)
         pe_plan_warn(out, "min_timescale divides the positions here, as tensor2tensor documents; "
                           "its code multiplies them by it");

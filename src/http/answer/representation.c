@@ -28,14 +28,14 @@ static pe_status read_parameters(pe_representation *representation,
 {
     const pe_read_limits *limits = &representation->service->read_limits;
     if (parameters->body == NULL)
-        return pe_query_from_string(parameters->resource, parameters->query,
-                                    parameters->query_bytes, limits, &representation->query, why);
+        return pe_query_string_parse(parameters->resource, parameters->query,
+                                     parameters->query_bytes, limits, &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
     if (is_json(parameters->media_type)) {
         pe_status status =
-            pe_query_from_json(parameters->resource, pe_buffer_text(&representation->body),
-                               representation->body.bytes, limits, &representation->query, why);
+            pe_query_json_parse(parameters->resource, pe_buffer_text(&representation->body),
+                                representation->body.bytes, limits, &representation->query, why);
         pe_buffer_free(&representation->body);
         return status;
     }
@@ -46,8 +46,8 @@ static pe_status read_parameters(pe_representation *representation,
         .data = representation->body.data,
         .bytes = representation->body.bytes,
     };
-    return pe_query_from_binary(parameters->resource, parameters->query, parameters->query_bytes,
-                                &binary, limits, &representation->query, why);
+    return pe_query_binary_parse(parameters->resource, parameters->query, parameters->query_bytes,
+                                 &binary, limits, &representation->query, why);
 }
 
 static pe_status read_query(pe_representation *representation,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/documents.h"
-#include "api/model_report.h"
+#include "api/problem_json.h"
+#include "api/model_json.h"
 #include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
 #include "http/pages/pages.h"
@@ -71,10 +71,10 @@ static pe_status set(document *page, const char *media_type, const char *data, s
 }
 
 /* Names are of plain letters. */
-static void list_learned(const pe_learned *learned, pe_buffer *out)
+static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
 {
     size_t n;
-    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     pe_buffer_str(out, "{\"tables\":[");
     for (size_t i = 0; i < n; i++)
         pe_buffer_format(
@@ -87,10 +87,10 @@ static void list_learned(const pe_learned *learned, pe_buffer *out)
 }
 
 /* The texts that depend on the settings, the tables and the catalogue. */
-static pe_status write_texts(const pe_settings *settings, const pe_learned *learned,
+static pe_status write_texts(const pe_settings *settings, const pe_learned_tables *learned,
                              pe_documents *documents, pe_problem *why)
 {
-    const pe_bound bounds[] = {
+    const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
         {"max_positions", (double)settings->max_positions, "positions"},
@@ -102,7 +102,7 @@ static pe_status write_texts(const pe_settings *settings, const pe_learned *lear
     pe_buffer *texts = documents->texts;
     pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
     list_learned(learned, &texts[LEARNED]);
-    const pe_status status = pe_model_report_catalogue(&texts[MODELS], why);
+    const pe_status status = pe_model_json_catalogue(&texts[MODELS], why);
     if (status != PE_OK)
         return status;
     return texts[LISTING].failed || texts[LEARNED].failed || texts[MODELS].failed
@@ -130,7 +130,7 @@ static pe_status set_all(pe_documents *documents, pe_problem *why)
     return status;
 }
 
-pe_status pe_documents_make(const pe_settings *settings, const pe_learned *learned,
+pe_status pe_documents_make(const pe_settings *settings, const pe_learned_tables *learned,
                             pe_documents **out, pe_problem *why)
 {
     pe_documents *documents = calloc(1, sizeof *documents);
@@ -199,6 +199,6 @@ pe_outcome pe_page_problem(pe_request *request, pe_problem *why)
         return PE_FAILED;
     }
     pe_buffer content = {0};
-    pe_problem_page(status, &content);
+    pe_problem_json_page(status, &content);
     return pe_reply_json(request, &content, "no-cache", why);
 }

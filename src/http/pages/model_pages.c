@@ -2,7 +2,7 @@
 /* model_pages.c - the handlers of the catalogue and of configurations. */
 #include <string.h>
 
-#include "api/model_report.h"
+#include "api/model_json.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/parameters.h"
@@ -16,7 +16,7 @@ static pe_status describe(const char *name, pe_buffer *content, pe_problem *why)
     const pe_catalogue_file *file;
     const pe_status status = pe_catalogue_find(name, &file, why);
     if (status == PE_OK)
-        return pe_model_report_file(file, content, why);
+        return pe_model_json_file(file, content, why);
     if (status != PE_INVALID_PARAMETER)
         return status;
     const pe_problem unknown = *why; /* a path names a resource, not a parameter */
@@ -38,8 +38,8 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
     pe_buffer content = {0};
     pe_model *model;
     pe_thread_computes();
-    if (pe_model_report_resolve(pe_buffer_text(&request->body), request->body.bytes,
-                                &request->service->read_limits, &model, why) != PE_OK)
+    if (pe_model_json_resolve(pe_buffer_text(&request->body), request->body.bytes,
+                              &request->service->read_limits, &model, why) != PE_OK)
         return PE_FAILED;
     pe_model_json(model, &content);
     pe_model_free(model);

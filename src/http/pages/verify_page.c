@@ -16,14 +16,14 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
         return status;
     const pe_read_limits *limits = &request->service->read_limits;
     if (request->json_body)
-        return pe_claim_from_json(pe_buffer_text(&request->body), request->body.bytes, limits, out,
-                                  why);
+        return pe_claim_json_parse(pe_buffer_text(&request->body), request->body.bytes, limits, out,
+                                   why);
     const pe_binary_body body = {.media_type = parameters.media_type,
                                  .shape = parameters.shape,
                                  .dtype = parameters.dtype,
                                  .data = request->body.data,
                                  .bytes = request->body.bytes};
-    return pe_claim_from_binary(request->query, request->query_bytes, &body, limits, out, why);
+    return pe_claim_binary_parse(request->query, request->query_bytes, &body, limits, out, why);
 }
 
 /* Whether there is a client is asked now and then only: guesses take microseconds, and a client
@@ -56,7 +56,8 @@ static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *o
                                      .max_work = (size_t)service->settings->verify_max_work,
                                      .given_up = has_left,
                                      .context = &waiting};
-    return pe_verify(claim, service->tables, &service->limits, &bounds, out, why);
+    const pe_verify_context context = {service->tables, &service->limits, &bounds};
+    return pe_verify(claim, &context, out, why);
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */

@@ -4,7 +4,7 @@
 
 #include <sys/socket.h>
 
-#include "api/documents.h"
+#include "api/problem_json.h"
 #include "base/buffer.h"
 #include "http/reply/header_fields.h"
 

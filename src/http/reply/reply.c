@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "api/documents.h"
+#include "api/problem_json.h"
 #include "cache/cache.h"
 
 #define RETRY_AFTER_SECONDS "1"

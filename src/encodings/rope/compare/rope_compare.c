@@ -184,19 +184,19 @@ static void fill_spectrum(const compare *state, size_t t, pe_dtype dtype, size_t
     }
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const compare *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     unsigned char *to = out;
     (void)why;
-    if (t < PE_LEN(spectra)) {
-        fill_spectrum(state, t, dtype, first, units, to);
+    if (region->tensor < PE_LEN(spectra)) {
+        fill_spectrum(state, region->tensor, dtype, region->first, region->units, to);
         return PE_OK;
     }
-    for (size_t u = 0; u < units; u++, to += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, facts[t - PE_LEN(spectra)].of(state, first + u), to);
+    for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype))
+        pe_dtype_store(dtype, facts[region->tensor - PE_LEN(spectra)].of(state, region->first + u),
+                       to);
     return PE_OK;
 }
 

@@ -132,22 +132,22 @@ static void fill_row_col(const table *state, size_t first, size_t rows, int32_t 
             *out++ = (int32_t)pe_rope_grid_place(&state->grid.patches, axis, k);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const pe_wave_layout layout = {.stride = 1,
-                                   .cos_at = t == COS ? 0 : -1,
-                                   .sin_at = t == SIN ? 0 : -1,
+                                   .cos_at = region->tensor == COS ? 0 : -1,
+                                   .sin_at = region->tensor == SIN ? 0 : -1,
                                    .row = state->grid.pairs};
-    if (t == ROW_COL)
-        fill_row_col(state, first, units, out);
-    else if (t == ANGLES)
-        fill_angles(state, dtype, first, units, out);
+    if (region->tensor == ROW_COL)
+        fill_row_col(state, region->first, region->units, out);
+    else if (region->tensor == ANGLES)
+        fill_angles(state, dtype, region->first, region->units, out);
     else
-        return pe_rope_axes_table(state->axes, state->wave.wave, position, state, first, units,
-                                  &layout, dtype, out, why);
+        return pe_rope_axes_table(
+            &(pe_rope_axes_spec){state->axes, state->wave.wave, position, state, &layout, dtype},
+            region->first, region->units, out, why);
     return PE_OK;
 }
 

@@ -37,31 +37,22 @@ static pe_wave_layout layout_of(const table *state, size_t t)
         .stride = 1, .cos_at = t == COS ? 0 : -1, .sin_at = t == SIN ? 0 : -1, .row = state->pairs};
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
-    const pe_wave_layout layout = layout_of(state, t);
-    const size_t row = state->pairs * pe_dtype_bytes(dtype);
-    if (t != SCALE)
-        return pe_wave_table(state->wave.wave, &state->positions, first, units, &layout, dtype, out,
-                             why);
-    for (size_t u = 0; u < units; u++)
-        fill_scales(state, dtype, first + u, 0, state->pairs, (unsigned char *)out + u * row);
-    return PE_OK;
-}
-
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
-{
-    const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
-    const pe_wave_layout layout = layout_of(state, t);
-    if (t != SCALE)
-        return pe_wave_part(state->wave.wave, &state->positions, unit, first, n, &layout, dtype,
-                            out, why);
-    fill_scales(state, dtype, unit, first, n, out);
+    const pe_wave *wave = state->wave.wave;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const pe_wave_layout layout = layout_of(state, region->tensor);
+    const size_t row = region->columns * pe_dtype_bytes(dtype);
+    unsigned char *to = out;
+    if (region->tensor != SCALE)
+        return pe_plan_whole(plan, region)
+                   ? pe_wave_table(wave, &state->positions, region->first, region->units, &layout,
+                                   dtype, out, why)
+                   : pe_wave_part(wave, &state->positions, region->first, region->column,
+                                  region->columns, &layout, dtype, out, why);
+    for (size_t u = region->first; u < region->first + region->units; u++, to += row)
+        fill_scales(state, dtype, u, region->column, region->columns, to);
     return PE_OK;
 }
 
@@ -100,7 +91,7 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     out->state = state;
     out->free_state = free_state;
     out->fill = fill;
-    out->fill_part = fill_part;
+    out->makes_parts = true;
     state->pairs = rope->pairs;
     pe_status status = PE_OK;
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* problem.c - application/problem+json, and the page that explains a code. */
+/* problem_json.c - application/problem+json, and the page that explains a code. */
 #include <stdio.h>
 #include <string.h>
 
-#include "api/documents.h"
-#include "api/writer.h"
+#include "api/problem_json.h"
+#include "api/json_write.h"
 
 /* "/problems/invalid-parameter" */
 static void put_type(pe_status status, pe_buffer *out)
 {
     char type[64];
     snprintf(type, sizeof type, "/problems/%s", pe_status_code_text(status));
-    pe_writer_text(out, "type", type);
+    pe_json_write_text(out, "type", type);
 }
 
 /* A fragment may hold the characters of a path and '?'; others, and bytes past ASCII, are percent
@@ -27,7 +27,7 @@ static void put_pointer(const char *where, pe_buffer *out)
         else
             pe_buffer_format(&fragment, "%%%02X", (unsigned)*c);
     }
-    pe_writer_text(out, "pointer", pe_buffer_text(&fragment));
+    pe_json_write_text(out, "pointer", pe_buffer_text(&fragment));
     out->failed |= fragment.failed;
     pe_buffer_free(&fragment);
 }
@@ -54,20 +54,20 @@ static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out
 {
     if (problem->where[0] == '\0')
         return;
-    pe_writer_name(out, "errors");
+    pe_json_write_name(out, "errors");
     pe_buffer_str(out, "[{");
     if (from_json)
         put_pointer(problem->where, out);
     else
-        pe_writer_text(out, "parameter", problem->where);
-    pe_writer_text(out, "detail", without_name(problem));
+        pe_json_write_text(out, "parameter", problem->where);
+    pe_json_write_text(out, "detail", without_name(problem));
     pe_buffer_str(out, "}]");
 }
 
 /* Counts that overflow everything else still fit the integers that JSON readers have. */
 static void write_count(pe_buffer *out, const char *name, uint64_t count)
 {
-    pe_writer_name(out, name);
+    pe_json_write_name(out, name);
     pe_buffer_format(out, "%llu", (unsigned long long)(count < INT64_MAX ? count : INT64_MAX));
 }
 
@@ -77,12 +77,12 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
     const pe_status status = problem->status;
     pe_buffer_str(out, "{");
     put_type(status, out);
-    pe_writer_text(out, "title", pe_status_title(status));
-    pe_writer_number(out, "status", pe_status_http(status));
-    pe_writer_text(out, "code", pe_status_code_text(status));
-    pe_writer_text(out, "detail", problem->detail);
-    pe_writer_text(out, "instance", instance);
-    pe_writer_text(out, "request_id", request_id);
+    pe_json_write_text(out, "title", pe_status_title(status));
+    pe_json_write_number(out, "status", pe_status_http(status));
+    pe_json_write_text(out, "code", pe_status_code_text(status));
+    pe_json_write_text(out, "detail", problem->detail);
+    pe_json_write_text(out, "instance", instance);
+    pe_json_write_text(out, "request_id", request_id);
     put_errors(problem, from_json, out);
     if (status == PE_TOO_MANY_ELEMENTS) {
         write_count(out, "max_elements", problem->max_elements);
@@ -91,13 +91,13 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
     pe_buffer_str(out, "}");
 }
 
-void pe_problem_page(pe_status status, pe_buffer *out)
+void pe_problem_json_page(pe_status status, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
     put_type(status, out);
-    pe_writer_text(out, "title", pe_status_title(status));
-    pe_writer_number(out, "status", pe_status_http(status));
-    pe_writer_text(out, "code", pe_status_code_text(status));
-    pe_writer_text(out, "explanation", pe_status_about(status));
+    pe_json_write_text(out, "title", pe_status_title(status));
+    pe_json_write_number(out, "status", pe_status_http(status));
+    pe_json_write_text(out, "code", pe_status_code_text(status));
+    pe_json_write_text(out, "explanation", pe_status_about(status));
     pe_buffer_str(out, "}");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* documents.h - the JSON documents that are no tables: problems, the listing at GET /v1. */
-#ifndef PE_API_DOCUMENTS_H
-#define PE_API_DOCUMENTS_H
+/* problem_json.h - the JSON documents that are no tables: problems, the listing at GET /v1. */
+#ifndef PE_API_PROBLEM_JSON_H
+#define PE_API_PROBLEM_JSON_H
 
 #include <stdbool.h>
 
@@ -19,17 +19,17 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
 
 /** The page of one problem code for /problems/{code}, as JSON: type, title, status, code,
  * explanation. */
-void pe_problem_page(pe_status status, pe_buffer *out);
+void pe_problem_json_page(pe_status status, pe_buffer *out);
 
 /** A named bound for the listing. */
-typedef struct pe_bound {
+typedef struct pe_listing_bound {
     const char *name;
     double value;
     const char *unit;
-} pe_bound;
+} pe_listing_bound;
 
 /** GET /v1: every resource with its methods, parameters (type, bounds, default, unit, sentence),
  * formula, paper; formats; bounds. */
-void pe_listing_json(const pe_bound *bounds, size_t n_bounds, pe_buffer *out);
+void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer *out);
 
 #endif

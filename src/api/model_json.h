@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* model_report.h - the JSON documents about models: one resolved, the catalogue, a file of it. */
-#ifndef PE_API_MODEL_REPORT_H
-#define PE_API_MODEL_REPORT_H
+/* model_json.h - the JSON documents about models: one resolved, the catalogue, a file of it. */
+#ifndef PE_API_MODEL_JSON_H
+#define PE_API_MODEL_JSON_H
 
 #include "api/query.h"
 #include "models/catalogue.h"
@@ -11,18 +11,18 @@
  * Errors  MALFORMED_REQUEST: no JSON object, nested deeper than limits say, a key twice.
  *         INTERNAL. Those of pe_model_resolve.
  */
-pe_status pe_model_report_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
-                                  pe_model **out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_model_json_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
+                                pe_model **out, pe_problem *why) PE_MUST_CHECK;
 
 /** {"encoding", "parameters", "softmax_scale"?, "layers": [...], "resources": [...], "keys":
  * [...], "warnings": [...]} */
 void pe_model_json(const pe_model *model, pe_buffer *out);
 
 /** GET /v1/models: every file with name, title, organization, encoding and parameters. */
-pe_status pe_model_report_catalogue(pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_model_json_catalogue(pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
 /** GET /v1/models/{name}: the file's members, and the model resolved. */
-pe_status pe_model_report_file(const pe_catalogue_file *file, pe_buffer *out,
-                               pe_problem *why) PE_MUST_CHECK;
+pe_status pe_model_json_file(const pe_catalogue_file *file, pe_buffer *out,
+                             pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* model_report.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
-#include "api/model_report.h"
+/* model_json.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
+#include "api/model_json.h"
 
-#include "api/reading.h"
-#include "api/writer.h"
+#include "api/value_reading.h"
+#include "api/json_write.h"
 #include "files/tree.h"
 
 static const char *const statuses[] = {
@@ -25,12 +25,12 @@ static pe_status skip_member(void *state, const char *key, pe_slice value, pe_pr
 }
 
 /* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
-pe_status pe_model_report_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
-                                  pe_model **out, pe_problem *why)
+pe_status pe_model_json_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
+                                pe_model **out, pe_problem *why)
 {
     const pe_slice json = {text, bytes};
     json_t *tree = NULL;
-    pe_status status = pe_members_walk(json, limits->max_depth, skip_member, NULL, why);
+    pe_status status = pe_json_members_walk(json, limits->max_depth, skip_member, NULL, why);
     if (status == PE_OK)
         status = pe_tree_load(text, bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "",
                               &tree, why);
@@ -42,72 +42,73 @@ pe_status pe_model_report_resolve(const char *text, size_t bytes, const pe_read_
 
 static void put_layers(const pe_model_layers *layers, pe_buffer *out)
 {
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
-    pe_writer_text(out, "layer_type", layers->layer_type);
-    pe_writer_text(out, "encoding", layers->resource != NULL ? layers->resource->encoding : "none");
-    pe_writer_name(out, "indices");
+    pe_json_write_text(out, "layer_type", layers->layer_type);
+    pe_json_write_text(out, "encoding",
+                       layers->resource != NULL ? layers->resource->encoding : "none");
+    pe_json_write_name(out, "indices");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < layers->n; i++) {
-        pe_writer_item(out);
+        pe_json_write_item(out);
         pe_buffer_format(out, "%zu", layers->index[i]);
     }
     pe_buffer_str(out, "]");
-    pe_writer_name(out, "parameters");
+    pe_json_write_name(out, "parameters");
     pe_values_json(&layers->values, out);
     pe_buffer_str(out, "}");
 }
 
 static void put_part(const pe_model_part *part, pe_buffer *out)
 {
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
-    pe_writer_text(out, "path", part->resource->path);
-    pe_writer_name(out, "parameters");
+    pe_json_write_text(out, "path", part->resource->path);
+    pe_json_write_name(out, "parameters");
     pe_values_json(&part->values, out);
     pe_buffer_str(out, "}");
 }
 
 static void put_key(const pe_model_key *key, pe_buffer *out)
 {
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
-    pe_writer_text(out, "pointer", key->pointer);
-    pe_writer_name(out, "value");
+    pe_json_write_text(out, "pointer", key->pointer);
+    pe_json_write_name(out, "value");
     pe_buffer_str(out, key->value);
-    pe_writer_text(out, "status", statuses[key->status]);
-    pe_writer_text(out, "parameter", key->parameter);
-    pe_writer_text(out, "note", key->note);
+    pe_json_write_text(out, "status", statuses[key->status]);
+    pe_json_write_text(out, "parameter", key->parameter);
+    pe_json_write_text(out, "note", key->note);
     pe_buffer_str(out, "}");
 }
 
 /* The members of a resolved model, without braces. */
 static void put_model(const pe_model *model, pe_buffer *out)
 {
-    pe_writer_text(out, "encoding", model->encoding);
-    pe_writer_name(out, "parameters");
+    pe_json_write_text(out, "encoding", model->encoding);
+    pe_json_write_name(out, "parameters");
     pe_values_json(&model->kinds[0].values, out);
     if (model->has_softmax_scale)
-        pe_writer_number(out, "softmax_scale", model->softmax_scale);
-    pe_writer_name(out, "layers");
+        pe_json_write_number(out, "softmax_scale", model->softmax_scale);
+    pe_json_write_name(out, "layers");
     pe_buffer_str(out, "[");
     for (size_t k = 0; k < model->n_kinds; k++)
         put_layers(&model->kinds[k], out);
     pe_buffer_str(out, "]");
-    pe_writer_name(out, "resources");
+    pe_json_write_name(out, "resources");
     pe_buffer_str(out, "[");
     for (size_t p = 0; p < model->n_parts; p++)
         put_part(&model->parts[p], out);
     pe_buffer_str(out, "]");
-    pe_writer_name(out, "keys");
+    pe_json_write_name(out, "keys");
     pe_buffer_str(out, "[");
     for (size_t k = 0; k < model->n_keys; k++)
         put_key(&model->keys[k], out);
     pe_buffer_str(out, "]");
-    pe_writer_name(out, "warnings");
+    pe_json_write_name(out, "warnings");
     pe_buffer_str(out, "[");
     for (size_t w = 0; w < model->n_warnings; w++) {
-        pe_writer_item(out);
+        pe_json_write_item(out);
         pe_buffer_json_string(out, model->warnings[w]);
     }
     pe_buffer_str(out, "]");
@@ -125,7 +126,7 @@ void pe_model_json(const pe_model *model, pe_buffer *out)
 
 static void put_member(const json_t *tree, const char *name, pe_buffer *out)
 {
-    pe_writer_text(out, name, json_string_value(json_object_get(tree, name)));
+    pe_json_write_text(out, name, json_string_value(json_object_get(tree, name)));
 }
 
 static pe_status put_file(const pe_catalogue_file *file, pe_buffer *out, pe_problem *why)
@@ -135,20 +136,20 @@ static pe_status put_file(const pe_catalogue_file *file, pe_buffer *out, pe_prob
     const pe_status status = pe_catalogue_read(file, &tree, &model, why);
     if (status != PE_OK)
         return status;
-    pe_writer_item(out);
+    pe_json_write_item(out);
     pe_buffer_str(out, "{");
-    pe_writer_text(out, "name", file->name);
+    pe_json_write_text(out, "name", file->name);
     put_member(tree, "title", out);
     put_member(tree, "organization", out);
-    pe_writer_text(out, "encoding", model->encoding);
-    pe_writer_name(out, "layer_types");
+    pe_json_write_text(out, "encoding", model->encoding);
+    pe_json_write_name(out, "layer_types");
     pe_buffer_str(out, "[");
     for (size_t k = 0; k < model->n_kinds; k++) {
-        pe_writer_item(out);
+        pe_json_write_item(out);
         pe_buffer_json_string(out, model->kinds[k].layer_type);
     }
     pe_buffer_str(out, "]");
-    pe_writer_name(out, "parameters");
+    pe_json_write_name(out, "parameters");
     pe_values_json(&model->kinds[0].values, out);
     pe_buffer_str(out, "}");
     pe_model_free(model);
@@ -156,13 +157,13 @@ static pe_status put_file(const pe_catalogue_file *file, pe_buffer *out, pe_prob
     return PE_OK;
 }
 
-pe_status pe_model_report_catalogue(pe_buffer *out, pe_problem *why)
+pe_status pe_model_json_catalogue(pe_buffer *out, pe_problem *why)
 {
     size_t n;
     pe_status status = PE_OK;
     const pe_catalogue_file *files = pe_catalogue_files(&n);
     pe_buffer_str(out, "{");
-    pe_writer_name(out, "models");
+    pe_json_write_name(out, "models");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < n && status == PE_OK; i++)
         status = put_file(&files[i], out, why);
@@ -171,7 +172,7 @@ pe_status pe_model_report_catalogue(pe_buffer *out, pe_problem *why)
 }
 
 /* The file is an object: its text, with the resolved form as one member more. */
-pe_status pe_model_report_file(const pe_catalogue_file *file, pe_buffer *out, pe_problem *why)
+pe_status pe_model_json_file(const pe_catalogue_file *file, pe_buffer *out, pe_problem *why)
 {
     pe_model *model = NULL;
     const pe_status status = pe_catalogue_read(file, NULL, &model, why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* body_raw.c - a body of plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype. */
+/* binary_body.c - a body of plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype. */
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
 /* "512, 64": digits and commas, spaces around the numbers. */
 static bool parse_shape(const char *text, pe_shape *out)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* members.c - walking the members of a JSON object without building a tree. */
+/* json_members.c - walking the members of a JSON object without building a tree. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/reading.h"
+#include "api/value_reading.h"
 
 /* No member of ours has a name near as long. */
 #define KEY_MAX 256
@@ -124,7 +124,7 @@ static pe_status read_key(walk *w, char **key, pe_problem *why)
     return pe_json_string_decode(json, "", key, why);
 }
 
-static pe_status read_member(walk *w, pe_member member, void *state, pe_problem *why)
+static pe_status read_member(walk *w, pe_json_member member, void *state, pe_problem *why)
 {
     char *key = NULL;
     pe_status status = read_key(w, &key, why);
@@ -144,8 +144,8 @@ static pe_status read_member(walk *w, pe_member member, void *state, pe_problem 
     return status;
 }
 
-pe_status pe_members_walk(pe_slice object, size_t max_depth, pe_member member, void *state,
-                          pe_problem *why)
+pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member member,
+                               void *state, pe_problem *why)
 {
     walk w = {.begin = object.text,
               .at = object.text,

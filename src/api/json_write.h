@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* json_write.h - JSON members into a buffer, with their commas. */
+#ifndef PE_API_JSON_WRITE_H
+#define PE_API_JSON_WRITE_H
+
+#include "base/buffer.h"
+
+/** "name": with a comma before it unless it is the first of its object. */
+void pe_json_write_name(pe_buffer *out, const char *name);
+/** A comma unless this is the first item of its array. */
+void pe_json_write_item(pe_buffer *out);
+/** "name":"text"; nothing when text is NULL. */
+void pe_json_write_text(pe_buffer *out, const char *name, const char *text);
+/** "name":number, shortest. */
+void pe_json_write_number(pe_buffer *out, const char *name, double number);
+
+#endif
