@@ -158,13 +158,13 @@ static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_probl
 pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
                               pe_problem *why)
 {
-    pe_status status;
     const pe_rope *rope = rotation->rope;
     worker work = {.rotation = rotation,
                    .minus = malloc(rope->pairs * sizeof(double)),
                    .channel = malloc(rope->rotary_dim * sizeof(double))};
-    status = pe_rope_axes_open(&work.rows, rotation->axes, rope->tables, rotation->wave,
-                               rotation->positions, why);
+    const pe_rope_cos_sin of = {
+        .tables = rope->tables, .wave = rotation->wave, .positions = rotation->positions};
+    pe_status status = pe_rope_axes_open(&work.rows, rotation->axes, &of, why);
     if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)

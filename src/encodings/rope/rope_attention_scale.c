@@ -73,15 +73,12 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (least < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be at least 0, where attention begins, got %.17g", least);
-    scale *state = calloc(1, sizeof *state);
+    scale *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
     state->beta = pe_values_real(values, "beta");
     state->original = (double)pe_values_int(values, "original_max_position_embeddings");
     state->offset = (double)pe_values_int(values, "position_offset");
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     pe_status status = pe_positions_copy(positions, &state->positions, why);
     if (status != PE_OK)
         return status;

@@ -199,18 +199,18 @@ pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_
 
 /* ---- rows, one after the other ---- */
 
-pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
-                            const pe_shared_wave *wave, const pe_positions *positions,
-                            pe_problem *why)
+pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes,
+                            const pe_rope_cos_sin *of, pe_problem *why)
 {
-    if (positions->shape.ndim < 2) /* one position for all axes */
+    if (of->positions->shape.ndim < 2) /* one position for all axes */
         axes = NULL;
     const size_t n = axes != NULL ? axes->n : 1;
     *rows = (pe_rope_axes_rows){.axes = axes, .pairs = axes != NULL ? axes->pairs : 0};
     for (size_t axis = 0; axis < n; axis++) {
-        rows->view[axis] = axes == NULL ? *positions : pe_positions_part(positions, axis, n);
-        rows->rows[axis] =
-            (pe_rope_cos_sin){.tables = tables, .wave = wave, .positions = &rows->view[axis]};
+        rows->view[axis] =
+            axes == NULL ? *of->positions : pe_positions_part(of->positions, axis, n);
+        rows->rows[axis] = *of;
+        rows->rows[axis].positions = &rows->view[axis];
     }
     if (axes == NULL)
         return PE_OK;

@@ -69,9 +69,9 @@ typedef struct pe_rope_axes_rows {
     size_t pairs;
 } pe_rope_axes_rows;
 
-pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
-                            const pe_shared_wave *wave, const pe_positions *positions,
-                            pe_problem *why) PE_MUST_CHECK;
+/** of: tables, wave and positions. */
+pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes,
+                            const pe_rope_cos_sin *of, pe_problem *why) PE_MUST_CHECK;
 pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why) PE_MUST_CHECK;
 void pe_rope_axes_at(const pe_rope_axes_rows *rows, size_t r, const double **cos,

@@ -27,12 +27,9 @@ static void free_state(void *of)
 static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
-    decay *state = calloc(1, sizeof *state);
+    decay *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
     pe_status status = pe_positions_copy(offsets, &state->offsets, why);
     if (status != PE_OK)

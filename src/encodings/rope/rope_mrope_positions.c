@@ -248,12 +248,9 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
     pe_status status = count_grids(values, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s + runs->n * sizeof s->span[0]);
+    state *s = pe_plan_begin(out, sizeof *s + runs->n * sizeof s->span[0], fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free;
-    out->fill = fill;
     s->n = runs->n;
     placing p = start_placing(values);
     const size_t left = p.token;

@@ -186,18 +186,6 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status make_state(pe_plan *plan, pe_problem *why)
-{
-    if (plan->state != NULL)
-        return PE_OK;
-    plan->state = calloc(1, sizeof(rotated));
-    if (plan->state == NULL)
-        return pe_fail_memory(why);
-    plan->free_state = free_state;
-    plan->fill = fill;
-    return PE_OK;
-}
-
 pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
                               pe_plan *plan, pe_problem *why)
 {
@@ -209,9 +197,8 @@ pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, c
     status = check_positions(answer, name, axis, why);
     if (status != PE_OK)
         return status;
-    status = make_state(plan, why);
-    if (status != PE_OK)
-        return status;
+    if (plan->state == NULL && pe_plan_begin(plan, sizeof(rotated), fill, free_state) == NULL)
+        return pe_fail_memory(why);
     status = pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
     if (status != PE_OK)
         return status;

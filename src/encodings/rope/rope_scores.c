@@ -51,9 +51,10 @@ static double logit(worker *work, size_t j)
     return pe_scores_dot(work->query, work->key, rope->head_dim);
 }
 
-static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t units,
-                          unsigned char *out, pe_problem *why)
+static pe_status fill_run(worker *work, const pe_region *region, pe_dtype dtype, unsigned char *out,
+                          pe_problem *why)
 {
+    const size_t first = region->first, units = region->units;
     const size_t n = work->state->key_at.count, bytes = pe_dtype_bytes(dtype);
     for (size_t done = 0, got; done < units; done += got) {
         const size_t i = (first + done) / n, j = (first + done) % n;
@@ -81,8 +82,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = fill_run(&work, plan->tensors[region->tensor].dtype, region->first, region->units,
-                          out, why);
+        status = fill_run(&work, region, plan->tensors[region->tensor].dtype, out, why);
     pe_rope_cos_sin_close(&work.rows);
     pe_positions_free(&work.delta);
     free(work.query);
@@ -212,12 +212,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
-    scores *state = calloc(1, sizeof *state);
+    scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     status = set_state(state, values, tables, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }

@@ -210,14 +210,11 @@ pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *
 {
     const pe_rope *rope = asked->rope;
     const pe_shape shape = {1, {rope->pairs}};
-    spectrum *state = calloc(1, sizeof *state);
+    spectrum *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
     state->rows = asked->rows;
     state->n_rows = asked->n;
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     pe_status status = set_waves(asked, state->set, why);
     for (size_t t = 0; t < state->n_rows && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, state->rows[t].name, asked->dtype, &shape, 1, why);

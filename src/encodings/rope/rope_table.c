@@ -202,12 +202,9 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
 static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_limits *limits,
                             pe_plan *out, pe_problem *why)
 {
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     state->pairs = rope->pairs;
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];

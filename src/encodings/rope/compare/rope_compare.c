@@ -174,12 +174,13 @@ static const struct {
     {"largest_angle", PE_FLOAT64, true, largest_angle},
 };
 
-static void fill_spectrum(const compare *state, size_t t, pe_dtype dtype, size_t first,
-                          size_t units, unsigned char *out)
+static void fill_spectrum(const compare *state, const pe_region *region, pe_dtype dtype,
+                          unsigned char *out)
 {
+    const pe_spectrum_kind kind = spectra[region->tensor].kind;
     const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t e = first; e < first + units; e++, out += bytes) {
-        const pe_spectrum_values values = values_of(state, e / state->pairs, spectra[t].kind);
+    for (size_t e = region->first; e < region->first + region->units; e++, out += bytes) {
+        const pe_spectrum_values values = values_of(state, e / state->pairs, kind);
         pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, e % state->pairs), out);
     }
 }
@@ -191,7 +192,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     unsigned char *to = out;
     (void)why;
     if (region->tensor < PE_LEN(spectra)) {
-        fill_spectrum(state, region->tensor, dtype, region->first, region->units, to);
+        fill_spectrum(state, region, dtype, to);
         return PE_OK;
     }
     for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype))
@@ -407,12 +408,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    compare *state = calloc(1, sizeof *state);
+    compare *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     pe_status status = read_types(values, tables, state, why);
     if (status != PE_OK)
         return status;

@@ -244,12 +244,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status != PE_OK)
         return status;
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     state->grid = grid;
     return set_state(state, values, tables, why);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* yarn.c - YaRN: fast pairs keep their frequency, slow ones are stretched, a ramp between. */
-#include "encodings/rope/types/ramp.h"
+#include "encodings/rope/types/pair_ramp.h"
 
 enum { GUARD = 64 };
 
@@ -8,9 +8,9 @@ enum { GUARD = 64 };
 
 static void ends(const pe_rope_formula *f, mpfr_ptr low, mpfr_ptr high)
 {
-    const pe_rope_ramp ramp = {f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
-                               f->key[PE_ROPE_TRUNCATE] != 0};
-    pe_rope_ramp_ends(f, &ramp, low, high);
+    const pe_rope_pair_ramp ramp = {f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
+                                    f->key[PE_ROPE_TRUNCATE] != 0};
+    pe_rope_pair_ramp_ends(f, &ramp, low, high);
 }
 
 static void ramp_at(const pe_rope_formula *f, size_t i, mpfr_ptr out)
@@ -23,7 +23,7 @@ static void ramp_at(const pe_rope_formula *f, size_t i, mpfr_ptr out)
     } else {
         ends(f, low, high);
     }
-    pe_rope_ramp_at(i, low, high, out);
+    pe_rope_pair_ramp_at(i, low, high, out);
     mpfr_clears(low, high, (mpfr_ptr)0);
 }
 
@@ -48,7 +48,7 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 static float scale32(const void *formula, size_t i, float inv)
 {
     const pe_rope_formula *f = formula;
-    const float ramp32 = pe_rope_ramp32(i, f->low, f->high);
+    const float ramp32 = pe_rope_pair_ramp32(i, f->low, f->high);
     const float keep = (1.0F - ramp32) * (float)f->key[PE_ROPE_EXTRAPOLATION_FACTOR];
     const float p = pe_exact_powf((float)f->theta, (float)(2 * i) / (float)f->dim);
     const float slow = 1.0F / ((float)f->key[PE_ROPE_FACTOR] * p);
@@ -100,7 +100,7 @@ static void amplitude(const void *formula, mpfr_ptr out)
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     mpfr_t low, high;
-    const pe_status status = pe_rope_ramp_check(values, formula, why);
+    const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
     if (status != PE_OK)
         return status;
     /* swapped by a client they are a mistake; verify asks what that mistake gives */

@@ -22,10 +22,11 @@ typedef struct table {
     size_t pairs;
 } table;
 
-/* Scales of pairs [first, first + pairs) of a row. */
-static void fill_scales(const table *state, pe_dtype dtype, size_t row, size_t first, size_t pairs,
+/* The columns of a region in one row of scales. */
+static void fill_scales(const table *state, const pe_region *region, size_t row, pe_dtype dtype,
                         unsigned char *out)
 {
+    const size_t first = region->column, pairs = region->columns;
     const double n = pe_positions_at(&state->positions, row) - state->center;
     for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
         pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, n, dtype), out);
@@ -52,7 +53,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
                    : pe_wave_part(wave, &state->positions, region->first, region->column,
                                   region->columns, &layout, dtype, out, why);
     for (size_t u = region->first; u < region->first + region->units; u++, to += row)
-        fill_scales(state, dtype, u, region->column, region->columns, to);
+        fill_scales(state, region, u, dtype, to);
     return PE_OK;
 }
 
@@ -85,12 +86,9 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const pe_shape shape = {2, {positions->count, rope->pairs}};
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     out->makes_parts = true;
     state->pairs = rope->pairs;
     pe_status status = PE_OK;
