@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_index.c - tables of relative positions, made block by block, beside copying such a block.
- */
+/* bench_index.c - tables of relative positions, made block by block, beside copying one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,6 +17,7 @@
 #include "encodings/registry.h"
 #include "support/encode.h"
 #include "support/nest.h"
+#include "support/random.h"
 #include "support/variants.h"
 #include "text/blocks.h"
 #include "text/number.h"
@@ -36,10 +37,7 @@ typedef struct line {
 /* Numbers of every size down to 2^-20 or so, both signs, exact in float32. */
 static double number(uint64_t k)
 {
-    uint64_t z = (k + 1) * 0x9e3779b97f4a7c15U; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    z ^= z >> 31;
+    const uint64_t z = random_at(0, k);
     return (double)((int64_t)(z >> 40) - (1 << 23)) * 0x1p-22 / (double)(1 << (z & 15));
 }
 

@@ -76,12 +76,6 @@ static uint64_t by_variant[8]; /* compared; in the order of pe_kernels_all */
 
 /* ---- sets ----------------------------------------------------------------------------------- */
 
-/* Evenly by logarithm. */
-static double magnitude(double most)
-{
-    return pow(most, random_real(&source, 0, 1));
-}
-
 static bool chance(int64_t one_in)
 {
     return random_int(&source, 1, one_in) == 1;
@@ -110,7 +104,7 @@ static void append_key(pe_rope_key key, size_t pairs, pe_buffer *body)
 static double random_base(void)
 {
     static const double usual[] = {1, 100, 10000, 500000, 1e6, 1e12};
-    return random_int(&source, 0, 2) ? magnitude(1e12)
+    return random_int(&source, 0, 2) ? random_magnitude(&source, 1e12)
                                      : usual[random_int(&source, 0, PE_LEN(usual) - 1)];
 }
 
@@ -235,7 +229,7 @@ static void check_rows(const subject *of, size_t variant, const pe_positions *po
 static double random_whole(void)
 {
     return chance(5) ? (double)random_int(&source, 1LL << 52, (1LL << 53) - SKIP_MAX * (1LL << 17))
-                     : trunc(magnitude(0x1.fp52));
+                     : trunc(random_magnitude(&source, 0x1.fp52));
 }
 
 static size_t random_rows(size_t rows_most)
@@ -256,8 +250,8 @@ static pe_positions random_positions(size_t rows, double *list)
                                   before + rows);
     }
     for (size_t r = 0; r < rows; r++)
-        list[r] = chance(3)   ? magnitude(0x1.fp52)
-                  : chance(4) ? -0x1p-20 * magnitude(0x1.fp52)
+        list[r] = chance(3)   ? random_magnitude(&source, 0x1.fp52)
+                  : chance(4) ? -0x1p-20 * random_magnitude(&source, 0x1.fp52)
                               : random_whole();
     return (pe_positions){.count = rows, .list = list, .fractional = true, .shape = {1, {rows}}};
 }
@@ -392,11 +386,11 @@ static pe_sinusoid_spec random_sinusoid(void)
     if (chance(2))
         spec.freq_shift = chance(3) ? 1 : half * random_real(&source, 0, chance(8) ? 1 : 0.8);
     if (chance(2))
-        spec.scale = magnitude(1e9) * (chance(2) ? 1 : 1e-9);
+        spec.scale = random_magnitude(&source, 1e9) * (chance(2) ? 1 : 1e-9);
     if (spec.freq_shift == 1 && chance(2))
-        spec.base[1] = magnitude(spec.base[0]);
+        spec.base[1] = random_magnitude(&source, spec.base[0]);
     for (int k = 0; k < 2 && chance(4); k++)
-        spec.divisor[k] = magnitude(1000);
+        spec.divisor[k] = random_magnitude(&source, 1000);
     return spec;
 }
 
