@@ -46,7 +46,8 @@ pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shar
 pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/** A, correctly rounded to float64. */
+/** A, and the scaled base, correctly rounded to float64. */
 double pe_rope_wave_attention_factor(const pe_rope *rope);
+double pe_rope_wave_base(const pe_rope *rope);
 
 #endif

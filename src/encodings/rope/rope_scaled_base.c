@@ -55,13 +55,6 @@ static pe_status check(const pe_values *values, const pe_rope_type *method, pe_p
     return PE_OK;
 }
 
-static void base_eval(const void *context, size_t index, mpfr_ptr out)
-{
-    const pe_rope_formula *formula = context;
-    (void)index;
-    formula->type->base(formula, out);
-}
-
 static pe_status read(const pe_values *values, const pe_rope_type *method, pe_rope *out,
                       pe_problem *why)
 {
@@ -92,7 +85,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "base", rope.formula->theta);
-    pe_plan_add_scalar(out, "scaled_base", pe_exact_round(PE_FLOAT64, base_eval, rope.formula, 0));
+    pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
     rope.tables = tables;
     const pe_rope_spectrum spectrum = {.rope = &rope,
                                        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),

@@ -116,3 +116,17 @@ double pe_rope_wave_attention_factor(const pe_rope *rope)
         return 1;
     return pe_exact_round(PE_FLOAT64, attention_eval, rope->formula, 0);
 }
+
+static void base_eval(const void *context, size_t index, mpfr_ptr out)
+{
+    const pe_rope_formula *formula = context;
+    (void)index;
+    formula->type->base(formula, out);
+}
+
+double pe_rope_wave_base(const pe_rope *rope)
+{
+    if (rope->formula->type->base == NULL)
+        return rope->formula->theta;
+    return pe_exact_round(PE_FLOAT64, base_eval, rope->formula, 0);
+}

@@ -58,13 +58,6 @@ static void set_type(const pe_rope_type *type, const pe_rope_lengths *lengths, p
         pe_values_set_int(values, "original_max_position_embeddings", (int64_t)lengths->trained);
 }
 
-static void base_eval(const void *context, size_t index, mpfr_ptr out)
-{
-    const pe_rope_formula *formula = context;
-    (void)index;
-    formula->type->base(formula, out);
-}
-
 static pe_status read(const pe_values *values, const pe_rope_lengths *lengths, pe_tables *tables,
                       pe_rope_candidate *out, pe_problem *why)
 {
@@ -81,9 +74,7 @@ static pe_status read(const pe_values *values, const pe_rope_lengths *lengths, p
     status = pe_rope_read(&out->values, tables, &out->rope, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_formula *formula = out->rope.formula;
-    out->base = out->type->base == NULL ? formula->theta
-                                        : pe_exact_round(PE_FLOAT64, base_eval, formula, 0);
+    out->base = pe_rope_wave_base(&out->rope);
     out->attention_factor = pe_rope_wave_attention_factor(&out->rope);
     return pe_rope_wave(&out->rope, PE_ROPE_PLAIN, &out->wave, why);
 }

@@ -63,15 +63,13 @@ static void dynamic_warn(const pe_rope_formula *f, pe_plan *plan)
                      "length, and keys cached at other lengths were turned by other frequencies");
 }
 
-#define NO_EXPONENT "its exponent d/(d - 2) has no value at d = 2"
-
 /** Source  bloc97 2023. */
 const pe_rope_type pe_rope_ntk = {
     .name = "ntk",
     .reads = PE_ROPE_BIT(PE_ROPE_FACTOR),
     .needs = PE_ROPE_BIT(PE_ROPE_FACTOR),
     .min_dim = 4,
-    .min_dim_is = NO_EXPONENT,
+    .min_dim_is = PE_ROPE_NO_EXPONENT,
     .base = ntk_base,
 };
 
@@ -84,7 +82,7 @@ const pe_rope_type pe_rope_ntk_alpha = {
     .reads = PE_ROPE_BIT(PE_ROPE_ALPHA),
     .needs = PE_ROPE_BIT(PE_ROPE_ALPHA),
     .min_dim = 4,
-    .min_dim_is = NO_EXPONENT,
+    .min_dim_is = PE_ROPE_NO_EXPONENT,
     .base = ntk_alpha_base,
 };
 
@@ -98,7 +96,7 @@ const pe_rope_type pe_rope_dynamic = {
              PE_ROPE_BIT(PE_ROPE_SEQ_LEN),
     .needs = PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS),
     .min_dim = 4,
-    .min_dim_is = NO_EXPONENT,
+    .min_dim_is = PE_ROPE_NO_EXPONENT,
     .base = dynamic_base,
     .warn = dynamic_warn,
 };

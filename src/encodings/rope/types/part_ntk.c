@@ -135,7 +135,7 @@ const pe_rope_type pe_rope_part_ntk = {
     .defaults = {{PE_ROPE_NTK_FACTOR, 1}, {PE_ROPE_EXTRAPOLATION_FACTOR, 1}},
     .n_defaults = 2,
     .min_dim = 4,
-    .min_dim_is = "its exponent d/(d - 2) has no value at d = 2",
+    .min_dim_is = PE_ROPE_NO_EXPONENT,
     .check = check,
     .scale = scale,
     .scale32 = scale32,

@@ -11,8 +11,9 @@
 
 /**
  * The table of types, in the order of rope_type's choices. To add one: its pe_rope_type in a file
- * of this folder, its line here, and what clients read of it in the two texts below. A key that no
- * other type reads gets a line in rope_formula.h and a row in rope_params.c.
+ * of this folder, its line here, what clients read of it in the two texts below, and a row in
+ * verify/faults.c. A key that no other type reads gets a line in rope_formula.h and a row in
+ * rope_params.c.
  *
  * compared: rope/compare offers it. proportional is left out: its model rotates other pairs.
  */
@@ -87,6 +88,9 @@ typedef struct pe_rope_type {
     void (*warn_positions)(const pe_rope_formula *formula, const pe_positions *positions,
                            pe_plan *plan);
 } pe_rope_type;
+
+/** Why types that grow the base need four channels. */
+#define PE_ROPE_NO_EXPONENT "its exponent d/(d - 2) has no value at d = 2"
 
 #define PE_ROPE_TYPE_EXTERN(name, how) extern const pe_rope_type pe_rope_##name;
 PE_ROPE_TYPE_MAP(PE_ROPE_TYPE_EXTERN)

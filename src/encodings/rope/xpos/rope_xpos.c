@@ -119,15 +119,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status;
 }
 
-#define TENSOR_ROW(label, what)                                                                    \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
-        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
-    }
-
 static const pe_param vectors_params[] = {
-    TENSOR_ROW("q", "Queries, multiplied by the scale"),
-    TENSOR_ROW("k", "Keys, divided by the scale"),
+    PE_ROPE_TENSOR_ROW("q", "Queries, multiplied by the scale"),
+    PE_ROPE_TENSOR_ROW("k", "Keys, divided by the scale"),
 };
 
 static const pe_param positions_params[] = {
