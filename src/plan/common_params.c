@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 static const char *const exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
+static const char *const int32_only[] = {"int32", NULL};
 
 static const pe_param positions[] = {
     {.name = "positions",
@@ -33,16 +34,25 @@ static const pe_param output[] = {
 const pe_param_set pe_params_dtype = {output, 1};
 const pe_param_set pe_params_output = {output, PE_LEN(output)};
 
-static const pe_param output_exact[] = {
-    DTYPE,
-    {.name = "numerics",
-     .kind = PE_KIND_CHOICE,
-     .choices = exact_only,
-     .help = "exact: correctly rounded; nothing else is offered here.",
-     .example = "exact"},
-};
+#define EXACT                                                                                      \
+    {                                                                                              \
+        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = exact_only,                         \
+        .help = "exact: correctly rounded; nothing else is offered here.", .example = "exact"      \
+    }
+
+static const pe_param output_exact[] = {DTYPE, EXACT};
 const pe_param_set pe_params_output_exact = {output_exact, PE_LEN(output_exact)};
 const pe_param_set pe_params_exact = {&output_exact[1], 1};
+
+static const pe_param output_int32[] = {
+    {.name = "dtype",
+     .kind = PE_KIND_CHOICE,
+     .choices = int32_only,
+     .help = "Element type of the indices; nothing else is offered here.",
+     .example = "int32"},
+    EXACT,
+};
+const pe_param_set pe_params_output_int32 = {output_int32, PE_LEN(output_int32)};
 
 static const pe_param model[] = {
     PE_PARAM_MODEL("llama-3.1-8b"),

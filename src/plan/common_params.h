@@ -10,6 +10,7 @@ extern const pe_param_set pe_params_dtype;
 extern const pe_param_set pe_params_output;       /* dtype; numerics, exact or float32 */
 extern const pe_param_set pe_params_output_exact; /* dtype; numerics, exact alone */
 extern const pe_param_set pe_params_exact;        /* numerics, exact alone */
+extern const pe_param_set pe_params_output_int32; /* of indices: dtype, int32 alone; numerics */
 extern const pe_param_set pe_params_model;        /* model, layer_type */
 
 /** A row: a model of the catalogue, which sets what the client does not. Alone where what it sets

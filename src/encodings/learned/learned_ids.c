@@ -4,7 +4,6 @@
 
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
-#include "encodings/relative/relative.h"
 
 #define ID_MAX 1073741823 /* so that a sum of two is an int32 */
 
@@ -218,6 +217,6 @@ const pe_resource pe_learned_position_ids = {
                "padding_idx; attention_mask: cumsum(mask) * mask - 1 + offset",
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "create_position_ids_from_input_ids (RoBERTa), OPTLearnedPositionalEmbedding",
-    .param_sets = {PE_PARAMS(own), &pe_relative_dtype_params, &pe_params_exact},
+    .param_sets = {PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_ids,
 };

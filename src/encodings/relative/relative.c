@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-static const char *const index_dtypes[] = {"int32", NULL};
-
 static const pe_param window_params[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
@@ -19,15 +17,6 @@ static const pe_param window_params[] = {
     PE_RELATIVE_KEY_LENGTH("query_length"),
 };
 const pe_param_set pe_relative_window_params = {window_params, PE_LEN(window_params)};
-
-static const pe_param dtype_params[] = {
-    {.name = "dtype",
-     .kind = PE_KIND_CHOICE,
-     .choices = index_dtypes,
-     .help = "Element type of the indices; nothing else is offered here.",
-     .example = "int32"},
-};
-const pe_param_set pe_relative_dtype_params = {dtype_params, PE_LEN(dtype_params)};
 
 pe_status pe_relative_keys(pe_values *values, int64_t queries, const char *where, pe_problem *why)
 {

@@ -13,7 +13,6 @@
 #define PE_RELATIVE_LENGTH_MAX 1099511627776.0 /* 2^40 */
 
 extern const pe_param_set pe_relative_window_params; /* query_length, key_length */
-extern const pe_param_set pe_relative_dtype_params;  /* of indices: int32 */
 
 /** A row: keys, by default as many as `fallback` says. */
 #define PE_RELATIVE_KEY_LENGTH(fallback)                                                           \

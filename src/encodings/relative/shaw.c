@@ -176,7 +176,6 @@ const pe_resource pe_shaw_indices = {
     .summary = "Clipped relative positions, as rows of their embeddings.",
     .formula = PE_SHAW_FORMULA,
     .source = PE_SHAW_SOURCE,
-    .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_relative_dtype_params,
-                   &pe_params_exact},
+    .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_params_output_int32},
     .plan = plan_indices,
 };

@@ -154,7 +154,7 @@ const pe_resource pe_swin_index = {
     .summary = "Relative positions of the patches of a window, as rows of their table of biases.",
     .formula = FORMULA,
     .source = SOURCE,
-    .param_sets = {&pe_swin_window_params, &pe_relative_dtype_params, &pe_params_exact},
+    .param_sets = {&pe_swin_window_params, &pe_params_output_int32},
     .plan = plan_index,
 };
 

@@ -125,6 +125,6 @@ const pe_resource pe_t5_buckets = {
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,
     .param_sets = {&pe_relative_window_params, &pe_params_model, &pe_t5_bucket_params,
-                   PE_PARAMS(own), &pe_relative_dtype_params, &pe_params_exact},
+                   PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_buckets,
 };

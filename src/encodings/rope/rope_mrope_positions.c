@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "encodings/relative/relative.h"
+#include "plan/common_params.h"
 
 enum { TEXT, IMAGE, VIDEO, KINDS };
 enum { AXES = 3, GRIDS_MAX = 4096, SPANS_MAX = 16384 };
@@ -352,6 +352,6 @@ const pe_resource pe_rope_mrope_positions = {
     .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
               "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "
               "src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index",
-    .param_sets = {PE_PARAMS(own), &pe_relative_dtype_params, &pe_params_exact},
+    .param_sets = {PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan,
 };
