@@ -2,6 +2,7 @@
 /* rope_scaled_base.c - what stretching a context does to the base and to each frequency. */
 #include "encodings/rope/rope_spectrum.h"
 #include "encodings/rope/rope_params.h"
+#include "exact/round.h"
 
 /* b*s, for comparison: only the first pair keeps its frequency. */
 static void product_base(const void *formula, mpfr_ptr out)
