@@ -72,7 +72,7 @@ static bool asks_other_type(const pe_values *from, const pe_values *to)
            strcmp(asked->param->choices[asked->choice], own->param->choices[own->choice]) != 0;
 }
 
-/* What the client gave decides: nothing is filled in that would contradict it. */
+/* Would the model's value contradict what the client gave? Then it is not filled in. */
 static bool is_left_out(const pe_values *to, const char *name, bool another_type)
 {
     const pe_rope_key key = pe_rope_key_find(name);
@@ -95,9 +95,7 @@ static pe_status copy_choice(const pe_value *from, pe_value *to, pe_problem *why
             return PE_OK;
         }
     return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                   "the model has %s %s, which is not offered "
-                   "here",
-                   from->param->name, wanted);
+                   "the model has %s %s, which is not offered here", from->param->name, wanted);
 }
 
 static pe_status copy_list(const pe_value *from, pe_value *to, pe_problem *why)
@@ -125,7 +123,7 @@ static pe_status copy(const pe_value *from, pe_value *to, pe_problem *why)
     return PE_OK;
 }
 
-/* Where a resource has one dimension, it is that of what rotates. */
+/* A resource with one dimension takes the model's rotary_dim for it. */
 static const char *name_for(const pe_values *from, const pe_values *to, const char *name)
 {
     if (pe_values_find(to, "rotary_dim") != NULL || pe_values_find(from, "rotary_dim") == NULL)
@@ -135,7 +133,7 @@ static const char *name_for(const pe_values *from, const pe_values *to, const ch
                                            : name;
 }
 
-/* What compares types begins with frequencies as they were before any scaling. */
+/* A resource that compares types of scaling needs frequencies that are not scaled yet. */
 static pe_status check_unscaled(const pe_values *from, const pe_values *to, pe_problem *why)
 {
     const pe_value *own = pe_values_find(from, "rope_type");

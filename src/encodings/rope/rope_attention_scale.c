@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_attention_scale.c - attention temperature: queries far out are scaled up. */
 #include "encodings/rope/rope_params.h"
+#include "exact/round.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static const pe_param own[] = {
      .min = 0,
      .max = 1000,
      .fallback = 0.1,
-     .help = "How fast the scale grows.",
+     .help = "The factor of the logarithm by which the scale grows.",
      .example = "0.1"},
     {.name = "original_max_position_embeddings",
      .kind = PE_KIND_INT,
@@ -106,14 +107,14 @@ static const pe_param own[] = {
      .max = PE_ROPE_LENGTH_MAX,
      .fallback = 16384,
      .unit = "tokens",
-     .help = "Length of the steps in which it grows; the first has scale 1.",
+     .help = "The scale grows in steps of this length. The first step has scale 1.",
      .example = "8192"},
     {.name = "position_offset",
      .kind = PE_KIND_INT,
      .min = 0,
      .max = 1,
      .unit = "tokens",
-     .help = "Added to each position: 1 for Llama 4, which counts from 1 here.",
+     .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
      .example = "0"},
     PE_PARAM_MODEL("ministral-3-3b-reasoning"),
 };
@@ -136,7 +137,7 @@ const pe_resource pe_rope_attention_scale = {
     .encoding = "rope",
     .name = "rope/attention-scale",
     .kind = PE_TABLE,
-    .summary = "The factor by which attention temperature scales the query at a position.",
+    .summary = "The factor of the query at each position, by attention temperature.",
     .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
                "original_max_position_embeddings))",
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "

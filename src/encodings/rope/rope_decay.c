@@ -12,8 +12,10 @@ typedef struct decay {
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const decay *state = plan->state;
-    return pe_wave_mean_cos(state->wave.wave, &state->offsets, region->first, region->units,
-                            plan->tensors[region->tensor].dtype, out, why);
+    const pe_wave_table table = {.wave = state->wave.wave,
+                                 .positions = &state->offsets,
+                                 .dtype = plan->tensors[region->tensor].dtype};
+    return pe_wave_mean_cos(&table, region->first, region->units, out, why);
 }
 
 static void free_state(void *of)
@@ -76,7 +78,7 @@ const pe_resource pe_rope_decay = {
     .encoding = "rope",
     .name = "rope/decay",
     .kind = PE_TABLE,
-    .summary = "The mean cosine at a distance: how attention to a like token falls.",
+    .summary = "The mean cosine of the rotary angles at each distance between tokens.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_wave.c - the frequency sets of a rotation. */
 #include "encodings/rope/rope.h"
+#include "exact/round.h"
 
 #include <stdlib.h>
 

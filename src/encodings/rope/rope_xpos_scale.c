@@ -5,7 +5,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
 
 /* Each squaring doubles the relative error: a bit for every level, and those of a pe_fixed128. */
 enum { LADDER_BITS = 256, GUARD = 64 };
