@@ -41,7 +41,7 @@ static pe_status copy_bytes(const void *from, size_t bytes, void **out, pe_probl
     return PE_OK;
 }
 
-/* What the value owns is the copy's own. */
+/* A copy owns copies of what the value owns, without its tensor. */
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
     void *list = NULL, *runs = NULL, *text = NULL;

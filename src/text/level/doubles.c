@@ -14,7 +14,7 @@ typedef struct block {
     _Alignas(64) uint64_t bits[PE_BLOCK];
     uint32_t negative[PE_BLOCK];
     int32_t k[PE_BLOCK], shift[PE_BLOCK];
-    int32_t power[PE_BLOCK], open[PE_BLOCK]; /* all ones: a power of two; for pe_number_print */
+    int32_t power[PE_BLOCK], open[PE_BLOCK]; /* all ones: a power of two; open */
     uint64_t tens[PE_BLOCK]; /* X before its point, and after it, in units of 1 / PE_ONE */
     int32_t rest[PE_BLOCK];
     int32_t width[PE_BLOCK]; /* H, in the same units */
@@ -37,10 +37,10 @@ static void load(const char *in, size_t n, block *b)
 {
     memcpy(b->bits, in, 8 * n);
     for (size_t i = n; i < PE_BLOCK; i++)
-        b->bits[i] = 0x3ff3333333333333; /* something easy */
+        b->bits[i] = 0x3ff3333333333333; /* some easy number */
 }
 
-/* Zeros, subnormals, infinities and what is no number are open; others stand in for them. */
+/* Zeros, subnormals, infinities and NaN are open; the passes see some other number instead. */
 PE_PASS void take_apart(block *b)
 {
     for (size_t i = 0; i < PE_BLOCK; i++) {
@@ -80,7 +80,7 @@ PE_PASS void find_tenths(block *b)
         b->last[i] = (uint32_t)tenth.digit;
         b->carry[i] = tenth.carry;
         b->open[i] |= pe_is_open(rest, width);
-        /* Below a power of two the interval is narrower; whole numbers are surely within. */
+        /* The interval below a power of two is narrower; a whole number is surely within it. */
         b->open[i] |= b->power[i] & pe_mask(rest != 0);
     }
 }

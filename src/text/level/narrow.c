@@ -9,7 +9,7 @@
 #include "text/number.h"
 #include "text/powers.h"
 
-/* level.h tells the method. From this q to -1 both X and H are exact. */
+/* text_level.h has the method. For q from this to -1 both X and H are exact. */
 #define PE_EXACT_MIN (-38)
 
 /* Digits are nine, and seven zeros. */
@@ -38,7 +38,7 @@ typedef struct block {
     _Alignas(64) uint64_t digits[SLOT / 8 * (PE_BLOCK + 1)];
 } block;
 
-/* What elements look like. */
+/* The form of a type. */
 typedef struct shape {
     uint32_t fraction_bits, bits; /* all but the sign, that is */
     int32_t lowest;               /* q of subnormals */
@@ -95,8 +95,8 @@ PE_PASS void scale_all(block *b)
 }
 
 /*
- * Nine digits, the first of which is not zero, and the place. Returns whether none is open for
- * being a power of two: below, its interval is narrower; whole numbers are surely within.
+ * Nine digits, the first of which is not zero, and the place. Returns whether no number is open as
+ * a power of two: the interval below it is narrower, but a whole number is surely within it.
  */
 PE_PASS bool find_digits(shape type, block *b)
 {
@@ -121,7 +121,7 @@ PE_PASS bool find_digits(shape type, block *b)
     return powers == 0;
 }
 
-/* Which ones are not done by that: zeros are then done, the others are PE_GENERAL. */
+/* What find_digits leaves open: zeros get their digits here, other numbers are PE_GENERAL. */
 PE_PASS void find_open(shape type, block *b)
 {
     const uint32_t hidden = 1U << type.fraction_bits, infinity = (1U << type.bits) - hidden;
@@ -152,7 +152,7 @@ PE_PASS void split(block *b)
     }
 }
 
-/* One that is PE_GENERAL. */
+/* A number that is PE_GENERAL. */
 static inline size_t write_singly(pe_dtype dtype, const char *in, const block *b, size_t i,
                                   char *out)
 {
@@ -162,8 +162,8 @@ static inline size_t write_singly(pe_dtype dtype, const char *in, const block *b
 }
 
 /*
- * By stores of fixed size, which reach 24 bytes far from behind the sign, and 8 from the end. A
- * minus sign stands where every number begins, and a number without one begins there itself.
+ * Stores have fixed sizes: 24 bytes from behind the sign on, and 8 from the end on. A minus sign is
+ * written where every number begins, and a number without one overwrites it.
  */
 static inline char *write_block(pe_dtype dtype, const char *in, const block *b, size_t n,
                                 bool plain, char separator, char *out)

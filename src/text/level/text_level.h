@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* text_level.h - what the files of level/ share: names per level, digits of many numbers, their
- * text. */
+/* text_level.h - what the files of text/level/ share: names by level, digits of many numbers, and
+ * their text. */
 #ifndef PE_TEXT_LEVEL_TEXT_LEVEL_H
 #define PE_TEXT_LEVEL_TEXT_LEVEL_H
 
@@ -29,12 +29,12 @@
 #define PE_TEXT_QUOTE2(level)    #level
 #define PE_TEXT_QUOTE(level)     PE_TEXT_QUOTE2(level)
 
-/** Numbers that go through the passes together. */
+/** Numbers of a block: each pass goes over all of them. */
 #define PE_BLOCK 128
 
 /**
- * A pass over a block: a loop of its own has all registers to itself. noipa, since gcc 12 believes
- * of loops over elements of two sizes that they store nothing, and would leave out the calls.
+ * A pass over a block is a function of its own, so that its loop has all registers. noipa: gcc 12
+ * takes loops over elements of two sizes for loops that store nothing, and would drop the calls.
  */
 #ifdef __clang__
 #define PE_PASS static __attribute__((noinline))
@@ -42,31 +42,31 @@
 #define PE_PASS static __attribute__((noipa))
 #endif
 
-/** In place of an entry of pe_layout_places: for pe_number_print. */
+/** Instead of an index of pe_layout_places: pe_number_print prints this number. */
 #define PE_GENERAL UINT32_MAX
 
-/** Sixteen bytes that go together, in a register where there are such. */
+/** Sixteen bytes, in one register where the CPU has such. */
 typedef uint8_t pe_sixteen __attribute__((vector_size(16)));
 
-/** All ones where it is so: compilers make no jumps of these. */
+/** All ones for true: compilers make no jumps of such masks. */
 static inline int32_t pe_mask(bool so)
 {
     return -(int32_t)so;
 }
 
 /*
- * How the shortest decimal of a value c * 2^q is found. With k = floor(log10(2^q)) the value is X
- * units of 10^(k+1), and half the distance to its neighbours is H of them, 0.05 <= H < 0.5. A whole
- * number less than H away from X is the shortest decimal, if there is one, else the nearest tenth
- * is. (Schubfach's two grids, see shortest.h.)
+ * The shortest decimal of a value c * 2^q. With k = floor(log10(2^q)) the value is X units of
+ * 10^(k+1), and half the distance to its neighbours is H units, 0.05 <= H < 0.5. A whole number
+ * less than H away from X is the shortest decimal. If there is none, the nearest tenth is.
+ * (Schubfach's two grids, see shortest.h.)
  *
- * Here what follows the point of X, and H, are in units of 1 / PE_ONE, less than one too low. What
- * is so near to a decision that this matters is open. Where both are exact, nothing is: X has fewer
- * bits than H, so is never H away from a whole number, and ties go to even.
+ * The fraction of X, and H, are kept in units of 1 / PE_ONE, cut off: less than one unit too low. A
+ * number is open where this may change the decision. Where both are exact, no number is open: X has
+ * fewer bits than H, so it is never H away from a whole number, and ties go to even.
  */
 #define PE_ONE (1 << 28)
 
-/** What comes after the whole part of X: a digit, or a carry to the whole part and the digit 0. */
+/** The digit after the whole part of X, or a carry to the whole part and the digit 0. */
 typedef struct pe_tenth {
     int32_t digit, carry;
 } pe_tenth;
@@ -119,7 +119,7 @@ static inline pe_sixteen pe_load_sixteen(const void *from)
     return bytes;
 }
 
-/** Sixteen bytes of a text of these digits, from byte `at` on, which is 0 or 16 (of eight then). */
+/** Sixteen bytes of the text of these digits, from byte `at` on: 0, or 16 (eight bytes then). */
 static inline pe_sixteen pe_lay_out(const pe_layout *layout, const uint8_t *digits, size_t at)
 {
     const pe_sixteen text = pe_load_sixteen(layout->text + at);
@@ -134,7 +134,7 @@ static inline pe_sixteen pe_lay_out(const pe_layout *layout, const uint8_t *digi
 #endif
 }
 
-/** How many of sixteen digits there are without zeros at the end. */
+/** How many of sixteen digits come before the zeros at the end. */
 static inline size_t pe_count_digits(const uint8_t *digits)
 {
 #if defined(__SSE2__)
