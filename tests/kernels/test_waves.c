@@ -244,7 +244,7 @@ static void test_unmarked_elements_are_right(void **unused)
 }
 
 /* Phases that lie anywhere: a sine lies in the windows of narrow types once in 2^23, and a double
- * near a midpoint once in 2^18. */
+ * too near to a midpoint once in 2^15. */
 static void test_few_ordinary_elements_are_marked(void **unused)
 {
     (void)unused;

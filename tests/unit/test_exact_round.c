@@ -21,7 +21,7 @@ static uint64_t next(void)
 
 static uint64_t below(uint64_t n)
 {
-    return next() % n;
+    return random_below(&source, n);
 }
 
 static double unit(void)

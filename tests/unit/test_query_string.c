@@ -214,9 +214,9 @@ static void random_queries_are_survived(void **state)
     random_source random = random_make("queries");
     for (int round = 0; round < 20000; round++) {
         char *query = malloc(24); /* exact size, so that sanitizers see an overrun */
-        size_t bytes = (size_t)random_int(&random, 0, 24);
+        size_t bytes = random_below(&random, 25);
         for (size_t i = 0; i < bytes; i++)
-            query[i] = alphabet[random_int(&random, 0, sizeof alphabet - 2)];
+            query[i] = alphabet[random_below(&random, sizeof alphabet - 1)];
         char *exact = realloc(query, bytes == 0 ? 1 : bytes);
         pe_query ask = {0};
         pe_problem why = {0};
