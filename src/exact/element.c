@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* element.c - frequencies and single elements straight from the formula, at any precision. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* float32.c - numerics=float32: the reference path, every step rounded to float32. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mean.c - the mean of the cosines of a position. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <assert.h>
 #include <math.h>

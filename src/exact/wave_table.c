@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wave_table.c - rows of correctly rounded sines and cosines: by the kernel, and element by element
  * where it does not prove the rounding. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <assert.h>
 #include <math.h>

@@ -243,7 +243,8 @@ static inline double round_plain(const plain_number *plain, const char *text, co
             return value;
     } else if (plain->digits <= 1ULL << 53) {
         value = (double)(int64_t)plain->digits / pe_decimal_powers[plain->fraction];
-        if (dtype == PE_FLOAT64 || rounds_once(value, dtype) || !pe_is_midpoint(value, dtype))
+        if (dtype == PE_FLOAT64 || rounds_once(value, dtype) ||
+            !pe_decimal_is_midpoint(value, dtype))
             return value;
     }
     return round_slowly(plain, text, end, dtype);

@@ -49,7 +49,7 @@
 typedef uint8_t pe_sixteen __attribute__((vector_size(16)));
 
 /** All ones for true: compilers make no jumps of such masks. */
-static inline int32_t pe_mask(bool so)
+static inline int32_t pe_text_mask(bool so)
 {
     return -(int32_t)so;
 }
@@ -71,35 +71,36 @@ typedef struct pe_tenth {
     int32_t digit, carry;
 } pe_tenth;
 
-static inline pe_tenth pe_find_tenth(int32_t rest, int32_t width)
+static inline pe_tenth pe_text_find_tenth(int32_t rest, int32_t width)
 {
     const uint32_t tenths = 10 * (uint32_t)rest;
     int32_t digit = (int32_t)(tenths >> 28);
-    digit -= pe_mask((int32_t)(tenths & (PE_ONE - 1)) > PE_ONE / 2 - (digit & 1));
-    digit &= ~pe_mask(rest < width);
+    digit -= pe_text_mask((int32_t)(tenths & (PE_ONE - 1)) > PE_ONE / 2 - (digit & 1));
+    digit &= ~pe_text_mask(rest < width);
     digit = PE_ONE - rest < width ? 10 : digit;
     const int32_t carry = (digit + 6) >> 4;
     return (pe_tenth){digit - 10 * carry, carry};
 }
 
-static inline int32_t pe_are_near(int32_t a, int32_t b, uint32_t slack)
+static inline int32_t pe_text_are_near(int32_t a, int32_t b, uint32_t slack)
 {
-    return pe_mask((uint32_t)(a - b) + slack <= 2 * slack);
+    return pe_text_mask((uint32_t)(a - b) + slack <= 2 * slack);
 }
 
-/** All ones where pe_find_tenth may be wrong for inexact numbers. */
-static inline int32_t pe_is_open(int32_t rest, int32_t width)
+/** All ones where pe_text_find_tenth may be wrong for inexact numbers. */
+static inline int32_t pe_text_is_open(int32_t rest, int32_t width)
 {
     const int32_t tenths = (int32_t)(10 * (uint32_t)rest & (PE_ONE - 1));
-    return pe_are_near(rest, width, 2) | pe_are_near(PE_ONE - rest, width, 2) |
-           pe_are_near(tenths, PE_ONE / 2, 12);
+    return pe_text_are_near(rest, width, 2) | pe_text_are_near(PE_ONE - rest, width, 2) |
+           pe_text_are_near(tenths, PE_ONE / 2, 12);
 }
 
 /**
  * Numbers below 10^4 to four digits each, two by two: bytes 0 to 9, the first of a pair lower.
  * x * 5243 >> 19 is x / 100, and x * 6554 >> 16 is x / 10 for x < 100.
  */
-static inline void pe_split_fours(const uint16_t *restrict fours, size_t n, uint16_t *restrict out)
+static inline void pe_text_split_fours(const uint16_t *restrict fours, size_t n,
+                                       uint16_t *restrict out)
 {
     for (size_t i = 0; i < n; i++) {
         const uint16_t high = (uint16_t)((uint32_t)fours[i] * 5243 >> 16) >> 3;
@@ -112,7 +113,7 @@ static inline void pe_split_fours(const uint16_t *restrict fours, size_t n, uint
     }
 }
 
-static inline pe_sixteen pe_load_sixteen(const void *from)
+static inline pe_sixteen pe_text_load_sixteen(const void *from)
 {
     pe_sixteen bytes;
     memcpy(&bytes, from, sizeof bytes);
@@ -120,25 +121,27 @@ static inline pe_sixteen pe_load_sixteen(const void *from)
 }
 
 /** Sixteen bytes of the text of these digits, from byte `at` on: 0, or 16 (eight bytes then). */
-static inline pe_sixteen pe_lay_out(const pe_layout *layout, const uint8_t *digits, size_t at)
+static inline pe_sixteen pe_text_lay_out(const pe_layout *layout, const uint8_t *digits, size_t at)
 {
-    const pe_sixteen text = pe_load_sixteen(layout->text + at);
+    const pe_sixteen text = pe_text_load_sixteen(layout->text + at);
 #if defined(__SSSE3__)
-    return (pe_sixteen)_mm_shuffle_epi8((__m128i)pe_load_sixteen(digits + at / 2),
-                                        (__m128i)pe_load_sixteen(layout->from + at)) |
+    return (pe_sixteen)_mm_shuffle_epi8((__m128i)pe_text_load_sixteen(digits + at / 2),
+                                        (__m128i)pe_text_load_sixteen(layout->from + at)) |
            text;
 #else
-    return (pe_load_sixteen(digits + at) & pe_load_sixteen(layout->own + at)) |
-           (pe_load_sixteen(digits + at - layout->shift) & pe_load_sixteen(layout->moved + at)) |
+    return (pe_text_load_sixteen(digits + at) & pe_text_load_sixteen(layout->own + at)) |
+           (pe_text_load_sixteen(digits + at - layout->shift) &
+            pe_text_load_sixteen(layout->moved + at)) |
            text;
 #endif
 }
 
 /** How many of sixteen digits come before the zeros at the end. */
-static inline size_t pe_count_digits(const uint8_t *digits)
+static inline size_t pe_text_count_digits(const uint8_t *digits)
 {
 #if defined(__SSE2__)
-    const __m128i above = _mm_cmpgt_epi8((__m128i)pe_load_sixteen(digits), _mm_setzero_si128());
+    const __m128i above =
+        _mm_cmpgt_epi8((__m128i)pe_text_load_sixteen(digits), _mm_setzero_si128());
     return 31 - (size_t)__builtin_clz((unsigned)_mm_movemask_epi8(above) << 1 | 1);
 #else
     uint64_t head, tail;

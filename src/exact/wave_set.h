@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* set.h - what a frequency set holds. For the files of exact/ and their tests. */
-#ifndef PE_EXACT_SET_H
-#define PE_EXACT_SET_H
+/* wave_set.h - what a frequency set holds. For the files of exact/ and their tests. */
+#ifndef PE_EXACT_WAVE_SET_H
+#define PE_EXACT_WAVE_SET_H
 
 #include <stdatomic.h>
 
