@@ -17,8 +17,7 @@ typedef struct pe_shape {
     size_t dim[PE_MAX_DIMS];
 } pe_shape;
 
-/** Product of the dimensions; false (and *out untouched) when it does not fit a size_t. ndim 0:
- * 1. */
+/** Product of the dimensions, 1 for none; false (and *out untouched) when it overflows. */
 bool pe_shape_elements(const pe_shape *shape, size_t *out) PE_MUST_CHECK;
 
 /** A dense row-major array. data is owned (pe_array_free) unless borrowed is set. */

@@ -24,8 +24,8 @@ void pe_buffer_format(pe_buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /** Append text as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void pe_buffer_json_string(pe_buffer *buffer, const char *text);
-/** Make room for `bytes` more and return where they go (NULL when memory ran out); then add to
- * buffer->bytes. */
+/** Make room for `bytes` more and return where they go; NULL when memory ran out. The caller adds
+ * what it wrote to buffer->bytes. */
 char *pe_buffer_reserve(pe_buffer *buffer, size_t bytes);
 /** NUL-terminated view of the content, "" when failed or empty. Valid until the next append. */
 const char *pe_buffer_text(pe_buffer *buffer);

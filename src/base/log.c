@@ -53,8 +53,7 @@ void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
     for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
         add_member(&line, m);
     pe_buffer_str(&line, "}\n");
-    /* A line that cannot be written (stderr closed, no memory) is dropped: there is nowhere to say
-     * so. */
+    /* A line that cannot be written (stderr closed, no memory) is dropped. */
     if (!line.failed) {
         const ssize_t written = write(STDERR_FILENO, line.data, line.bytes);
         (void)written;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* So much may lie idle: looking for it holds those who allocate for milliseconds. */
+/* So many bytes may lie idle, since giving them back stops all allocations for milliseconds. */
 #define IDLE_BYTES ((size_t)32 << 20)
 
 void pe_memory_prepare(void)
@@ -18,8 +18,8 @@ void pe_memory_prepare(void)
     mallopt(M_MMAP_THRESHOLD, (int)PE_MEMORY_LARGE);
 }
 
-/* The whole mapping is asked about, with the allocator's first bytes: in two parts it could not be
- * moved any more, and growing would copy. */
+/* The advice is for the whole mapping, the allocator's first bytes included: a mapping in two parts
+ * cannot be moved, and would be copied to grow. */
 void pe_memory_use_huge_pages(void *data, size_t bytes)
 {
     if (bytes < PE_MEMORY_LARGE)
@@ -43,7 +43,7 @@ static size_t resident(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Bytes in memory that nothing allocated needs: what is free, and the program itself. */
+/* Bytes in memory that no allocation needs: free ones, and the program itself. */
 static size_t idle(void)
 {
     const struct mallinfo2 info = mallinfo2();

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Longer names are nobody's typing mistake. */
+/* Longer names are not looked at. */
 #define NAME_MAX_BYTES 64
 #define EDITS_MAX      3
 
@@ -15,8 +15,8 @@ static size_t min3(size_t a, size_t b, size_t c)
 }
 
 /*
- * Insertions, deletions and substitutions that turn a into b: row[j] is the distance of the first i
- * bytes of a from the first j of b. Both are at most NAME_MAX_BYTES long.
+ * The least number of insertions, deletions and substitutions that turn a into b. row[j] is that of
+ * the first i bytes of a and the first j of b. Both are at most NAME_MAX_BYTES long.
  *
  * Source    Wagner and Fischer 1974, "The String-to-String Correction Problem".
  */

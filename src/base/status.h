@@ -84,8 +84,7 @@ typedef struct pe_problem {
  * Fill *why and return status.
  *
  *     if (dim % 2 != 0)
- *         return pe_fail(why, PE_INVALID_PARAMETER, "rotary_dim", "rotary_dim must be even, got
- * %zu", dim);
+ *         return pe_fail(why, PE_INVALID_PARAMETER, "dim", "dim must be even, got %zu", dim);
  */
 pe_status pe_fail(pe_problem *why, pe_status status, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.c - is it UTF-8? */
+/* utf8.c - whether text is UTF-8. */
 #include "base/utf8.h"
 
 /* By the first byte, 0 when no sequence begins with it. */

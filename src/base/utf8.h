@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8.h - is it UTF-8? */
+/* utf8.h - whether text is UTF-8. */
 #ifndef PE_BASE_UTF8_H
 #define PE_BASE_UTF8_H
 
@@ -14,7 +14,7 @@
  */
 size_t pe_utf8_length(const char *text, size_t bytes);
 
-/** Is all of it made of such sequences? */
+/** Whether the text is made of such sequences throughout. */
 bool pe_utf8_valid(const char *text, size_t bytes);
 
 #endif

@@ -12,13 +12,13 @@
 #include "base/size.h"
 #include "cache/hash.h"
 
-/* One bucket for this much of the budget, about what a small entry weighs with all it holds. */
+/* There is one bucket for so much of the budget: about the weight of a small entry. */
 #define BYTES_PER_BUCKET 1024
 #define BUCKETS_MAX      ((size_t)1 << 24)
 
 /*
- * A thread that waits for another's fill. It lives on the waiter's stack: who fills sets `status`,
- * `entry` or `*why`, and `done`, under the lock, and never looks at it again.
+ * A thread that waits while another fills. It lies on the waiting thread's stack. The thread that
+ * fills sets `status`, `entry` or `*why`, and `done` under the lock, and never looks at it again.
  */
 struct waiter {
     struct waiter *next;
@@ -70,8 +70,8 @@ struct pe_cache {
     pe_cache_free_value free_value;
     pe_hash_seed seed;
     atomic_uint_least64_t hits, misses, waits, evictions, rejected;
-    /* Raised under the lock, lowered without it after a reference is dropped: under the lock it is
-     * never less than what is held. */
+    /* What somebody holds. It is raised under the lock, and lowered without the lock after a
+     * reference is dropped: so under the lock it is never less than what is held. */
     atomic_size_t held;
     atomic_size_t loose;
     size_t bytes_max;
@@ -156,10 +156,10 @@ static bool is_held(const pe_cache_entry *entry)
 }
 
 /*
- * The hand moves from old to new, forgives each visited entry once and takes the first that was not
- * visited since it last came by. New entries join behind its back, at the new end, and nothing ever
- * moves: entries that a scan brought in are what it meets next. It passes over what is held; the
- * caller knows that there is something else.
+ * The hand moves from old to new. It clears the mark of each visited entry, and evicts the first
+ * entry that was not visited since the hand last passed. New entries join at the new end, and no
+ * entry moves: so what a scan brought in, and nobody visits again, is evicted when the hand meets
+ * it. The hand passes over what is held; the caller knows that there are other entries.
  *
  * Source    Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024, algorithm 1.
  */
@@ -181,12 +181,12 @@ static pe_cache_entry *evict_one(pe_cache *cache)
 
 static size_t map_bytes(const pe_cache *cache)
 {
-    /* The first bucket goes with the struct: a cache without a budget still needs one to let others
-     * find what is being filled. */
+    /* The first bucket counts as part of the struct. A cache without a budget needs it, too, so
+     * that other threads find what is being filled. */
     return (cache->buckets - 1) * sizeof cache->bucket[0];
 }
 
-/* Can room for so much be made? With the lock held. */
+/* Whether room for so much can be made. With the lock held. */
 static bool admits(const pe_cache *cache, size_t weight)
 {
     const size_t held = atomic_load(&cache->held);
@@ -209,7 +209,7 @@ static pe_cache_entry *evict(pe_cache *cache, size_t bytes, size_t *evicted)
     return victims;
 }
 
-/* For what is made, and whoever makes it holds. */
+/* Count bytes of an entry that is being made, which the thread that makes it holds. */
 static void take(pe_cache *cache, size_t bytes)
 {
     cache->bytes += bytes;
@@ -283,9 +283,9 @@ void pe_cache_entry_unref(pe_cache_entry *entry)
 {
     if (entry == NULL)
         return;
-    pe_cache *cache = entry->cache; /* these two while it surely lives */
+    pe_cache *cache = entry->cache; /* both are read while the entry surely lives */
     const size_t held = entry->kept ? entry->bytes : 0;
-    /* Acquire, so that the last holder sees all that others did before they let go. */
+    /* Acquire: the last holder sees all that others did before they dropped their references. */
     const size_t before = atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel);
     if (before == 1)
         free_entry(entry);
@@ -293,14 +293,14 @@ void pe_cache_entry_unref(pe_cache_entry *entry)
         atomic_fetch_sub(&cache->held, held);
 }
 
-/* ---- one fills, others wait ---- */
+/* ---- one thread fills, others wait ---- */
 
 /* Called with the lock held, returns without it. */
 static pe_status wait_for(pe_cache *cache, pe_cache_entry *filling, pe_cache_entry **out,
                           pe_problem *why)
 {
     struct waiter self = {.next = filling->waiters, .wake = PTHREAD_COND_INITIALIZER, .why = why};
-    /* cppcheck-suppress autoVariables ; the fill is done with it before this returns */
+    /* cppcheck-suppress autoVariables ; the filling thread has let go of it before this returns */
     filling->waiters = &self;
     count(&cache->waits);
     while (!self.done)
@@ -336,7 +336,7 @@ static pe_cache_entry *publish(pe_cache *cache, pe_cache_entry *entry, void *val
     give_back(cache, room);
     entry->value = value;
     entry->ready = true;
-    entry->visited = entry->waiters != NULL; /* who waited came second */
+    entry->visited = entry->waiters != NULL; /* a thread that waited is a second visit */
     entry->bytes = weigh(entry->key_bytes, bytes);
     entry->kept = entry->bytes <= room || admits(cache, entry->bytes);
     if (!entry->kept) {
@@ -385,7 +385,7 @@ static pe_status fill_entry(pe_cache *cache, pe_cache_entry *entry, const pe_cac
     return status;
 }
 
-/* The lock is held. What a hit does to an entry. */
+/* A hit: the entry is visited, and gets a reference. With the lock held. */
 static pe_cache_entry *visit(pe_cache_entry *entry)
 {
     entry->visited = true;

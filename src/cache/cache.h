@@ -27,17 +27,17 @@
 typedef struct pe_cache pe_cache;
 typedef struct pe_cache_entry pe_cache_entry; /* a reference to a READY entry */
 
-/** Every pe_cache_get counts as one of hits, misses and waits (that began to wait for another's
- * fill), but for those that fill nothing for want of room: they count as rejected. */
+/** Every pe_cache_get counts as a hit, a miss or a wait (for another thread's fill). One that fills
+ * nothing since there is no room counts as rejected. */
 typedef struct pe_cache_stats {
-    uint64_t hits, misses, waits, evictions, rejected; /* rejected: no room for them */
+    uint64_t hits, misses, waits, evictions, rejected; /* rejected: there was no room */
     size_t bytes; /* what is kept: values, keys, entries and the map; at most bytes_max */
     size_t held;  /* of these: what somebody holds, or is being filled */
     size_t loose; /* beside these: what was handed out but not kept, and is still held */
     size_t bytes_max, entries;
 } pe_cache_stats;
 
-/** What malloc adds to a block at most, its header and rounding: part of all its memory. */
+/** The most that malloc adds to a block, header and rounding: part of the memory of a value. */
 #define PE_CACHE_BLOCK_BYTES 24
 
 /**

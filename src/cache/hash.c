@@ -15,7 +15,7 @@ pe_hash_seed pe_hash_seed_make(void)
 {
     pe_hash_seed seed = {0};
     if (getentropy(&seed, sizeof seed) != 0) {
-        /* Only kernels before 3.17 get here; their maps are merely easier to guess. */
+        /* Only kernels before 3.17 have no such call. Keys that collide are then easier to find. */
         struct timespec now = {0};
         clock_gettime(CLOCK_REALTIME, &now);
         seed.start = (uint64_t)now.tv_nsec * GOLDEN;
@@ -25,7 +25,7 @@ pe_hash_seed pe_hash_seed_make(void)
     return seed;
 }
 
-/* Both halves of the product: the high one carries what the low bits knew, and the reverse. */
+/* Both halves of the product, so that each bit of the result depends on all bits. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
     const u128 product = (u128)a * b;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* element.c - frequencies and single elements straight from the formula, at any precision. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <math.h>
 
-/* base^(-i num / den). The exponent's rounding and the base's error cost less than 16 bits. */
+/* base^(-i num / den). Rounding the exponent, and the error of the base, cost less than 16 bits. */
 static void eval_power(const pe_wave_spec *spec, size_t i, mpfr_ptr out)
 {
     if (i == 0 || spec->num == 0) {
@@ -42,7 +42,7 @@ double pe_wave_theta_near(const pe_wave *wave, size_t i)
     static const double two_pi = 0x1.921fb54442d18p+2;
     if (wave->spec.float32)
         return (double)wave->inv[i];
-    /* Of less than two words, half a unit of the last place would be much. */
+    /* In a fraction of one word, half a unit of the last place is too large an error. */
     const uint64_t *word = wave->turns[i].word;
     if ((word[3] | word[2] | word[1]) == 0)
         return word[0] != 0 || wave->unfit ? (double)NAN : 0;
@@ -71,8 +71,8 @@ static void eval_angle(const pe_element *element, mpfr_ptr out)
     mpfr_mul_d(out, out, element->position, MPFR_RNDN);
 }
 
-/* sin or cos of the angle, computed with `bits`, at out's precision. Returns how many bits would
- * have been enough: an absolute error of the angle counts relative to a small result. */
+/* sin or cos of the angle, computed with `bits`, at the precision of out. Returns how many bits are
+ * enough: the absolute error of the angle counts relative to the result, which may be small. */
 static mpfr_prec_t eval_at(const pe_element *element, mpfr_prec_t bits, mpfr_ptr out)
 {
     mpfr_t angle;
@@ -89,8 +89,8 @@ static mpfr_prec_t eval_at(const pe_element *element, mpfr_prec_t bits, mpfr_ptr
     return enough;
 }
 
-/* What so many bits more than asked for do not tell from zero is zero: an angle of whole quarter
- * turns, which formulas with pi in them have. Others stay far above 2^-1024 of their angle. */
+/* A result that so many more bits do not tell from zero is zero: the angle is a whole number of
+ * quarter turns, which formulas with pi have. Others are far above 2^-1024 of their angle. */
 #define ZERO_BITS 1024
 
 void pe_element_eval(const void *context, size_t index, mpfr_ptr out)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fixed128.c - numbers of 128 significant bits with a proven error, and sines and
- * cosines of them. */
+/* fixed128.c - numbers of 128 significant bits with a proven error, and their sines and cosines. */
 #include "exact/fixed128.h"
 
 #include <assert.h>
@@ -104,7 +103,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* The phase as quadrant + x, |x| <= 1/2 quarter turn; x is returned, its error in it. */
+/* The phase is *quadrant + x quarter turns, |x| <= 1/2. Returns x with its error. */
 static pe_fixed128 reduce(const uint64_t phase[PE_PHASE_WORDS], int err, unsigned *quadrant)
 {
     *quadrant = (unsigned)((phase[2] + (1ULL << 61)) >> 62);
@@ -128,7 +127,7 @@ static pe_fixed128 reduce(const uint64_t phase[PE_PHASE_WORDS], int err, unsigne
     return (pe_fixed128){m, 2 - zeros, larger(err + zeros - 64, 0) + 1, negative};
 }
 
-/* sin(pi/2 x) = x * series, relative error below 2^-122 and that of x. */
+/* sin(pi/2 x) = x * series. The relative error is below 2^-122 plus that of x. */
 static pe_fixed128 sine_of(const pe_fixed128 *x, pe_u128 z)
 {
     if (x->m == 0)
@@ -137,7 +136,7 @@ static pe_fixed128 sine_of(const pe_fixed128 *x, pe_u128 z)
                   x->negative);
 }
 
-/* cos(pi/2 x), between 0.7 and 1: an error of x counts by its size, not relative to x. */
+/* cos(pi/2 x), between 0.7 and 1. The absolute error of x counts, not the relative one. */
 static pe_fixed128 cosine_of(const pe_fixed128 *x, pe_u128 z)
 {
     const pe_u128 sum = series(cosine_terms, z);
@@ -159,7 +158,7 @@ void pe_fixed128_sincos(const uint64_t phase[PE_PHASE_WORDS], int err, pe_fixed1
     cosine->negative ^= quadrant == 1 || quadrant == 2;
 }
 
-/* Relative errors add up: in units of the product they at most double; one more is cut off. */
+/* Relative errors add up; in units of the product they at most double. One more unit is cut off. */
 pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y)
 {
     if (x->m == 0 || y->m == 0)
@@ -205,7 +204,7 @@ bool pe_fixed128_round(const pe_fixed128 *x, pe_dtype dtype, double *out)
     const int last = larger(x->exponent - precision.bits, precision.least);
     const int kept = x->exponent - last;
     if (kept < 0) {
-        /* Below half of the last place, unless the error reaches up to it. */
+        /* x is below half of the last place, unless its error reaches up to that. */
         *out = 0;
         return kept < -1 || -x->m > err;
     }

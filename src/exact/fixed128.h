@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fixed128.h - numbers of 128 significant bits with a proven error, and sines and
- * cosines of them. */
+/* fixed128.h - numbers of 128 significant bits with a proven error, and their sines and cosines. */
 #ifndef PE_EXACT_FIXED128_H
 #define PE_EXACT_FIXED128_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* float32.c - numerics=float32: the reference path, every step rounded to float32. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 static const pe_turns per_radian = {
     {0x36d8a5664f10e410U, 0x7f09d5f47d4d3770U, 0x28be60db9391054aU, 0}};
 
-/* What rows share. */
+/* What is the same for all rows of a call. */
 typedef struct rows32 {
     const pe_wave *wave;
     const pe_wave_layout *layout;
@@ -46,8 +46,8 @@ static void settle32(const rows32 *job, double position, size_t i)
 
 /*
  * The upper words of angle / 2 pi modulo 1, for angles from 2^-40 on: the 24 bits of the angle
- * times the upper words of 1 / 2 pi, moved to where the exponent says. 0 for other angles: the
- * kernel proves nothing about that phase.
+ * times the upper words of 1 / 2 pi, shifted by its exponent. For other angles 0, of which the
+ * kernel proves nothing.
  */
 static pe_u128 phase32(float angle)
 {
@@ -92,7 +92,7 @@ static void evaluate_row(const rows32 *job, double position)
             settle32(job, position, w * 64 + (size_t)__builtin_ctzll(word));
 }
 
-/* value * amplitude rounded to float32, then to dtype; what rounds to zero has no sign. */
+/* value * amplitude, rounded to float32, then to dtype. A result of zero has no sign. */
 static void put32(const rows32 *job, const float *value, ptrdiff_t at, char *row)
 {
     const ptrdiff_t item = (ptrdiff_t)pe_dtype_bytes(job->dtype);

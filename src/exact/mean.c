@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mean.c - the mean of the cosines of a position. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <assert.h>
 #include <math.h>
@@ -18,8 +18,8 @@ static double two_sum(double a, double b, double *err)
     return sum;
 }
 
-/* hi + lo as a double whose last bit is odd unless it is exact, so that one more rounding, to a
- * narrower type, is the only one. |lo| <= ulp(hi)/2. */
+/* hi + lo rounded to odd: the last bit is odd unless the double is exact. Rounded once more, to a
+ * narrower type, it is as if hi + lo had been rounded once. |lo| <= ulp(hi)/2. */
 static double round_to_odd(double hi, double lo)
 {
     uint64_t bits;
@@ -54,7 +54,7 @@ pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows
     const pe_dtype dtype = table->dtype;
     assert(n != 0);
     const size_t fit = n < BLOCK ? BLOCK / n : 1, most = rows < fit ? rows : fit;
-    /* What is not above this rounds to 0, which has no sign. */
+    /* Up to this, values round to 0, which has no sign. */
     const double zero = ldexp(0.5, pe_fixed128_precision(dtype).least);
     const pe_wave_layout layout = {1, -1, 0, n};
     const pe_wave_table bare = {table->wave, table->positions, &layout, PE_FLOAT64};

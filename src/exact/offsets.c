@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* offsets.c - the rotations by which a kernel turns anchors: those of a set, or of one call. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <stdlib.h>
 #include <string.h>

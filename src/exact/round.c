@@ -29,7 +29,7 @@ static double nearest(pe_dtype dtype, mpfr_srcptr x)
     return fabs(value) > pe_dtype_max(dtype) ? copysign((double)INFINITY, value) : value;
 }
 
-/* The two ends of the interval that x may lie in: x -+ |x| 2^(9 - p), for a relative error below 2^(8 - p). */
+/* The interval that x lies in: x -+ |x| 2^(9 - p), for a relative error below 2^(8 - p). */
 static void bracket(mpfr_srcptr x, mpfr_ptr below, mpfr_ptr above)
 {
     mpfr_t err;

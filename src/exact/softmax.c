@@ -7,14 +7,13 @@
 
 #define TERMS 31
 
-/* Beyond this e^-t is less than 2^-1586. */
+/* For t above this, e^-t is less than 2^-1586. */
 #define FARTHEST 1100
 
 /* Fraction bits of t. */
 #define FRACTION 116
 
-/* 1/k!, times 2^127, rounded; {high, low} words. The first term left out is below
- * 2^-129 at ln(2). */
+/* 1/k! times 2^127, rounded: {high, low} words. The first term left out is below 2^-129 at ln 2. */
 static const uint64_t terms[TERMS][2] = {
     {0x8000000000000000U, 0x0000000000000000U}, {0x8000000000000000U, 0x0000000000000000U},
     {0x4000000000000000U, 0x0000000000000000U}, {0x1555555555555555U, 0x5555555555555555U},
@@ -51,8 +50,8 @@ static pe_u128 fixed(double x)
     return shift >= 0 ? (pe_u128)m << shift : shift > -64 ? m >> -shift : 0;
 }
 
-/* sum (-r)^k / k! times 2^127; r < 0.7 times 2^128. A step cuts off a unit, a term is off by half a
- * one, and what was off before shrinks by r: 5 units in all. */
+/* sum (-r)^k / k! times 2^127; r < 0.7 times 2^128. Each step cuts off a unit, each term is off by
+ * half a unit, and the error before it shrinks by r: 5 units in all. */
 static pe_u128 series(pe_u128 r)
 {
     pe_u128 sum = join(terms[TERMS - 1]);
@@ -61,7 +60,7 @@ static pe_u128 series(pe_u128 r)
     return sum;
 }
 
-pe_fixed128 pe_fixed128_exp(pe_pair t)
+pe_fixed128 pe_softmax_exp(pe_pair t)
 {
     if (t.hi > FARTHEST)
         return (pe_fixed128){0};
@@ -108,7 +107,7 @@ static pe_fixed128 inverse(const total *sum)
     return result;
 }
 
-/* To the nearest, as if m were exact; what lies within a unit of m of a midpoint goes down. */
+/* The nearest value, as if m were exact. Within a unit of m of a midpoint it is the lower one. */
 static double nearest(pe_fixed128 x, pe_dtype dtype)
 {
     double value;
@@ -143,7 +142,7 @@ void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *wei
         weight[j] = (pe_fixed128){0};
         if (isinf(score[j].hi))
             continue;
-        weight[j] = pe_fixed128_exp(pe_pair_add(most, (pe_pair){-score[j].hi, -score[j].lo}));
+        weight[j] = pe_softmax_exp(pe_pair_add(most, (pe_pair){-score[j].hi, -score[j].lo}));
         if (weight[j].m != 0)
             add(&sum, &weight[j]);
     }

@@ -18,7 +18,7 @@
  * Source    Taylor series of e^-r, r = t - n ln(2), in fixed point.
  * Accuracy  2^-104 relative, beyond the error of t itself. err is not kept.
  */
-pe_fixed128 pe_fixed128_exp(pe_pair t);
+pe_fixed128 pe_softmax_exp(pe_pair t);
 
 /**
  * out[j] = e^score_j / sum_k e^score_k, each rounded once to dtype.

@@ -83,8 +83,8 @@ pe_status pe_wave_table_part(const pe_wave_table *table, size_t row, size_t colu
 pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows, void *out,
                            pe_problem *why) PE_MUST_CHECK;
 
-/** theta_i (of a float32 set: inv, a float32) at the precision p of out, with a relative error below
- * 2^(8-p). */
+/** theta_i (of a float32 set: inv, a float32) at the precision p of out, with a relative error
+ * below 2^(8-p). */
 void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out);
 
 /** The same within a relative 2^-50, without MPFR; 0 where theta_i is 0. NAN: it is too large or

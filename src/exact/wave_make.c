@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wave_make.c - sets of frequencies, from formula to fixed point. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <assert.h>
 #include <stdlib.h>

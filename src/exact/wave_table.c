@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* wave_table.c - rows of correctly rounded sines and cosines: by the kernel, and element by element
  * where it does not prove the rounding. */
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 #include <assert.h>
 #include <math.h>
@@ -109,7 +109,7 @@ static void put_still(pe_wave_job *job, size_t i, size_t rows, char *out)
     job->counts[PE_PATH_EXACT] += rows * (n - i);
 }
 
-/* What the runs of a call share: planes of phases, and offsets for steps of the range. */
+/* What is the same for all runs of a call: planes of phases, and offsets for their step. */
 typedef struct run_phases {
     uint64_t *start_hi, *start_lo;
     const uint64_t *step_hi, *step_lo;
@@ -153,7 +153,7 @@ static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size
         put_still(job, job->live, rows, out);
 }
 
-/* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
+/* Rows of a set whose frequencies have no fixed point: settle writes every element. */
 static void rows_unfit(pe_wave_job *job, size_t first, size_t rows, char *out)
 {
     for (size_t r = 0; r < rows; r++)

@@ -14,7 +14,7 @@ static uint64_t length(const pe_tensor *tensor)
 
 static size_t block_max(const pe_tensor *tensor, size_t n)
 {
-    /* Two bytes may have been left by the block before. */
+    /* The block before may have left two bytes. */
     return (n * pe_dtype_bytes(tensor->dtype) + 2 + 2) / 3 * 4;
 }
 
@@ -23,7 +23,7 @@ static uint64_t raw_of(uint64_t at)
     return at / 4 * 3;
 }
 
-/* The first group that begins at or after this byte: one that begins before cannot be made. */
+/* The first group that begins at or after this byte: the start of an earlier one is not known. */
 static uint64_t text_of(uint64_t raw)
 {
     return (raw + 2) / 3 * 4;
@@ -51,8 +51,8 @@ static char *put_rest(const pe_carry *carry, char *to)
 }
 
 /*
- * A block that begins inside a group whose first bytes were never seen (after a seek) leaves the
- * rest of that group out.
+ * After a seek a block may begin inside a group whose first bytes are not known. The rest of that
+ * group is left out.
  */
 static size_t bytes_before_group(uint64_t raw, const pe_carry *carry)
 {

@@ -25,7 +25,7 @@ static uint64_t length_max(const pe_tensor *tensor)
     return (uint64_t)tensor->elements * (PE_NUMBER_TEXT_MAX + 2);
 }
 
-/* Unlike JSON, CSV has text for numbers that are not finite: the words that NumPy and pandas read. */
+/* Unlike JSON, CSV has words for numbers that are not finite: those that NumPy and pandas read. */
 static size_t print_one(pe_dtype dtype, const void *at, char *out)
 {
     double value = pe_dtype_load(dtype, at);
@@ -89,7 +89,7 @@ static pe_status check(const pe_tensor *tensor, pe_problem *why)
     return PE_OK;
 }
 
-/* A tensor of one axis is one row. The header is made as the rows are: it may be as long. */
+/* A tensor of one axis is one row. The header may be as long as a row, and is made like one. */
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t index,
                      pe_segments *out)
 {

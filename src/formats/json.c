@@ -85,7 +85,7 @@ static void put_scalar(const pe_scalar *scalar, pe_buffer *out)
         pe_buffer_add(out, text, pe_number_print(PE_FLOAT64, scalar->value, text));
 }
 
-/* "dtype":...,"shape":[...],"data":... and byte_order: the inside of a tensor's object. */
+/* The members of a tensor's object: "dtype", "shape", "data", and byte_order of base64. */
 static void put_tensor(const pe_plan *plan, size_t index, bool base64, pe_segments *out)
 {
     const pe_tensor *tensor = &plan->tensors[index];
@@ -122,7 +122,7 @@ static void put_settings(const pe_plan *plan, pe_buffer *out)
     pe_engine_setting_sources_json(plan, out);
 }
 
-/* A lone tensor without scalars is spread into the answer's object; else each has a member. */
+/* The members of a lone tensor without scalars are those of the answer; else each tensor is one. */
 static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
                      pe_segments *out)
 {

@@ -7,7 +7,7 @@
 
 #include "base/slice.h"
 
-/* Names that the contract knows and that have no row in the registry yet. */
+/* Formats that the contract names and that this program does not have. */
 static const char *const unbuilt[] = {"png", "svg"};
 
 #define FORMATS_MAX 16
@@ -58,7 +58,7 @@ static pe_slice trim(pe_slice s)
     return s;
 }
 
-/* Cut off what stands before the separator, which may stand inside a quoted string too. */
+/* Cut off what comes before the separator, unless that is within a quoted string. */
 static pe_slice cut(pe_slice *rest, char separator)
 {
     bool quoted = false;

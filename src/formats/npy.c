@@ -15,8 +15,8 @@ static pe_status check(const pe_tensor *tensor, pe_problem *why)
 }
 
 /*
- * Magic, version, a two-byte header length, the header: so padded with spaces that the numbers
- * begin at a multiple of 64.
+ * Magic, version, a header length of two bytes, and the header, padded with spaces so that the
+ * numbers begin at a multiple of 64.
  *
  * Source  numpy/numpy: numpy/lib/format.py (NEP 1).
  */

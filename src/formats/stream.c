@@ -5,7 +5,6 @@
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/slice.h"
@@ -30,10 +29,9 @@
 #define WIDE_ELEMENTS ((size_t)8 << 10)
 
 /*
- * Life: segments are read in order. `pending` is text made and not yet read, of the literal or the
- * numbers before (segment, next), which come next. Numbers that are sent as they are, and text that
- * surely fits, are made where the reader wants them; else `text` holds what is pending until it has
- * been read.
+ * Segments are read in order; the element `next` of `segment` is the next to be made. `pending` is
+ * what was made and not yet read. Numbers that are sent as they are, and text that surely fits, are
+ * made where the reader wants them; other text is held in `text` until it has been read.
  */
 struct pe_stream {
     const pe_plan *plan;
@@ -68,9 +66,7 @@ static size_t room_of(const reading *into)
 
 static double now(void)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return 1e-9 * (double)pe_clock();
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -105,8 +101,8 @@ static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
 }
 
 /*
- * How many of the next elements to make, at most `most`: whole units, or up to the end of one,
- * that may be waited for. 0 when a unit is more than that and may not be cut.
+ * How many of the next elements to make, at most `most` and no more than the work that is allowed:
+ * whole units, or a part of one. 0 when a unit is more than that and cannot be cut.
  */
 static size_t fitting(const pe_stream *stream, bool cut, size_t most)
 {
@@ -243,8 +239,8 @@ static pe_status fill(pe_stream *stream, size_t n, void *out, pe_problem *why)
 
 /* ---- numbers that pass through a block ---- */
 
-/* At most a block, and fewer when the reader stops before: numbers are never longer than their
- * encoding, where `end` is known, so the bytes to come bound them. */
+/* A block of numbers, or fewer where the reader stops before its end: no number is longer than its
+ * encoding, so where `end` is known, the bytes that are left bound the numbers. */
 static size_t numbers_wanted(const pe_stream *stream, const pe_tensor *tensor)
 {
     const pe_encoder *encoder = stream->segments.segment[stream->segment].encoder;
@@ -257,7 +253,7 @@ static size_t numbers_wanted(const pe_stream *stream, const pe_tensor *tensor)
     return smaller(most, n < step ? step : down(n, step));
 }
 
-/* The next numbers: made into `block`, or out of a wide unit that is made as a whole. */
+/* The next numbers: made into `block`, or taken from a wide unit that was made as a whole. */
 static pe_status make_numbers(pe_stream *stream, void *block, const void **numbers, size_t *n,
                               pe_problem *why)
 {

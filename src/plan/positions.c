@@ -122,7 +122,7 @@ pe_status pe_positions_check(const double *list, size_t count, const char *name,
     return PE_OK;
 }
 
-/* Is every step the same nonzero integer? */
+/* Whether every step is the same nonzero integer. */
 static bool steady(const double *list, size_t count)
 {
     if (count == 1)

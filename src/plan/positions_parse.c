@@ -198,11 +198,13 @@ static pe_status fill_row(const reader *of, pe_slice text, double *list, pe_posi
     bool fractional;
     const size_t n = all->shape.dim[1];
     pe_status status = scan_list(of, text, n, list);
-    if (status == PE_OK)
-        status = pe_positions_check(list, n, of->name, &fractional, of->why);
-    if (status == PE_OK)
-        all->fractional |= fractional;
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_positions_check(list, n, of->name, &fractional, of->why);
+    if (status != PE_OK)
+        return status;
+    all->fractional |= fractional;
+    return PE_OK;
 }
 
 /* Rows as long as `all` says, which has room for them. */
@@ -238,15 +240,14 @@ static pe_status parse_rows(const reader *of, pe_slice text, size_t rows, pe_pos
         all.list = malloc(lists * n * sizeof *all.list);
     if (lists != rows)
         all.rows = malloc(rows * sizeof *all.rows);
-    if ((lists != 0 && all.list == NULL) || (lists != rows && all.rows == NULL))
-        status = pe_fail_memory(of->why);
-    if (status == PE_OK)
-        status = fill_rows(of, text, &all);
-    if (status == PE_OK)
-        *out = all;
-    else
+    const bool held = (lists == 0 || all.list != NULL) && (lists == rows || all.rows != NULL);
+    status = held ? fill_rows(of, text, &all) : pe_fail_memory(of->why);
+    if (status != PE_OK) {
         pe_positions_free(&all);
-    return status;
+        return status;
+    }
+    *out = all;
+    return PE_OK;
 }
 
 pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, pe_positions *out,

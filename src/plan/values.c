@@ -42,37 +42,33 @@ void pe_values_free(pe_values *values)
     *values = (pe_values){0};
 }
 
-static pe_status copy_bytes(const void *from, size_t bytes, void **out, pe_problem *why)
+/* A copy of so many bytes; NULL for none, or when memory runs out, which sets *failed. */
+static void *copy_bytes(const void *from, size_t bytes, bool *failed)
 {
     if (from == NULL)
-        return PE_OK;
-    *out = malloc(bytes == 0 ? 1 : bytes);
-    if (*out == NULL)
-        return pe_fail_memory(why);
-    memcpy(*out, from, bytes);
-    return PE_OK;
+        return NULL;
+    void *copy = malloc(bytes == 0 ? 1 : bytes);
+    *failed |= copy == NULL;
+    return copy == NULL ? NULL : memcpy(copy, from, bytes);
 }
 
-/* What the value owns is the copy's own. */
+/* A copy owns copies of what the value owns, without its tensor. */
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
-    void *list = NULL, *runs = NULL, *text = NULL;
+    bool failed = false;
+    const size_t text_bytes = from->text == NULL ? 0 : strlen(from->text) + 1;
     *to = *from;
     to->given = false;
     to->parent = NULL;
     to->tensor = (pe_array){0};
     to->positions = (pe_positions){0};
-    pe_status status = copy_bytes(from->list, from->list_length * sizeof *from->list, &list, why);
-    if (status == PE_OK)
-        status = copy_bytes(from->runs.list, from->runs.n * sizeof *from->runs.list, &runs, why);
-    if (status == PE_OK && from->text != NULL)
-        status = copy_bytes(from->text, strlen(from->text) + 1, &text, why);
-    if (status == PE_OK && from->positions.count > 0)
-        status = pe_positions_copy(&from->positions, &to->positions, why);
-    to->list = list;
-    to->runs.list = runs;
-    to->text = text;
-    return status;
+    to->list = copy_bytes(from->list, from->list_length * sizeof *from->list, &failed);
+    to->runs.list = copy_bytes(from->runs.list, from->runs.n * sizeof *from->runs.list, &failed);
+    to->text = copy_bytes(from->text, text_bytes, &failed);
+    if (failed)
+        return pe_fail_memory(why);
+    return from->positions.count == 0 ? PE_OK
+                                      : pe_positions_copy(&from->positions, &to->positions, why);
 }
 
 pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)

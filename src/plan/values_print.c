@@ -114,8 +114,8 @@ static void print_json(const pe_value *value, pe_buffer *out)
     pe_buffer_str(out, close);
 }
 
-/* The next name after `after` in order among the present rows that have a canonical form, those of
- * kind `without` left out; n when none. */
+/* The row whose name comes next after `after`, of those that are present, have a canonical form and
+ * are not of kind `without`; n when there is none. */
 static size_t next_by_name(const pe_values *values, const char *after, pe_param_kind without)
 {
     size_t best = values->n;

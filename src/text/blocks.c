@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.c - many numbers as text, by the best variant that the CPU can run or by the one chosen. */
+/* blocks.c - many numbers as text: by the best variant that the CPU runs, or the chosen one. */
 #include "text/blocks.h"
 
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks_vbmi2.c - blocks of narrow floats to text by AVX-512 with byte compression (VBMI2). */
+/* blocks_vbmi2.c - blocks of float32 and 16-bit floats to text by AVX-512 VBMI2. */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 #include "text/grid.h"
 #include "text/number.h"
 
-#define WIDE                                                                                       \
+#define VBMI2                                                                                      \
     __attribute__((target("avx2,bmi,bmi2,fma,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512cd,"         \
                           "avx512dq,avx512vl,avx512vbmi,avx512vbmi2")))
 
-#define INLINE WIDE static inline __attribute__((always_inline))
+#define INLINE VBMI2 static inline __attribute__((always_inline))
 
 /*
  * Sixteen numbers go together. Each is laid out in a slot of 16 bytes,
@@ -27,12 +27,12 @@
 #define SLOT      16
 #define SEPARATOR 0x8000
 
-/* With fewer good ones than MOST among sixteen, RUN numbers go the way of v4, which knows large
- * ones, too. */
+/* With fewer good ones than MOST among sixteen, variant v4 prints the next RUN numbers: it is fast
+ * for large ones, too. */
 #define MOST 12
 #define RUN  128
 
-/* What a class may keep, the sign apart. */
+/* The bytes that a class may keep, without the sign. */
 #define KEPT 0xff86, 0xff86, 0xffc6, 0xffce, 0xffde, 0xfffe
 
 /*
@@ -52,7 +52,7 @@ static const uint8_t spread[2][64] = {
     {SLOT_OF(4), SLOT_OF(5), SLOT_OF(6), SLOT_OF(7)},
 };
 
-/* Constants that live in registers for a whole run. */
+/* Constants that stay in registers for a whole run. */
 typedef struct constants {
     __m512i class_of;         /* bytes: the class by the low six bits of a float's exponent */
     __m512d scale, reach;     /* by class: the power of ten; the same times half */
@@ -66,7 +66,7 @@ typedef struct constants {
 typedef struct slots {
     __m512i slot[4];
     uint64_t mask[4]; /* 16 bits for each slot */
-    __mmask16 good;   /* the others are for the general path */
+    __mmask16 good;   /* pe_number_print prints the others */
 } slots;
 
 INLINE __m512 load(pe_dtype dtype, const void *in, __mmask16 some)
@@ -98,7 +98,7 @@ INLINE __mmask16 good_ones(__m512i m)
     return _kor_mask16(_mm512_testn_epi32_mask(m, m), _kor_mask16(uneven, above));
 }
 
-/* Nine digits of eight magnitudes as numbers; grid.h tells the method. */
+/* Nine digits of eight magnitudes, each as one number; grid.h has the method. */
 INLINE __m512i find_digits(const constants *held, __m256 magnitude, __m512i class)
 {
     const __m512d round = _mm512_set1_pd(0x1.8p52); /* added and taken off: nearest integer */
@@ -139,7 +139,7 @@ INLINE __m512i split(const constants *held, __m512i n)
     return _mm512_or_si512(tens, _mm512_slli_epi16(units, 8));
 }
 
-/* The slots of eight numbers; *bits receives how many bits of zeros end their eight digits. */
+/* Make the slots of eight numbers. Returns how many bits of zeros end the eight digits of each. */
 INLINE __m128i fill_slots(const constants *held, __m256 magnitude, __m256i classes, __m512i *slot)
 {
     __m512i class = _mm512_cvtepi32_epi64(classes);
@@ -192,9 +192,9 @@ INLINE char *write_all(const slots *in, char *out)
     return out;
 }
 
-/* The first n of sixteen, those that are not good by the general path. */
-WIDE static char *write_singly(const slots *from, pe_dtype dtype, const char *in, size_t n,
-                               char separator, char *out)
+/* The first n of sixteen; pe_number_print prints those that are not good. */
+VBMI2 static char *write_singly(const slots *from, pe_dtype dtype, const char *in, size_t n,
+                                char separator, char *out)
 {
     uint8_t slot[LANES * SLOT];
     uint16_t masks[LANES];
@@ -214,7 +214,7 @@ WIDE static char *write_singly(const slots *from, pe_dtype dtype, const char *in
     return out;
 }
 
-WIDE static constants make_constants(pe_dtype dtype, char separator)
+VBMI2 static constants make_constants(pe_dtype dtype, char separator)
 {
     const pe_grid *grid = &pe_grids[dtype];
     static const uint16_t kept[16] = {KEPT};
@@ -238,7 +238,7 @@ WIDE static constants make_constants(pe_dtype dtype, char separator)
     held.kept = _mm256_loadu_si256((const __m256i *)(const void *)kept);
     held.hundred = _mm512_set1_epi16(100);
     held.ten = _mm512_set1_epi16(10);
-    /* Compilers that know the factors make shifts and sums of them, which take longer. */
+    /* Compilers that know these factors multiply by shifts and sums, which take longer. */
     __asm__("" : "+v"(held.hundred), "+v"(held.ten));
     return held;
 }
@@ -269,7 +269,7 @@ INLINE char *print_type(pe_dtype dtype, const char *in, size_t n, char separator
     return out;
 }
 
-WIDE static char *print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
+VBMI2 static char *print(pe_dtype dtype, const void *data, size_t n, char separator, char *out)
 {
     if (dtype == PE_FLOAT32)
         return print_type(PE_FLOAT32, data, n, separator, out);
@@ -287,5 +287,5 @@ const pe_blocks pe_blocks_vbmi2 = {
     .print_doubles = pe_doubles_print_v4,
 };
 #else
-typedef int pe_no_wide_variant; /* ISO C wants a translation unit to hold something */
+typedef int pe_no_vbmi2_variant; /* ISO C wants a translation unit to hold something */
 #endif

@@ -291,7 +291,7 @@ static int compare(const pe_decimal *decimal, double midpoint)
 static double round_narrow(const pe_decimal *decimal, double magnitude, pe_dtype dtype)
 {
     char element[8];
-    if (pe_is_midpoint(magnitude, dtype)) {
+    if (pe_decimal_is_midpoint(magnitude, dtype)) {
         int side = compare(decimal, magnitude);
         if (side != 0)
             magnitude = nextafter(magnitude, side < 0 ? 0 : HUGE_VAL);

@@ -39,7 +39,7 @@ extern const double pe_decimal_powers[23];
 bool pe_decimal_product(uint64_t digits, int exponent, double *out);
 
 /** Whether a positive double lies half-way between two neighbours of a narrower type. */
-static inline bool pe_is_midpoint(double magnitude, pe_dtype dtype)
+static inline bool pe_decimal_is_midpoint(double magnitude, pe_dtype dtype)
 {
     /* Significand bits, hidden one included, and the exponent of the smallest normal number. */
     static const struct {

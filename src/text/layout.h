@@ -5,19 +5,20 @@
 
 #include <stdint.h>
 
-/** No text is longer, but for its sign and the exponent. */
+/** The longest text, without sign and exponent. */
 #define PE_LAYOUT_BYTES 24
 
 /**
- * A text is made of its digits d (0 to 9, the first not 0, zeros following), twice, and of what is
- * no digit: byte j is (d[j] & own[j]) | (d[j - shift] & moved[j]) | text[j]. So with the point
+ * Where digits go. The digits d are 0 to 9, the first is not 0, and zeros follow the last. Digits
+ * before the point keep their place, digits behind it move by `shift`, and `text` has the other
+ * bytes: byte j of a text is (d[j] & own[j]) | (d[j - shift] & moved[j]) | text[j]. With the point
  * after two digits
  *
  *     own     12              moved      3456789    (shift 1)       text   00.00000000
  *
- * and 0.00123 has `moved` digits only. `own` and `moved` hold 0 or 255. `from` says the same to
- * instructions that pick bytes: which digit comes at j, of those from 0 on (from the eighth on, for
- * j from 16 on), and 255 for none.
+ * and all digits of 0.00123 are `moved`. `own` and `moved` hold 0 or 255. `from` is the same for
+ * instructions that pick bytes: the index of the digit that comes at j (for j from 16 on counted
+ * from the eighth digit), 255 for none.
  *
  * With n digits, not counting zeros at the end, the text has bytes[n] bytes; whole numbers keep no
  * point. An exponent follows at once.
@@ -40,8 +41,8 @@ typedef struct pe_place {
 #define PE_POINT_MIN (-323)
 #define PE_POINT_MAX 309
 
-/* Six with zeros before the digits, twenty-one with a point after some; with an exponent, a sign
- * and one to three digits. */
+/* Layouts: 6 with zeros before the digits, 21 with the point after 1 to 21 digits, and 3 with an
+ * exponent of one to three digits. */
 #define PE_LAYOUTS 30
 
 /** Filled before main runs, never written again. Entry point - PE_POINT_MIN is of that point. */

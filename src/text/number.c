@@ -54,9 +54,9 @@ typedef struct spelling {
 } spelling;
 
 /*
- * Where the highest bit of n is, 0 < n < 2^63 - 2^10 (as rounding to double may lift it, one too
- * many above 2^53). Asked of a double's exponent, since bsr, all that the oldest x86-64 has, waits
- * for its last result.
+ * The index of the highest bit of n, 0 < n < 2^63 - 2^10; above 2^53 perhaps one more, since the
+ * conversion to double rounds. The exponent of a double tells it faster than bsr, which the oldest
+ * x86-64 has and which waits for its last result.
  */
 static inline int highest_bit(uint64_t n)
 {
@@ -73,13 +73,13 @@ static inline int digit_count(uint64_t n)
     return about + (n >= powers[about]);
 }
 
-/* Digits are below 2^4: shifted by three bits, the last that is not zero stays within its byte. */
+/* A digit is below 2^4, so shifted by three bits it stays within its byte. */
 static inline int zeros_at_end(uint64_t eight)
 {
     return 8 - ((highest_bit(eight << 3 | 1) + 5) >> 3);
 }
 
-/* 0 < n < 10^9: what narrow types need. */
+/* 0 < n < 10^9: enough for all types but float64. */
 static inline spelling spell_short(uint64_t n, int exponent)
 {
     const int length = digit_count(n);

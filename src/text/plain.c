@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plain.c - reading the numbers that most numbers look like, without loops. */
+/* plain.c - reading numbers of the usual form, without a loop over their digits. */
 #include "text/plain.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "text/decimal.h"
 #include "text/digits.h"
 
-/* Text that must be at hand: it is loaded in large pieces without asking where it ends. */
+/* So much text must follow: it is loaded in large pieces without a look at its end. */
 #define PLAIN_BYTES 64
 
 /* The first n of eight bytes as digits, after the number `before`. Shifts by halves: 64 is none. */
@@ -24,8 +24,8 @@ static inline uint64_t append(uint64_t before, uint64_t text, int n)
 }
 
 /*
- * How many of eight bytes are digits, up to the first that is not. No branch: numbers end where
- * nothing foretells it.
+ * How many of eight bytes are digits, up to the first that is not. There is no branch, since the
+ * length of a number cannot be predicted.
  */
 static inline int count_digits(uint64_t text)
 {
@@ -52,7 +52,7 @@ static inline const char *read_digits(const char *p, uint64_t *sum)
     return p;
 }
 
-/* The same for the second digit on of a whole number, which seldom has more than nine. */
+/* The same from the second digit of a whole number on, which seldom has more than nine. */
 static inline const char *read_whole(const char *p, uint64_t *sum)
 {
     uint64_t a;
@@ -126,9 +126,9 @@ static inline uint64_t join_sixteen(__m128i digits)
 }
 
 /*
- * What read_plain does, for up to sixteen characters and the sign, in a third of the instructions:
- * characters up to the comma are digits but for one, and those before this one are loaded anew, one
- * further. NULL for all else: it is for read_plain.
+ * read_plain for up to sixteen characters and the sign, in a third of the instructions. All
+ * characters before the comma are digits except the point; the digits before the point are loaded
+ * again, moved by one. NULL for anything else, which read_plain reads.
  */
 static inline const char *read_short(const char *text, plain_number *out)
 {
@@ -151,7 +151,7 @@ static inline const char *read_short(const char *text, plain_number *out)
     __m128i digits = _mm_or_si128(_mm_and_si128(own, end), _mm_andnot_si128(own, moved));
     digits = _mm_and_si128(_mm_sub_epi8(digits, _mm_set1_epi8('0')), kept);
     const __m128i others = _mm_subs_epu8(digits, _mm_set1_epi8(9));
-    /* One jump, since nothing foretells the single conditions. */
+    /* One jump for all conditions, since none of them can be predicted. */
     const bool bad = (_mm_movemask_epi8(_mm_cmpeq_epi8(others, _mm_setzero_si128())) != 0xffff) |
                      (places == 0) | ((*whole == '0') & (places > 1)) |
                      ((points != 0) & (fraction == 0));
@@ -169,8 +169,8 @@ static inline const char *read_short(const char *text, plain_number *out)
 }
 #endif
 
-/* A 16-bit type: the bits of a double's fraction that it has not, and how much less is added to
- * its exponents. */
+/* A 16-bit type: how many bits of a double's fraction it lacks, and by how much less its exponents
+ * are biased. */
 typedef struct narrow {
     unsigned dropped;
     uint64_t rebias;
@@ -184,8 +184,8 @@ static inline narrow narrow_of(pe_dtype dtype)
 }
 
 /*
- * Store a magnitude that is no midpoint of dtype and within its range, with a sign. Without
- * midpoints, rounding is adding a half and leaving bits out.
+ * Store a magnitude, with a sign, that is no midpoint of dtype and within its range. Without
+ * midpoints, rounding is adding a half and cutting bits off.
  */
 static inline void store(pe_dtype dtype, double magnitude, bool negative, char *at)
 {
@@ -208,7 +208,7 @@ static inline void store(pe_dtype dtype, double magnitude, bool negative, char *
     }
 }
 
-/* Magnitude, rounded to dtype, by the long way. */
+/* The magnitude rounded to dtype, for all digits. */
 static double round_slowly(const plain_number *plain, const char *text, const char *end,
                            pe_dtype dtype)
 {
@@ -217,8 +217,8 @@ static double round_slowly(const plain_number *plain, const char *text, const ch
     return pe_decimal_round(&decimal, dtype);
 }
 
-/* Whether a double is no midpoint of a narrower type for sure: it is a normal number of that, or 0,
- * and these bits differ. */
+/* Whether a double is surely no midpoint of a narrower type: 0, or a normal number of that type
+ * whose last bits are not those of a midpoint. */
 static inline bool rounds_once(double magnitude, pe_dtype dtype)
 {
     const unsigned dropped = dtype == PE_FLOAT32 ? 29 : narrow_of(dtype).dropped;
@@ -230,9 +230,9 @@ static inline bool rounds_once(double magnitude, pe_dtype dtype)
 }
 
 /*
- * Magnitude as store wants it. A quotient of exact doubles is rounded once, so there are digits
- * for which one division is enough; many digits are for the product, decided by a bound that texts
- * of one kind keep to one side of.
+ * The magnitude as store takes it. A quotient of exact doubles is rounded once, so for up to 2^53 a
+ * division is enough. Longer digits of float64 go to the product; the bound is such that all
+ * numbers of one text usually take the same branch.
  */
 static inline double round_plain(const plain_number *plain, const char *text, const char *end,
                                  pe_dtype dtype)
@@ -243,7 +243,8 @@ static inline double round_plain(const plain_number *plain, const char *text, co
             return value;
     } else if (plain->digits <= 1ULL << 53) {
         value = (double)(int64_t)plain->digits / pe_decimal_powers[plain->fraction];
-        if (dtype == PE_FLOAT64 || rounds_once(value, dtype) || !pe_is_midpoint(value, dtype))
+        if (dtype == PE_FLOAT64 || rounds_once(value, dtype) ||
+            !pe_decimal_is_midpoint(value, dtype))
             return value;
     }
     return round_slowly(plain, text, end, dtype);

@@ -58,7 +58,7 @@ static pe_status fail(scanner *scan, pe_status status, size_t depth, const char 
     return pe_fail(scan->why, status, where, "%s %s", where, what);
 }
 
-/* What stands where something else was expected, for messages. */
+/* What is found where something else was expected, for messages. */
 static const char *kind_here(const scanner *scan)
 {
     static const struct kind {
@@ -86,7 +86,7 @@ static pe_status fail_here(scanner *scan, pe_status status, size_t depth, const 
     return fail(scan, status, depth, what);
 }
 
-/* Another kind of JSON value can be read and cannot be used; what is no JSON cannot be read. */
+/* Another kind of JSON value is an invalid parameter; what is no JSON value is malformed. */
 static pe_status fail_kind(scanner *scan, size_t depth, const char *wanted)
 {
     pe_decimal number;
@@ -130,7 +130,7 @@ static pe_status fail_too_many(scanner *scan, size_t depth)
     return status;
 }
 
-/* How many numbers there will be, if those to come are as long as those before. */
+/* How many numbers there are, if the rest of them are as long as those before. */
 static size_t expected(const scanner *scan)
 {
     const double before = (double)(scan->text.at - scan->text.start) + 1,
@@ -138,8 +138,8 @@ static size_t expected(const scanner *scan)
     return (size_t)((double)scan->elements * (1 + rest / before));
 }
 
-/* Room for more numbers: as many as are expected, but an eighth more than before at least, a half
- * at most, and never more than may come. So little is left over at the end. */
+/* Room for as many numbers as are expected: at least an eighth more than before, at most a half
+ * more, and never more than are allowed. So little room is left over at the end. */
 static pe_status grow(scanner *scan, size_t depth)
 {
     const size_t now = scan->capacity, least = 64 + now + now / 8, most = 64 + now + now / 2;
@@ -191,7 +191,7 @@ static pe_status read_number(scanner *scan, size_t depth, size_t element_bytes)
     return PE_OK;
 }
 
-/* Take the extent of the first array at this depth, or compare with it. */
+/* The first array at a depth sets the extent; others must have the same. */
 static pe_status close_array(scanner *scan, size_t depth, size_t count)
 {
     if (scan->extent[depth] == UNKNOWN)
@@ -206,7 +206,7 @@ static pe_status close_array(scanner *scan, size_t depth, size_t count)
 
 static pe_status read_array(scanner *scan, size_t depth);
 
-/* One element of the array at `depth`, of the kind that the first of its depth was. */
+/* One element of the array at `depth`: an array or a number, as the first at that depth was. */
 static pe_status read_element(scanner *scan, size_t depth, size_t element_bytes)
 {
     bool nested = scan->text.at < scan->text.end && *scan->text.at == '[';

@@ -11,7 +11,7 @@
 #endif
 
 #include "bench/bench.h"
-#include "exact/set.h"
+#include "exact/wave_set.h"
 
 /* A block of a streamed answer, reused. Every call takes the rows after the last one's. */
 #define BLOCK_BYTES 262144

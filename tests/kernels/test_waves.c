@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exact/set.h"
+#include "exact/wave_set.h"
 #include "kernels/level/anchors.h"
 #include "support/random.h"
 #include "support/variants.h"

@@ -21,7 +21,7 @@
 #include "encodings/registry.h"
 #include "encodings/rope/rope.h"
 #include "encodings/sinusoidal/sinusoidal.h"
-#include "exact/set.h"
+#include "exact/wave_set.h"
 #include "proof/proof.h"
 #include "support/encode.h"
 #include "support/halfway.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exact/set.h"
+#include "exact/wave_set.h"
 #include "support/bits.h"
 #include "support/random.h"
 #include "support/slow.h"

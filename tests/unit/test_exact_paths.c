@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "exact/set.h"
+#include "exact/wave_set.h"
 #include "support/halfway.h"
 #include "support/truth.h"
 #include "support/variants.h"

@@ -14,7 +14,7 @@ typedef struct block {
     _Alignas(64) uint64_t bits[PE_BLOCK];
     uint32_t negative[PE_BLOCK];
     int32_t k[PE_BLOCK], shift[PE_BLOCK];
-    int32_t power[PE_BLOCK], open[PE_BLOCK]; /* all ones: a power of two; for pe_number_print */
+    int32_t power[PE_BLOCK], open[PE_BLOCK]; /* all ones: a power of two; open */
     uint64_t tens[PE_BLOCK]; /* X before its point, and after it, in units of 1 / PE_ONE */
     int32_t rest[PE_BLOCK];
     int32_t width[PE_BLOCK]; /* H, in the same units */
@@ -37,23 +37,23 @@ static void load(const char *in, size_t n, block *b)
 {
     memcpy(b->bits, in, 8 * n);
     for (size_t i = n; i < PE_BLOCK; i++)
-        b->bits[i] = 0x3ff3333333333333; /* something easy */
+        b->bits[i] = 0x3ff3333333333333; /* some easy number */
 }
 
-/* Zeros, subnormals, infinities and what is no number are open; others stand in for them. */
+/* Zeros, subnormals, infinities and NaN are open; the passes see some other number instead. */
 PE_PASS void take_apart(block *b)
 {
     for (size_t i = 0; i < PE_BLOCK; i++) {
         const uint32_t high = (uint32_t)(b->bits[i] >> 32), low = (uint32_t)b->bits[i];
         int32_t exponent = (int32_t)(high >> 20 & 2047);
-        const int32_t other = pe_mask(exponent == 0) | pe_mask(exponent == 2047);
+        const int32_t other = pe_text_mask(exponent == 0) | pe_text_mask(exponent == 2047);
         exponent = (exponent & ~other) | (1023 & other);
         const int32_t k = pe_log10_pow2(exponent - 1075);
         b->negative[i] = high >> 31;
         b->k[i] = k;
         b->shift[i] = exponent - 1075 + pe_log2_pow10(-k - 1) + 5; /* 1 to 4 */
         b->open[i] = other;
-        b->power[i] = pe_mask(((high & 0xfffff) | low) == 0);
+        b->power[i] = pe_text_mask(((high & 0xfffff) | low) == 0);
     }
 }
 
@@ -76,12 +76,12 @@ PE_PASS void find_tenths(block *b)
 {
     for (size_t i = 0; i < PE_BLOCK; i++) {
         const int32_t rest = b->rest[i], width = b->width[i];
-        const pe_tenth tenth = pe_find_tenth(rest, width);
+        const pe_tenth tenth = pe_text_find_tenth(rest, width);
         b->last[i] = (uint32_t)tenth.digit;
         b->carry[i] = tenth.carry;
-        b->open[i] |= pe_is_open(rest, width);
-        /* Below a power of two the interval is narrower; whole numbers are surely within. */
-        b->open[i] |= b->power[i] & pe_mask(rest != 0);
+        b->open[i] |= pe_text_is_open(rest, width);
+        /* The interval below a power of two is narrower; a whole number is surely within it. */
+        b->open[i] |= b->power[i] & pe_text_mask(rest != 0);
     }
 }
 
@@ -108,7 +108,7 @@ PE_PASS void split(block *b)
         b->by_four.pair[2 * i] = high | (b->high[i] - high * 10000) << 16;
         b->by_four.pair[2 * i + 1] = low | (b->low[i] - low * 10000) << 16;
     }
-    pe_split_fours(b->by_four.one, 4 * PE_BLOCK, b->by_digit.two);
+    pe_text_split_fours(b->by_four.one, 4 * PE_BLOCK, b->by_digit.two);
     for (size_t i = 0; i < PE_BLOCK; i++) {
         b->digits[3 * i] = b->by_digit.eight[2 * i];
         b->digits[3 * i + 1] = b->by_digit.eight[2 * i + 1];
@@ -123,7 +123,7 @@ PE_PASS bool find_places(block *b)
     for (size_t i = 0; i < PE_BLOCK; i++) {
         const int32_t point = b->k[i] + 17;
         b->place[i] = (uint32_t)(point - PE_POINT_MIN) | (uint32_t)b->open[i];
-        others |= b->open[i] | pe_mask(point < -5) | pe_mask(point > 21);
+        others |= b->open[i] | pe_text_mask(point < -5) | pe_text_mask(point > 21);
     }
     return others == 0;
 }
@@ -142,9 +142,9 @@ static inline char *write_block(const char *in, const block *b, size_t n, bool p
         }
         const pe_layout *layout = &pe_layouts[pe_layout_places[at].layout];
         const uint8_t *digits = (const uint8_t *)b->digits + SLOT * i;
-        const pe_sixteen head = pe_lay_out(layout, digits, 0),
-                         tail = pe_lay_out(layout, digits, 16);
-        const size_t bytes = layout->bytes[1 + pe_count_digits(digits + 1)];
+        const pe_sixteen head = pe_text_lay_out(layout, digits, 0),
+                         tail = pe_text_lay_out(layout, digits, 16);
+        const size_t bytes = layout->bytes[1 + pe_text_count_digits(digits + 1)];
         out += b->negative[i];
         memcpy(out, &head, 16);
         memcpy(out + 16, &tail, 8);

@@ -9,7 +9,7 @@
 #include "text/number.h"
 #include "text/powers.h"
 
-/* level.h tells the method. From this q to -1 both X and H are exact. */
+/* text_level.h has the method. For q from this to -1 both X and H are exact. */
 #define PE_EXACT_MIN (-38)
 
 /* Digits are nine, and seven zeros. */
@@ -38,7 +38,7 @@ typedef struct block {
     _Alignas(64) uint64_t digits[SLOT / 8 * (PE_BLOCK + 1)];
 } block;
 
-/* What elements look like. */
+/* The form of a type. */
 typedef struct shape {
     uint32_t fraction_bits, bits; /* all but the sign, that is */
     int32_t lowest;               /* q of subnormals */
@@ -72,9 +72,9 @@ static inline bool take_apart(shape type, const char *in, block *b)
             memcpy(&half, in + 2 * i, 2), element = half;
         const uint32_t bits = element & ((1U << type.bits) - 1), fraction = bits & (hidden - 1);
         const int32_t exponent = (int32_t)(bits >> type.fraction_bits);
-        const int32_t subnormal = pe_mask(exponent == 0);
+        const int32_t subnormal = pe_text_mask(exponent == 0);
         const int32_t q = exponent - 1 - subnormal + type.lowest;
-        others |= pe_mask(q < type.plain) | pe_mask(q > -1) | subnormal;
+        others |= pe_text_mask(q < type.plain) | pe_text_mask(q > -1) | subnormal;
         b->negative[i] = element >> type.bits;
         b->bits[i] = bits;
         b->c[i] = fraction | (hidden & (uint32_t)~subnormal);
@@ -95,45 +95,45 @@ PE_PASS void scale_all(block *b)
 }
 
 /*
- * Nine digits, the first of which is not zero, and the place. Returns whether none is open for
- * being a power of two: below, its interval is narrower; whole numbers are surely within.
+ * Nine digits, the first of which is not zero, and the place. Returns whether no number is open as
+ * a power of two: the interval below it is narrower, but a whole number is surely within it.
  */
 PE_PASS bool find_digits(shape type, block *b)
 {
     const uint32_t fraction = (1U << type.fraction_bits) - 1;
     int32_t powers = 0;
     for (size_t i = 0; i < PE_BLOCK; i++) {
-        const pe_tenth tenth = pe_find_tenth(b->rest[i], b->width[i]);
+        const pe_tenth tenth = pe_text_find_tenth(b->rest[i], b->width[i]);
         const int32_t tens = b->tens[i] + tenth.carry, last = tenth.digit;
 
         /* The first eight are `tens`, but where it has fewer, the last is one of them. */
-        const int32_t few = pe_mask(tens < (type.lift > 1 ? PE_ONE : 10000000));
+        const int32_t few = pe_text_mask(tens < (type.lift > 1 ? PE_ONE : 10000000));
         int32_t eight = ((10 * tens + last) * type.lift & few) | (tens & ~few);
-        const int32_t seven = pe_mask(eight < 10000000);
+        const int32_t seven = pe_text_mask(eight < 10000000);
         eight += 9 * eight & seven;
         const int32_t k = b->q[i] * 1233 >> 12; /* 1233 / 2^12 is log10(2) */
         const int32_t point = k + 9 - type.lifted + few + seven;
         b->last[i] = last & ~few;
         b->eight[i] = eight;
         b->place[i] = (uint32_t)(point - PE_POINT_MIN);
-        powers |= pe_mask((b->bits[i] & fraction) == 0) & pe_mask(b->rest[i] != 0);
+        powers |= pe_text_mask((b->bits[i] & fraction) == 0) & pe_text_mask(b->rest[i] != 0);
     }
     return powers == 0;
 }
 
-/* Which ones are not done by that: zeros are then done, the others are PE_GENERAL. */
+/* What find_digits leaves open: zeros get their digits here, other numbers are PE_GENERAL. */
 PE_PASS void find_open(shape type, block *b)
 {
     const uint32_t hidden = 1U << type.fraction_bits, infinity = (1U << type.bits) - hidden;
     const int32_t least = 100000 / type.lift; /* else there are fewer than seven digits */
     for (size_t i = 0; i < PE_BLOCK; i++) {
-        const uint32_t bits = b->bits[i], zero = (uint32_t)pe_mask(bits == 0);
+        const uint32_t bits = b->bits[i], zero = (uint32_t)pe_text_mask(bits == 0);
         const int32_t q = b->q[i];
-        int32_t open = pe_is_open(b->rest[i], b->width[i]);
-        open &= pe_mask(q < PE_EXACT_MIN) | pe_mask(q >= 0);
-        open |= pe_mask((bits & (hidden - 1)) == 0) & pe_mask(b->rest[i] != 0);
-        open |= pe_mask(b->tens[i] < least) | pe_mask(bits >= infinity);
-        open |= pe_mask(q > 0) & pe_mask(q <= type.whole);
+        int32_t open = pe_text_is_open(b->rest[i], b->width[i]);
+        open &= pe_text_mask(q < PE_EXACT_MIN) | pe_text_mask(q >= 0);
+        open |= pe_text_mask((bits & (hidden - 1)) == 0) & pe_text_mask(b->rest[i] != 0);
+        open |= pe_text_mask(b->tens[i] < least) | pe_text_mask(bits >= infinity);
+        open |= pe_text_mask(q > 0) & pe_text_mask(q <= type.whole);
         b->eight[i] &= (int32_t)~zero;
         b->place[i] = ((b->place[i] | (uint32_t)open) & ~zero) | ((1 - PE_POINT_MIN) & zero);
     }
@@ -145,14 +145,14 @@ PE_PASS void split(block *b)
         const uint32_t eight = (uint32_t)b->eight[i], high = eight / 10000;
         b->by_four.pair[i] = high | (eight - high * 10000) << 16;
     }
-    pe_split_fours(b->by_four.one, 2 * PE_BLOCK, b->by_digit.two);
+    pe_text_split_fours(b->by_four.one, 2 * PE_BLOCK, b->by_digit.two);
     for (size_t i = 0; i < PE_BLOCK; i++) {
         b->digits[2 * i] = b->by_digit.eight[i];
         b->digits[2 * i + 1] = (uint32_t)b->last[i];
     }
 }
 
-/* One that is PE_GENERAL. */
+/* A number that is PE_GENERAL. */
 static inline size_t write_singly(pe_dtype dtype, const char *in, const block *b, size_t i,
                                   char *out)
 {
@@ -162,8 +162,8 @@ static inline size_t write_singly(pe_dtype dtype, const char *in, const block *b
 }
 
 /*
- * By stores of fixed size, which reach 24 bytes far from behind the sign, and 8 from the end. A
- * minus sign stands where every number begins, and a number without one begins there itself.
+ * Stores have fixed sizes: 24 bytes from behind the sign on, and 8 from the end on. A minus sign is
+ * written where every number begins, and a number without one overwrites it.
  */
 static inline char *write_block(pe_dtype dtype, const char *in, const block *b, size_t n,
                                 bool plain, char separator, char *out)
@@ -179,8 +179,8 @@ static inline char *write_block(pe_dtype dtype, const char *in, const block *b, 
         }
         const pe_layout *layout = &pe_layouts[pe_layout_places[at].layout];
         const uint8_t *digits = (const uint8_t *)b->digits + SLOT * i;
-        const pe_sixteen text = pe_lay_out(layout, digits, 0);
-        const size_t bytes = layout->bytes[pe_count_digits(digits)];
+        const pe_sixteen text = pe_text_lay_out(layout, digits, 0);
+        const size_t bytes = layout->bytes[pe_text_count_digits(digits)];
         out += b->negative[i];
         memcpy(out, &text, 16);
         if (plain) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* set.h - what a frequency set holds. For the files of exact/ and their tests. */
-#ifndef PE_EXACT_SET_H
-#define PE_EXACT_SET_H
+/* wave_set.h - what a frequency set holds. For the files of exact/ and their tests. */
+#ifndef PE_EXACT_WAVE_SET_H
+#define PE_EXACT_WAVE_SET_H
 
 #include <stdatomic.h>
 
@@ -91,8 +91,8 @@ typedef struct pe_wave_offsets {
     bool split;
 } pe_wave_offsets;
 
-/** As many of them as pay for themselves, *count. The caller's to free; NULL when none do, or memory
- * is short. */
+/** Makes as many of them as pay for themselves, *count. The caller frees them. NULL: none do, or
+ * memory is short. */
 double *pe_wave_own_offsets(const pe_wave *wave, const pe_wave_offsets *wanted, size_t *count);
 
 /** Counts since the set was made.   Threads  any. */
