@@ -125,7 +125,7 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
 
-openapi: ## write what the parameter rows say into openapi.yaml
+openapi: ## write what the program lists of resources, parameters and formats into openapi.yaml
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* binary_body.c - a body of plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype. */
-#include <string.h>
+/* binary_body.c - tensors in a binary body: NumPy's format, safetensors, or plain numbers. */
+#include "api/binary_body.h"
 
-#include "api/value_reading.h"
+#include <string.h>
+#include <strings.h>
+
+/* ---- plain numbers, described by X-Tensor-Shape and X-Tensor-Dtype ---- */
 
 /* "512, 64": digits and commas, spaces around the numbers. */
 static bool parse_shape(const char *text, pe_shape *out)
@@ -23,18 +26,8 @@ static bool parse_shape(const char *text, pe_shape *out)
     return text[-1] == '\0';
 }
 
-static bool parse_dtype(const char *text, pe_dtype *out)
-{
-    for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++)
-        if (strcmp(pe_dtype_name(dtype), text) == 0) {
-            *out = dtype;
-            return true;
-        }
-    return false;
-}
-
-pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_stored *out,
-                      pe_problem *why)
+static pe_status read_raw(const pe_binary_body *body, size_t max_elements, pe_binary_tensors *out,
+                          pe_problem *why)
 {
     pe_stored tensor = {.data = body->data};
     if (body->shape == NULL || body->dtype == NULL)
@@ -46,14 +39,58 @@ pe_status pe_body_raw(const pe_binary_body *body, size_t max_elements, pe_stored
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "X-Tensor-Shape must be 1 to %d sizes like 512,64, got \"%.40s\"",
                        PE_MAX_DIMS, body->shape);
-    if (!parse_dtype(body->dtype, &tensor.dtype))
+    if (!pe_dtype_find(pe_slice_of(body->dtype), &tensor.dtype))
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "X-Tensor-Dtype must be one of float32, float64, float16, bfloat16, int32; "
                        "got \"%.40s\"",
                        body->dtype);
-    pe_status status =
-        pe_stored_check_size(&tensor, "X-Tensor-Shape", body->bytes, max_elements, why);
-    if (status == PE_OK)
-        *out = tensor;
-    return status;
+    out->tensor[0] = tensor;
+    out->n = 1;
+    return pe_stored_check_size(&out->tensor[0], "X-Tensor-Shape", body->bytes, max_elements, why);
+}
+
+/* ---- files ---- */
+
+static pe_status read_npy(const pe_binary_body *body, size_t max_elements, pe_binary_tensors *out,
+                          pe_problem *why)
+{
+    out->n = 1;
+    return pe_npy_file_read((pe_slice){body->data, body->bytes}, max_elements, out->tensor, why);
+}
+
+static pe_status read_safetensors(const pe_binary_body *body, size_t max_elements,
+                                  pe_binary_tensors *out, pe_problem *why)
+{
+    pe_stored_list list = {out->tensor, PE_BINARY_BODY_TENSORS_MAX, 0};
+    const pe_status status =
+        pe_safetensors_file_read((pe_slice){body->data, body->bytes}, max_elements, &list, why);
+    if (status != PE_OK)
+        return status;
+    out->n = list.n;
+    for (size_t t = 0; t < out->n; t++)
+        if (out->tensor[t].dtype == PE_DTYPES)
+            return pe_fail(why, PE_INVALID_PARAMETER, "",
+                           "the element type of tensor %s must be one of F32, F64, F16, BF16, I32",
+                           out->tensor[t].name);
+    return PE_OK;
+}
+
+static const struct {
+    const char *media_type;
+    pe_status (*read)(const pe_binary_body *body, size_t max_elements, pe_binary_tensors *out,
+                      pe_problem *why);
+} readers[] = {
+    {"application/x-npy", read_npy},
+    {"application/octet-stream", read_raw},
+    {"application/vnd.safetensors", read_safetensors},
+};
+
+pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements,
+                              pe_binary_tensors *out, pe_problem *why)
+{
+    for (size_t i = 0; i < PE_LEN(readers); i++)
+        if (strcasecmp(readers[i].media_type, body->media_type) == 0)
+            return readers[i].read(body, max_elements, out, why);
+    return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "a body of type %.60s is not read here",
+                   body->media_type);
 }

@@ -2,17 +2,19 @@
 /* claim.c - what the readers of claims share. */
 #include "api/claim.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "encodings/registry.h"
 
-/* What people call a table. */
+/* What people call a table, and what they call slopes. */
 static const struct {
-    const char *name, *resource;
+    const char *name, *table, *slopes;
 } encodings[] = {
-    {"rope", "rope/table"},
-    {"sinusoidal", "sinusoidal"},
-    {"alibi", "alibi/bias"},
+    {"rope", "rope/table", NULL},
+    {"sinusoidal", "sinusoidal", NULL},
+    {"alibi", "alibi/bias", "alibi/slopes"},
 };
 
 static pe_status fail_encoding(const char *encoding, pe_problem *why)
@@ -32,8 +34,7 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
                    near != NULL ? "?" : "");
 }
 
-pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource **out,
-                            pe_problem *why)
+pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes, pe_problem *why)
 {
     const char *name = encoding;
     if (encoding[0] == '\0')
@@ -42,13 +43,25 @@ pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource
                        "lists");
     for (size_t e = 0; e < PE_LEN(encodings); e++)
         if (strcmp(encodings[e].name, encoding) == 0)
-            name = encodings[e].resource;
-    if (slopes && strcmp(encoding, "alibi") == 0)
-        name = "alibi/slopes";
-    *out = pe_registry_find(name);
-    if (*out == NULL || (*out)->kind != PE_TABLE || encoding[0] == '/')
+            name = slopes && encodings[e].slopes != NULL ? encodings[e].slopes : encodings[e].table;
+    claim->resource = pe_registry_find(name);
+    if (claim->resource == NULL || claim->resource->kind != PE_TABLE || encoding[0] == '/')
         return fail_encoding(encoding, why);
     return PE_OK;
+}
+
+pe_status pe_claim_set_axis(pe_claim *claim, double axis, pe_problem *why)
+{
+    if (axis != floor(axis) || axis < -PE_MAX_DIMS || axis >= PE_MAX_DIMS)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis must be an integer from -8 to 7, got %.17g", axis);
+    claim->seq_axis = (int64_t)axis;
+    return PE_OK;
+}
+
+int64_t pe_claim_axis(const pe_claim *claim, const pe_shape *shape)
+{
+    return claim->seq_axis < 0 ? claim->seq_axis + (int64_t)shape->ndim : claim->seq_axis;
 }
 
 /* The answer is a report, whatever a table's may be. */
@@ -75,5 +88,14 @@ pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why)
     claim->values = query->values;
     query->values = (pe_values){0};
     pe_query_free(query);
+    return status;
+}
+
+pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out)
+{
+    if (status == PE_OK)
+        *out = *claim;
+    else
+        pe_verify_claim_free(claim);
     return status;
 }

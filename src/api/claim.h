@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* claim.h - what POST /v1/verify is asked and answers. */
+/* claim.h - what POST /v1/verify is asked: an upload, and what it is claimed to be. */
 #ifndef PE_API_CLAIM_H
 #define PE_API_CLAIM_H
 
@@ -7,33 +7,40 @@
 #include "verify/verify.h"
 
 /**
- * A claim from a JSON object: encoding (a name below, or a table of the registry) or config;
+ * A claim from a JSON object: encoding (a name of claim.c, or a table of the registry) or config;
  * parameters, the resource's rows, of which positions, dtype and numerics may also stand beside it;
  * table (an array, or an object of tensors), bias, slopes, or inputs and rotated; tolerance,
  * seq_axis.
  * Errors  as pe_query_json_parse; those of tensors name "table/cos/3/2".
  */
-pe_status pe_claim_json_parse(const char *body, size_t bytes, const pe_read_limits *limits,
-                              pe_claim *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
+                              pe_problem *why) PE_MUST_CHECK;
 
-/** The same with tensors in a binary body and everything else in the query. */
-pe_status pe_claim_binary_parse(const char *string, size_t string_bytes, const pe_binary_body *body,
-                                const pe_read_limits *limits, pe_claim *out,
+/** The same with tensors in a binary body and everything else in the query string. */
+pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
+                                pe_claim *out, pe_problem *why) PE_MUST_CHECK;
+
+/* ---- for the two readers ---- */
+
+/** A claim of which nothing was read. */
+#define PE_CLAIM_EMPTY ((pe_claim){.tolerance = -1, .seq_axis = -2})
+
+/** Set the table that an encoding's name means; `slopes`: the claim holds slopes.
+ * Errors  MISSING_PARAMETER, INVALID_PARAMETER. */
+pe_status pe_claim_set_resource(pe_claim *claim, const char *encoding, bool slopes,
                                 pe_problem *why) PE_MUST_CHECK;
 
-/** The answer as JSON. */
-void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out);
+/** Errors  INVALID_PARAMETER: no integer from -8 to 7. */
+pe_status pe_claim_set_axis(pe_claim *claim, double axis, pe_problem *why) PE_MUST_CHECK;
 
-/* ---- shared by the two
- * readers (claim.c) -------------------------------------------------------- */
+/** seq_axis counted from the front: below 0 or past the end where the shape has no such axis. */
+int64_t pe_claim_axis(const pe_claim *claim, const pe_shape *shape);
 
-/** The table that an encoding's name means; `slopes`: the claim holds slopes. Errors
- * MISSING_PARAMETER, INVALID_PARAMETER. */
-pe_status pe_claim_resource(const char *encoding, bool slopes, const pe_resource **out,
-                            pe_problem *why) PE_MUST_CHECK;
-
-/** Take the values of an ask, and whether it says which arithmetic; the ask is freed. Errors
- * INVALID_PARAMETER: it wants another answer than a report. */
+/** Take the values of a query, which is freed, and whether it names the arithmetic.
+ * Errors  INVALID_PARAMETER: it wants another answer than a report. */
 pe_status pe_claim_take_query(pe_claim *claim, pe_query *query, pe_problem *why) PE_MUST_CHECK;
+
+/** The end of reading, which `status` is of: the claim goes to *out, or is freed on failure. */
+pe_status pe_claim_finish(pe_claim *claim, pe_status status, pe_claim *out) PE_MUST_CHECK;
 
 #endif

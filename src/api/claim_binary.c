@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* claim_binary.c - a claim from a binary body and a query. */
-#include <math.h>
+/* claim_binary.c - a claim from tensors in a binary body and its query string. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/value_reading.h"
 #include "text/scan.h"
 
 /* Parameters that are not the resource's. */
@@ -14,77 +11,83 @@ enum { ENCODING, TOLERANCE, SEQ_AXIS, OWN };
 static const char *const own_names[OWN] = {
     [ENCODING] = "encoding", [TOLERANCE] = "tolerance", [SEQ_AXIS] = "seq_axis"};
 
-typedef struct claim_string {
+/* A claim of which the query string and the body are read in turn. */
+typedef struct reading {
+    pe_claim *claim;
+    const pe_binary_body *body;
+    const pe_read_limits *limits;
     char own[OWN][64];
     bool seen[OWN];
     bool has_positions, has_head_dim, has_dtype;
-    pe_buffer rest; /* of the resource, '&' after each */
-} claim_string;
+    pe_buffer rest; /* the resource's part of the query string, '&' after each parameter */
+    pe_binary_tensors tensors;
+} reading;
 
-static bool is(const char *text, size_t bytes, const char *name)
-{
-    return strlen(name) == bytes && memcmp(text, name, bytes) == 0;
-}
-
-/* Names of encodings have nothing that needs it but the slash. False: there is no room. */
-static bool copy_value(const char *text, size_t bytes, char *out, size_t room)
+/* Names of encodings need decoding for the slash alone. False: there is no room. */
+static bool copy_value(pe_slice value, char *out, size_t room)
 {
     size_t n = 0;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < value.bytes; i++) {
         if (n + 1 == room)
             return false;
-        const bool slash =
-            bytes - i >= 3 && (memcmp(text + i, "%2F", 3) == 0 || memcmp(text + i, "%2f", 3) == 0);
-        out[n++] = slash ? '/' : text[i];
+        const bool slash = value.bytes - i >= 3 && (memcmp(value.text + i, "%2F", 3) == 0 ||
+                                                    memcmp(value.text + i, "%2f", 3) == 0);
+        out[n++] = slash ? '/' : value.text[i];
         i += slash ? 2 : 0;
     }
     out[n] = '\0';
     return true;
 }
 
-static pe_status take_pair(claim_string *q, const char *text, size_t bytes, pe_problem *why)
+static pe_status keep_own(reading *r, size_t which, pe_slice value, pe_problem *why)
 {
-    const char *equals = memchr(text, '=', bytes);
-    const size_t name = equals != NULL ? (size_t)(equals - text) : bytes;
-    for (size_t o = 0; o < OWN; o++) {
-        if (!is(text, name, own_names[o]))
-            continue;
-        if (q->seen[o])
-            return pe_query_fail_repeated(own_names[o], own_names[o], why);
-        q->seen[o] = true;
-        if (equals != NULL &&
-            !copy_value(equals + 1, bytes - name - 1, q->own[o], sizeof q->own[o]))
-            return pe_fail(why, PE_MALFORMED_REQUEST, own_names[o],
-                           "%s must have at most %zu characters", own_names[o],
-                           sizeof q->own[o] - 1);
-        return PE_OK;
-    }
-    q->has_positions |= is(text, name, "positions");
-    q->has_head_dim |= is(text, name, "head_dim") || is(text, name, "model");
-    q->has_dtype |= is(text, name, "dtype");
-    pe_buffer_add(&q->rest, text, bytes);
-    pe_buffer_str(&q->rest, "&");
+    const char *name = own_names[which];
+    if (r->seen[which])
+        return pe_query_fail_repeated(name, name, why);
+    r->seen[which] = true;
+    if (!copy_value(value, r->own[which], sizeof r->own[which]))
+        return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must have at most %zu characters", name,
+                       sizeof r->own[which] - 1);
     return PE_OK;
 }
 
-static pe_status split(claim_string *q, const char *text, size_t bytes, pe_problem *why)
+/* A parameter of the claim, or one that the resource will read. */
+static pe_status keep_pair(reading *r, pe_slice pair, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    for (size_t at = 0; at < bytes && status == PE_OK;) {
-        const char *end = memchr(text + at, '&', bytes - at);
-        const size_t n = end != NULL ? (size_t)(end - text) - at : bytes - at;
-        status = take_pair(q, text + at, n, why);
-        at += n + 1;
-    }
-    return status;
+    const char *equals = memchr(pair.text, '=', pair.bytes);
+    const pe_slice name = {pair.text, equals != NULL ? (size_t)(equals - pair.text) : pair.bytes};
+    const size_t value = equals != NULL ? name.bytes + 1 : pair.bytes;
+    for (size_t o = 0; o < OWN; o++)
+        if (pe_slice_is(name, own_names[o]))
+            return keep_own(r, o, (pe_slice){pair.text + value, pair.bytes - value}, why);
+    r->has_positions |= pe_slice_is(name, "positions");
+    r->has_head_dim |= pe_slice_is(name, "head_dim") || pe_slice_is(name, "model");
+    r->has_dtype |= pe_slice_is(name, "dtype");
+    pe_buffer_add(&r->rest, pair.text, pair.bytes);
+    pe_buffer_str(&r->rest, "&");
+    return PE_OK;
 }
 
-static pe_status own_number(const claim_string *q, size_t which, double low, double *out,
+static pe_status read_string(reading *r, pe_problem *why)
+{
+    const pe_slice string = r->body->string;
+    for (size_t at = 0; at < string.bytes;) {
+        const char *text = string.text + at, *end = memchr(text, '&', string.bytes - at);
+        const size_t bytes = end != NULL ? (size_t)(end - text) : string.bytes - at;
+        const pe_status status = keep_pair(r, (pe_slice){text, bytes}, why);
+        if (status != PE_OK)
+            return status;
+        at += bytes + 1;
+    }
+    return PE_OK;
+}
+
+static pe_status own_number(const reading *r, size_t which, double low, double *out,
                             pe_problem *why)
 {
     size_t used = 0;
-    const char *text = q->own[which], *name = own_names[which];
-    if (!q->seen[which])
+    const char *text = r->own[which], *name = own_names[which];
+    if (!r->seen[which])
         return PE_OK;
     if (pe_scan_number(text, strlen(text), out, &used) != PE_SCAN_OK || used != strlen(text))
         return pe_fail(why, PE_MALFORMED_REQUEST, name, "%s must be a number, got \"%.40s\"", name,
@@ -95,28 +98,73 @@ static pe_status own_number(const claim_string *q, size_t which, double low, dou
     return PE_OK;
 }
 
+static pe_status read_numbers(reading *r, pe_problem *why)
+{
+    double axis = -2;
+    pe_status status = own_number(r, TOLERANCE, 0, &r->claim->tolerance, why);
+    if (status != PE_OK)
+        return status;
+    status = own_number(r, SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
+    return status == PE_OK ? pe_claim_set_axis(r->claim, axis, why) : status;
+}
+
 /* ---- tensors ---- */
 
-static const pe_stored *find(const pe_stored *tensors, size_t n, const char *name)
+static pe_status read_body(reading *r, pe_problem *why)
 {
-    for (size_t t = 0; t < n; t++)
-        if (strcmp(tensors[t].name, name) == 0)
-            return &tensors[t];
+    return pe_binary_body_read(r->body, r->limits->max_elements, &r->tensors, why);
+}
+
+static const pe_stored *find(const reading *r, const char *name)
+{
+    for (size_t t = 0; t < r->tensors.n; t++)
+        if (strcmp(r->tensors.tensor[t].name, name) == 0)
+            return &r->tensors.tensor[t];
     return NULL;
 }
 
-/* That of the numbers: indices beside them are integers whatever the others are. */
-static pe_dtype dtype_of(const pe_stored *tensors, size_t n)
+/* The element type of the numbers: indices beside them are integers whatever the others are. */
+static pe_dtype dtype_of(const pe_binary_tensors *tensors)
 {
-    for (size_t t = 0; t < n; t++)
-        if (tensors[t].dtype != PE_INT32)
-            return tensors[t].dtype;
+    for (size_t t = 0; t < tensors->n; t++)
+        if (tensors->tensor[t].dtype != PE_INT32)
+            return tensors->tensor[t].dtype;
     return PE_INT32;
 }
 
-static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool alone, pe_dtype dtype,
-                             pe_problem *why)
+/* Vectors come as inputs and rotated, and tell what the query string may leave out. */
+static pe_status check_vectors(reading *r, pe_problem *why)
 {
+    const pe_stored *inputs = find(r, "inputs"), *rotated = find(r, "rotated");
+    if (inputs == NULL && rotated == NULL)
+        return r->seen[SEQ_AXIS] ? pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                                           "seq_axis is an axis of inputs, which are not given")
+                                 : PE_OK;
+    if (inputs == NULL || rotated == NULL || r->tensors.n != 2)
+        return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
+                       "rotated vectors come as two tensors, inputs and rotated");
+    const pe_shape *shape = &inputs->shape;
+    const int64_t axis = pe_claim_axis(r->claim, shape);
+    if (inputs->elements == 0 || shape->ndim < 2 || axis < 0 || axis + 1 >= (int64_t)shape->ndim)
+        return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
+                       "inputs must have channels along the last axis and tokens along another");
+    if (!r->has_head_dim)
+        pe_buffer_format(&r->rest, "head_dim=%zu&", shape->dim[shape->ndim - 1]);
+    if (!r->has_positions)
+        pe_buffer_format(&r->rest, "positions=0:%zu&", shape->dim[axis]);
+    return PE_OK;
+}
+
+/* The lone tensor of a table goes by these names, too. */
+static bool is_nameless(const char *name)
+{
+    return strcmp(name, "data") == 0 || strcmp(name, "table") == 0 || strcmp(name, "bias") == 0 ||
+           strcmp(name, "slopes") == 0;
+}
+
+static pe_status take_tensor(reading *r, const pe_stored *from, pe_dtype dtype, pe_problem *why)
+{
+    pe_claim *claim = r->claim;
     const bool inputs = strcmp(from->name, "inputs") == 0;
     if (!inputs && claim->n_uploads == PE_UPLOADS_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "table", "the body has more than %d tensors",
@@ -130,98 +178,51 @@ static pe_status take_tensor(pe_claim *claim, const pe_stored *from, bool alone,
     const pe_status status = pe_stored_array(from, dtype, array, why);
     if (status != PE_OK || inputs)
         return status;
-    /* the lone tensor of a table goes by these, too */
-    const bool nameless =
-        alone && (strcmp(from->name, "data") == 0 || strcmp(from->name, "table") == 0 ||
-                  strcmp(from->name, "bias") == 0 || strcmp(from->name, "slopes") == 0);
+    const bool nameless = r->tensors.n == 1 && is_nameless(from->name);
     snprintf(upload->name, sizeof upload->name, "%.63s", nameless ? "" : from->name);
     claim->n_uploads++;
     return PE_OK;
 }
 
-/* Vectors come as inputs and rotated, and tell what the query may leave out. */
-static pe_status check_vectors(claim_string *q, const pe_claim *claim, const pe_stored *tensors,
-                               size_t n, pe_problem *why)
+/* ---- the claim ---- */
+
+static pe_status read_resource(reading *r, pe_problem *why)
 {
-    const pe_stored *inputs = find(tensors, n, "inputs"), *rotated = find(tensors, n, "rotated");
-    if (inputs == NULL && rotated == NULL)
-        return q->seen[SEQ_AXIS] ? pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                                           "seq_axis is an axis of inputs, which are not given")
-                                 : PE_OK;
-    if (inputs == NULL || rotated == NULL || n != 2)
-        return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
-                       "rotated vectors come as two tensors, inputs and rotated");
-    const pe_shape *shape = &inputs->shape;
-    const int64_t axis =
-        claim->seq_axis < 0 ? claim->seq_axis + (int64_t)shape->ndim : claim->seq_axis;
-    if (inputs->elements == 0 || shape->ndim < 2 || axis < 0 || axis + 1 >= (int64_t)shape->ndim)
-        return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
-                       "inputs must have channels along the last axis and tokens along another");
-    if (!q->has_head_dim)
-        pe_buffer_format(&q->rest, "head_dim=%zu&", shape->dim[shape->ndim - 1]);
-    if (!q->has_positions)
-        pe_buffer_format(&q->rest, "positions=0:%zu&", shape->dim[axis]);
-    return PE_OK;
+    return pe_claim_set_resource(r->claim, r->own[ENCODING], find(r, "slopes") != NULL, why);
 }
 
-static pe_status read_values(claim_string *q, pe_claim *claim, pe_dtype *dtype, pe_problem *why,
-                             const pe_read_limits *limits)
+/* The resource's parameters, and the tensors in the element type that they say. */
+static pe_status read_values(reading *r, pe_problem *why)
 {
     pe_query query;
-    if (!q->has_dtype && *dtype != PE_INT32)
-        pe_buffer_format(&q->rest, "dtype=%s&", pe_dtype_name(*dtype));
-    if (q->rest.failed)
+    const pe_dtype of_body = dtype_of(&r->tensors);
+    if (!r->has_dtype && of_body != PE_INT32)
+        pe_buffer_format(&r->rest, "dtype=%s&", pe_dtype_name(of_body));
+    if (r->rest.failed)
         return pe_fail_memory(why);
-    const size_t bytes = q->rest.bytes > 0 ? q->rest.bytes - 1 : 0; /* without the last '&' */
-    const pe_status status = pe_query_string_parse(claim->resource, pe_buffer_text(&q->rest), bytes,
-                                                   limits, &query, why);
+    const size_t bytes = r->rest.bytes > 0 ? r->rest.bytes - 1 : 0; /* without the last '&' */
+    pe_status status = pe_query_string_parse(
+        r->claim->resource, (pe_slice){pe_buffer_text(&r->rest), bytes}, r->limits, &query, why);
     if (status != PE_OK)
         return status;
-    *dtype = pe_query_dtype(&query);
-    return pe_claim_take_query(claim, &query, why);
-}
-
-static pe_status read_all(claim_string *q, const pe_binary_body *body, const pe_read_limits *limits,
-                          pe_claim *claim, pe_problem *why)
-{
-    pe_stored tensors[PE_BINARY_BODY_TENSORS_MAX];
-    size_t n = 0;
-    double axis = -2;
-    pe_status status = own_number(q, TOLERANCE, 0, &claim->tolerance, why);
-    if (status == PE_OK)
-        status = own_number(q, SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
-    if (status == PE_OK && (axis != floor(axis) || axis >= PE_MAX_DIMS))
-        status = pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                         "seq_axis must be an integer from -8 to 7, got %.17g", axis);
-    if (status == PE_OK)
-        status = pe_binary_body_read(body, limits, tensors, &n, why);
-    if (status != PE_OK)
-        return status;
-    claim->seq_axis = (int64_t)axis;
-    pe_dtype dtype = dtype_of(tensors, n);
-    status = pe_claim_resource(q->own[ENCODING], find(tensors, n, "slopes") != NULL,
-                               &claim->resource, why);
-    if (status == PE_OK)
-        status = check_vectors(q, claim, tensors, n, why);
-    if (status == PE_OK)
-        status = read_values(q, claim, &dtype, why, limits);
-    for (size_t t = 0; t < n && status == PE_OK; t++)
-        status = take_tensor(claim, &tensors[t], n == 1, dtype, why);
+    const pe_dtype dtype = pe_query_dtype(&query);
+    status = pe_claim_take_query(r->claim, &query, why);
+    for (size_t t = 0; t < r->tensors.n && status == PE_OK; t++)
+        status = take_tensor(r, &r->tensors.tensor[t], dtype, why);
     return status;
 }
 
-pe_status pe_claim_binary_parse(const char *text, size_t bytes, const pe_binary_body *body,
-                                const pe_read_limits *limits, pe_claim *out, pe_problem *why)
+pe_status pe_claim_binary_parse(const pe_binary_body *body, const pe_read_limits *limits,
+                                pe_claim *out, pe_problem *why)
 {
-    pe_claim claim = {.tolerance = -1, .seq_axis = -2};
-    claim_string q = {0};
-    pe_status status = split(&q, text, bytes, why);
-    if (status == PE_OK)
-        status = read_all(&q, body, limits, &claim, why);
-    pe_buffer_free(&q.rest);
-    if (status == PE_OK)
-        *out = claim;
-    else
-        pe_verify_claim_free(&claim);
-    return status;
+    static pe_status (*const steps[])(reading * r, pe_problem * why) = {
+        read_string, read_numbers, read_body, read_resource, check_vectors, read_values,
+    };
+    pe_claim claim = PE_CLAIM_EMPTY;
+    reading r = {.claim = &claim, .body = body, .limits = limits};
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < PE_LEN(steps) && status == PE_OK; i++)
+        status = steps[i](&r, why);
+    pe_buffer_free(&r.rest);
+    return pe_claim_finish(&claim, status, out);
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "api/claim.h"
-#include "api/value_reading.h"
+#include "api/json_members.h"
+#include "api/json_string.h"
+#include "base/nearest.h"
 #include "files/tree.h"
 #include "models/model.h"
 #include "text/scan.h"
@@ -35,14 +37,15 @@ static const char *const member_names[MEMBERS] = {
     [BIAS] = "bias",           [SLOPES] = "slopes",     [INPUTS] = "inputs",
     [ROTATED] = "rotated"};
 
-/* The members of the body: ours, and those of the resource, which are read as its
- * own bodies are. */
+/* The members of the body: ours, and those of the resource, which are read as its own bodies are. */
 typedef struct body {
     const pe_read_limits *limits;
     pe_claim *claim;
     pe_slice member[MEMBERS], parameters;
-    pe_buffer rest, nested; /* the others, and those in parameters; comma after each */
-    pe_slice dtype;         /* as written, at either place */
+    char encoding[64], layer_type[64]; /* "" when absent */
+    pe_buffer rest, nested;            /* the others, and those in parameters; comma after each */
+    pe_buffer configured;              /* the object of parameters that config says */
+    pe_slice dtype;                    /* as written, at either place */
     bool has_positions, has_head_dim;
     pe_dtype element; /* of tensors */
 } body;
@@ -78,22 +81,14 @@ static pe_status nested_member(void *state, const char *key, pe_slice json, pe_p
     return PE_OK;
 }
 
-static pe_status note(pe_slice *slice, const char *name, pe_slice json, pe_problem *why)
-{
-    if (slice->text != NULL)
-        return pe_query_fail_repeated(name, name, why);
-    *slice = json;
-    return PE_OK;
-}
-
-static pe_status note_member(void *state, const char *key, pe_slice json, pe_problem *why)
+static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
     for (size_t m = 0; m < MEMBERS; m++)
         if (strcmp(key, member_names[m]) == 0)
-            return note(&b->member[m], key, json, why);
+            return pe_query_keep(&b->member[m], key, json, why);
     if (strcmp(key, "parameters") == 0)
-        return note(&b->parameters, key, json, why);
+        return pe_query_keep(&b->parameters, key, json, why);
     const char *near = pe_nearest_name(key, member_names, MEMBERS);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
@@ -104,7 +99,7 @@ static pe_status note_member(void *state, const char *key, pe_slice json, pe_pro
 
 static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
-    pe_status status = pe_json_members_walk(text, b->limits->max_depth, note_member, b, why);
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_member, b, why);
     if (b->member[CONFIG].text == NULL && b->member[LAYER_TYPE].text != NULL)
         pass_on(b, member_names[LAYER_TYPE], b->member[LAYER_TYPE],
                 &b->rest); /* of a model by name */
@@ -147,7 +142,7 @@ static pe_status read_number(const body *b, size_t member, double low, double *o
     if (pe_scan_number(json.text, json.bytes, out, &used) != PE_SCAN_OK || used != json.bytes ||
         *out < low)
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a number%s, got %.*s", name,
-                       low == 0 ? " of at least 0" : "", PE_SLICE_SHOWN(json));
+                       low == 0 ? " of at least 0" : "", PE_SHOWN(json));
     return PE_OK;
 }
 
@@ -155,20 +150,13 @@ static pe_status read_axis(const body *b, pe_problem *why)
 {
     double axis = -2;
     const pe_status status = read_number(b, SEQ_AXIS, -PE_MAX_DIMS, &axis, why);
-    if (status != PE_OK)
-        return status;
-    if (axis != floor(axis) || axis >= PE_MAX_DIMS)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis must be an integer from -8 to 7, got %.17g", axis);
-    b->claim->seq_axis = (int64_t)axis;
-    return PE_OK;
+    return status == PE_OK ? pe_claim_set_axis(b->claim, axis, why) : status;
 }
 
-/* null among numbers is a masked bias: -inf. */
+/* An array that is filled in order. null among its numbers is a masked bias: -inf. */
 typedef struct flat {
     pe_array *array;
     size_t at;
-    const char *place;
 } flat;
 
 static bool tree_shape(const json_t *tree, pe_shape *out)
@@ -200,26 +188,31 @@ static bool flatten(const json_t *tree, size_t axis, flat *to)
     return true;
 }
 
+static pe_status array_of_tree(const body *b, const json_t *tree, const char *place, pe_array *out,
+                               pe_problem *why)
+{
+    pe_shape shape;
+    if (!tree_shape(tree, &shape))
+        return pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
+    const pe_status status = pe_array_make(b->element, &shape, out, why);
+    if (status != PE_OK || flatten(tree, 0, &(flat){out, 0}))
+        return status;
+    pe_array_free(out);
+    return pe_fail(why, PE_INVALID_PARAMETER, place,
+                   "%s must be rectangular, of numbers and (where masked) null", place);
+}
+
 static pe_status read_masked(const body *b, pe_slice json, const char *place, pe_array *out,
                              pe_problem *why)
 {
     json_t *tree = NULL;
-    pe_shape shape;
     if (json.bytes > TREE_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, place,
                        "a masked bias of more than 4 MiB belongs in a binary body, with -inf");
-    pe_status status = pe_tree_load(json.text, json.bytes, 0, place, &tree, why);
+    pe_status status = pe_tree_load(json, 0, place, &tree, why);
     if (status != PE_OK)
         return status;
-    if (!tree_shape(tree, &shape))
-        status = pe_fail(why, PE_INVALID_PARAMETER, place, "%s must be an array of numbers", place);
-    if (status == PE_OK)
-        status = pe_array_make(b->element, &shape, out, why);
-    if (status == PE_OK && !flatten(tree, 0, &(flat){out, 0, place})) {
-        pe_array_free(out);
-        status = pe_fail(why, PE_INVALID_PARAMETER, place,
-                         "%s must be rectangular, of numbers and (where masked) null", place);
-    }
+    status = array_of_tree(b, tree, place, out, why);
     json_decref(tree);
     return status;
 }
@@ -273,13 +266,11 @@ static pe_status table_member(void *state, const char *key, pe_slice json, pe_pr
 /* dtype as it will be read; what is wrong with it is said then. */
 static pe_dtype peeked_dtype(const body *b)
 {
-    for (pe_dtype dtype = 0; b->dtype.text != NULL && dtype < PE_DTYPES; dtype++) {
-        const char *name = pe_dtype_name(dtype);
-        if (b->dtype.bytes == strlen(name) + 2 &&
-            memcmp(b->dtype.text + 1, name, strlen(name)) == 0 && dtype != PE_INT32)
-            return dtype;
-    }
-    return PE_FLOAT32;
+    pe_dtype dtype = PE_FLOAT32;
+    const pe_slice json = b->dtype; /* with its quotes */
+    if (json.bytes < 2 || !pe_dtype_find((pe_slice){json.text + 1, json.bytes - 2}, &dtype))
+        return PE_FLOAT32;
+    return dtype == PE_INT32 ? PE_FLOAT32 : dtype;
 }
 
 /* Vectors tell their head_dim and how many positions there are. */
@@ -296,8 +287,7 @@ static pe_status read_inputs(body *b, pe_problem *why)
     if (status != PE_OK)
         return status;
     const pe_shape *shape = &claim->inputs.shape;
-    const int64_t axis =
-        claim->seq_axis < 0 ? claim->seq_axis + (int64_t)shape->ndim : claim->seq_axis;
+    const int64_t axis = pe_claim_axis(claim, shape);
     if (claim->inputs.elements == 0 || shape->ndim < 2)
         return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
                        "inputs must have channels along the last axis and tokens along another");
@@ -314,32 +304,42 @@ static pe_status read_inputs(body *b, pe_problem *why)
 
 /* ---- parameters ---- */
 
-/* The parameters of a model's configuration, and the table they belong to. */
-static pe_status read_config(body *b, const char *encoding, pe_buffer *parameters, pe_problem *why)
+static pe_status set_resource(body *b, const char *encoding, pe_problem *why)
+{
+    return pe_claim_set_resource(b->claim, encoding, b->member[SLOPES].text != NULL, why);
+}
+
+/* The parameters of a model's layers, and the table they belong to. */
+static pe_status take_model(body *b, const pe_model *model, pe_problem *why)
+{
+    const pe_model_layers *layers = NULL;
+    const pe_status status =
+        pe_model_choose(model, b->layer_type[0] != '\0' ? b->layer_type : NULL, &layers, why);
+    if (status != PE_OK)
+        return status;
+    if (layers->resource == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "config",
+                       "these layers encode positions by no formula (%s)", model->encoding);
+    pe_values_json(&layers->values, &b->configured);
+    return set_resource(b, b->encoding[0] != '\0' ? b->encoding : model->encoding, why);
+}
+
+static pe_status read_config(body *b, pe_problem *why)
 {
     json_t *config = NULL;
     pe_model *model = NULL;
-    const pe_model_layers *layers = NULL;
-    char layer_type[64];
     const pe_slice json = b->member[CONFIG];
-    pe_status status = read_text(b, LAYER_TYPE, layer_type, sizeof layer_type, why);
-    if (status == PE_OK && json.text[0] != '{')
-        status = pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
+    pe_status status = read_text(b, LAYER_TYPE, b->layer_type, sizeof b->layer_type, why);
+    if (status != PE_OK)
+        return status;
+    if (json.text[0] != '{')
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "config must be an object");
+    status = pe_tree_load(json, JSON_REJECT_DUPLICATES, "config", &config, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_model_resolve(config, &model, why);
     if (status == PE_OK)
-        status =
-            pe_tree_load(json.text, json.bytes, JSON_REJECT_DUPLICATES, "config", &config, why);
-    if (status == PE_OK)
-        status = pe_model_resolve(config, &model, why);
-    if (status == PE_OK)
-        status = pe_model_choose(model, layer_type[0] != '\0' ? layer_type : NULL, &layers, why);
-    if (status == PE_OK && layers->resource == NULL)
-        status = pe_fail(why, PE_INVALID_PARAMETER, "config",
-                         "these layers encode positions by no formula (%s)", model->encoding);
-    if (status == PE_OK)
-        status = pe_claim_resource(encoding[0] != '\0' ? encoding : model->encoding,
-                                   b->member[SLOPES].text != NULL, &b->claim->resource, why);
-    if (status == PE_OK)
-        pe_values_json(&layers->values, parameters);
+        status = take_model(b, model, why);
     pe_model_free(model);
     json_decref(config);
     return status;
@@ -354,58 +354,54 @@ static void put_nested(const pe_buffer *members, pe_buffer *out)
 }
 
 /* The resource's own body: its parameters as "parameters", and what stood beside them. */
-static pe_status read_values(body *b, const pe_buffer *parameters, pe_problem *why)
+static void put_body(const body *b, pe_buffer *out)
+{
+    pe_buffer_str(out, "{");
+    if (b->rest.bytes > 0)
+        pe_buffer_add(out, b->rest.data, b->rest.bytes);
+    pe_buffer_str(out, "\"parameters\":");
+    if (b->configured.bytes > 0)
+        pe_buffer_add(out, b->configured.data, b->configured.bytes);
+    else
+        put_nested(&b->nested, out);
+    pe_buffer_str(out, "}");
+    out->failed |= b->rest.failed || b->nested.failed || b->configured.failed;
+}
+
+static pe_status read_values(body *b, pe_problem *why)
 {
     pe_query query;
     pe_buffer text = {0};
     pe_resource resource = *b->claim->resource;
     resource.nested = "parameters";
-    pe_buffer_str(&text, "{");
-    if (b->rest.bytes > 0)
-        pe_buffer_add(&text, b->rest.data, b->rest.bytes);
-    pe_buffer_str(&text, "\"parameters\":");
-    if (parameters->bytes > 0)
-        pe_buffer_add(&text, parameters->data, parameters->bytes);
-    else
-        put_nested(&b->nested, &text);
-    pe_buffer_str(&text, "}");
-    pe_status status = text.failed || b->rest.failed || b->nested.failed || parameters->failed
-                           ? pe_fail_memory(why)
-                           : PE_OK;
-    if (status == PE_OK)
-        status = pe_query_json_parse(&resource, text.data, text.bytes, b->limits, &query, why);
-    if (status == PE_OK) {
-        b->element = pe_query_dtype(&query);
-        status = pe_claim_take_query(b->claim, &query, why);
-    }
+    put_body(b, &text);
+    const pe_status status = text.failed ? pe_fail_memory(why)
+                                         : pe_query_json_parse(&resource, pe_buffer_slice(&text),
+                                                               b->limits, &query, why);
     pe_buffer_free(&text);
-    return status;
+    if (status != PE_OK)
+        return status;
+    b->element = pe_query_dtype(&query);
+    return pe_claim_take_query(b->claim, &query, why);
 }
 
-static pe_status read_claim(body *b, pe_problem *why)
+/* The members that are single values. */
+static pe_status read_scalars(body *b, pe_problem *why)
 {
-    char encoding[64];
-    pe_buffer parameters = {0};
-    pe_status status = read_text(b, ENCODING, encoding, sizeof encoding, why);
-    if (status == PE_OK)
-        status = read_axis(b, why);
-    if (status == PE_OK)
-        status = read_number(b, TOLERANCE, 0, &b->claim->tolerance, why);
-    if (status == PE_OK && b->member[CONFIG].text != NULL)
-        status = read_config(b, encoding, &parameters, why);
-    else if (status == PE_OK)
-        status =
-            pe_claim_resource(encoding, b->member[SLOPES].text != NULL, &b->claim->resource, why);
-    if (status == PE_OK)
-        status = read_inputs(b, why);
-    if (status == PE_OK)
-        status = read_values(b, &parameters, why);
-    pe_buffer_free(&parameters);
-    return status;
+    pe_status status = read_text(b, ENCODING, b->encoding, sizeof b->encoding, why);
+    if (status != PE_OK)
+        return status;
+    status = read_axis(b, why);
+    return status == PE_OK ? read_number(b, TOLERANCE, 0, &b->claim->tolerance, why) : status;
 }
 
-/* One of the members that hold the numbers. */
-static pe_status read_tensors(body *b, pe_problem *why)
+static pe_status read_resource(body *b, pe_problem *why)
+{
+    return b->member[CONFIG].text != NULL ? read_config(b, why) : set_resource(b, b->encoding, why);
+}
+
+/* The one member that holds the numbers. */
+static pe_status find_holder(const body *b, size_t *out, pe_problem *why)
 {
     static const size_t holders[] = {TABLE, BIAS, SLOPES, ROTATED};
     size_t found = MEMBERS;
@@ -422,37 +418,54 @@ static pe_status read_tensors(body *b, pe_problem *why)
         return pe_fail(why, PE_MISSING_PARAMETER, "table",
                        "table is required: the numbers to verify (or bias, slopes, or inputs and "
                        "rotated)");
-    if (found == ROTATED && b->member[INPUTS].text == NULL)
-        return pe_fail(why, PE_MISSING_PARAMETER, "inputs",
-                       "inputs is required with rotated: the vectors before rotation");
-    if (found != ROTATED && b->member[INPUTS].text != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "inputs", "inputs does not go with %s",
-                       member_names[found]);
-    if (found != ROTATED && b->member[SEQ_AXIS].text != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
-                       "seq_axis is an axis of inputs and does not go with %s",
-                       member_names[found]);
-    const pe_slice json = b->member[found];
-    if (found == TABLE && json.text[0] == '{')
-        return pe_json_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
-    return add_upload(b, found == ROTATED ? "rotated" : "", member_names[found], json, why);
+    *out = found;
+    return PE_OK;
 }
 
-pe_status pe_claim_json_parse(const char *text, size_t bytes, const pe_read_limits *limits,
-                              pe_claim *out, pe_problem *why)
+static pe_status check_inputs(const body *b, size_t holder, pe_problem *why)
 {
-    pe_claim claim = {.tolerance = -1, .seq_axis = -2};
+    const bool inputs = b->member[INPUTS].text != NULL;
+    if (holder == ROTATED && !inputs)
+        return pe_fail(why, PE_MISSING_PARAMETER, "inputs",
+                       "inputs is required with rotated: the vectors before rotation");
+    if (holder != ROTATED && inputs)
+        return pe_fail(why, PE_INVALID_PARAMETER, "inputs", "inputs does not go with %s",
+                       member_names[holder]);
+    if (holder != ROTATED && b->member[SEQ_AXIS].text != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
+                       "seq_axis is an axis of inputs and does not go with %s",
+                       member_names[holder]);
+    return PE_OK;
+}
+
+static pe_status read_tensors(body *b, pe_problem *why)
+{
+    size_t holder;
+    pe_status status = find_holder(b, &holder, why);
+    if (status != PE_OK)
+        return status;
+    status = check_inputs(b, holder, why);
+    if (status != PE_OK)
+        return status;
+    const pe_slice json = b->member[holder];
+    if (holder == TABLE && json.text[0] == '{')
+        return pe_json_members_walk(json, b->limits->max_depth - 1, table_member, b, why);
+    return add_upload(b, holder == ROTATED ? "rotated" : "", member_names[holder], json, why);
+}
+
+pe_status pe_claim_json_parse(pe_slice json, const pe_read_limits *limits, pe_claim *out,
+                              pe_problem *why)
+{
+    static pe_status (*const steps[])(body * b, pe_problem * why) = {
+        read_scalars, read_resource, read_inputs, read_values, read_tensors,
+    };
+    pe_claim claim = PE_CLAIM_EMPTY;
     body b = {.limits = limits, .claim = &claim};
-    pe_status status = read_members(&b, (pe_slice){text, bytes}, why);
-    if (status == PE_OK)
-        status = read_claim(&b, why);
-    if (status == PE_OK)
-        status = read_tensors(&b, why);
+    pe_status status = read_members(&b, json, why);
+    for (size_t i = 0; i < PE_LEN(steps) && status == PE_OK; i++)
+        status = steps[i](&b, why);
     pe_buffer_free(&b.rest);
     pe_buffer_free(&b.nested);
-    if (status == PE_OK)
-        *out = claim;
-    else
-        pe_verify_claim_free(&claim);
-    return status;
+    pe_buffer_free(&b.configured);
+    return pe_claim_finish(&claim, status, out);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* json_members.c - walking the members of a JSON object without building a tree. */
+#include "api/json_members.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/value_reading.h"
+#include "api/json_string.h"
 
 /* No member of ours has a name near as long. */
 #define KEY_MAX 256

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* json_string.c - the text of one JSON string, decoded. */
+#include "api/json_string.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/value_reading.h"
 #include "base/utf8.h"
 
 /* What is left to decode, and where the decoded text goes: it is never longer. */
@@ -94,7 +95,6 @@ static bool decode(decoder *d)
     return true;
 }
 
-/* Source  RFC 8259 section 7. */
 pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe_problem *why)
 {
     char *text = malloc(json.bytes + 1);
@@ -106,7 +106,7 @@ pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe
         free(text);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,
                        "this is not a JSON string in UTF-8, or it holds a NUL: %.*s",
-                       PE_SLICE_SHOWN(json));
+                       PE_SHOWN(json));
     }
     *d.to = '\0';
     *out = text;

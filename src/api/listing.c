@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* listing.c - GET /v1: the resources, their parameters, the formats and the bounds. */
+#include "api/listing.h"
+
 #include <math.h>
 
-#include "api/problem_json.h"
-#include "api/value_reading.h"
 #include "api/json_write.h"
+#include "api/query.h"
 #include "encodings/registry.h"
 
 static const char *const types[] = {

@@ -2,7 +2,7 @@
 /* model_json.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
 #include "api/model_json.h"
 
-#include "api/value_reading.h"
+#include "api/json_members.h"
 #include "api/json_write.h"
 #include "files/tree.h"
 
@@ -12,8 +12,7 @@ static const char *const statuses[] = {
     [PE_MODEL_KEY_IGNORED] = "ignored",
 };
 
-/* ----
- * a configuration ---------------------------------------------------------------------------- */
+/* ---- a configuration ---- */
 
 static pe_status skip_member(void *state, const char *key, pe_slice value, pe_problem *why)
 {
@@ -25,17 +24,16 @@ static pe_status skip_member(void *state, const char *key, pe_slice value, pe_pr
 }
 
 /* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
-pe_status pe_model_json_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
-                                pe_model **out, pe_problem *why)
+pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
 {
-    const pe_slice json = {text, bytes};
     json_t *tree = NULL;
-    pe_status status = pe_json_members_walk(json, limits->max_depth, skip_member, NULL, why);
-    if (status == PE_OK)
-        status = pe_tree_load(text, bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "",
-                              &tree, why);
-    if (status == PE_OK)
-        status = pe_model_resolve(tree, out, why);
+    pe_status status = pe_json_members_walk(json, max_depth, skip_member, NULL, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_tree_load(json, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, "", &tree, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_model_resolve(tree, out, why);
     json_decref(tree);
     return status;
 }
@@ -121,8 +119,7 @@ void pe_model_json(const pe_model *model, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
-/* ----
- * the catalogue ------------------------------------------------------------------------------ */
+/* ---- the catalogue ---- */
 
 static void put_member(const json_t *tree, const char *name, pe_buffer *out)
 {

@@ -3,16 +3,17 @@
 #ifndef PE_API_MODEL_JSON_H
 #define PE_API_MODEL_JSON_H
 
-#include "api/query.h"
+#include "base/buffer.h"
+#include "base/slice.h"
 #include "models/catalogue.h"
 
 /**
- * A configuration from its text.
- * Errors  MALFORMED_REQUEST: no JSON object, nested deeper than limits say, a key twice.
- *         INTERNAL. Those of pe_model_resolve.
+ * A model's configuration from its text, nested at most max_depth levels.
+ * Errors  MALFORMED_REQUEST: no JSON object, nested too deep, a key twice. INTERNAL. Those of
+ *         pe_model_resolve.
  */
-pe_status pe_model_json_resolve(const char *text, size_t bytes, const pe_read_limits *limits,
-                                pe_model **out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
+                                pe_problem *why) PE_MUST_CHECK;
 
 /** {"encoding", "parameters", "softmax_scale"?, "layers": [...], "resources": [...], "keys":
  * [...], "warnings": [...]} */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* problem_json.c - application/problem+json, and the page that explains a code. */
+#include "api/problem_json.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "api/problem_json.h"
 #include "api/json_write.h"
 
 /* "/problems/invalid-parameter" */

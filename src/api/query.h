@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* query.h - what a request asks for, read from a query or a body. */
+/* query.h - what a request asks for, read from its query string or its body. */
 #ifndef PE_API_QUERY_H
 #define PE_API_QUERY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "api/binary_body.h"
 #include "base/buffer.h"
-#include "base/nearest.h" /* pe_nearest_name */
+#include "base/slice.h"
 #include "formats/format.h"
 #include "plan/plan.h"
 
@@ -34,48 +35,37 @@ typedef struct pe_query {
 
 /**
  * From a raw (still percent-encoded) query string, without '?'. Decodes strictly: a broken %, %00
- * or invalid UTF-8 is MALFORMED_REQUEST; '+' is a plus sign. Errors  UNKNOWN_PARAMETER (nearest
- * known name), MALFORMED_REQUEST (repeated; does not parse), MISSING_PARAMETER, INVALID_PARAMETER,
- * TOO_MANY_ELEMENTS.
+ * or invalid UTF-8 is MALFORMED_REQUEST; '+' is a plus sign.
+ * Errors  UNKNOWN_PARAMETER (nearest known name), MALFORMED_REQUEST (repeated; does not parse),
+ *         MISSING_PARAMETER, INVALID_PARAMETER, TOO_MANY_ELEMENTS.
  */
-pe_status pe_query_string_parse(const pe_resource *resource, const char *string, size_t bytes,
+pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
                                 const pe_read_limits *limits, pe_query *out,
                                 pe_problem *why) PE_MUST_CHECK;
 
 /** From a JSON object with the same names as members. Numeric arrays go through text/number.h, the
  * rest through jansson. */
-pe_status pe_query_json_parse(const pe_resource *resource, const char *body, size_t bytes,
+pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
                               const pe_read_limits *limits, pe_query *out,
                               pe_problem *why) PE_MUST_CHECK;
 
-/** Tensors in a binary body, parameters in the query (transforms). */
-typedef struct pe_binary_body {
-    const char *media_type;    /* application/x-npy, application/octet-stream or
-                                  application/vnd.safetensors, without parameters */
-    const char *shape, *dtype; /* X-Tensor-Shape, X-Tensor-Dtype; NULL when absent */
-    void *data;                /* the answer may be made in its place */
-    size_t bytes;
-} pe_binary_body;
-
 /**
- * The tensor becomes the resource's first TENSOR row; those of safetensors go to the rows of their
- * names ("data": the first). dtype defaults to the body's. Numbers that need no conversion are
- * borrowed from the body, which must outlive the ask and its plan.
- * Errors  MALFORMED_REQUEST (truncated, trailing bytes, sizes that disagree, X-Tensor-* missing or
- *         unreadable), INVALID_PARAMETER (an element type that is not read, a number that is not
- *         finite or overflows dtype), UNSUPPORTED_MEDIA_TYPE, and those of a query.
+ * From tensors in a binary body and parameters in the query string (transforms). The tensor becomes
+ * the resource's first TENSOR row; those of safetensors go to the rows of their names ("data": the
+ * first). dtype defaults to the body's. Numbers that need no conversion are borrowed from the body,
+ * which must outlive the query and its plan.
+ * Errors  those of pe_binary_body_read and pe_query_string_parse; INVALID_PARAMETER (a number that
+ *         is not finite or overflows dtype).
  */
-pe_status pe_query_binary_parse(const pe_resource *resource, const char *string,
-                                size_t string_bytes, const pe_binary_body *body,
+pe_status pe_query_binary_parse(const pe_resource *resource, const pe_binary_body *body,
                                 const pe_read_limits *limits, pe_query *out,
                                 pe_problem *why) PE_MUST_CHECK;
 
 /**
- * Set the NAME row of an ask that has been read, from the path.
+ * Set the NAME row of a query that has been read, from the path.
  * Errors  MALFORMED_REQUEST: the client gave it as a parameter, too; INTERNAL (memory).
  */
-pe_status pe_query_set_name(pe_query *query, const char *name, size_t bytes,
-                            pe_problem *why) PE_MUST_CHECK;
+pe_status pe_query_set_name(pe_query *query, pe_slice name, pe_problem *why) PE_MUST_CHECK;
 
 void pe_query_free(pe_query *query);
 
@@ -89,10 +79,48 @@ void pe_query_locate(const pe_query *query, pe_problem *why);
 void pe_query_canonical_path(const pe_query *query, pe_buffer *out);
 
 /**
- * Canonical query of the representation too: the values' canonical query, then encoding_format
- * (when it is base64), format (when it is not json) and tensor as far as they matter for `format`,
- * all sorted in one list. What Content-Location says.
+ * Canonical query string of the representation too: the values' canonical query, then
+ * encoding_format (when it is base64), format (when it is not json) and tensor as far as they
+ * matter for `format`, all sorted in one list. What Content-Location says.
  */
 void pe_query_canonical_string(const pe_query *query, const pe_format *format, pe_buffer *out);
+
+/* ---- for the readers of queries and claims ---- */
+
+/** An empty query for the resource. */
+pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why) PE_MUST_CHECK;
+/** The end of reading, which `status` is of: what a model sets, then defaults. The query goes to
+ * *out, or is freed on failure.   Errors  as pe_query_string_parse. */
+pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out,
+                          pe_problem *why) PE_MUST_CHECK;
+/** Replace model and layer_type by what they set. Errors  NOT_FOUND, INVALID_PARAMETER. */
+pe_status pe_query_model_fill(pe_query *query, pe_problem *why) PE_MUST_CHECK;
+/** Read a query string into a query that was begun. */
+pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
+                               pe_problem *why) PE_MUST_CHECK;
+
+/** The element type that tensors are read as: dtype's, else its default; float64 without such a
+ * row. */
+pe_dtype pe_query_dtype(const pe_query *query);
+
+/** The representation parameters, which every resource takes beside its rows. */
+enum { PE_OUTPUT_FORMAT, PE_OUTPUT_ENCODING, PE_OUTPUT_TENSOR };
+#define PE_OUTPUT_N 3
+extern const char *const pe_query_output_names[PE_OUTPUT_N];
+extern const char *const pe_query_output_encodings[]; /* float base64 */
+
+/** The index of a representation parameter, PE_OUTPUT_N when the name is none. */
+size_t pe_query_output_find(const char *name);
+pe_status pe_query_output_set(pe_query *query, size_t which, const char *text,
+                              pe_problem *why) PE_MUST_CHECK;
+
+/** Errors that name a parameter; `where` is its place. A model, where the catalogue sets nothing of
+ * the resource, is INVALID_PARAMETER; other names are UNKNOWN_PARAMETER. */
+pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
+                                const char *name, pe_problem *why);
+pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why);
+/** Keep the text of a parameter until it is read. Errors  MALFORMED_REQUEST: *kept is set. */
+pe_status pe_query_keep(pe_slice *kept, const char *name, pe_slice text,
+                        pe_problem *why) PE_MUST_CHECK;
 
 #endif

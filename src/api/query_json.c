@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/json_members.h"
+#include "api/json_string.h"
 #include "api/value_reading.h"
 
 /* Where the body has a row's value; text is NULL while it has none. */
@@ -13,14 +15,14 @@ typedef struct slot {
 } slot;
 
 /*
- * The body is walked once, and each member's stretch noted in the slot of its row. Only then are
- * values read: dtype first, because it says what tensors are rounded to.
+ * The body is walked once, and each member's text is kept in the slot of its row. Values are read
+ * afterwards: dtype first, because it says what tensors are rounded to.
  */
 typedef struct body {
     pe_query *query;
     const pe_read_limits *limits;
     slot *rows; /* parallel to the resource's rows */
-    pe_slice representation[PE_OUTPUT_N];
+    pe_slice output[PE_OUTPUT_N];
     pe_slice nested;
     bool inside; /* of the nested object */
 } body;
@@ -42,25 +44,17 @@ static void place_of(const char *parent, const char *name, char *out, size_t byt
     out[at] = '\0';
 }
 
-static pe_status note(pe_slice *slice, const char *name, pe_slice json, pe_problem *why)
-{
-    if (slice->text != NULL)
-        return pe_query_fail_repeated(name, name, why);
-    *slice = json;
-    return PE_OK;
-}
-
 /* A member of the body or of the nested object; the latter holds plain parameters only. */
-static pe_status note_member(void *state, const char *key, pe_slice json, pe_problem *why)
+static pe_status keep_member(void *state, const char *key, pe_slice json, pe_problem *why)
 {
     body *b = state;
     const pe_resource *resource = b->query->resource;
     const size_t which = b->inside ? PE_OUTPUT_N : pe_query_output_find(key);
     char place[128];
     if (which < PE_OUTPUT_N)
-        return note(&b->representation[which], key, json, why);
+        return pe_query_keep(&b->output[which], key, json, why);
     if (!b->inside && resource->nested != NULL && strcmp(key, resource->nested) == 0)
-        return note(&b->nested, key, json, why);
+        return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
     for (size_t i = 0; i < resource->n_params; i++) {
         const pe_param *param = &resource->params[i];
@@ -83,13 +77,13 @@ static pe_status walk_nested(body *b, pe_problem *why)
     if (b->nested.text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be an object", name);
     b->inside = true;
-    return pe_json_members_walk(b->nested, b->limits->max_depth - 1, note_member, b, why);
+    return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_member, b, why);
 }
 
-static pe_status read_representation(body *b, pe_problem *why)
+static pe_status read_output(body *b, pe_problem *why)
 {
     for (size_t i = 0; i < PE_OUTPUT_N; i++) {
-        const pe_slice json = b->representation[i];
+        const pe_slice json = b->output[i];
         const char *name = pe_query_output_names[i];
         char *text = NULL;
         if (json.text == NULL)
@@ -137,6 +131,18 @@ static pe_status read_rows(body *b, pe_problem *why)
     return status;
 }
 
+static pe_status read_members(body *b, pe_slice text, pe_problem *why)
+{
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_member, b, why);
+    if (status != PE_OK)
+        return status;
+    status = walk_nested(b, why);
+    if (status != PE_OK)
+        return status;
+    status = read_output(b, why);
+    return status == PE_OK ? read_rows(b, why) : status;
+}
+
 static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits *limits,
                            pe_problem *why)
 {
@@ -144,31 +150,18 @@ static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits 
     b.rows = calloc(query->resource->n_params + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);
-    pe_status status = pe_json_members_walk(text, limits->max_depth, note_member, &b, why);
-    if (status == PE_OK)
-        status = walk_nested(&b, why);
-    if (status == PE_OK)
-        status = read_representation(&b, why);
-    if (status == PE_OK)
-        status = read_rows(&b, why);
+    const pe_status status = read_members(&b, text, why);
     free(b.rows);
     return status;
 }
 
-pe_status pe_query_json_parse(const pe_resource *resource, const char *text, size_t bytes,
+pe_status pe_query_json_parse(const pe_resource *resource, pe_slice json,
                               const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
-    pe_status status = pe_query_begin(resource, &query, why);
-    query.from_json = true;
-    if (status == PE_OK)
-        status = read_body(&query, (pe_slice){text, bytes}, limits, why);
-    if (status == PE_OK)
-        status = pe_query_finish(&query, why);
-    if (status != PE_OK) {
-        pe_query_free(&query);
+    const pe_status status = pe_query_begin(resource, &query, why);
+    if (status != PE_OK)
         return status;
-    }
-    *out = query;
-    return PE_OK;
+    query.from_json = true;
+    return pe_query_finish(&query, read_body(&query, json, limits, why), out, why);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/value_reading.h"
+#include "api/query.h"
 #include "models/catalogue.h"
 
 static pe_value *text_of(const pe_query *query, const char *name)
@@ -65,30 +65,30 @@ static void forget(pe_value *value)
     value->present = value->given = false;
 }
 
-static pe_status expand(pe_query *query, pe_problem *why)
+/* The model that is given; *model stays NULL without one. */
+static pe_status read_model(const pe_value *name, const pe_value *layer_type,
+                            const pe_catalogue_file **file, pe_model **model, pe_problem *why)
 {
-    pe_value *name = text_of(query, "model"), *layer_type = text_of(query, "layer_type");
-    const pe_catalogue_file *file;
-    pe_model *model = NULL;
     if (name == NULL && layer_type == NULL)
         return PE_OK;
     if (name == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
                        "layer_type says which layers of a model, and no model is given");
-    pe_status status = pe_catalogue_find(name->text, &file, why);
-    if (status == PE_OK)
-        status = pe_catalogue_read(file, NULL, &model, why);
-    if (status != PE_OK)
+    const pe_status status = pe_catalogue_find(name->text, file, why);
+    return status == PE_OK ? pe_catalogue_read(*file, NULL, model, why) : status;
+}
+
+pe_status pe_query_model_fill(pe_query *query, pe_problem *why)
+{
+    pe_value *name = text_of(query, "model"), *layer_type = text_of(query, "layer_type");
+    const pe_catalogue_file *file;
+    pe_model *model = NULL;
+    pe_status status = read_model(name, layer_type, &file, &model, why);
+    if (status != PE_OK || model == NULL)
         return status;
     status = fill(query, file->name, layer_type != NULL ? layer_type->text : NULL, model, why);
     pe_model_free(model);
     forget(name);
     forget(layer_type);
     return status;
-}
-
-pe_status pe_query_finish(pe_query *query, pe_problem *why)
-{
-    const pe_status status = expand(query, why);
-    return status == PE_OK ? pe_values_defaults(&query->values, why) : status;
 }

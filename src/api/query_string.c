@@ -56,8 +56,7 @@ static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_pr
     return pe_value_text_parse(&to, value, why);
 }
 
-static pe_status set(query_walk *walk, const char *name, const char *value, size_t bytes,
-                     pe_problem *why)
+static pe_status set(query_walk *walk, const char *name, pe_slice value, pe_problem *why)
 {
     const pe_values *values = &walk->query->values;
     const size_t which = pe_query_output_find(name);
@@ -65,11 +64,11 @@ static pe_status set(query_walk *walk, const char *name, const char *value, size
         if (walk->seen[which])
             return pe_query_fail_repeated(name, name, why);
         walk->seen[which] = true;
-        return pe_query_output_set(walk->query, which, value, why);
+        return pe_query_output_set(walk->query, which, value.text, why);
     }
     for (size_t i = 0; i < values->n; i++)
         if (strcmp(values->params[i].name, name) == 0)
-            return set_row(walk, i, (pe_slice){value, bytes}, why);
+            return set_row(walk, i, value, why);
     return pe_query_fail_unknown(walk->query->resource, false, name, name, why);
 }
 
@@ -81,26 +80,27 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     char *value = equals != NULL ? equals + 1 : pair + bytes;
     size_t value_bytes = (size_t)(pair + bytes - value);
     pe_status status = decode(value, &value_bytes, why);
-    if (status == PE_OK)
-        status = decode(pair, &name_bytes, why);
-    return status == PE_OK ? set(walk, pair, value, value_bytes, why) : status;
+    if (status != PE_OK)
+        return status;
+    status = decode(pair, &name_bytes, why);
+    return status == PE_OK ? set(walk, pair, (pe_slice){value, value_bytes}, why) : status;
 }
 
-pe_status pe_query_string_read(pe_query *query, const char *string, size_t bytes,
-                               const pe_read_limits *limits, pe_problem *why)
+pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
+                               pe_problem *why)
 {
     query_walk walk = {.query = query, .limits = limits};
     pe_status status = PE_OK;
-    char *copy = malloc(bytes + 1);
+    char *copy = malloc(string.bytes + 1);
     if (copy == NULL)
         return pe_fail_memory(why);
-    if (bytes > 0)
-        memcpy(copy, string, bytes);
-    for (char *at = copy, *end = copy + bytes; at < end && status == PE_OK;) {
+    if (string.bytes > 0)
+        memcpy(copy, string.text, string.bytes);
+    for (char *at = copy, *end = copy + string.bytes; at < end && status == PE_OK;) {
         char *stop = memchr(at, '&', (size_t)(end - at));
         if (stop == NULL)
             stop = end;
-        if (stop > at) /* nothing between two '&' says nothing */
+        if (stop > at) /* nothing between two '&' is no parameter */
             status = read_pair(&walk, at, (size_t)(stop - at), why);
         at = stop + 1;
     }
@@ -108,19 +108,12 @@ pe_status pe_query_string_read(pe_query *query, const char *string, size_t bytes
     return status;
 }
 
-pe_status pe_query_string_parse(const pe_resource *resource, const char *string, size_t bytes,
+pe_status pe_query_string_parse(const pe_resource *resource, pe_slice string,
                                 const pe_read_limits *limits, pe_query *out, pe_problem *why)
 {
     pe_query query;
-    pe_status status = pe_query_begin(resource, &query, why);
-    if (status == PE_OK)
-        status = pe_query_string_read(&query, string, bytes, limits, why);
-    if (status == PE_OK)
-        status = pe_query_finish(&query, why);
-    if (status != PE_OK) {
-        pe_query_free(&query);
+    const pe_status status = pe_query_begin(resource, &query, why);
+    if (status != PE_OK)
         return status;
-    }
-    *out = query;
-    return PE_OK;
+    return pe_query_finish(&query, pe_query_string_read(&query, string, limits, why), out, why);
 }

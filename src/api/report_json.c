@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* report_json.c - what came of a verification. */
+/* report_json.c - what POST /v1/verify answers. */
+#include "api/report_json.h"
+
 #include <math.h>
 
-#include "api/claim.h"
 #include "api/json_write.h"
 #include "plan/real.h"
 

@@ -20,16 +20,15 @@ static size_t count(const char *const *choices)
 static size_t find(const char *const *choices, pe_slice text)
 {
     size_t i = 0;
-    while (choices[i] != NULL &&
-           (strlen(choices[i]) != text.bytes || memcmp(choices[i], text.text, text.bytes) != 0))
+    while (choices[i] != NULL && !pe_slice_is(text, choices[i]))
         i++;
     return i;
 }
 
 static const char *nearest(const char *const *choices, pe_slice text)
 {
-    char name[PE_SLICE_SHOWN_MAX + 1];
-    snprintf(name, sizeof name, "%.*s", PE_SLICE_SHOWN(text));
+    char name[PE_SHOWN_MAX + 1];
+    snprintf(name, sizeof name, "%.*s", PE_SHOWN(text));
     return pe_nearest_name(name, choices, count(choices));
 }
 
@@ -43,7 +42,7 @@ static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_prob
         pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
     const pe_status status = pe_fail(
         why, PE_INVALID_PARAMETER, to->place, "%s%s must be one of %s; got \"%.*s\"%s%s%s",
-        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SLICE_SHOWN(text),
+        several ? "each of " : "", to->param->name, pe_buffer_text(&list), PE_SHOWN(text),
         near != NULL ? ", did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     pe_buffer_free(&list);
     return status;
@@ -92,24 +91,33 @@ pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text,
     return PE_OK;
 }
 
+static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_problem *why)
+{
+    if (json_array_size(list) == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
+                       to->param->name);
+    to->value->n_picks = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *name = json_array_get(list, i);
+        if (!json_is_string(name))
+            return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                           "item %zu of %s must be a string, one of its names", i, to->param->name);
+        const pe_slice text = {json_string_value(name), json_string_length(name)};
+        const pe_status status = add(to, text, why);
+        if (status != PE_OK)
+            return status;
+    }
+    return PE_OK;
+}
+
 pe_status pe_value_choices_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
-    pe_status status = pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
-                                    to->place, &list, why);
-    if (status == PE_OK && json_array_size(list) == 0)
-        status =
-            pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", to->param->name);
-    to->value->n_picks = 0;
-    for (size_t i = 0; status == PE_OK && i < json_array_size(list); i++) {
-        const json_t *name = json_array_get(list, i);
-        if (json_is_string(name))
-            status = add(to, (pe_slice){json_string_value(name), json_string_length(name)}, why);
-        else
-            status =
-                pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                        "item %zu of %s must be a string, one of its names", i, to->param->name);
-    }
+    pe_status status =
+        pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &list, why);
+    if (status != PE_OK)
+        return status;
+    status = add_items(to, list, why);
     json_decref(list);
     return status;
 }

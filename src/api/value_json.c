@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/json_string.h"
 #include "api/value_reading.h"
 #include "files/tree.h"
 #include "text/scan.h"
@@ -49,8 +50,7 @@ static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem
     if (json.bytes <= CHECKED_MAX) {
         json_t *value = NULL;
         pe_status status =
-            pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place,
-                         &value, why);
+            pe_tree_load(json, JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, to->place, &value, why);
         if (status != PE_OK)
             return status;
         json_decref(value);
@@ -64,24 +64,30 @@ static pe_status read_string(const pe_value_reading *to, pe_slice json, pe_probl
 {
     char *text = NULL;
     pe_status status = pe_json_string_decode(json, to->place, &text, why);
-    if (status == PE_OK)
-        status = pe_value_text_parse(to, (pe_slice){text, strlen(text)}, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_value_text_parse(to, pe_slice_of(text), why);
     free(text);
     return status;
 }
 
-static pe_status scan_array(const pe_value_reading *to, pe_slice json, pe_dtype dtype, size_t max,
-                            pe_array *out, pe_problem *why)
+/* What the numbers of a row are read as. */
+static pe_dtype dtype_of(const pe_value_reading *to)
+{
+    return to->param->kind == PE_KIND_TENSOR && !to->param->as_float64 ? to->dtype : PE_FLOAT64;
+}
+
+static pe_status scan_array(const pe_value_reading *to, pe_slice json, size_t max, pe_array *out,
+                            pe_problem *why)
 {
     size_t used = 0;
-    pe_status status =
-        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype, max}, out, &used, why);
-    if (status == PE_OK && used != json.bytes) {
-        pe_array_free(out);
-        status = pe_fail(why, PE_MALFORMED_REQUEST, to->place,
-                         "%s is not a JSON array: its brackets do not match", to->param->name);
-    }
-    return status;
+    const pe_status status =
+        pe_scan_numbers(json, &(pe_scan_wanted){to->place, dtype_of(to), max}, out, &used, why);
+    if (status != PE_OK || used == json.bytes)
+        return status;
+    pe_array_free(out);
+    return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
+                   "%s is not a JSON array: its brackets do not match", to->param->name);
 }
 
 static pe_status take_list(const pe_value_reading *to, pe_array *array, pe_problem *why)
@@ -116,57 +122,47 @@ static pe_status take_tensor(const pe_value_reading *to, pe_array *array, pe_pro
     return pe_value_check_tensor(to, why);
 }
 
+static pe_status take_array(const pe_value_reading *to, pe_array *array, pe_problem *why)
+{
+    if (to->param->kind == PE_KIND_TENSOR)
+        return take_tensor(to, array, why);
+    if (to->param->kind == PE_KIND_POSITIONS)
+        return take_positions(to, array, why);
+    return take_list(to, array, why);
+}
+
 static pe_status read_array(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
-    const bool tensor = to->param->kind == PE_KIND_TENSOR;
-    const pe_dtype dtype = tensor && !to->param->as_float64 ? to->dtype : PE_FLOAT64;
     const size_t max =
         to->param->kind == PE_KIND_POSITIONS ? to->limits->max_positions : to->limits->max_elements;
     pe_array array = {0};
-    pe_status status = scan_array(to, json, dtype, max, &array, why);
+    pe_status status = scan_array(to, json, max, &array, why);
     if (status != PE_OK)
         return status;
-    if (tensor)
-        status = take_tensor(to, &array, why);
-    else if (to->param->kind == PE_KIND_POSITIONS)
-        status = take_positions(to, &array, why);
-    else
-        status = take_list(to, &array, why);
+    status = take_array(to, &array, why);
     pe_array_free(&array);
     return status;
 }
 
 /* A number where positions or a tensor without axes may stand is an array of one. The scanner takes
- * arrays and rounds once, so it gets one. */
+ * arrays only, and it rounds once: so the number gets brackets. */
 static pe_status read_lone_number(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
-    const bool tensor = to->param->kind == PE_KIND_TENSOR;
     pe_buffer text = {0};
     pe_array array = {0};
-    pe_status status = PE_OK;
     pe_buffer_str(&text, "[");
     pe_buffer_add(&text, json.text, json.bytes);
     pe_buffer_str(&text, "]");
-    if (text.failed)
-        status = pe_fail_memory(why);
-    else
-        status =
-            scan_array(to, (pe_slice){text.data, text.bytes},
-                       tensor && !to->param->as_float64 ? to->dtype : PE_FLOAT64, 1, &array, why);
-    if (status == PE_OK && tensor) {
-        array.shape.ndim = 0;
-        status = take_tensor(to, &array, why);
-    } else if (status == PE_OK) {
-        status = take_positions(to, &array, why);
-    }
-    pe_array_free(&array);
+    pe_status status =
+        text.failed ? pe_fail_memory(why) : scan_array(to, pe_buffer_slice(&text), 1, &array, why);
     pe_buffer_free(&text);
+    if (status != PE_OK)
+        return status;
+    if (to->param->kind == PE_KIND_TENSOR)
+        array.shape.ndim = 0;
+    status = take_array(to, &array, why);
+    pe_array_free(&array);
     return status;
-}
-
-static bool is_literal(pe_slice json, const char *literal)
-{
-    return json.bytes == strlen(literal) && memcmp(json.text, literal, json.bytes) == 0;
 }
 
 static bool takes_arrays(const pe_param *param)
@@ -206,7 +202,7 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
         return pe_value_text_number(to, json, why);
     if (number && takes_lone_number(param))
         return read_lone_number(to, json, why);
-    if (param->kind == PE_KIND_BOOL && (is_literal(json, "true") || is_literal(json, "false"))) {
+    if (param->kind == PE_KIND_BOOL && (pe_slice_is(json, "true") || pe_slice_is(json, "false"))) {
         to->value->truth = first == 't';
         return PE_OK;
     }

@@ -1,51 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* value_text.c - the value of one parameter from query text, and the checks of its row. */
+/* value_text.c - the value of one parameter from query text. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/value_reading.h"
-#include "text/number.h"
 #include "text/scan.h"
-
-/* A number as text with its NUL. */
-typedef struct number_text {
-    char text[PE_NUMBER_TEXT_MAX + 1];
-} number_text;
-
-static number_text show(double number)
-{
-    number_text out;
-    out.text[pe_number_print(PE_FLOAT64, number, out.text)] = '\0';
-    return out;
-}
-
-/* Rows that leave both bounds at 0 have none. */
-static bool within(const pe_param *param, double number)
-{
-    if (param->min == 0 && param->max == 0)
-        return param->kind != PE_KIND_INT || fabs(number) <= PE_POSITION_LIMIT;
-    return (param->above_min ? number > param->min : number >= param->min) && number <= param->max;
-}
-
-static pe_status fail_range(const pe_param *param, const char *where, pe_slice got, pe_problem *why)
-{
-    const bool bounded = param->min != 0 || param->max != 0;
-    const double min = bounded ? param->min : -PE_POSITION_LIMIT;
-    const double max = bounded ? param->max : PE_POSITION_LIMIT;
-    const char *noun = param->kind == PE_KIND_REAL_LIST ? "each number of " : "";
-    if (isinf(max))
-        return pe_fail(why, PE_INVALID_PARAMETER, where, "%s%s must be %s %s, got %.*s", noun,
-                       param->name, param->above_min ? "above" : "at least", show(min).text,
-                       PE_SLICE_SHOWN(got));
-    if (isinf(min))
-        return pe_fail(why, PE_INVALID_PARAMETER, where, "%s%s must be at most %s, got %.*s", noun,
-                       param->name, show(max).text, PE_SLICE_SHOWN(got));
-    return pe_fail(why, PE_INVALID_PARAMETER, where,
-                   param->above_min ? "%s%s must be above %s and at most %s, got %.*s"
-                                    : "%s%s must be between %s and %s, got %.*s",
-                   noun, param->name, show(min).text, show(max).text, PE_SLICE_SHOWN(got));
-}
 
 /* One number that takes up all of the text. */
 static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe_problem *why)
@@ -58,10 +18,10 @@ static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe
     pe_scan found = pe_scan_number(text.text, text.bytes, out, &used);
     if (found == PE_SCAN_OVERFLOW && used == text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is too large to be read: %.*s",
-                       name, PE_SLICE_SHOWN(text));
+                       name, PE_SHOWN(text));
     if (found != PE_SCAN_OK || used != text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"",
-                       name, PE_SLICE_SHOWN(text));
+                       name, PE_SHOWN(text));
     *out += 0.0; /* -0 is 0: equal requests have one form */
     return PE_OK;
 }
@@ -74,9 +34,10 @@ pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text, pe_pro
         return status;
     if (to->param->kind == PE_KIND_INT && number != trunc(number))
         return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be an integer, got %.*s",
-                       to->param->name, PE_SLICE_SHOWN(text));
-    if (!within(to->param, number))
-        return fail_range(to->param, to->place, text, why);
+                       to->param->name, PE_SHOWN(text));
+    status = pe_value_check_range(to, number, text, why);
+    if (status != PE_OK)
+        return status;
     if (to->param->kind == PE_KIND_INT)
         to->value->integer = (int64_t)number;
     else
@@ -86,41 +47,10 @@ pe_status pe_value_text_number(const pe_value_reading *to, pe_slice text, pe_pro
 
 static pe_status read_bool(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
-    if (text.bytes == 4 && memcmp(text.text, "true", 4) == 0)
-        to->value->truth = true;
-    else if (text.bytes == 5 && memcmp(text.text, "false", 5) == 0)
-        to->value->truth = false;
-    else
+    to->value->truth = pe_slice_is(text, "true");
+    if (!to->value->truth && !pe_slice_is(text, "false"))
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
-                       "%s must be true or false, got \"%.*s\"", to->param->name,
-                       PE_SLICE_SHOWN(text));
-    return PE_OK;
-}
-
-pe_status pe_value_check_list(const pe_value_reading *to, pe_problem *why)
-{
-    const size_t n = to->value->list_length;
-    if (to->param->list_row != 0 && n % to->param->list_row != 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                       "%s must have rows of %zu numbers, got %zu numbers", to->param->name,
-                       to->param->list_row, n);
-    if (to->param->list_max != 0 && n > to->param->list_max)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                       "%s takes at most %zu numbers, got %zu", to->param->name,
-                       to->param->list_max, n);
-    for (size_t i = 0; i < n; i++) {
-        to->value->list[i] += 0.0;
-        const double number = to->value->list[i];
-        const bool whole = !to->param->integers_only || number == trunc(number);
-        if (whole && within(to->param, number))
-            continue;
-        number_text got = show(number);
-        if (!whole)
-            return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                           "each number of %s must be an integer, got %s", to->param->name,
-                           got.text);
-        return fail_range(to->param, to->place, (pe_slice){got.text, strlen(got.text)}, why);
-    }
+                       "%s must be true or false, got \"%.*s\"", to->param->name, PE_SHOWN(text));
     return PE_OK;
 }
 
@@ -164,70 +94,17 @@ static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem
     return pe_value_check_list(to, why);
 }
 
-static pe_status check_position_axes(const pe_value_reading *to, size_t axes, pe_problem *why)
-{
-    if (axes <= (to->param->three_axes ? 3U : to->param->two_axes ? 2U : 1U))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %s, got %zu",
-                   to->param->name,
-                   to->param->three_axes ? "one to three axes"
-                   : to->param->two_axes ? "one axis or two"
-                                         : "one axis",
-                   axes);
-}
-
-pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why)
-{
-    const pe_status status = check_position_axes(to, to->value->positions.shape.ndim, why);
-    if (status != PE_OK)
-        return status;
-    if (to->param->integers_only && to->value->positions.fractional)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers",
-                       to->param->name);
-    return PE_OK;
-}
-
 static pe_status read_positions(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
     const bool several = pe_slice_pieces(text, ';') > 1;
-    pe_status status = check_position_axes(to, several ? 2 : 1, why); /* before any is held */
-    if (status == PE_OK)
-        status = pe_positions_parse(text, to->place, to->limits->max_positions,
-                                    &to->value->positions, why);
+    pe_status status = pe_value_check_axes(to, several ? 2 : 1, why); /* before any is held */
+    if (status != PE_OK)
+        return status;
+    status =
+        pe_positions_parse(text, to->place, to->limits->max_positions, &to->value->positions, why);
     return status == PE_OK ? pe_value_check_positions(to, why) : status;
-}
-
-static bool all_integers(const pe_array *array)
-{
-    const size_t size = pe_dtype_bytes(array->dtype);
-    for (size_t i = 0; i < array->elements; i++) {
-        double number = pe_dtype_load(array->dtype, (const char *)array->data + i * size);
-        if (number != trunc(number))
-            return false;
-    }
-    return true;
-}
-
-pe_status pe_value_check_tensor(const pe_value_reading *to, pe_problem *why)
-{
-    const pe_param *param = to->param;
-    const pe_array *array = &to->value->tensor;
-    const size_t axes = array->shape.ndim;
-    if (array->elements == 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", param->name);
-    const size_t most = param->max_dims != 0 ? param->max_dims : (size_t)PE_MAX_DIMS;
-    if (param->min_dims == most && axes != most)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must have %zu axes, got %zu",
-                       param->name, most, axes);
-    if (axes < param->min_dims || axes > most)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                       "%s must have %zu to %zu axes, got %zu", param->name, param->min_dims, most,
-                       axes);
-    if (param->integers_only && !all_integers(array))
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers", param->name);
-    return PE_OK;
 }
 
 static pe_status read_text(const pe_value_reading *to, pe_slice text, pe_problem *why)
@@ -248,40 +125,34 @@ static pe_status read_text(const pe_value_reading *to, pe_slice text, pe_problem
     return PE_OK;
 }
 
+static pe_status read_token_runs(const pe_value_reading *to, pe_slice text, pe_problem *why)
+{
+    return pe_token_runs_parse(text, to->param, to->place, &to->value->runs, why);
+}
+
+static pe_status fail_in_query(const pe_value_reading *to, pe_slice text, pe_problem *why)
+{
+    (void)text;
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place,
+                   "%s is read from the body, not from the query", to->param->name);
+}
+
 pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    switch (to->param->kind) {
-    case PE_KIND_INT:
-    case PE_KIND_REAL:
-        status = pe_value_text_number(to, text, why);
-        break;
-    case PE_KIND_BOOL:
-        status = read_bool(to, text, why);
-        break;
-    case PE_KIND_CHOICE:
-        status = pe_value_choice_text_parse(to, text, why);
-        break;
-    case PE_KIND_CHOICES:
-        status = pe_value_choices_text_parse(to, text, why);
-        break;
-    case PE_KIND_REAL_LIST:
-        status = read_list(to, text, why);
-        break;
-    case PE_KIND_POSITIONS:
-        status = read_positions(to, text, why);
-        break;
-    case PE_KIND_TOKEN_RUNS:
-        status = pe_token_runs_parse(text, to->param, to->place, &to->value->runs, why);
-        break;
-    case PE_KIND_TEXT:
-    case PE_KIND_NAME:
-        status = read_text(to, text, why);
-        break;
-    case PE_KIND_TENSOR:
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                       "%s is read from the body, not from the query", to->param->name);
-    }
+    static pe_status (*const read[])(const pe_value_reading *to, pe_slice text, pe_problem *why) = {
+        [PE_KIND_INT] = pe_value_text_number,
+        [PE_KIND_REAL] = pe_value_text_number,
+        [PE_KIND_BOOL] = read_bool,
+        [PE_KIND_CHOICE] = pe_value_choice_text_parse,
+        [PE_KIND_CHOICES] = pe_value_choices_text_parse,
+        [PE_KIND_REAL_LIST] = read_list,
+        [PE_KIND_POSITIONS] = read_positions,
+        [PE_KIND_TOKEN_RUNS] = read_token_runs,
+        [PE_KIND_TEXT] = read_text,
+        [PE_KIND_NAME] = read_text,
+        [PE_KIND_TENSOR] = fail_in_query,
+    };
+    const pe_status status = read[to->param->kind](to, text, why);
     if (status == PE_OK)
         to->value->present = to->value->given = true;
     return status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* value_token_runs.c - spans of tokens from a JSON array: [["text", 4], "image", ["text", 2]]. */
+/* value_token_runs.c - token runs from a JSON array: [["text", 4], "image", ["text", 2]]. */
 #include <jansson.h>
 #include <string.h>
 
@@ -31,21 +31,33 @@ static pe_status add_item(const pe_value_reading *to, const json_t *item, size_t
     return PE_OK;
 }
 
+/* The array as query text. */
+static pe_status print_items(const pe_value_reading *to, const json_t *list, pe_buffer *text,
+                             pe_problem *why)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const pe_status status = add_item(to, json_array_get(list, i), i, text, why);
+        if (status != PE_OK)
+            return status;
+    }
+    if (text->failed)
+        return pe_fail_memory(why);
+    if (text->bytes == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty",
+                       to->param->name);
+    return PE_OK;
+}
+
 pe_status pe_value_token_runs_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     json_t *list = NULL;
     pe_buffer text = {0};
-    pe_status status =
-        pe_tree_load(json.text, json.bytes, JSON_DECODE_INT_AS_REAL, to->place, &list, why);
-    for (size_t i = 0; status == PE_OK && i < json_array_size(list); i++)
-        status = add_item(to, json_array_get(list, i), i, &text, why);
-    if (status == PE_OK && text.failed)
-        status = pe_fail_memory(why);
-    if (status == PE_OK && text.bytes == 0)
-        status =
-            pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must not be empty", to->param->name);
+    pe_status status = pe_tree_load(json, JSON_DECODE_INT_AS_REAL, to->place, &list, why);
+    if (status != PE_OK)
+        return status;
+    status = print_items(to, list, &text, why);
     if (status == PE_OK)
-        status = pe_value_text_parse(to, (pe_slice){text.data, text.bytes}, why);
+        status = pe_value_text_parse(to, pe_buffer_slice(&text), why);
     pe_buffer_free(&text);
     json_decref(list);
     return status;

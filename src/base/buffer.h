@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/slice.h"
+
 /**
  * Zero-initialise (`pe_buffer b = {0};`), append, pe_buffer_free. Running out of memory is sticky:
  * appends become no-ops, `failed` is set and the caller checks it once at the end.
@@ -28,5 +30,12 @@ char *pe_buffer_reserve(pe_buffer *buffer, size_t bytes);
 /** NUL-terminated view of the content, "" when failed or empty. Valid until the next append. */
 const char *pe_buffer_text(pe_buffer *buffer);
 void pe_buffer_free(pe_buffer *buffer);
+
+/** The content; "" when failed or empty. Valid until the next append. */
+static inline pe_slice pe_buffer_slice(const pe_buffer *buffer)
+{
+    return buffer->failed || buffer->bytes == 0 ? (pe_slice){"", 0}
+                                                : (pe_slice){buffer->data, buffer->bytes};
+}
 
 #endif

@@ -28,6 +28,16 @@ const char *pe_dtype_name(pe_dtype dtype)
     return dtypes[dtype].name;
 }
 
+bool pe_dtype_find(pe_slice name, pe_dtype *out)
+{
+    for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++)
+        if (pe_slice_is(name, dtypes[dtype].name)) {
+            *out = dtype;
+            return true;
+        }
+    return false;
+}
+
 double pe_dtype_max(pe_dtype dtype)
 {
     return dtypes[dtype].max;

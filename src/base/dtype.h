@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/slice.h"
+
 /** Element types. Order is that of the API's enumeration; int32 is for index tables only. */
 typedef enum pe_dtype {
     PE_FLOAT32,
@@ -19,6 +21,8 @@ typedef enum pe_dtype {
 
 size_t pe_dtype_bytes(pe_dtype dtype);
 const char *pe_dtype_name(pe_dtype dtype); /* "float32" */
+/** The type of that name; false (and *out untouched) when there is none. */
+bool pe_dtype_find(pe_slice name, pe_dtype *out);
 /** Largest finite value: 65504 for float16, ... */
 double pe_dtype_max(pe_dtype dtype);
 

@@ -3,6 +3,7 @@
 #ifndef PE_BASE_SLICE_H
 #define PE_BASE_SLICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -16,6 +17,16 @@ typedef struct pe_slice {
 #define PE_SHOWN_MAX 40
 #define PE_SHOWN(slice)                                                                            \
     (int)((slice).bytes < PE_SHOWN_MAX ? (slice).bytes : PE_SHOWN_MAX), (slice).text
+
+static inline pe_slice pe_slice_of(const char *text)
+{
+    return (pe_slice){text, strlen(text)};
+}
+
+static inline bool pe_slice_is(pe_slice slice, const char *text)
+{
+    return strlen(text) == slice.bytes && memcmp(slice.text, text, slice.bytes) == 0;
+}
 
 /** How many pieces there are with `mark` between them: one more than marks. */
 static inline size_t pe_slice_pieces(pe_slice text, char mark)

@@ -104,8 +104,9 @@ static void add_parameter(pe_buffer *query, const struct flag *flag)
 
 /* ---- where it goes ---- */
 
-static pe_status find_format(const char *name, pe_table_arguments *table, pe_problem *why)
+static pe_status find_format(pe_table_arguments *table, pe_problem *why)
 {
+    const char *name = table->format_name;
     pe_buffer known = {0};
     table->format = name != NULL ? pe_format_by_name(name) : pe_format_by_extension(table->output);
     if (table->format == NULL && name == NULL && strcmp(table->output, "-") == 0)
@@ -127,22 +128,22 @@ static pe_status find_format(const char *name, pe_table_arguments *table, pe_pro
 /* ---- the interface ---- */
 
 /* Flags of the command itself, which are no parameters. */
-static bool take_own(pe_table_arguments *table, const struct flag *flag, const char **format)
+static bool take_own(pe_table_arguments *table, const struct flag *flag)
 {
-    if (strcmp(flag->name, "output") == 0)
-        table->output = flag->value;
-    else if (strcmp(flag->name, "body") == 0)
-        table->body = flag->value;
-    else if (strcmp(flag->name, "format") == 0)
-        *format = flag->value;
-    else
-        return false;
-    return true;
+    const struct {
+        const char *name, **value;
+    } own[] = {{"output", &table->output}, {"body", &table->body}, {"format", &table->format_name}};
+    for (size_t o = 0; o < PE_LEN(own); o++)
+        if (strcmp(flag->name, own[o].name) == 0) {
+            *own[o].value = flag->value;
+            return true;
+        }
+    return false;
 }
 
-/* One flag with its value. Returns how many arguments it took in *width. */
-static pe_status take(pe_table_arguments *table, int n, char **arguments, const char **format,
-                      int *width, pe_problem *why)
+/* The first of n arguments, with its value; *width: how many arguments that takes. */
+static pe_status take(pe_table_arguments *table, int n, char **arguments, int *width,
+                      pe_problem *why)
 {
     struct flag flag;
     if (strcmp(arguments[0], "-o") == 0 && n > 1) {
@@ -159,10 +160,26 @@ static pe_status take(pe_table_arguments *table, int n, char **arguments, const 
     const pe_status status = split(table, n, arguments, &flag, why);
     if (status != PE_OK)
         return status;
-    if (!take_own(table, &flag, format))
+    if (!take_own(table, &flag))
         add_parameter(&table->query, &flag);
     *width = flag.width;
     return PE_OK;
+}
+
+static pe_status take_all(pe_table_arguments *table, int n, char **arguments, pe_problem *why)
+{
+    table->settings = calloc((size_t)n + 1, sizeof *table->settings);
+    if (table->settings == NULL)
+        return pe_fail_memory(why);
+    for (int a = 0, width = 0; a < n; a += width) {
+        const pe_status status = take(table, n - a, arguments + a, &width, why);
+        if (status != PE_OK)
+            return status;
+    }
+    const pe_status status = find_format(table, why);
+    if (status != PE_OK)
+        return status;
+    return table->query.failed ? pe_fail_memory(why) : PE_OK;
 }
 
 static bool asks_help(int n, char **arguments)
@@ -176,7 +193,6 @@ static bool asks_help(int n, char **arguments)
 pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_arguments *out,
                                   pe_problem *why)
 {
-    const char *format = NULL;
     out->output = "-";
     out->help = asks_help(n_arguments, arguments);
     if (n_arguments == 0)
@@ -184,19 +200,10 @@ pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_ar
                        "which encoding? posenc table --help lists them");
     if (out->help && arguments[0][0] == '-')
         return PE_OK;
-    pe_status status = find_resource(arguments[0], out, why);
+    const pe_status status = find_resource(arguments[0], out, why);
     if (status != PE_OK || out->help)
         return status;
-    out->settings = calloc((size_t)n_arguments, sizeof *out->settings);
-    if (out->settings == NULL)
-        return pe_fail_memory(why);
-    for (int a = 1, width = 0; a < n_arguments && status == PE_OK; a += width)
-        status = take(out, n_arguments - a, arguments + a, &format, &width, why);
-    if (status == PE_OK)
-        status = find_format(format, out, why);
-    if (status == PE_OK && out->query.failed)
-        status = pe_fail_memory(why);
-    return status;
+    return take_all(out, n_arguments - 1, arguments + 1, why);
 }
 
 void pe_table_arguments_free(pe_table_arguments *table)

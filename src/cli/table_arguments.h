@@ -15,6 +15,7 @@ typedef struct pe_table_arguments {
     const pe_resource *resource;
     pe_buffer query;         /* the parameters, percent-encoded */
     const pe_format *format; /* of --format, else of the file's extension, else JSON */
+    const char *format_name; /* --format, or NULL */
     const char *output;      /* a path, or "-": standard output */
     const char *body;        /* path of --body, or NULL */
     bool help;

@@ -87,16 +87,17 @@ static pe_status ask_with_body(const pe_table_arguments *table, const pe_setting
         read_body(table->body, (size_t)settings->max_body_bytes, &work->body, why);
     if (status != PE_OK)
         return status;
-    const pe_binary_body binary = {
-        .media_type = media_type, .data = work->body.data, .bytes = work->body.bytes};
+    const pe_binary_body binary = {.string = pe_buffer_slice(&table->query),
+                                   .media_type = media_type,
+                                   .data = work->body.data,
+                                   .bytes = work->body.bytes};
     if (strcmp(media_type, "application/json") != 0)
-        return pe_query_binary_parse(table->resource, table->query.data, table->query.bytes,
-                                     &binary, limits, &work->query, why);
+        return pe_query_binary_parse(table->resource, &binary, limits, &work->query, why);
     if (table->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
                        "parameters are members of the JSON body, not flags beside it");
-    return pe_query_json_parse(table->resource, work->body.data, work->body.bytes, limits,
-                               &work->query, why);
+    return pe_query_json_parse(table->resource, pe_buffer_slice(&work->body), limits, &work->query,
+                               why);
 }
 
 /* ---- from parameters to a stream ---- */
@@ -114,7 +115,7 @@ static pe_status read_ask(const pe_table_arguments *table, const pe_settings *se
                        "%s transforms vectors: give them with --body FILE (.json, .npy or "
                        ".safetensors)",
                        table->resource->name);
-    return pe_query_string_parse(table->resource, table->query.data, table->query.bytes, &limits,
+    return pe_query_string_parse(table->resource, pe_buffer_slice(&table->query), &limits,
                                  &work->query, why);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c - the settings' file: one JSON object. */
-#include "config/setting_rows.h"
+#include "config/setting.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -8,43 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pe_status refuse_json(const pe_config *config, const pe_setting_row *row,
-                             const json_t *value, pe_problem *why)
+static pe_status refuse_json(const pe_setting_target *to, const json_t *value, pe_problem *why)
 {
     char *got = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     if (got == NULL)
         return pe_fail_memory(why);
-    const pe_status status = pe_setting_refuse(config, row, PE_LEVEL_FILE, got, why);
+    const pe_status status = pe_setting_refuse(to, got, why);
     free(got);
     return status;
 }
 
-static pe_status take_list(pe_config *config, const pe_setting_row *row, const json_t *list,
-                           pe_problem *why)
+static pe_status take_list(const pe_setting_target *to, const json_t *list, pe_problem *why)
 {
-    pe_status status = pe_setting_add_item(config, row, PE_LEVEL_FILE, NULL, 0, why);
+    pe_status status = pe_setting_set_item(to, (pe_slice){0}, why);
     for (size_t k = 0; status == PE_OK && k < json_array_size(list); k++) {
         const json_t *item = json_array_get(list, k);
-        status = !json_is_string(item)
-                     ? refuse_json(config, row, list, why)
-                     : pe_setting_add_item(config, row, PE_LEVEL_FILE, json_string_value(item),
-                                           json_string_length(item), why);
+        if (!json_is_string(item))
+            return refuse_json(to, list, why);
+        const pe_slice text = {json_string_value(item), json_string_length(item)};
+        status = pe_setting_set_item(to, text, why);
     }
     return status;
 }
 
 /* Types are strict: a port is 8080, not "8080". */
-static pe_status take_value(pe_config *config, const pe_setting_row *row, const json_t *value,
-                            pe_problem *why)
+static pe_status take_value(const pe_setting_target *to, const json_t *value, pe_problem *why)
 {
-    switch (row->kind) {
+    switch (to->row->kind) {
     case PE_SETTING_INT:
         if (json_is_integer(value))
-            return pe_setting_set_int(config, row, PE_LEVEL_FILE, json_integer_value(value), why);
+            return pe_setting_set_int(to, json_integer_value(value), why);
         break;
     case PE_SETTING_BOOL:
         if (json_is_boolean(value)) {
-            pe_setting_set_bool(config, row, PE_LEVEL_FILE, json_is_true(value));
+            pe_setting_set_bool(to, json_is_true(value));
             return PE_OK;
         }
         break;
@@ -52,14 +49,14 @@ static pe_status take_value(pe_config *config, const pe_setting_row *row, const 
     case PE_SETTING_ADDRESS:
     case PE_SETTING_CHOICE:
         if (json_is_string(value))
-            return pe_setting_set_text(config, row, PE_LEVEL_FILE, json_string_value(value), why);
+            return pe_setting_set_text(to, json_string_value(value), why);
         break;
     case PE_SETTING_LIST:
         if (json_is_array(value))
-            return take_list(config, row, value, why);
+            return take_list(to, value, why);
         break;
     }
-    return refuse_json(config, row, value, why);
+    return refuse_json(to, value, why);
 }
 
 /* A member of the file: a value, or an object that explains its "value". */
@@ -73,54 +70,61 @@ static pe_status take_member(pe_config *config, const char *key, const json_t *m
                        config->file, near == NULL ? "" : ", did you mean \"",
                        near == NULL ? "" : near->name, near == NULL ? "" : "\"?");
     }
+    const pe_setting_target to = {config, row, PE_LEVEL_FILE};
     if (!json_is_object(member))
-        return take_value(config, row, member, why);
+        return take_value(&to, member, why);
     const json_t *value = json_object_get(member, "value");
     if (value == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, key,
                        "%s in %.200s is an object without a \"value\"", key, config->file);
-    return take_value(config, row, value, why);
+    return take_value(&to, value, why);
 }
 
 static pe_status take_object(pe_config *config, json_t *object, pe_problem *why)
 {
     const char *key;
     json_t *member;
-    pe_status status = PE_OK;
     json_object_foreach(object, key, member)
     {
-        status = take_member(config, key, member, why);
+        const pe_status status = take_member(config, key, member, why);
         if (status != PE_OK)
-            break;
+            return status;
     }
-    return status;
+    return PE_OK;
 }
 
-pe_status pe_config_read_file(pe_config *config, const char *path, bool wanted, bool *found,
+static pe_status load_object(FILE *file, const char *path, json_t **out, pe_problem *why)
+{
+    json_error_t error;
+    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    if (object == NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s, line %d: %.160s", path,
+                       error.line, error.text);
+    if (!json_is_object(object)) {
+        json_decref(object);
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s must hold a JSON object", path);
+    }
+    *out = object;
+    return PE_OK;
+}
+
+pe_status pe_config_read_file(pe_config *config, const char *path, bool required, bool *found,
                               pe_problem *why)
 {
+    json_t *object;
     FILE *file = fopen(path, "rb");
     *found = file != NULL;
-    if (file == NULL && !wanted && (errno == ENOENT || errno == ENOTDIR))
+    if (file == NULL && !required && (errno == ENOENT || errno == ENOTDIR))
         return PE_OK;
     if (file == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config", "cannot read %.200s: %s", path,
                        strerror(errno));
-    json_error_t error;
-    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    pe_status status = load_object(file, path, &object, why);
     fclose(file);
-    if (!json_is_object(object)) {
-        const pe_status status =
-            object == NULL ? pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s, line %d: %.160s",
-                                     path, error.line, error.text)
-                           : pe_fail(why, PE_INVALID_PARAMETER, "config",
-                                     "%.200s must hold a JSON object", path);
-        json_decref(object);
+    if (status != PE_OK)
         return status;
-    }
     config->file = strdup(path);
-    const pe_status status =
-        config->file == NULL ? pe_fail_memory(why) : take_object(config, object, why);
+    status = config->file == NULL ? pe_fail_memory(why) : take_object(config, object, why);
     json_decref(object);
     return status;
 }

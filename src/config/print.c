@@ -2,7 +2,7 @@
 /* print.c - the settings as JSON, and as lines of help. */
 #include <inttypes.h>
 
-#include "config/setting_rows.h"
+#include "config/setting.h"
 
 static void print_list(const pe_setting_list *list, pe_buffer *out)
 {

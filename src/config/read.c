@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
-#include "config/setting_rows.h"
+#include "config/setting.h"
 
 #define PREFIX "POSENC_"
 
@@ -18,14 +18,15 @@
 static void set_defaults(pe_config *config)
 {
     for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        const pe_setting_target to = {config, row, PE_LEVEL_DEFAULT};
         pe_problem why;
         pe_status status = PE_OK;
         if (row->kind == PE_SETTING_INT)
-            status = pe_setting_set_int(config, row, PE_LEVEL_DEFAULT, row->number, &why);
+            status = pe_setting_set_int(&to, row->number, &why);
         else if (row->kind == PE_SETTING_BOOL)
-            pe_setting_set_bool(config, row, PE_LEVEL_DEFAULT, row->number != 0);
+            pe_setting_set_bool(&to, row->number != 0);
         else if (row->kind != PE_SETTING_LIST) /* a list starts empty */
-            status = pe_setting_set_text(config, row, PE_LEVEL_DEFAULT, row->text, &why);
+            status = pe_setting_set_text(&to, row->text, &why);
         assert(status == PE_OK);
         (void)status;
     }
@@ -57,21 +58,21 @@ static pe_status read_file(pe_config *config, const char *asked, pe_problem *why
 
 /* ---- the environment ---- */
 
-static bool is_variable_of(const pe_setting_row *row, const char *name, size_t bytes)
+static bool is_variable_of(const pe_setting_row *row, pe_slice name)
 {
-    if (strlen(row->name) != bytes)
+    if (strlen(row->name) != name.bytes)
         return false;
-    for (size_t k = 0; k < bytes; k++)
-        if (name[k] != (char)toupper((unsigned char)row->name[k]))
+    for (size_t k = 0; k < name.bytes; k++)
+        if (name.text[k] != (char)toupper((unsigned char)row->name[k]))
             return false;
     return true;
 }
 
-/* The row whose variable is [name, name + bytes), without the prefix. */
-static const pe_setting_row *row_of_variable(const char *name, size_t bytes)
+/* The row whose variable has this name, without the prefix. */
+static const pe_setting_row *row_of_variable(pe_slice name)
 {
     for (size_t r = 0; r < PE_SETTINGS; r++)
-        if (is_variable_of(&pe_setting_rows[r], name, bytes))
+        if (is_variable_of(&pe_setting_rows[r], name))
             return &pe_setting_rows[r];
     return NULL;
 }
@@ -96,6 +97,24 @@ static void warn_ignored(const char *variable, size_t bytes, const char *reason)
                {PE_LOG_TEXT, "name", .text = name}, {PE_LOG_TEXT, "reason", .text = reason}, {0}});
 }
 
+/* The row that a variable sets, or NULL; a variable that is ignored is logged. */
+static const pe_setting_row *row_to_read(const char *variable, pe_slice name, const char *value)
+{
+    const size_t bytes = (size_t)(name.text + name.bytes - variable);
+    const pe_setting_row *row = row_of_variable(name);
+    if (pe_slice_is(name, "CONFIG"))
+        return NULL;
+    if (row == NULL) {
+        warn_ignored(variable, bytes, "no setting has this name");
+        return NULL;
+    }
+    if (is_service_link(value)) {
+        warn_ignored(variable, bytes, "it holds a Kubernetes service link");
+        return NULL;
+    }
+    return row;
+}
+
 static pe_status read_environment(pe_config *config, char **environment, pe_problem *why)
 {
     for (; environment != NULL && *environment != NULL; environment++) {
@@ -103,18 +122,13 @@ static pe_status read_environment(pe_config *config, char **environment, pe_prob
         const size_t bytes = strcspn(variable, "=");
         if (strncmp(variable, PREFIX, strlen(PREFIX)) != 0 || variable[bytes] == '\0')
             continue;
-        const char *name = variable + strlen(PREFIX), *value = variable + bytes + 1;
-        const size_t name_bytes = bytes - strlen(PREFIX);
-        if (name_bytes == strlen("CONFIG") && memcmp(name, "CONFIG", name_bytes) == 0)
-            continue;
-        const pe_setting_row *row = row_of_variable(name, name_bytes);
-        pe_status status = PE_OK;
+        const pe_slice name = {variable + strlen(PREFIX), bytes - strlen(PREFIX)};
+        const char *value = variable + bytes + 1;
+        const pe_setting_row *row = row_to_read(variable, name, value);
         if (row == NULL)
-            warn_ignored(variable, bytes, "no setting has this name");
-        else if (is_service_link(value))
-            warn_ignored(variable, bytes, "it holds a Kubernetes service link");
-        else
-            status = pe_setting_parse(config, row, PE_LEVEL_ENVIRONMENT, value, why);
+            continue;
+        const pe_setting_target to = {config, row, PE_LEVEL_ENVIRONMENT};
+        const pe_status status = pe_setting_set_parsed(&to, value, why);
         if (status != PE_OK)
             return status;
     }
@@ -207,17 +221,33 @@ static pe_status read_flags(pe_config *config, int n, char **arguments, pe_probl
 {
     for (int a = 0; a < n;) {
         const struct flag flag = split_flag(n - a, arguments + a);
-        pe_status status = PE_OK;
-        if (flag.row != NULL)
-            status = pe_setting_parse(config, flag.row, PE_LEVEL_FLAG, flag.value, why);
+        const pe_setting_target to = {config, flag.row, PE_LEVEL_FLAG};
+        a += flag.width;
+        if (flag.row == NULL)
+            continue;
+        const pe_status status = pe_setting_set_parsed(&to, flag.value, why);
         if (status != PE_OK)
             return status;
-        a += flag.width;
     }
     return PE_OK;
 }
 
 /* ---- the interface ---- */
+
+static pe_status read_levels(pe_config *config, int n, char **arguments, char **environment,
+                             pe_problem *why)
+{
+    const char *file = NULL;
+    set_defaults(config);
+    pe_status status = check_flags(n, arguments, &file, why);
+    if (status != PE_OK)
+        return status;
+    status = read_file(config, asked_file(file, environment), why);
+    if (status != PE_OK)
+        return status;
+    status = read_environment(config, environment, why);
+    return status == PE_OK ? read_flags(config, n, arguments, why) : status;
+}
 
 pe_status pe_config_read(int n_arguments, char **arguments, char **environment, pe_config **out,
                          pe_problem *why)
@@ -225,20 +255,11 @@ pe_status pe_config_read(int n_arguments, char **arguments, char **environment, 
     pe_config *config = calloc(1, sizeof *config);
     if (config == NULL)
         return pe_fail_memory(why);
-    const char *file = NULL;
-    set_defaults(config);
-    pe_status status = check_flags(n_arguments, arguments, &file, why);
+    const pe_status status = read_levels(config, n_arguments, arguments, environment, why);
     if (status == PE_OK)
-        status = read_file(config, asked_file(file, environment), why);
-    if (status == PE_OK)
-        status = read_environment(config, environment, why);
-    if (status == PE_OK)
-        status = read_flags(config, n_arguments, arguments, why);
-    if (status == PE_OK) {
         *out = config;
-        config = NULL; /* it is the caller's now */
-    }
-    pe_config_free(config);
+    else
+        pe_config_free(config);
     return status;
 }
 

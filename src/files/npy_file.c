@@ -139,48 +139,45 @@ static bool dtype_of(const char *descr, pe_dtype *out)
     return false;
 }
 
-/* Where the dictionary stands: [*begin, *begin + *length), inside the body. */
-static pe_status find_header(const unsigned char *data, size_t bytes, size_t *begin, size_t *length,
-                             pe_problem *why)
+/* The dictionary's text, inside the file. */
+static pe_status find_header(pe_slice file, pe_slice *header, pe_problem *why)
 {
-    if (bytes < 8 || memcmp(data, "\x93NUMPY", 6) != 0)
+    const unsigned char *data = (const unsigned char *)file.text;
+    if (file.bytes < 8 || memcmp(data, "\x93NUMPY", 6) != 0)
         return broken("it does not begin with \\x93NUMPY", why);
     if (data[6] < 1 || data[6] > 3 || data[7] != 0)
         return broken("its version is none of 1.0, 2.0 and 3.0", why);
     const size_t width = data[6] == 1 ? 2 : 4;
-    if (bytes < 8 + width)
+    if (file.bytes < 8 + width)
         return broken("it ends inside its header", why);
     size_t size = 0;
     for (size_t i = width; i-- > 0;)
         size = size << 8 | data[8 + i];
-    if (size > bytes - 8 - width)
+    if (size > file.bytes - 8 - width)
         return broken("it ends inside its header", why);
-    *begin = 8 + width;
-    *length = size;
+    *header = (pe_slice){file.text + 8 + width, size};
     return PE_OK;
 }
 
-pe_status pe_npy_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
-                      pe_problem *why)
+pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out, pe_problem *why)
 {
-    size_t begin = 0, length = 0;
+    pe_slice text;
     npy_header header;
-    pe_status status = find_header(data, bytes, &begin, &length, why);
+    pe_status status = find_header(file, &text, why);
     if (status != PE_OK)
         return status;
-    const char *text = (const char *)data + begin;
-    if (!parse_header(&(cursor){text, text + length}, &header))
+    const char *end = text.text + text.bytes;
+    if (!parse_header(&(cursor){text.text, end}, &header))
         return broken("its header is not {'descr': ..., 'fortran_order': ..., 'shape': (...)}",
                       why);
-    pe_stored tensor = {.shape = header.shape,
-                        .fortran = header.fortran,
-                        .data = (const unsigned char *)data + begin + length};
+    pe_stored tensor = {
+        .shape = header.shape, .fortran = header.fortran, .data = (const unsigned char *)end};
     if (!dtype_of(header.descr, &tensor.dtype))
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "the NumPy element type must be one of <f4, <f8, <f2, <i4; got \"%s\"",
                        header.descr);
-    status = pe_stored_check_size(&tensor, "the NumPy header", bytes - begin - length, max_elements,
-                                  why);
+    status = pe_stored_check_size(&tensor, "the NumPy header",
+                                  file.bytes - (size_t)(end - file.text), max_elements, why);
     if (status == PE_OK)
         *out = tensor;
     return status;

@@ -48,9 +48,15 @@ static bool read_dtype(const json_t *value, pe_dtype *out)
     return json_is_string(value);
 }
 
-/* One member of the header; the numbers are in [data, data + bytes). */
-static pe_status read_tensor(const char *name, const json_t *row, const unsigned char *data,
-                             size_t bytes, size_t max_elements, pe_stored *out, pe_problem *why)
+/* The numbers of all tensors, and how many a tensor may have. */
+typedef struct numbers {
+    const unsigned char *data;
+    size_t bytes, max_elements;
+} numbers;
+
+/* One member of the header. */
+static pe_status read_tensor(const char *name, const json_t *row, const numbers *from,
+                             pe_stored *out, pe_problem *why)
 {
     const json_t *offsets = json_object_get(row, "data_offsets");
     size_t begin = 0, end = 0;
@@ -63,13 +69,13 @@ static pe_status read_tensor(const char *name, const json_t *row, const unsigned
     if (!read_dtype(json_object_get(row, "dtype"), &out->dtype))
         return broken("no dtype for tensor", name, why);
     if (json_array_size(offsets) != 2 || !take_size(json_array_get(offsets, 0), &begin) ||
-        !take_size(json_array_get(offsets, 1), &end) || begin > end || end > bytes)
+        !take_size(json_array_get(offsets, 1), &end) || begin > end || end > from->bytes)
         return broken("no data_offsets inside the file for tensor", name, why);
-    out->data = data + begin;
+    out->data = from->data + begin;
     out->bytes = end - begin;
     return out->dtype == PE_DTYPES ? PE_OK
                                    : pe_stored_check_size(out, "the safetensors header",
-                                                          end - begin, max_elements, why);
+                                                          end - begin, from->max_elements, why);
 }
 
 /* Does tensor n share bytes with one before it? */
@@ -83,55 +89,52 @@ static bool overlaps(const pe_stored *tensors, size_t n)
     return false;
 }
 
-static pe_status read_header(json_t *header, const unsigned char *data, size_t bytes,
-                             size_t max_elements, pe_stored *tensors, size_t room, size_t *n,
+static pe_status read_header(json_t *header, const numbers *from, pe_stored_list *out,
                              pe_problem *why)
 {
     const char *name;
     json_t *row;
     size_t sum = 0;
-    *n = 0;
+    out->n = 0;
+    if (!json_is_object(header))
+        return broken("its header is not a JSON object", "", why);
     json_object_foreach(header, name, row)
     {
         if (strcmp(name, "__metadata__") == 0)
             continue;
-        if (*n == room)
+        if (out->n == out->room)
             return broken("more tensors than are taken here", "", why);
-        pe_status status = read_tensor(name, row, data, bytes, max_elements, &tensors[*n], why);
+        const pe_status status = read_tensor(name, row, from, &out->tensor[out->n], why);
         if (status != PE_OK)
             return status;
-        if (overlaps(tensors, *n) || !pe_size_add(sum, tensors[*n].bytes, &sum))
+        if (overlaps(out->tensor, out->n) || !pe_size_add(sum, out->tensor[out->n].bytes, &sum))
             return broken("its tensors overlap", "", why);
-        (*n)++;
+        out->n++;
     }
-    if (*n == 0)
+    if (out->n == 0)
         return broken("it holds no tensor", "", why);
-    return sum == bytes ? PE_OK : broken("its tensors do not fill it", "", why);
+    return sum == from->bytes ? PE_OK : broken("its tensors do not fill it", "", why);
 }
 
-pe_status pe_safetensors_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
-                              size_t room, size_t *n, pe_problem *why)
+pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
+                                   pe_problem *why)
 {
-    const unsigned char *at = data;
+    const unsigned char *data = (const unsigned char *)file.text;
     uint64_t length = 0;
-    if (bytes < 8)
+    if (file.bytes < 8)
         return broken("it ends inside its header", "", why);
     for (size_t i = 8; i-- > 0;)
-        length = length << 8 | at[i];
-    if (length > bytes - 8 || length > HEADER_MAX)
+        length = length << 8 | data[i];
+    if (length > file.bytes - 8 || length > HEADER_MAX)
         return broken("its header is longer than the file or 1 MiB", "", why);
 
     json_t *header = NULL;
-    pe_status status = pe_tree_load((const char *)at + 8, (size_t)length, JSON_REJECT_DUPLICATES,
-                                    "", &header, why);
+    const pe_slice text = {file.text + 8, (size_t)length};
+    pe_status status = pe_tree_load(text, JSON_REJECT_DUPLICATES, "", &header, why);
     if (status != PE_OK)
         return status;
-    if (!json_is_object(header)) {
-        json_decref(header);
-        return broken("its header is not a JSON object", "", why);
-    }
-    status = read_header(header, at + 8 + length, bytes - 8 - (size_t)length, max_elements, out,
-                         room, n, why);
+    const numbers from = {data + 8 + length, file.bytes - 8 - (size_t)length, max_elements};
+    status = read_header(header, &from, out, why);
     json_decref(header);
     return status;
 }

@@ -119,44 +119,48 @@ static size_t cut_of(const pe_shape *shape, size_t elements, size_t *front)
     return cut;
 }
 
-/* square[h][t] = in[h + offset[t]], elements of `size` bytes. */
-static inline void gather(const unsigned char *in, size_t size, const size_t *offset, size_t n_h,
-                          size_t n_t, unsigned char *square)
+/* A square of elements: n_h neighbours in h by n_t in t, at the file's offsets of the latter. */
+typedef struct square {
+    size_t n_h, n_t, offset[SQUARE];
+    unsigned char at[SQUARE * SQUARE * sizeof(double)]; /* at[h][t] */
+} square;
+
+/* at[h][t] = in[h + offset[t]], elements of `size` bytes. */
+static inline void gather(const unsigned char *in, size_t size, square *s)
 {
-    for (size_t t = 0; t < n_t; t++)
-        for (size_t h = 0; h < n_h; h++)
-            memcpy(square + (h * SQUARE + t) * size, in + (h + offset[t]) * size, size);
+    for (size_t t = 0; t < s->n_t; t++)
+        for (size_t h = 0; h < s->n_h; h++)
+            memcpy(s->at + (h * SQUARE + t) * size, in + (h + s->offset[t]) * size, size);
 }
 
-static void gather_any(const unsigned char *in, size_t size, const size_t *offset, size_t n_h,
-                       size_t n_t, unsigned char *square)
+static void gather_any(const unsigned char *in, size_t size, square *s)
 {
     if (size == 2)
-        gather(in, 2, offset, n_h, n_t, square);
+        gather(in, 2, s);
     else if (size == 4)
-        gather(in, 4, offset, n_h, n_t, square);
+        gather(in, 4, s);
     else
-        gather(in, 8, offset, n_h, n_t, square);
+        gather(in, 8, s);
 }
 
 static void convert_fortran(const pe_stored *from, pe_array *to)
 {
     const size_t size = pe_dtype_bytes(from->dtype), out_size = pe_dtype_bytes(to->dtype);
-    unsigned char square[SQUARE * SQUARE * sizeof(double)];
-    size_t front, file[SQUARE], array[SQUARE];
+    square s;
+    size_t front, array[SQUARE];
     const size_t cut = cut_of(&from->shape, from->elements, &front);
     const size_t back = from->elements / front;
     odometer of_h = odometer_of(&from->shape, 0, cut, true, back);
     odometer of_t = odometer_of(&from->shape, cut, from->shape.ndim, false, front);
     for (size_t h = 0; h < front; h += SQUARE) {
-        const size_t n_h = smaller(SQUARE, front - h);
-        odometer_run(&of_h, n_h, array);
+        s.n_h = smaller(SQUARE, front - h);
+        odometer_run(&of_h, s.n_h, array);
         for (size_t t = 0; t < back; t += SQUARE) {
-            const size_t n_t = smaller(SQUARE, back - t);
-            odometer_run(&of_t, n_t, file); /* after the last it begins anew */
-            gather_any(from->data + h * size, size, file, n_h, n_t, square);
-            for (size_t i = 0; i < n_h; i++)
-                convert_run(from->dtype, square + i * SQUARE * size, n_t, to->dtype,
+            s.n_t = smaller(SQUARE, back - t);
+            odometer_run(&of_t, s.n_t, s.offset); /* after the last it begins anew */
+            gather_any(from->data + h * size, size, &s);
+            for (size_t i = 0; i < s.n_h; i++)
+                convert_run(from->dtype, s.at + i * SQUARE * size, s.n_t, to->dtype,
                             (char *)to->data + (t + array[i]) * out_size);
         }
     }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/array.h"
+#include "base/slice.h"
 
 #define PE_STORED_NAME_BYTES 128
 
@@ -21,23 +22,29 @@ typedef struct pe_stored {
     bool fortran; /* the first axis is the one that runs fastest */
 } pe_stored;
 
+/** The tensors of one file, in an array that the caller brings. */
+typedef struct pe_stored_list {
+    pe_stored *tensor; /* [room] */
+    size_t room, n;
+} pe_stored_list;
+
 /**
  * Read the header of a whole file in memory; the tensor borrows from it.
  *
  * Source  numpy/numpy: numpy/lib/format.py (NEP 1), versions 1.0 to 3.0.
  * Errors  MALFORMED_REQUEST, INVALID_PARAMETER (element type), TOO_MANY_ELEMENTS.   Threads  any.
  */
-pe_status pe_npy_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
-                      pe_problem *why) PE_MUST_CHECK;
+pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out,
+                           pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The same for a file of up to `room` tensors.
+ * The same for a file of up to out->room tensors.
  *
  * Source  huggingface/safetensors: README.md ("Format").
  * Errors  MALFORMED_REQUEST, TOO_MANY_ELEMENTS, INTERNAL (memory).   Threads  any.
  */
-pe_status pe_safetensors_read(const void *data, size_t bytes, size_t max_elements, pe_stored *out,
-                              size_t room, size_t *n, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
+                                   pe_problem *why) PE_MUST_CHECK;
 
 /** Set tensor->elements from its shape and hold them against the bytes there are. `what` names the
  * place that told the shape. */

@@ -2,11 +2,11 @@
 /* tree.c - small JSON texts as jansson's trees. */
 #include "files/tree.h"
 
-pe_status pe_tree_load(const char *text, size_t bytes, size_t flags, const char *where,
-                       json_t **out, pe_problem *why)
+pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **out,
+                       pe_problem *why)
 {
     json_error_t error;
-    json_t *tree = json_loadb(text, bytes, flags | JSON_DECODE_ANY, &error);
+    json_t *tree = json_loadb(json.text, json.bytes, flags | JSON_DECODE_ANY, &error);
     if (tree == NULL) {
         /* jansson names few of the allocations that fail and says nothing of others; one inside a
          * string it reports as a syntax error, or not at all. */

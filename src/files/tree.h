@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/slice.h"
 #include "base/status.h"
 
 /**
@@ -12,7 +13,7 @@
  * memory: for small texts only.
  * Errors  MALFORMED_REQUEST, at `where`; INTERNAL.
  */
-pe_status pe_tree_load(const char *text, size_t bytes, size_t flags, const char *where,
-                       json_t **out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **out,
+                       pe_problem *why) PE_MUST_CHECK;
 
 #endif

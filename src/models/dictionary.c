@@ -12,7 +12,7 @@
 
 static const char *const dictionaries[] = {"rope_scaling", "rope_parameters"};
 
-/* Keys of a dictionary that are no parameters: read apart, or rightly ignored. */
+/* Keys of a dictionary that are no parameters: they are read by name, or ignored for a reason. */
 static const struct {
     const char *name, *note;
 } other_keys[] = {
@@ -30,7 +30,7 @@ static const struct {
 
 /* ---- the dictionary ---- */
 
-/* A key of parameters cannot name a type of layers. */
+/* Is the key one of parameters? Then it is not the name of a layer type. */
 static bool is_parameter(const char *key)
 {
     bool found = pe_rope_key_find(key) != PE_ROPE_KEYS;
@@ -53,7 +53,7 @@ bool pe_dictionary_is_by_type(const json_t *object)
     return any;
 }
 
-/* The class's own scaling, where the configuration has no dictionary at all. */
+/* Where the configuration has no dictionary at all, the model type's counts. */
 static void find_default(pe_reader *reader, pe_dictionary *out)
 {
     const char *text = reader->type->dictionary;
@@ -70,7 +70,6 @@ static void find_default(pe_reader *reader, pe_dictionary *out)
     *out = (pe_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
 }
 
-/* Both spellings: rope_scaling counts, unless it says nothing. */
 void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
 {
     const json_t *first = NULL;
@@ -101,7 +100,6 @@ void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
         find_default(reader, out);
 }
 
-/* The dictionary of one type of layers. */
 void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,
                           pe_dictionary *out)
 {
@@ -121,7 +119,6 @@ void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const cha
 
 /* ---- its members ---- */
 
-/* A key's place, until the next call. */
 const char *pe_dictionary_place(pe_rope_reading *r, const char *key)
 {
     snprintf(r->place, sizeof r->place, "%s%.90s", r->dictionary.place, key);
@@ -161,7 +158,7 @@ bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key)
 
 /* ---- the other keys of the dictionary ---- */
 
-/* Is it a key that is no parameter? Then it is reported if nothing else does that. */
+/* Is the key no parameter? Then it is reported, unless it is read by name. */
 static bool is_other_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     for (size_t k = 0; k < PE_LEN(other_keys); k++)
@@ -266,7 +263,6 @@ void pe_dictionary_read_keys(pe_rope_reading *r)
     }
 }
 
-/* What the type assumes of keys that are absent. */
 void pe_dictionary_read_defaults(pe_rope_reading *r)
 {
     char note[96];

@@ -15,7 +15,8 @@ typedef struct pe_dictionary {
 
 /** Is the dictionary one of dictionaries by layer type? */
 bool pe_dictionary_is_by_type(const json_t *object);
-/** Report which of the two spellings counts, and find it. */
+/** Find the dictionary: rope_scaling takes precedence over rope_parameters, unless it is empty. The
+ * other one is reported as ignored. */
 void pe_dictionary_find(pe_reader *reader, pe_dictionary *out);
 /** Choose the dictionary of one type of layers. */
 void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,

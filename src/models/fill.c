@@ -74,7 +74,7 @@ static bool asks_other_type(const pe_values *from, const pe_values *to)
            strcmp(asked_row->choices[asked->choice], own_row->choices[own->choice]) != 0;
 }
 
-/* What the client gave decides: nothing is filled in that would contradict it. */
+/* Would the model's value contradict what the client gave? Then it is not filled in. */
 static bool is_left_out(const pe_values *to, const char *name, bool another_type)
 {
     const pe_rope_key key = pe_rope_key_find(name);
@@ -98,9 +98,7 @@ static pe_status copy_choice(const pe_param *from_row, const pe_value *from, con
             return PE_OK;
         }
     return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                   "the model has %s %s, which is not offered "
-                   "here",
-                   from_row->name, wanted);
+                   "the model has %s %s, which is not offered here", from_row->name, wanted);
 }
 
 static pe_status copy_list(const pe_value *from, pe_value *to, pe_problem *why)
@@ -129,7 +127,7 @@ static pe_status copy(const pe_param *from_row, const pe_value *from, const pe_p
     return PE_OK;
 }
 
-/* Where a resource has one dimension, it is that of what rotates. */
+/* A resource with one dimension takes the model's rotary_dim for it. */
 static const char *name_for(const pe_values *from, const pe_values *to, const char *name)
 {
     if (pe_values_find(to, "rotary_dim") != NULL || pe_values_find(from, "rotary_dim") == NULL)
@@ -139,7 +137,7 @@ static const char *name_for(const pe_values *from, const pe_values *to, const ch
                                            : name;
 }
 
-/* What compares types begins with frequencies as they were before any scaling. */
+/* A resource that compares types of scaling needs frequencies that are not scaled yet. */
 static pe_status check_unscaled(const pe_values *from, const pe_values *to, pe_problem *why)
 {
     const pe_value *own = pe_values_find(from, "rope_type");

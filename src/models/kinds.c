@@ -97,7 +97,7 @@ static void read_layer_types(pe_reader *reader, layer_list *layers, const char *
     pe_reader_used(reader, key, list, NULL, NULL);
 }
 
-/* "LLLG": local and global layers in turn. */
+/* "LLLG" lists local and global layers; the list repeats. */
 static bool read_letters(pe_reader *reader, layer_list *layers)
 {
     const json_t *value = pe_reader_member(reader, "sliding_window_pattern");
@@ -112,7 +112,7 @@ static bool read_letters(pe_reader *reader, layer_list *layers)
     return true;
 }
 
-/* A fact, or the type's own default of it; 0: neither. */
+/* The value of a fact, else the model type's default; 0: there is neither. */
 static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char *note)
 {
     double value = 0;
@@ -123,7 +123,7 @@ static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char 
     return (size_t)fallback;
 }
 
-/* Layer i is one of every `every`, counted from 1 or from 0. */
+/* Every `every`-th layer is `one`, the rest are `others`. Layers count from 1 or from 0. */
 static void alternate(layer_list *layers, size_t every, size_t from, const char *one,
                       const char *others)
 {
@@ -131,7 +131,7 @@ static void alternate(layer_list *layers, size_t every, size_t from, const char 
         layers->type[i] = (i + from) % every == 0 ? one : others;
 }
 
-/* Layers by number, counted from 0. */
+/* The layers of a list of numbers, which count from 0, are of this type. */
 static void put_listed(layer_list *layers, const json_t *list, const char *type)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -141,7 +141,7 @@ static void put_listed(layer_list *layers, const json_t *list, const char *type)
     }
 }
 
-/* Lists of the layers of full attention, and what the others are. */
+/* Keys that list the layers of full attention, and the type of the other layers. */
 static const struct {
     const char *key, *others;
 } full_lists[] = {
@@ -194,7 +194,7 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
     }
 }
 
-/* Layers that look at an image, whose keys have no positions in the text. */
+/* Layers of cross attention look at an image, whose keys have no positions in the text. */
 static void read_cross(pe_reader *reader, layer_list *layers)
 {
     static const char key[] = "cross_attention_layers";
@@ -268,7 +268,7 @@ static bool is_unrotated(const char *type)
     return false;
 }
 
-/* Models that rotate in sliding layers alone, as long as they have any. */
+/* Does the model rotate in sliding layers alone? It does so only while it has any. */
 static bool full_is_unrotated(const pe_reader *reader)
 {
     const json_t *window = json_object_get(reader->config, "sliding_window");
@@ -288,7 +288,7 @@ static void mark_unrotated(pe_reader *reader, layer_list *layers)
 
 /* ---- kinds ---- */
 
-/* Layers of a type of which only some rotate are two kinds. */
+/* Where only some layers of a type rotate, the others are the kind no_rope. */
 static const char *kind_name(const layer_list *layers, size_t layer)
 {
     if (layers->nope[layer])
@@ -298,7 +298,7 @@ static const char *kind_name(const layer_list *layers, size_t layer)
     return layers->type[layer];
 }
 
-/* Layer `first` and all that are named as it is. */
+/* Add the kind of layer `first` and of all layers of the same name. */
 static void add_kind(pe_reader *reader, const layer_list *layers, const char *const *names,
                      size_t first, const pe_resource *resource)
 {
@@ -339,7 +339,7 @@ static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_reso
     free(names);
 }
 
-/* Without a count of layers: the kinds that the keys speak of. */
+/* Add the kinds that the keys name, where the configuration has no count of layers. */
 static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
 {
     pe_dictionary dictionary = {0};
@@ -360,7 +360,7 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
         (void)pe_kinds_add(reader, sliding, resource, NULL, 0);
 }
 
-/* What counts by default: full attention if it rotates, else the first that does. */
+/* The default kind comes first: full attention if it rotates, else the first kind that does. */
 static void put_default_first(pe_model *model)
 {
     size_t best = 0;
@@ -377,7 +377,7 @@ static void put_default_first(pe_model *model)
     model->kinds[0] = chosen;
 }
 
-/* Which types layers have, by a list of them or by a pattern. */
+/* The types of the layers are listed, or follow a pattern. */
 static void read_types(pe_reader *reader, layer_list *layers)
 {
     static const char *const keys[] = {"layer_types", "layers_block_type"};

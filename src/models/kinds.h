@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kinds.h - which layers there are, and which of them encode positions alike. Private to models/. */
+/* kinds.h - which layers there are, and which encode positions alike. Private to models/. */
 #ifndef PE_MODELS_KINDS_H
 #define PE_MODELS_KINDS_H
 

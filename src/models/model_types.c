@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_types.c - the model types: how each turns its pairs, and what its configuration may leave out.
+ * model_types.c - how each model type turns its pairs, and what its configuration may leave out.
  *
  * Source  for model type NAME of huggingface/transformers, under src/transformers/models/: the
  *         defaults in NAME/configuration_NAME.py, and apply_rotary_pos_emb (or the position
@@ -18,7 +18,7 @@
  *
  *         and at b4b5244c, by what the classes themselves compute (tests/golden/data/configs):
  *         bloom, deepseek_v3, gemma3_text, glm4, gpt_neox, gpt_oss, llama, mistral, modernbert,
- * mpt, phi3, qwen2, qwen2_vl, stablelm, t5.
+ *         mpt, phi3, qwen2, qwen2_vl, stablelm, t5.
  *
  *         The other rows are held against no version: they say what is published of the models,
  *         and the models of config/models resolve by them as their sources say. So are the types

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* model_types.h - the model types: how each turns its pairs, and what its configuration may leave out. */
+/* model_types.h - how each model type turns its pairs, and what its configuration may leave out. */
 #ifndef PE_MODELS_MODEL_TYPES_H
 #define PE_MODELS_MODEL_TYPES_H
 
@@ -35,8 +35,8 @@ typedef struct pe_model_type {
     const char *cross_layers; /* cross_attention_layers, where the configuration has none */
     bool unscaled_local;      /* layers of sliding attention take no scaling */
     bool nope_full;           /* layers of full attention do not rotate */
-    bool rope_if_mem_rope;    /* rotates where use_mem_rope says so, else has no positions */
-    bool sinusoidal_if_key;   /* sinusoidal where sinusoidal_pos_embds says so, else learned */
+    bool rope_if_mem_rope;    /* rotates if use_mem_rope is true, else has no positions */
+    bool sinusoidal_if_key;   /* sinusoidal if sinusoidal_pos_embds is true, else learned */
     const char *variant;      /* T5: an encoder alone, with buckets of its own */
     const char *mrope_layout; /* of sections, where they have any; NULL: sections */
     bool temperature;         /* queries of layers that do not rotate grow with their position */

@@ -55,7 +55,7 @@ static bool read_temperature(const part *p)
     return true;
 }
 
-/* Source  get_llama_4_attn_scale of Ministral3Attention: both keys are read from rope_parameters. */
+/* Source  get_llama_4_attn_scale of Ministral3Attention, whose keys are in rope_parameters. */
 static bool read_attention_scale(const part *p)
 {
     pe_reader *reader = p->reader;

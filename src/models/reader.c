@@ -11,7 +11,7 @@
 #include "base/nearest.h"
 #include "plan/real.h"
 
-/* Of one configuration. */
+/* What is told of one configuration at most. */
 #define KEYS_MAX     512
 #define WARNINGS_MAX 64
 
@@ -200,7 +200,7 @@ static void print_value(const json_t *value, bool inside, pe_buffer *out)
     }
 }
 
-/* Is there room for one item more? The array doubles. */
+/* Is there room for one more item? Then the array may have moved: it doubles when it is full. */
 static bool has_room(pe_reader *reader, void **items, size_t n, size_t size, size_t *room)
 {
     if (n < *room)
@@ -372,7 +372,7 @@ bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact)
     return false;
 }
 
-/* The value as a number of its kind, or a failure at where. */
+/* Read a number of the row's kind, within its bounds. False: there is a failure at `where`. */
 static bool read_number(pe_reader *reader, const pe_param *row, const char *where,
                         const json_t *value, double *out)
 {

@@ -49,7 +49,7 @@ static void enter_text_config(pe_reader *reader)
     }
 }
 
-/* The nested object's model type, else that of the whole. */
+/* The model type is that of the nested object, else that of the whole configuration. */
 static void read_model_type(pe_reader *reader)
 {
     static const pe_model_type unknown = {0};
@@ -99,7 +99,7 @@ static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
     return false;
 }
 
-/* An unknown model type: what its keys speak of. */
+/* The scheme of an unknown model type, by the keys that are there. */
 static pe_scheme guess_scheme(const pe_reader *reader)
 {
     if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
@@ -107,14 +107,14 @@ static pe_scheme guess_scheme(const pe_reader *reader)
     return pe_reader_has_fact(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
 }
 
-/* Baichuan's larger model has ALiBi and says so nowhere but in its code. */
+/* Baichuan's 13B model has ALiBi. Only its code says so. */
 static bool is_baichuan_13b(const pe_reader *reader)
 {
     return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
            json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
 }
 
-/* Zamba2 rotates where it is told to. */
+/* Zamba2 rotates where use_mem_rope is true. */
 static bool uses_mem_rope(pe_reader *reader)
 {
     double truth = 0;
@@ -160,7 +160,7 @@ static void set_number(pe_reader *reader, pe_model_layers *kind, const char *nam
         pe_reader_set_number(reader, &kind->values, name, where, value);
 }
 
-/* A fact's value, else the default, reported; MISSING_PARAMETER where fallback is 0. */
+/* Set a row from a fact, else from the fallback. MISSING_PARAMETER where the fallback is 0. */
 static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
                      double fallback)
 {
@@ -224,8 +224,8 @@ static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
     set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
 }
 
-/* What becomes of each scheme: the resource whose rows hold its parameters and what reads them;
- * NULL: it has none, or (rotations) is read layer by layer. */
+/* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL:
+ * the scheme has none, or (rotations) it is read layer by layer. */
 static const struct {
     const char *encoding;
     const pe_resource *resource;
@@ -242,10 +242,10 @@ static const struct {
 
 /* ---- keys that are not read ---- */
 
-/* So many keys are looked at for what they may have meant. */
+/* Unknown keys that are reported. */
 #define UNKNOWN_MAX 64
 
-/* Keys that bear on positions and are rightly not read. */
+/* Keys that bear on positions and are not read, with the reason. */
 static const struct {
     const char *name, *note;
 } unread[] = {
@@ -267,7 +267,7 @@ static void report_unread(pe_reader *reader, const char *key, const json_t *valu
     pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
 }
 
-/* Keys beside the dictionaries that look as if they were meant for us. */
+/* Report keys outside the dictionaries whose names speak of rotations. */
 static void report_all_unread(pe_reader *reader)
 {
     const char *key;
@@ -302,7 +302,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     report_all_unread(reader);
 }
 
-/* Layers that are all alike. */
+/* All layers are alike. */
 static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
 {
     pe_model_layers *kind = pe_kinds_add(reader, name, schemes[scheme].resource, NULL, 0);
@@ -310,7 +310,7 @@ static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
         schemes[scheme].resolve(reader, kind);
 }
 
-/* What facts are looked for in must be an object. */
+/* Facts are looked for in attn_config, so it must be an object. */
 static void check_attention(pe_reader *reader)
 {
     const json_t *attention = pe_reader_member(reader, "attn_config");

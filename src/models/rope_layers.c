@@ -7,7 +7,7 @@
 
 #include "models/rope_layers.h"
 
-/* Names of types that stand for others. */
+/* Other names of types. */
 static const struct {
     const char *name, *means, *note;
 } type_names[] = {
@@ -32,7 +32,8 @@ static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
     pe_buffer_free(&known);
 }
 
-/* Hunyuan's dynamic with alpha: the base grows by alpha, whatever the length. */
+/* The type that a name means. Hunyuan's dynamic with alpha grows the base by alpha, whatever the
+ * length. */
 static const char *meaning_of(pe_rope_reading *r, const char *name, const char **note)
 {
     if ((strcmp(name, "dynamic") == 0 || strcmp(name, "xdrope") == 0) &&
@@ -95,7 +96,7 @@ static void read_type(pe_rope_reading *r)
 
 /* ---- rope_theta ---- */
 
-/* A base nested in the dictionary counts more than one beside it. */
+/* Is there a base in the dictionary? It takes precedence over one beside the dictionary. */
 static bool has_nested_theta(pe_rope_reading *r, double *out)
 {
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
@@ -162,7 +163,7 @@ static double hidden_per_head(pe_reader *reader)
     return floor(hidden / heads);
 }
 
-/* head_dim is given; hidden_size / num_attention_heads is another number. */
+/* head_dim is given: hidden_size and the heads are ignored where they give another number. */
 static void ignore_hidden_size(pe_reader *reader, double head_dim)
 {
     const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
@@ -272,8 +273,8 @@ static void read_pairing(pe_rope_reading *r)
 
 /* ---- lengths ---- */
 
-/* original_max_position_embeddings beside the dictionary counts more than that in it; without
- * either, transformers takes max_position_embeddings. */
+/* original_max_position_embeddings beside the dictionary takes precedence over that in it. Where
+ * both are absent, transformers takes max_position_embeddings. */
 static void read_original(pe_rope_reading *r, double max_positions)
 {
     static const char key[] = "original_max_position_embeddings";
@@ -313,7 +314,7 @@ static void read_lengths(pe_rope_reading *r)
     if (pe_reader_finds_fact(r->reader, PE_FACT_MAX_POSITIONS, &max_positions, &where))
         pe_dictionary_set_number(r, "max_position_embeddings", where, max_positions);
     read_original(r, max_positions);
-    /* As loaded: short_factor, until a sequence is longer. */
+    /* A model that has just been loaded uses short_factor, until a sequence is longer. */
     const pe_value *original = pe_values_find(&r->kind->values, "original_max_position_embeddings");
     if (pe_dictionary_reads(r, PE_ROPE_LONG_FACTOR) && original->present) {
         pe_dictionary_set_number(r, "seq_len", "seq_len", (double)original->integer);
@@ -335,7 +336,7 @@ static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *
     return status;
 }
 
-/* The place of the key that became a parameter, or where it would stand. */
+/* The place of the key that became a parameter, or where such a key would stand. */
 static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *out, size_t room)
 {
     const pe_model *model = r->reader->model;
@@ -360,7 +361,7 @@ static void take_derived(pe_rope_reading *r, const pe_values *checked)
     }
 }
 
-/* The factor and the lengths of yarn say the same twice. */
+/* Warn where yarn's factor is not the ratio of its lengths. */
 static void check_lengths(pe_rope_reading *r)
 {
     const pe_values *values = &r->kind->values;
@@ -414,7 +415,7 @@ static pe_status check_values(pe_rope_reading *r, pe_problem *why)
     return status;
 }
 
-/* Sections that cannot be leave a rotation of one axis, which is what text has. */
+/* Leave out sections that cannot be. Text needs none: it has one axis. */
 static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
 {
     static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
@@ -441,8 +442,8 @@ static void check(pe_rope_reading *r)
         fail_check(r, status, &why);
 }
 
-/* Which dictionary the layers have: those of sliding attention may have a base of their own, or no
- * scaling. */
+/* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
+ * no scaling. */
 static void choose_dictionary(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;

@@ -2,7 +2,7 @@
 /* softmax_scale.c - what multiplies attention logits, where that is not 1/sqrt(head_dim). */
 #include <mpfr.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
 #include "models/softmax_scale.h"
 
 /* width^(-1/2) (1 + mscale ln(factor) / 10)^2 */

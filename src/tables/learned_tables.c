@@ -259,37 +259,38 @@ static pe_status add_table(pe_learned_tables *learned, const char *name, pe_stor
 static pe_status add_npy(pe_learned_tables *learned, const content *from, pe_problem *why)
 {
     pe_stored stored;
-    const pe_status status = pe_npy_read(from->data, from->bytes, SIZE_MAX, &stored, why);
-    return status != PE_OK ? status : add_table(learned, from->stem, &stored, why);
+    const pe_slice text = {(const char *)from->data, from->bytes};
+    const pe_status status = pe_npy_file_read(text, SIZE_MAX, &stored, why);
+    return status == PE_OK ? add_table(learned, from->stem, &stored, why) : status;
 }
 
 /* A tensor that is no table leaves the others alone. */
-static pe_status add_tensors(pe_learned_tables *learned, const content *from, pe_stored *stored,
-                             size_t n, pe_problem *why)
+static pe_status add_tensors(pe_learned_tables *learned, const content *from,
+                             const pe_stored_list *list, pe_problem *why)
 {
-    for (size_t t = 0; t < n; t++) {
+    for (size_t t = 0; t < list->n; t++) {
+        pe_stored *stored = &list->tensor[t];
         char name[NAME_MAX + 1 + PE_STORED_NAME_BYTES];
-        snprintf(name, sizeof name, "%s.%s", from->stem, stored[t].name);
-        const pe_status status = add_table(learned, name, &stored[t], why);
+        snprintf(name, sizeof name, "%s.%s", from->stem, stored->name);
+        const pe_status status = add_table(learned, name, stored, why);
         if (status == PE_INTERNAL)
             return status;
         if (status != PE_OK)
-            log_skipped(from->file, stored[t].name, why->detail);
+            log_skipped(from->file, stored->name, why->detail);
     }
     return PE_OK;
 }
 
 static pe_status add_safetensors(pe_learned_tables *learned, const content *from, pe_problem *why)
 {
-    size_t n = 0;
-    pe_stored *stored = calloc(TENSORS_MAX, sizeof *stored);
-    if (stored == NULL)
+    const pe_slice text = {(const char *)from->data, from->bytes};
+    pe_stored_list list = {.tensor = calloc(TENSORS_MAX, sizeof(pe_stored)), .room = TENSORS_MAX};
+    if (list.tensor == NULL)
         return pe_fail_memory(why);
-    pe_status status =
-        pe_safetensors_read(from->data, from->bytes, SIZE_MAX, stored, TENSORS_MAX, &n, why);
+    pe_status status = pe_safetensors_file_read(text, SIZE_MAX, &list, why);
     if (status == PE_OK)
-        status = add_tensors(learned, from, stored, n, why);
-    free(stored);
+        status = add_tensors(learned, from, &list, why);
+    free(list.tensor);
     return status;
 }
 

@@ -199,8 +199,8 @@ static pe_status fill_block(void *context, void **value, size_t *bytes, pe_probl
         .stride = 1, .cos_at = 0, .sin_at = (ptrdiff_t)(n * PE_BLOCK_ROWS), .row = n};
     const pe_positions positions =
         pe_positions_range(fill->block * PE_BLOCK_ROWS, 1, PE_BLOCK_ROWS);
-    const pe_status status =
-        pe_wave_table(fill->wave, &positions, 0, PE_BLOCK_ROWS, &layout, PE_FLOAT64, it->rows, why);
+    const pe_wave_table table = {fill->wave, &positions, &layout, PE_FLOAT64};
+    const pe_status status = pe_wave_table_rows(&table, 0, PE_BLOCK_ROWS, it->rows, why);
     if (status != PE_OK) {
         free(it);
         return status;

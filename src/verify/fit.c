@@ -507,6 +507,7 @@ static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_pr
     status = bisect_all(fit, &at, why);
     if (status == PE_OK && at.error < HUGE_VAL)
         status = refine_by_each(fit, &at, made, why);
+    fit->positions = NULL;
     pe_expect_free(&expect);
     return status;
 }

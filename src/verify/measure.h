@@ -15,7 +15,7 @@ unsigned pe_measure_allowed(const pe_guess *guess);
  * row that none explains. */
 pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why) PE_MUST_CHECK;
 
-/** How many elements only float32 arithmetic may explain, which tells nothing of them (verify.h). */
+/** Elements that only float32 arithmetic may explain, which tells nothing of them (verify.h). */
 pe_status pe_measure_undecided(const pe_comparison *of, size_t *out, pe_problem *why) PE_MUST_CHECK;
 
 /** Distances among some tokens. HUGE_VAL: there is no such table. */

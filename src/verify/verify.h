@@ -111,10 +111,11 @@ typedef struct pe_report {
     char *parameters; /* owned: canonical JSON of the claim */
 } pe_report;
 
+void pe_verify_finding_free(pe_finding *finding);
 void pe_verify_report_free(pe_report *report);
 
 /**
- * Hold an upload against its claim; look for faults where it does not match.
+ * Hold an upload against its claim; look for faults where it does not match (search.c).
  *
  * Rule      An upload matches when a sound implementation may hold each of its elements. Let x be
  *           the claimed value, T the dtype, and W the next wider type (float64 of float32 and
@@ -131,12 +132,12 @@ void pe_verify_report_free(pe_report *report);
  *             | |(c, s)| - A | <= sqrt(2) (2^-22 A + ulp_T(A)/2).
  * Undecided Where A (...) is A or more, the float32 rule tells nothing of an element. It is
  *           undecided, unless it is exact.
- * Vectors   Of a rotated pair (a, b), both rules allow A times |a| + |b| instead of A, and
- *           3 u_T A (|a| + |b|) more for tables, products and sums kept in T, whose unit roundoff is
- *           u_T. The circle's radius is A |(a, b)|.
+ * Vectors   Of a rotated pair (a, b), both rules have A (|a| + |b|) in the place of A, and allow
+ *           3 u_T A (|a| + |b|) more for tables, products and sums kept in T. The unit roundoff of
+ *           T is u_T. The circle's radius is A |(a, b)|.
  * Infinite  An allowance that is not finite allows nothing but the claimed double itself.
- * Errors    INVALID_PARAMETER, MISSING_PARAMETER (uploads that do not fit the claim, at "table/cos"),
- *           TOO_MANY_ELEMENTS, those of the resource's plan.
+ * Errors    INVALID_PARAMETER, MISSING_PARAMETER (uploads that do not fit the claim, at
+ *           "table/cos"), TOO_MANY_ELEMENTS, those of the resource's plan.
  * Threads   any.
  */
 pe_status pe_verify(pe_claim *claim, const pe_verify_context *context, pe_report *out,

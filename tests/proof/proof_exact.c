@@ -193,10 +193,10 @@ static char *make_rows(const trial *t, pe_dtype dtype)
         sinusoid = *of->sinusoid;
     sinusoid.dtype = dtype;
     const pe_region region = {.first = t->first, .units = rows, .columns = sinusoid.width};
+    const pe_wave_table table = {of->waves[0], &t->positions, &of->sines, dtype};
     const pe_status status = of->sinusoid != NULL
                                  ? pe_sinusoid_fill(&sinusoid, &t->positions, &region, out, &why)
-                                 : pe_wave_table(of->waves[0], &t->positions, t->first, rows,
-                                                 &of->sines, dtype, out, &why);
+                                 : pe_wave_table_rows(&table, t->first, rows, out, &why);
     if (status != PE_OK)
         fail_msg("%s", why.detail);
     return out;
@@ -286,7 +286,7 @@ static void add_paths(pe_wave_paths *sum, pe_wave_paths paths)
     sum->exact += paths.exact;
     sum->kernel += paths.kernel;
     sum->direct += paths.direct;
-    sum->wide += paths.wide;
+    sum->fixed128 += paths.fixed128;
     sum->mpfr += paths.mpfr;
 }
 
@@ -479,7 +479,7 @@ static void print_tally(const tally *t)
            (unsigned long long)t->sets, (unsigned long long)t->refused,
            (unsigned long long)t->compared, (unsigned long long)t->misrounded,
            (unsigned long long)t->paths.kernel, (unsigned long long)t->paths.direct,
-           (unsigned long long)t->paths.wide, (unsigned long long)t->paths.mpfr);
+           (unsigned long long)t->paths.fixed128, (unsigned long long)t->paths.mpfr);
 }
 
 static bool print_report(const tally *tallies, size_t n)

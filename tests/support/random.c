@@ -63,6 +63,11 @@ uint64_t random_at(uint64_t seed, uint64_t k)
     return random_bits(&source);
 }
 
+size_t random_below(random_source *source, size_t n)
+{
+    return random_bits(source) % n;
+}
+
 int64_t random_int(random_source *source, int64_t low, int64_t high)
 {
     const uint64_t span = (uint64_t)high - (uint64_t)low + 1;

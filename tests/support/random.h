@@ -4,6 +4,7 @@
 #define PE_TESTS_SUPPORT_RANDOM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/array.h"
@@ -27,6 +28,8 @@ random_source random_fixed(uint64_t seed);
 uint64_t random_at(uint64_t seed, uint64_t k);
 
 uint64_t random_bits(random_source *source);
+/** Uniform in [0, n). */
+size_t random_below(random_source *source, size_t n);
 /** Uniform in [low, high], inclusive; not all of int64_t. */
 int64_t random_int(random_source *source, int64_t low, int64_t high);
 /** Uniform in [low, high). */

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "api/listing.h"
 #include "api/problem_json.h"
 #include "encodings/registry.h"
 #include "support/fake.h"

@@ -26,7 +26,7 @@ static uint64_t next(void)
 
 static uint64_t below(uint64_t n)
 {
-    return next() % n;
+    return random_below(&source, n);
 }
 
 static double unit(void)
@@ -172,8 +172,8 @@ static table fill(const pe_wave *wave, const pe_positions *positions, size_t fir
     table t = {dtype, layout, malloc(rows * layout.row * pe_dtype_bytes(dtype))};
     pe_problem why;
     assert_non_null(t.data);
-    assert_int_equal(pe_wave_table(wave, positions, first, rows, &layout, dtype, t.data, &why),
-                     PE_OK);
+    const pe_wave_table whole = {wave, positions, &layout, dtype};
+    assert_int_equal(pe_wave_table_rows(&whole, first, rows, t.data, &why), PE_OK);
     return t;
 }
 
@@ -348,7 +348,7 @@ static void test_unfit_sets_go_through_mpfr(void **unused)
         const pe_positions positions = pe_positions_range(-1, 1000000007, 4);
         check_rows(&spec, wave, &positions, 8);
         const pe_wave_paths paths = pe_wave_paths_read(wave);
-        assert_true(paths.mpfr > 0 && paths.wide == 0);
+        assert_true(paths.mpfr > 0 && paths.fixed128 == 0);
         pe_wave_free(wave);
     }
     assert_int_equal(misrounded, 0);
@@ -392,7 +392,8 @@ static void test_layout_leaves_the_rest_alone(void **unused)
         for (size_t j = 0; j < PE_LEN(out); j++)
             out[j] = 7;
         pe_problem why;
-        assert_int_equal(pe_wave_table(wave, &positions, 0, 7, at_, PE_FLOAT32, out, &why), PE_OK);
+        const pe_wave_table whole = {wave, &positions, at_, PE_FLOAT32};
+        assert_int_equal(pe_wave_table_rows(&whole, 0, 7, out, &why), PE_OK);
         const size_t start = (size_t)(at_->sin_at >= 0 ? at_->sin_at : at_->cos_at);
         for (size_t j = 0; j < PE_LEN(out); j++) {
             const bool named = j % 9 >= start && j % 9 < start + 5;
@@ -474,8 +475,10 @@ static void test_mean_cos(void **unused)
     double wide[40];
     uint16_t half[40];
     pe_problem why;
-    assert_int_equal(pe_wave_mean_cos(wave, &positions, 0, 40, PE_FLOAT64, wide, &why), PE_OK);
-    assert_int_equal(pe_wave_mean_cos(wave, &positions, 0, 40, PE_FLOAT16, half, &why), PE_OK);
+    const pe_wave_table doubles = {wave, &positions, NULL, PE_FLOAT64};
+    const pe_wave_table halves = {wave, &positions, NULL, PE_FLOAT16};
+    assert_int_equal(pe_wave_mean_cos(&doubles, 0, 40, wide, &why), PE_OK);
+    assert_int_equal(pe_wave_mean_cos(&halves, 0, 40, half, &why), PE_OK);
     mpfr_t sum, theta, angle;
     mpfr_inits2(BITS, sum, theta, angle, (mpfr_ptr)NULL);
     for (size_t r = 0; r < 40; r++) {
@@ -492,7 +495,7 @@ static void test_mean_cos(void **unused)
                     bits_of(slow_round(PE_FLOAT16, sum)));
     }
     double window[5];
-    assert_int_equal(pe_wave_mean_cos(wave, &positions, 11, 5, PE_FLOAT64, window, &why), PE_OK);
+    assert_int_equal(pe_wave_mean_cos(&doubles, 11, 5, window, &why), PE_OK);
     assert_memory_equal(window, wide + 11, sizeof window);
     mpfr_clears(sum, theta, angle, (mpfr_ptr)NULL);
     pe_wave_free(wave);

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
+#include "base/size.h"
 #include "exact/fixed128.h"
 #include "support/bits.h"
 #include "support/random.h"
@@ -20,7 +21,7 @@ static uint64_t next(void)
 
 static uint64_t below(uint64_t n)
 {
-    return next() % n;
+    return random_below(&source, n);
 }
 
 static double unit(void)

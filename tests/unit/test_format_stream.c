@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/fake.h"
+#include "support/random.h"
 #include "support/render.h"
 #include "text/number.h"
 #include "text/scan.h"
@@ -206,7 +207,7 @@ static void a_seek_continues_where_a_whole_read_would(void **state)
 static void ranges_end_where_they_are_told(void **state)
 {
     (void)state;
-    srand(4);
+    random_source random = random_make("ranges");
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
         pe_buffer whole = {0};
@@ -219,8 +220,8 @@ static void ranges_end_where_they_are_told(void **state)
         for (int round = 0; round < 40; round++) {
             pe_stream *stream = NULL;
             pe_problem why = {0};
-            size_t from = (size_t)rand() % whole.bytes, got = 0, sum = 0;
-            size_t to = from + (size_t)rand() % (round % 2 ? 9 : whole.bytes - from) + 1;
+            size_t from = random_below(&random, whole.bytes), got = 0, sum = 0;
+            size_t to = from + 1 + random_below(&random, round % 2 ? 9 : whole.bytes - from);
             to = to < whole.bytes ? to : whole.bytes;
             assert_int_equal(pe_stream_make(&plan, &rendering, &stream, &why), PE_OK);
             assert_int_equal(pe_stream_seek(stream, from, &why), PE_OK);

@@ -7,7 +7,7 @@
 #include "api/model_json.h"
 #include "encodings/registry.h"
 
-static const pe_read_limits limits = {1000000, 1000000, 32};
+enum { MAX_DEPTH = 32 };
 
 #define LLAMA "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
 
@@ -79,8 +79,7 @@ static void every_part_has_its_parameters(void **state)
         pe_buffer text = {0};
         pe_problem why = {0};
         pe_model *model = NULL;
-        if (pe_model_json_resolve(parts[p].config, strlen(parts[p].config), &limits, &model,
-                                  &why) != PE_OK)
+        if (pe_model_json_resolve(pe_slice_of(parts[p].config), MAX_DEPTH, &model, &why) != PE_OK)
             fail_msg("%s: %s: %s", parts[p].config, why.where, why.detail);
         const pe_values *values = pe_model_part_find(model, pe_registry_find(parts[p].path));
         if ((values != NULL) != (parts[p].parameters != NULL))

@@ -11,13 +11,13 @@
 
 #include "api/model_json.h"
 
-static const pe_read_limits limits = {1000000, 1000000, 32};
+enum { MAX_DEPTH = 32 };
 
 static pe_model *resolve(const char *text)
 {
     pe_model *model = NULL;
     pe_problem why = {0};
-    if (pe_model_json_resolve(text, strlen(text), &limits, &model, &why) != PE_OK)
+    if (pe_model_json_resolve(pe_slice_of(text), MAX_DEPTH, &model, &why) != PE_OK)
         fail_msg("%s: %s: %s", text, why.where, why.detail);
     return model;
 }
@@ -411,7 +411,7 @@ static void a_large_configuration_takes_no_longer_than_it_is(void **state)
     for (int i = 0; i < 30000; i++)
         pe_buffer_format(&text, ",\"my_rope_%d\":%d", i, i);
     pe_buffer_str(&text, "}");
-    assert_int_equal(pe_model_json_resolve(text.data, text.bytes, &limits, &model, &why), PE_OK);
+    assert_int_equal(pe_model_json_resolve(pe_buffer_slice(&text), MAX_DEPTH, &model, &why), PE_OK);
     assert_true(model->n_keys <= 512 && model->n_warnings <= 64);
     pe_model_free(model);
     pe_buffer_free(&text);

@@ -9,6 +9,7 @@
 
 #include "files/stored.h"
 #include "support/fake.h"
+#include "support/random.h"
 
 #define NPY "application/x-npy"
 #define RAW "application/octet-stream"
@@ -23,8 +24,9 @@ static double element(const pe_array *array, size_t e)
 static pe_status read_body(const pe_binary_body *body, const char *query, pe_query *ask,
                            pe_problem *why)
 {
-    return pe_query_binary_parse(&fake_transform, query, strlen(query), body, &fake_limits, ask,
-                                 why);
+    pe_binary_body with = *body;
+    with.string = pe_slice_of(query);
+    return pe_query_binary_parse(&fake_transform, &with, &fake_limits, ask, why);
 }
 
 /* A NumPy file of version 1, header as given, then data. */
@@ -381,11 +383,14 @@ static void other_types_and_other_resources_are_refused(void **state)
     pe_problem why = {0};
     const pe_binary_body png = {.media_type = "image/png", .data = six, .bytes = sizeof six};
     assert_refused("image/png", &png, PE_UNSUPPORTED_MEDIA_TYPE, "image/png");
-    const pe_binary_body raw = {
-        .media_type = RAW, .shape = "2,3", .dtype = "float32", .data = six, .bytes = sizeof six};
-    assert_int_equal(
-        pe_query_binary_parse(&fake_table, "d_model=4", 9, &raw, &fake_limits, &ask, &why),
-        PE_UNSUPPORTED_MEDIA_TYPE);
+    const pe_binary_body raw = {.string = pe_slice_of("d_model=4"),
+                                .media_type = RAW,
+                                .shape = "2,3",
+                                .dtype = "float32",
+                                .data = six,
+                                .bytes = sizeof six};
+    assert_int_equal(pe_query_binary_parse(&fake_table, &raw, &fake_limits, &ask, &why),
+                     PE_UNSUPPORTED_MEDIA_TYPE);
     assert_int_equal(read_body(&raw, "factr=1", &ask, &why), PE_UNKNOWN_PARAMETER);
     assert_int_equal(read_body(&raw, "factor=0", &ask, &why), PE_INVALID_PARAMETER);
 }
@@ -450,10 +455,9 @@ static void tensors_that_share_bytes_are_refused(void **state)
                  (at[1] - at[0]) / 4, at[0], at[1], (of[1] - of[0]) / 4, of[0], of[1]);
         put_safetensors(&file, header, six, sizeof six);
         pe_stored tensors[2];
-        size_t n;
+        pe_stored_list list = {.tensor = tensors, .room = 2};
         pe_problem why = {0};
-        const pe_status status =
-            pe_safetensors_read(file.data, file.bytes, 100, tensors, 2, &n, &why);
+        const pe_status status = pe_safetensors_file_read(pe_buffer_slice(&file), 100, &list, &why);
         if (status != (rows[i].taken ? PE_OK : PE_MALFORMED_REQUEST))
             fail_msg("%s\n got %s", header, status == PE_OK ? "no refusal" : why.detail);
         pe_buffer_free(&file);
@@ -484,7 +488,7 @@ static void every_truncation_and_many_mutations_are_survived(void **state)
     put_safetensors(&file[1],
                     "{\"data\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", six,
                     sizeof six);
-    srand(3);
+    random_source random = random_make("files");
     for (size_t f = 0; f < 2; f++) {
         assert_int_equal(read_exactly(types[f], file[f].data, file[f].bytes), PE_OK);
         for (size_t bytes = 0; bytes < file[f].bytes; bytes++)
@@ -493,9 +497,9 @@ static void every_truncation_and_many_mutations_are_survived(void **state)
         for (int round = 0; round < 20000; round++) {
             char copy[256];
             memcpy(copy, file[f].data, file[f].bytes);
-            for (int edits = rand() % 3 + 1; edits > 0; edits--)
-                copy[(size_t)rand() % (file[f].bytes - sizeof six)] =
-                    "(){}[]',:0123456789Tfu\xff"[rand() % 23];
+            for (size_t edits = 1 + random_below(&random, 3); edits > 0; edits--)
+                copy[random_below(&random, file[f].bytes - sizeof six)] =
+                    "(){}[]',:0123456789Tfu\xff"[random_below(&random, 23)];
             (void)read_exactly(types[f], copy, file[f].bytes);
         }
         pe_buffer_free(&file[f]);

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "support/fake.h"
+#include "support/random.h"
 
 static pe_query ask_of(const pe_resource *resource, const char *body)
 {
     pe_query ask = {0};
     pe_problem why = {0};
-    if (pe_query_json_parse(resource, body, strlen(body), &fake_limits, &ask, &why) != PE_OK)
+    if (pe_query_json_parse(resource, pe_slice_of(body), &fake_limits, &ask, &why) != PE_OK)
         fail_msg("%s: refused: %s", body, why.detail);
     return ask;
 }
@@ -28,8 +29,8 @@ static void assert_same(const char *body, const char *query)
     pe_query a = ask_of(&fake_table, body), b = {0};
     pe_problem why = {0};
     pe_buffer x = {0}, y = {0};
-    assert_int_equal(
-        pe_query_string_parse(&fake_table, query, strlen(query), &fake_limits, &b, &why), PE_OK);
+    assert_int_equal(pe_query_string_parse(&fake_table, pe_slice_of(query), &fake_limits, &b, &why),
+                     PE_OK);
     pe_query_canonical_string(&a, a.format != NULL ? a.format : pe_formats[0], &x);
     pe_query_canonical_string(&b, b.format != NULL ? b.format : pe_formats[0], &y);
     if (strcmp(pe_buffer_text(&x), pe_buffer_text(&y)) != 0)
@@ -252,8 +253,8 @@ static void what_cannot_be_is_refused_and_says_where(void **state)
         const struct refusal *r = &refusals[i];
         pe_query ask = {0};
         pe_problem why = {0};
-        pe_status got = pe_query_json_parse(&fake_transform, r->body, strlen(r->body), &fake_limits,
-                                            &ask, &why);
+        pe_status got =
+            pe_query_json_parse(&fake_transform, pe_slice_of(r->body), &fake_limits, &ask, &why);
         if (got != r->status || why.status != r->status || strcmp(why.where, r->where) != 0 ||
             strstr(why.detail, r->detail) == NULL)
             fail_msg("%s: %s\n got    %s at \"%s\": %s\n wanted %s at \"%s\": %s", r->name, r->body,
@@ -270,12 +271,12 @@ static void a_table_knows_no_batches_and_no_tensors(void **state)
     static const char tensor[] = "{\"d_model\":4,\"vectors\":[[1],[2]]}";
     pe_query ask = {0};
     pe_problem why = {0};
-    assert_int_equal(
-        pe_query_json_parse(&fake_table, batch, sizeof batch - 1, &fake_limits, &ask, &why),
-        PE_INVALID_PARAMETER);
-    assert_int_equal(
-        pe_query_json_parse(&fake_table, tensor, sizeof tensor - 1, &fake_limits, &ask, &why),
-        PE_UNKNOWN_PARAMETER);
+    assert_int_equal(pe_query_json_parse(&fake_table, (pe_slice){batch, sizeof batch - 1},
+                                         &fake_limits, &ask, &why),
+                     PE_INVALID_PARAMETER);
+    assert_int_equal(pe_query_json_parse(&fake_table, (pe_slice){tensor, sizeof tensor - 1},
+                                         &fake_limits, &ask, &why),
+                     PE_UNKNOWN_PARAMETER);
 }
 
 static void elements_are_counted_against_the_limits(void **state)
@@ -286,12 +287,13 @@ static void elements_are_counted_against_the_limits(void **state)
     const pe_read_limits limits = {.max_elements = 4, .max_positions = 4, .max_depth = 8};
     pe_query ask = {0};
     pe_problem why = {0};
-    assert_int_equal(
-        pe_query_json_parse(&fake_transform, tensor, sizeof tensor - 1, &limits, &ask, &why),
-        PE_TOO_MANY_ELEMENTS);
-    assert_int_equal(
-        pe_query_json_parse(&fake_transform, positions, sizeof positions - 1, &limits, &ask, &why),
-        PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(pe_query_json_parse(&fake_transform, (pe_slice){tensor, sizeof tensor - 1},
+                                         &limits, &ask, &why),
+                     PE_TOO_MANY_ELEMENTS);
+    assert_int_equal(pe_query_json_parse(&fake_transform,
+                                         (pe_slice){positions, sizeof positions - 1}, &limits, &ask,
+                                         &why),
+                     PE_TOO_MANY_ELEMENTS);
 }
 
 static const char whole[] =
@@ -305,7 +307,8 @@ static pe_status read_exactly(const char *text, size_t bytes)
     pe_query ask = {0};
     pe_problem why = {0};
     memcpy(exact, text, bytes);
-    pe_status status = pe_query_json_parse(&fake_transform, exact, bytes, &fake_limits, &ask, &why);
+    pe_status status =
+        pe_query_json_parse(&fake_transform, (pe_slice){exact, bytes}, &fake_limits, &ask, &why);
     assert_int_equal(status, why.status);
     pe_query_free(&ask);
     free(exact);
@@ -325,12 +328,13 @@ static void mutated_bodies_are_survived(void **state)
 {
     (void)state;
     static const char alphabet[] = "\"[]{}:,0123456789eE+-.\\ntf \xff";
-    srand(2);
+    random_source random = random_make("bodies");
     for (int round = 0; round < 30000; round++) {
         char body[sizeof whole];
         memcpy(body, whole, sizeof whole);
-        for (int edits = rand() % 4 + 1; edits > 0; edits--)
-            body[(size_t)rand() % (sizeof whole - 1)] = alphabet[(size_t)rand() % sizeof alphabet];
+        for (size_t edits = 1 + random_below(&random, 4); edits > 0; edits--)
+            body[random_below(&random, sizeof whole - 1)] =
+                alphabet[random_below(&random, sizeof alphabet)];
         (void)read_exactly(body, sizeof whole - 1);
     }
 }

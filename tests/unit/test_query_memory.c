@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/problem_json.h"
+#include "api/listing.h"
 #include "api/model_json.h"
+#include "api/problem_json.h"
 #include "encodings/registry.h"
 #include "support/fake.h"
 #include "support/render.h"
@@ -128,8 +129,8 @@ static pe_status act_query(pe_problem *why)
     static const char query[] =
         "d_model=4&positions=1,5,7&short_factor=1,2&layout=sin_cos&tensor=a";
     pe_query ask = {0};
-    pe_status status =
-        pe_query_string_parse(&fake_table, query, sizeof query - 1, &fake_limits, &ask, why);
+    pe_status status = pe_query_string_parse(&fake_table, (pe_slice){query, sizeof query - 1},
+                                             &fake_limits, &ask, why);
     pe_query_free(&ask);
     return status;
 }
@@ -140,8 +141,8 @@ static pe_status act_json(pe_problem *why)
         "{\"vectors\":[[1,2],[3,4]],\"delta\":5,\"positions\":[[1],[2]],\"weights\":[1],"
         "\"dtype\":\"float16\",\"format\":\"npy\",\"rope_parameters\":{\"factor\":2}}";
     pe_query ask = {0};
-    pe_status status =
-        pe_query_json_parse(&fake_transform, body, sizeof body - 1, &fake_limits, &ask, why);
+    pe_status status = pe_query_json_parse(&fake_transform, (pe_slice){body, sizeof body - 1},
+                                           &fake_limits, &ask, why);
     pe_query_free(&ask);
     return status;
 }
@@ -151,11 +152,12 @@ static pe_status act_safetensors(pe_problem *why)
     static char body[] = "\x3e\0\0\0\0\0\0\0"
                          "{\"data\":{\"dtype\":\"F32\",\"shape\":[1,1],"
                          "\"data_offsets\":[0,4]}}     \0\0\0\0";
-    const pe_binary_body binary = {
-        .media_type = "application/vnd.safetensors", .data = body, .bytes = 8 + 62 + 4};
+    const pe_binary_body binary = {.string = pe_slice_of("dtype=float64"),
+                                   .media_type = "application/vnd.safetensors",
+                                   .data = body,
+                                   .bytes = 8 + 62 + 4};
     pe_query ask = {0};
-    pe_status status = pe_query_binary_parse(&fake_transform, "dtype=float64", 13, &binary,
-                                             &fake_limits, &ask, why);
+    pe_status status = pe_query_binary_parse(&fake_transform, &binary, &fake_limits, &ask, why);
     pe_query_free(&ask);
     return status;
 }
@@ -225,7 +227,8 @@ static pe_status act_configuration(pe_problem *why)
         "\"vision_config\":{\"spatial_merge_size\":2}}";
     pe_model *model = NULL;
     pe_buffer out = {0};
-    pe_status status = pe_model_json_resolve(body, sizeof body - 1, &fake_limits, &model, why);
+    pe_status status = pe_model_json_resolve((pe_slice){body, sizeof body - 1},
+                                             fake_limits.max_depth, &model, why);
     if (status == PE_OK) {
         pe_model_json(model, &out);
         status = out.failed ? pe_fail_memory(why) : PE_OK;
@@ -317,8 +320,9 @@ static void reading_a_large_body_takes_little_beside_the_result(void **state)
         pe_query ask = {0};
         pe_problem why;
         const long before = most_held = held;
-        assert_int_equal(pe_query_json_parse(&fake_transform, body, bytes, &limits, &ask, &why),
-                         PE_OK);
+        assert_int_equal(
+            pe_query_json_parse(&fake_transform, (pe_slice){body, bytes}, &limits, &ask, &why),
+            PE_OK);
         const long beside = most_held - before - (long)(numbers * sizeof(float));
         print_message("%zu bytes, %zu numbers: %ld beside the result\n", bytes, numbers, beside);
         assert_in_range(beside, 0, bytes / 2);

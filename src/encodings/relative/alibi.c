@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "exact/wave.h"
+#include "exact/round.h"
 
 enum { PRESS, FORMULA };
 

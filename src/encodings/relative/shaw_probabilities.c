@@ -7,7 +7,7 @@
 #include "encodings/registry.h"
 #include "encodings/attention/scores.h"
 #include "encodings/relative/shaw.h"
-#include "exact/wave.h"
+#include "exact/round.h"
 #include "kernels/kernels.h"
 
 /* Numbers of the keys of a head, so that a row's scores take some ten milliseconds. */

@@ -4,7 +4,7 @@
 
 #include "encodings/registry.h"
 #include "encodings/relative/swin.h"
-#include "exact/wave.h"
+#include "exact/round.h"
 
 #define PRETRAINED(side, fallback, text)                                                           \
     {                                                                                              \

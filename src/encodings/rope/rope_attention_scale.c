@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_attention_scale.c - attention temperature: queries far out are scaled up. */
 #include "encodings/rope/rope_params.h"
+#include "exact/round.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -137,7 +137,8 @@ static pe_status plain_chunk(const mixer *m, size_t rows, char *out, pe_problem 
         in_order &= m->source[r] == r;
     if (!in_order)
         positions = (pe_positions){.count = rows, .shape = {1, {rows}}, .list = m->at};
-    return pe_wave_table(m->wave, &positions, 0, rows, m->layout, m->dtype, out, why);
+    const pe_wave_table table = {m->wave, &positions, m->layout, m->dtype};
+    return pe_wave_table_rows(&table, 0, rows, out, why);
 }
 
 static pe_status mix_chunk(const mixer *m, size_t rows, char *out, pe_problem *why)
@@ -148,8 +149,8 @@ static pe_status mix_chunk(const mixer *m, size_t rows, char *out, pe_problem *w
         return plain_chunk(m, rows, out, why);
     for (size_t axis = 0; axis < m->axes->n; axis++) {
         const pe_positions positions = gather(m, m->at + axis * m->most, rows);
-        const pe_status status =
-            pe_wave_table(m->wave, &positions, 0, positions.count, &dense, m->dtype, m->dense, why);
+        const pe_wave_table table = {m->wave, &positions, &dense, m->dtype};
+        const pe_status status = pe_wave_table_rows(&table, 0, positions.count, m->dense, why);
         if (status != PE_OK)
             return status;
         place(m, axis, rows, out);

@@ -45,10 +45,10 @@ typedef struct pe_axes_table {
 } pe_axes_table;
 
 /**
- * Rows [first, first + rows) of the table: pe_wave_table with a position for each axis.
+ * Rows [first, first + rows) of the table: pe_wave_table_rows with a position for each axis.
  *
  * Shapes    out: as layout says, for rows of axes->pairs pairs.
- * Accuracy  pe_wave_table's.
+ * Accuracy  pe_wave_table_rows'.
  * Errors    INTERNAL (memory).   Threads  any.
  */
 pe_status pe_rope_axes_table(const pe_axes_table *table, size_t first, size_t rows, void *out,

@@ -12,8 +12,10 @@ typedef struct decay {
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const decay *state = plan->state;
-    return pe_wave_mean_cos(state->wave.wave, &state->offsets, region->first, region->units,
-                            plan->tensors[region->tensor].dtype, out, why);
+    const pe_wave_table table = {.wave = state->wave.wave,
+                                 .positions = &state->offsets,
+                                 .dtype = plan->tensors[region->tensor].dtype};
+    return pe_wave_mean_cos(&table, region->first, region->units, out, why);
 }
 
 static void free_state(void *of)

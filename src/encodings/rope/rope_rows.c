@@ -53,8 +53,8 @@ static pe_status load_own(pe_rope_rows *rows, size_t first, size_t most, size_t 
         return pe_fail_memory(why);
     rows->own_first = first;
     *got = count;
-    return pe_wave_table(rows->wave->wave, rows->positions, first, count, &layout, PE_FLOAT64,
-                         rows->own, why);
+    const pe_wave_table table = {rows->wave->wave, rows->positions, &layout, PE_FLOAT64};
+    return pe_wave_table_rows(&table, first, count, rows->own, why);
 }
 
 pe_status pe_rope_rows_load(pe_rope_rows *rows, size_t first, size_t most, size_t *got,

@@ -2,6 +2,7 @@
 /* rope_scaled_base.c - what stretching a context does to the base and to each frequency. */
 #include "encodings/rope/rope_spectrum.h"
 #include "encodings/rope/rope_params.h"
+#include "exact/round.h"
 
 /* The naive b*s, for contrast: no pair keeps its frequency but the first. */
 static void product_base(const void *formula, mpfr_ptr out)

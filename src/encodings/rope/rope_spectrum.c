@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "encodings/rope/rope_axes.h"
+#include "exact/round.h"
 
 typedef struct spectrum {
     pe_shared_wave set[PE_SPECTRUM_OTHER + 1];

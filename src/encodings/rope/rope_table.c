@@ -121,9 +121,9 @@ static pe_status fill_rows(const pe_plan *plan, const pe_region *region, void *o
     const size_t bytes = pe_dtype_bytes(dtype), units = region->units;
     const pe_wave_layout layout = wave_layout(state, &state->layout->faces[region->tensor]);
     const pe_axes_table tokens = {state->axes, state->wave.wave, position, state, &layout, dtype};
+    const pe_wave_table plain = {state->wave.wave, &state->positions, &layout, dtype};
     if (state->axes == NULL)
-        status = pe_wave_table(state->wave.wave, &state->positions, region->first, units, &layout,
-                               dtype, out, why);
+        status = pe_wave_table_rows(&plain, region->first, units, out, why);
     else
         status = pe_rope_axes_table(&tokens, region->first, units, out, why);
     for (size_t u = 0; u < units && status == PE_OK && state->layout->doubled; u++)
@@ -136,17 +136,16 @@ static pe_status fill_rows(const pe_plan *plan, const pe_region *region, void *o
 static pe_status fill_part(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
-    const pe_wave *wave = state->wave.wave;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const size_t row = region->first, first = region->column, n = region->columns;
     pe_wave_layout layout = wave_layout(state, &state->layout->faces[region->tensor]);
     const ptrdiff_t second = layout.stride == 1 ? (ptrdiff_t)state->pairs : 1;
-    const pe_status status =
-        pe_wave_part(wave, &state->positions, row, first, n, &layout, dtype, out, why);
+    const pe_wave_table waves = {state->wave.wave, &state->positions, &layout, dtype};
+    const pe_status status = pe_wave_table_part(&waves, row, first, n, out, why);
     if (status != PE_OK || !state->layout->doubled)
         return status;
     *(layout.cos_at >= 0 ? &layout.cos_at : &layout.sin_at) += second;
-    return pe_wave_part(wave, &state->positions, row, first, n, &layout, dtype, out, why);
+    return pe_wave_table_part(&waves, row, first, n, out, why);
 }
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)

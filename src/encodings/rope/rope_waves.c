@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_waves.c - frequency sets of a rotation, as formulas. */
 #include "encodings/rope/rope.h"
+#include "exact/round.h"
 
 #include <stdlib.h>
 

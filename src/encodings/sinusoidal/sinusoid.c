@@ -156,14 +156,13 @@ pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *posi
     if (sinusoid->zero_column && column + columns == sinusoid->width)
         clear_last_column(columns, units, dtype, out);
     for (size_t k = 0; k < PE_LEN(sinusoid->waves) && status == PE_OK; k++) {
-        const pe_wave *wave = sinusoid->waves[k].set.wave;
-        const pe_wave_layout *layout = &sinusoid->waves[k].layout;
-        if (wave == NULL)
+        const pe_wave_table table = {sinusoid->waves[k].set.wave, positions,
+                                     &sinusoid->waves[k].layout, dtype};
+        if (table.wave == NULL)
             continue;
-        status =
-            columns == sinusoid->width
-                ? pe_wave_table(wave, positions, first, units, layout, dtype, out, why)
-                : pe_wave_part(wave, positions, first, column, columns, layout, dtype, out, why);
+        status = columns == sinusoid->width
+                     ? pe_wave_table_rows(&table, first, units, out, why)
+                     : pe_wave_table_part(&table, first, column, columns, out, why);
     }
     return status;
 }

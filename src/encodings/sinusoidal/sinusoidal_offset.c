@@ -115,7 +115,8 @@ static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *o
         return status;
     status = pe_array_make(dtype, &shape, out, why);
     if (status == PE_OK)
-        status = pe_wave_table(wave.wave, &offset, 0, 1, &layout, dtype, out->data, why);
+        status = pe_wave_table_rows(&(pe_wave_table){wave.wave, &offset, &layout, dtype}, 0, 1,
+                                    out->data, why);
     pe_tables_wave_unref(&wave);
     return status;
 }

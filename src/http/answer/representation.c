@@ -28,26 +28,28 @@ static pe_status read_parameters(pe_representation *representation,
 {
     const pe_read_limits *limits = &representation->service->read_limits;
     if (parameters->body == NULL)
-        return pe_query_string_parse(parameters->resource, parameters->query,
-                                     parameters->query_bytes, limits, &representation->query, why);
+        return pe_query_string_parse(parameters->resource,
+                                     (pe_slice){parameters->query, parameters->query_bytes}, limits,
+                                     &representation->query, why);
     representation->body = *parameters->body;
     *parameters->body = (pe_buffer){0};
     if (is_json(parameters->media_type)) {
         pe_status status =
-            pe_query_json_parse(parameters->resource, pe_buffer_text(&representation->body),
-                                representation->body.bytes, limits, &representation->query, why);
+            pe_query_json_parse(parameters->resource, pe_buffer_slice(&representation->body),
+                                limits, &representation->query, why);
         pe_buffer_free(&representation->body);
         return status;
     }
     const pe_binary_body binary = {
+        .string = {parameters->query, parameters->query_bytes},
         .media_type = parameters->media_type,
         .shape = parameters->shape,
         .dtype = parameters->dtype,
         .data = representation->body.data,
         .bytes = representation->body.bytes,
     };
-    return pe_query_binary_parse(parameters->resource, parameters->query, parameters->query_bytes,
-                                 &binary, limits, &representation->query, why);
+    return pe_query_binary_parse(parameters->resource, &binary, limits, &representation->query,
+                                 why);
 }
 
 static pe_status read_query(pe_representation *representation,
@@ -56,7 +58,8 @@ static pe_status read_query(pe_representation *representation,
     const pe_status status = read_parameters(representation, parameters, why);
     if (status != PE_OK || parameters->name_bytes == 0)
         return status;
-    return pe_query_set_name(&representation->query, parameters->name, parameters->name_bytes, why);
+    return pe_query_set_name(&representation->query,
+                             (pe_slice){parameters->name, parameters->name_bytes}, why);
 }
 
 static void count_tensor(pe_representation *representation, const pe_tensor *tensor)

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/problem_json.h"
+#include "api/listing.h"
 #include "api/model_json.h"
+#include "api/problem_json.h"
 #include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
 #include "http/pages/pages.h"

@@ -38,8 +38,8 @@ static pe_outcome resolve(pe_request *request, pe_problem *why)
     pe_buffer content = {0};
     pe_model *model;
     pe_thread_computes();
-    if (pe_model_json_resolve(pe_buffer_text(&request->body), request->body.bytes,
-                              &request->service->read_limits, &model, why) != PE_OK)
+    if (pe_model_json_resolve(pe_buffer_slice(&request->body),
+                              request->service->read_limits.max_depth, &model, why) != PE_OK)
         return PE_FAILED;
     pe_model_json(model, &content);
     pe_model_free(model);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_page.c - the handler of POST /v1/verify. */
 #include "api/claim.h"
+#include "api/report_json.h"
 #include "base/clock.h"
 #include "http/connection/client_alive.h"
 #include "http/pages/pages.h"
@@ -16,14 +17,14 @@ static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
         return status;
     const pe_read_limits *limits = &request->service->read_limits;
     if (request->json_body)
-        return pe_claim_json_parse(pe_buffer_text(&request->body), request->body.bytes, limits, out,
-                                   why);
-    const pe_binary_body body = {.media_type = parameters.media_type,
+        return pe_claim_json_parse(pe_buffer_slice(&request->body), limits, out, why);
+    const pe_binary_body body = {.string = {request->query, request->query_bytes},
+                                 .media_type = parameters.media_type,
                                  .shape = parameters.shape,
                                  .dtype = parameters.dtype,
                                  .data = request->body.data,
                                  .bytes = request->body.bytes};
-    return pe_claim_binary_parse(request->query, request->query_bytes, &body, limits, out, why);
+    return pe_claim_binary_parse(&body, limits, out, why);
 }
 
 /* Whether there is a client is asked now and then only: guesses take microseconds, and a client

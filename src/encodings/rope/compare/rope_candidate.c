@@ -8,6 +8,7 @@
 
 #include "encodings/registry.h"
 #include "encodings/rope/rope_keys.h"
+#include "exact/round.h"
 
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "encodings/rope/compare/rope_compare.h"
 #include "encodings/rope/rope_keys.h"
+#include "exact/round.h"
 #include "plan/real.h"
 
 /*

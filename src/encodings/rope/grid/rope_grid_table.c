@@ -6,6 +6,7 @@
 #include "encodings/registry.h"
 #include "encodings/rope/grid/rope_grid.h"
 #include "exact/fixed128.h"
+#include "exact/round.h"
 
 /* A product of 128 bits and its rounding, in elements of a table. */
 #define ANGLE_WORK 16

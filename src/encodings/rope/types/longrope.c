@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* longrope.c - LongRoPE: a divisor for each pair, found by search. */
 #include "encodings/rope/rope_keys.h"
+#include "exact/round.h"
 
 enum { GUARD = 64 };
 

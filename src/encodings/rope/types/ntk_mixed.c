@@ -2,6 +2,7 @@
 /* ntk_mixed.c - NTK in mixed radix: the stretch grows over the pairs as a power of their
  * number. */
 #include "encodings/rope/rope.h"
+#include "exact/round.h"
 
 enum { GUARD = 64 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* part_ntk.c - linear for slow pairs, NTK between, kept for fast ones, with ramps between. */
 #include "encodings/rope/types/ramp.h"
+#include "exact/round.h"
 
 enum { GUARD = 128 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* yarn.c - YaRN: fast pairs keep their frequency, slow ones are stretched, a ramp between. */
 #include "encodings/rope/types/ramp.h"
+#include "exact/round.h"
 
 enum { GUARD = 64 };
 

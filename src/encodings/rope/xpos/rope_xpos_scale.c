@@ -5,7 +5,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
 
 /* Squarings double the relative error: more bits than levels and those of a pe_fixed128. */
 enum { LADDER_BITS = 256, GUARD = 64 };

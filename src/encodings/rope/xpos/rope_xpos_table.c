@@ -40,17 +40,16 @@ static pe_wave_layout layout_of(const table *state, size_t t)
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
-    const pe_wave *wave = state->wave.wave;
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const pe_wave_layout layout = layout_of(state, region->tensor);
     const size_t row = region->columns * pe_dtype_bytes(dtype);
     unsigned char *to = out;
+    const pe_wave_table waves = {state->wave.wave, &state->positions, &layout, dtype};
     if (region->tensor != SCALE)
         return pe_plan_whole(plan, region)
-                   ? pe_wave_table(wave, &state->positions, region->first, region->units, &layout,
-                                   dtype, out, why)
-                   : pe_wave_part(wave, &state->positions, region->first, region->column,
-                                  region->columns, &layout, dtype, out, why);
+                   ? pe_wave_table_rows(&waves, region->first, region->units, out, why)
+                   : pe_wave_table_part(&waves, region->first, region->column, region->columns, out,
+                                        why);
     for (size_t u = region->first; u < region->first + region->units; u++, to += row)
         fill_scales(state, dtype, u, region->column, region->columns, to);
     return PE_OK;

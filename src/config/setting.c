@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* setting_rows.c - the settings as rows of a table, their names and what they want. */
-#include "config/setting_rows.h"
+/* setting.c - the settings as rows of a table, their names and what they want. */
+#include "config/setting.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -126,28 +126,26 @@ static void say_wanted(const pe_setting_row *row, pe_buffer *out)
     }
 }
 
-pe_status pe_setting_refuse(const pe_config *config, const pe_setting_row *row,
-                            pe_setting_level level, const char *got, pe_problem *why)
+pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_problem *why)
 {
     pe_buffer text = {0};
-    pe_setting_spell(row, level, &text);
-    if (level == PE_LEVEL_FILE)
-        pe_buffer_format(&text, " in %s", config->file);
+    pe_setting_spell(to->row, to->level, &text);
+    if (to->level == PE_LEVEL_FILE)
+        pe_buffer_format(&text, " in %s", to->config->file);
     pe_buffer_str(&text, " must be ");
-    say_wanted(row, &text);
+    say_wanted(to->row, &text);
     pe_buffer_format(&text, ", got %.100s", got);
     const pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, row->name, "%s", pe_buffer_text(&text));
+        pe_fail(why, PE_INVALID_PARAMETER, to->row->name, "%s", pe_buffer_text(&text));
     pe_buffer_free(&text);
     return status;
 }
 
-pe_status pe_setting_refuse_text(const pe_config *config, const pe_setting_row *row,
-                                 pe_setting_level level, const char *got, pe_problem *why)
+pe_status pe_setting_refuse_text(const pe_setting_target *to, const char *got, pe_problem *why)
 {
     pe_buffer quoted = {0};
     pe_buffer_json_string(&quoted, got);
-    const pe_status status = pe_setting_refuse(config, row, level, pe_buffer_text(&quoted), why);
+    const pe_status status = pe_setting_refuse(to, pe_buffer_text(&quoted), why);
     pe_buffer_free(&quoted);
     return status;
 }

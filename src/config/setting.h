@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* setting_rows.h - the settings as rows of a table, and how a row takes a value. Private to config/. */
-#ifndef PE_CONFIG_SETTING_ROWS_H
-#define PE_CONFIG_SETTING_ROWS_H
+/* setting.h - settings as rows of a table, and how one takes a value. Private to config/. */
+#ifndef PE_CONFIG_SETTING_H
+#define PE_CONFIG_SETTING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
+#include "base/slice.h"
 #include "base/status.h"
 #include "config/settings.h"
 
@@ -66,32 +67,37 @@ size_t pe_setting_choice(const pe_setting_row *row, size_t k, const char **start
 void *pe_setting_place(pe_config *config, const pe_setting_row *row);
 const void *pe_setting_member(const pe_settings *settings, const pe_setting_row *row);
 
+/** A setting to be set, and the level that sets it. */
+typedef struct pe_setting_target {
+    pe_config *config;
+    const pe_setting_row *row;
+    pe_setting_level level;
+} pe_setting_target;
+
 /** INVALID_PARAMETER: what the row wants, and what came instead. */
-pe_status pe_setting_refuse(const pe_config *config, const pe_setting_row *row,
-                            pe_setting_level level, const char *got, pe_problem *why);
-
+pe_status pe_setting_refuse(const pe_setting_target *to, const char *got, pe_problem *why);
 /** The same for text, which it quotes. */
-pe_status pe_setting_refuse_text(const pe_config *config, const pe_setting_row *row,
-                                 pe_setting_level level, const char *got, pe_problem *why);
+pe_status pe_setting_refuse_text(const pe_setting_target *to, const char *got, pe_problem *why);
 
-/* Each checks the value against the row and notes the level. The kind is the caller's business, but
- * TEXT, ADDRESS and CHOICE share pe_setting_set_text. */
-pe_status pe_setting_set_int(pe_config *config, const pe_setting_row *row, pe_setting_level level,
-                             int64_t value, pe_problem *why) PE_MUST_CHECK;
-void pe_setting_set_bool(pe_config *config, const pe_setting_row *row, pe_setting_level level,
-                         bool value);
-pe_status pe_setting_set_text(pe_config *config, const pe_setting_row *row, pe_setting_level level,
-                              const char *value, pe_problem *why) PE_MUST_CHECK;
-/** A list of a lower level gives way to the first item (none: NULL); further ones are added. */
-pe_status pe_setting_add_item(pe_config *config, const pe_setting_row *row, pe_setting_level level,
-                              const char *item, size_t bytes, pe_problem *why) PE_MUST_CHECK;
+/* Each checks the value against the row and notes the level. The caller chooses the one of the
+ * row's kind; TEXT, ADDRESS and CHOICE share pe_setting_set_text. */
+pe_status pe_setting_set_int(const pe_setting_target *to, int64_t value,
+                             pe_problem *why) PE_MUST_CHECK;
+void pe_setting_set_bool(const pe_setting_target *to, bool value);
+pe_status pe_setting_set_text(const pe_setting_target *to, const char *value,
+                              pe_problem *why) PE_MUST_CHECK;
+/** A list of a lower level gives way to the first item; further ones are added. An empty item adds
+ * nothing. */
+pe_status pe_setting_set_item(const pe_setting_target *to, pe_slice item,
+                              pe_problem *why) PE_MUST_CHECK;
 
-/** From the text of a variable or of a flag's value. */
-pe_status pe_setting_parse(pe_config *config, const pe_setting_row *row, pe_setting_level level,
-                           const char *text, pe_problem *why) PE_MUST_CHECK;
+/** From the text of a variable or of a flag's value, whatever the kind. */
+pe_status pe_setting_set_parsed(const pe_setting_target *to, const char *text,
+                                pe_problem *why) PE_MUST_CHECK;
 
-/** Read the file at path over the defaults. `wanted`: it must exist; else *found tells. */
-pe_status pe_config_read_file(pe_config *config, const char *path, bool wanted, bool *found,
+/** Read the file at path over the defaults; `required`: it must exist. *found tells whether it
+ * does. */
+pe_status pe_config_read_file(pe_config *config, const char *path, bool required, bool *found,
                               pe_problem *why) PE_MUST_CHECK;
 
 #endif
