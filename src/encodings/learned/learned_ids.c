@@ -4,11 +4,10 @@
 
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
-#include "encodings/relative/relative.h"
 
 #define ID_MAX 1073741823 /* so that a sum of two is an int32 */
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "input_ids",
      .kind = PE_KIND_TENSOR,
      .integers_only = true,
@@ -52,8 +51,6 @@ static const pe_param params[] = {
      .help = "Tokens before these: input_ids has them not, and they are added; attention_mask has "
              "them, and they are left out.",
      .example = "0"},
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 void pe_learned_ids_free(pe_learned_ids *ids)
@@ -220,7 +217,6 @@ const pe_resource pe_learned_position_ids = {
                "padding_idx; attention_mask: cumsum(mask) * mask - 1 + offset",
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "create_position_ids_from_input_ids (RoBERTa), OPTLearnedPositionalEmbedding",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_ids,
 };

@@ -14,9 +14,7 @@ enum { SYMMETRIC, CAUSAL, KEY };
 static const char *const forms[] = {
     [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
 
-static const pe_param params[] = {
-    PE_PARAM_MODEL,
-    PE_ALIBI_NUM_HEADS,
+static const pe_param own[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
      .optional = true,
@@ -40,11 +38,6 @@ static const pe_param params[] = {
      .max = 1.7976931348623157e308,
      .help = "What form=causal puts at masked keys instead of minus infinity.",
      .example = "-10000"},
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct bias {
@@ -166,8 +159,8 @@ const pe_resource pe_alibi_bias = {
     .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "
                "query i the last query_length of the key_length positions",
     .source = PE_ALIBI_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, PE_PARAMS(own),
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .null_is_masked = true,
     .plan = plan_bias,
 };

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "plan/common_params.h"
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "logits",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -14,8 +15,6 @@ static const pe_param params[] = {
      .help = "Logits by relative position, [heads, n, r]: r = n where keys after the query are "
              "masked, r = 2n - 1 where none are.",
      .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -103,7 +102,6 @@ const pe_resource pe_relative_skew = {
     .source = "Huang et al. 2018, arXiv:1809.04281, section 3.4.1; "
               "_relative_position_to_absolute_position_masked of "
               "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_skew,
 };

@@ -7,7 +7,7 @@
 #include "encodings/relative/shaw.h"
 #include "kernels/kernels.h"
 
-static const pe_param params[] = {
+static const pe_param queries_params[] = {
     {.name = "queries",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -15,13 +15,10 @@ static const pe_param params[] = {
      .max_dims = 2,
      .help = "Queries, [n, d]: the last n of the key positions.",
      .example = "[[1,0],[0.5,2]]"},
-    PE_SHAW_EMBEDDINGS,
+};
+
+static const pe_param keys_params[] = {
     PE_RELATIVE_KEY_LENGTH("n"),
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -169,7 +166,7 @@ const pe_resource pe_shaw_scores = {
     .summary = "What relative positions add to attention scores: queries times their embeddings.",
     .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(queries_params), &pe_shaw_embeddings_params, PE_PARAMS(keys_params),
+                   &pe_shaw_clip_by_rows_params, &pe_params_output_exact},
     .plan = plan_scores,
 };

@@ -13,13 +13,7 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_DEBERTA] = "deberta",
                                        NULL};
 
-static const pe_param params[] = {
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_PARAM_MODEL,
-    PE_T5_NUM_BUCKETS,
-    PE_T5_MAX_DISTANCE,
-    PE_T5_BIDIRECTIONAL,
+static const pe_param own[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
@@ -35,8 +29,6 @@ static const pe_param params[] = {
      .help = "DeBERTa: answer rows of its 2 att_span embeddings, bucket + att_span from 0 to 2 "
              "att_span - 1, instead of buckets.",
      .example = "256"},
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -132,7 +124,7 @@ const pe_resource pe_t5_buckets = {
     "ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_relative_window_params, &pe_params_model, &pe_t5_bucket_params,
+                   PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_buckets,
 };

@@ -8,7 +8,7 @@
 /* Doubles of encodings held at a time: a row at least. */
 #define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
 
-static const pe_param params[] = {
+static const pe_param embeddings_params[] = {
     {.name = "embeddings",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -26,7 +26,9 @@ static const pe_param params[] = {
      .unit = "channels",
      .help = "Width of a row; embeddings tell it, and it is checked when given.",
      .example = "4"},
-    PE_PARAM_MODEL,
+};
+
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
@@ -35,12 +37,6 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list.",
      .example = "0:2"},
-    PE_SINUSOIDAL_BASE,
-    PE_SINUSOIDAL_LAYOUT,
-    PE_SINUSOIDAL_FREQ_SHIFT,
-    PE_SINUSOIDAL_SCALE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Embeddings as [batches, sequences, tokens, width]; each batch has positions of its own, or all
@@ -177,7 +173,7 @@ const pe_resource pe_sinusoidal_add = {
     .summary = "Embeddings with the sinusoidal encodings of their positions added.",
     .formula = "embeddings + PE, PE = " PE_SINUSOIDAL_FORMULA,
     .source = PE_SINUSOIDAL_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(embeddings_params), &pe_params_model, PE_PARAMS(positions_params),
+                   &pe_sinusoidal_params, &pe_params_output_exact},
     .plan = plan_add,
 };

@@ -12,7 +12,7 @@ enum { WIDTH_FIRST, HEIGHT_FIRST };
 
 static const char *const orders[] = {[WIDTH_FIRST] = "wh", [HEIGHT_FIRST] = "hw", NULL};
 
-static const pe_param params[] = {
+static const pe_param grid_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -39,7 +39,9 @@ static const pe_param params[] = {
      .unit = "patches",
      .help = "Columns of the grid.",
      .example = "14"},
-    PE_SINUSOIDAL_BASE,
+};
+
+static const pe_param layout_params[] = {
     {.name = "layout",
      .kind = PE_KIND_CHOICE,
      .choices = pe_sinusoidal_layouts,
@@ -47,7 +49,9 @@ static const pe_param params[] = {
      .help = "Of each axis: interleaved: sine and cosine alternate; sin_cos, cos_sin: one half "
              "after the other.",
      .example = "sin_cos"},
-    PE_SINUSOIDAL_FREQ_SHIFT,
+};
+
+static const pe_param coordinates_params[] = {
     {.name = "axis_order",
      .kind = PE_KIND_CHOICE,
      .choices = orders,
@@ -79,8 +83,6 @@ static const pe_param params[] = {
      .unit = "rows",
      .help = "Rows of zeros before those of the patches, as for class tokens.",
      .example = "1"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* One axis: its rows are half as wide as those of the table. */
@@ -287,7 +289,8 @@ const pe_resource pe_sinusoidal_grid = {
     .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
               "arXiv:2205.01580",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(grid_params), &pe_sinusoidal_base_params, PE_PARAMS(layout_params),
+                   &pe_sinusoidal_freq_shift_params, PE_PARAMS(coordinates_params),
+                   &pe_params_output_exact},
     .plan = plan_grid,
 };

@@ -15,7 +15,7 @@ static const char *const variants[] = {
     [XLNET] = "xlnet", [TRANSFORMER_XL] = "transformer_xl", [CONFORMER] = "conformer", NULL};
 static const char *const directions[] = {[BI] = "bi", [UNI] = "uni", NULL};
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -63,9 +63,6 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Farther distances count as this one; 0 and -1: no limit. Not of variant=conformer.",
      .example = "-1"},
-    PE_SINUSOIDAL_BASE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Row r is at distance farthest - r, clamped: the first and the last of the rows within the clamp
@@ -249,7 +246,6 @@ const pe_resource pe_sinusoidal_relative = {
                "key_length - 1 down to 1 - query_length (xlnet bi, conformer) or 0",
     .source = "Dai et al. 2019, arXiv:1901.02860; Yang et al. 2019, arXiv:1906.08237; "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_sinusoidal_base_params, &pe_params_output_exact},
     .plan = plan_relative,
 };

@@ -13,7 +13,7 @@
         .unit = "positions", .help = (HELP), .example = (EXAMPLE)                                  \
     }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -41,8 +41,6 @@ static const pe_param params[] = {
      .example = "3"},
     TIMESCALE("min_timescale", 1, "Timescale of the first sine: its wavelength over 2 pi.", "1"),
     TIMESCALE("max_timescale", 10000, "Timescale of the last sine.", "10000"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct signal {
@@ -133,7 +131,6 @@ const pe_resource pe_sinusoidal_timing = {
                "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2)",
     .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
               "get_timing_signal_1d",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_signal,
 };
