@@ -53,7 +53,7 @@ pe_status pe_query_set_name(pe_query *query, pe_slice name, pe_problem *why)
     pe_value *value = name_value(query);
     if (value->given)
         return pe_fail(why, PE_MALFORMED_REQUEST, "name",
-                       "name is the path's, and no parameter beside it");
+                       "name is part of the path and must not be a parameter, too");
     value->text = strndup(name.text, name.bytes);
     if (value->text == NULL)
         return pe_fail_memory(why);
@@ -121,8 +121,8 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
 static const struct {
     const char *name, *before, *after; /* the path */
 } elsewhere[] = {
-    {"model", "no model of the catalogue says anything of", ": give its parameters one by one"},
-    {"layer_type", "layers of a model do not differ in what they say of", ""},
+    {"model", "no model of the catalogue sets parameters of", "; give them one by one"},
+    {"layer_type", "layer_type changes no parameter of", ""},
 };
 
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,

@@ -34,7 +34,7 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
         int high = end - from > 2 ? hex(from[1]) : -1, low = end - from > 2 ? hex(from[2]) : -1;
         if (high < 0 || low < 0)
             return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                           "the query has a %% that two hexadecimal digits do not follow");
+                           "the query must have two hexadecimal digits after each %%");
         *to++ = (char)(high << 4 | low);
         from += 3;
     }

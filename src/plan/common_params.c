@@ -20,7 +20,7 @@ const pe_param_set pe_params_positions = {positions, PE_LEN(positions)};
 #define DTYPE                                                                                      \
     {                                                                                              \
         .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_plan_dtypes,                        \
-        .help = "Element type of the numbers.", .example = "float32"                               \
+        .help = "The element type of the numbers.", .example = "float32"                           \
     }
 
 static const pe_param output[] = {
@@ -28,7 +28,8 @@ static const pe_param output[] = {
     {.name = "numerics",
      .kind = PE_KIND_CHOICE,
      .choices = pe_plan_numerics,
-     .help = "exact: correctly rounded; float32: the arithmetic of the PyTorch reference path.",
+     .help = "The arithmetic. exact: the numbers are correctly rounded. float32: the arithmetic of "
+             "the PyTorch reference path.",
      .example = "exact"},
 };
 const pe_param_set pe_params_dtype = {output, 1};
@@ -37,7 +38,9 @@ const pe_param_set pe_params_output = {output, PE_LEN(output)};
 #define EXACT                                                                                      \
     {                                                                                              \
         .name = "numerics", .kind = PE_KIND_CHOICE, .choices = exact_only,                         \
-        .help = "exact: correctly rounded; nothing else is offered here.", .example = "exact"      \
+        .help = "The arithmetic. exact: the numbers are correctly rounded. This resource has no "  \
+                "other.",                                                                          \
+        .example = "exact"                                                                         \
     }
 
 static const pe_param output_exact[] = {DTYPE, EXACT};
@@ -48,7 +51,7 @@ static const pe_param output_int32[] = {
     {.name = "dtype",
      .kind = PE_KIND_CHOICE,
      .choices = int32_only,
-     .help = "Element type of the indices; nothing else is offered here.",
+     .help = "The element type of the indices. This resource has no other.",
      .example = "int32"},
     EXACT,
 };
@@ -61,7 +64,8 @@ static const pe_param model[] = {
      .optional = true,
      .max = 64,
      .fallback_text = "full_attention",
-     .help = "Which of the model's layers: a type, or the number of one from 0.",
+     .help = "The layers of the model that are meant: a type of layers, or the number of one "
+             "layer, from 0.",
      .example = "full_attention"},
 };
 const pe_param_set pe_params_model = {model, PE_LEN(model)};

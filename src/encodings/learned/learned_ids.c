@@ -15,15 +15,15 @@ static const pe_param own[] = {
      .optional = true,
      .min_dims = 1,
      .max_dims = 2,
-     .help = "Tokens [n] or [batch, n]; those that equal padding_idx are padding.",
+     .help = "Tokens, [n] or [batch, n]. Those that equal padding_idx are padding.",
      .example = "[[0,31,2,1]]"},
     {.name = "padding_idx",
      .kind = PE_KIND_INT,
      .min = 0,
      .max = ID_MAX,
      .fallback = 1,
-     .help = "With input_ids: the token of padding, and the id that it gets; others count from the "
-             "one after it.",
+     .help = "For input_ids: the token of padding. It is also the position id of padding. Other "
+             "tokens count from the next id.",
      .example = "1"},
     {.name = "attention_mask",
      .kind = PE_KIND_TENSOR,
@@ -32,7 +32,7 @@ static const pe_param own[] = {
      .optional = true,
      .min_dims = 1,
      .max_dims = 2,
-     .help = "Instead of input_ids: [n] or [batch, n], 1 for a token and 0 for padding.",
+     .help = "The mask [n] or [batch, n], in place of input_ids. 1 is a token, 0 is padding.",
      .example = "[[0,1,1,1]]"},
     {.name = "offset",
      .kind = PE_KIND_INT,
@@ -40,7 +40,7 @@ static const pe_param own[] = {
      .max = ID_MAX,
      .fallback = 0,
      .unit = "rows",
-     .help = "With attention_mask: the id of the first token; padding gets the one before.",
+     .help = "For attention_mask: the id of the first token. Padding has the id before it.",
      .example = "2"},
     {.name = "past_key_values_length",
      .kind = PE_KIND_INT,
@@ -48,8 +48,8 @@ static const pe_param own[] = {
      .max = ID_MAX,
      .fallback = 0,
      .unit = "tokens",
-     .help = "Tokens before these: input_ids has them not, and they are added; attention_mask has "
-             "them, and they are left out.",
+     .help = "How many tokens precede these. input_ids does not have them: they are added to the "
+             "ids. attention_mask has them: they are omitted from the answer.",
      .example = "0"},
 };
 

@@ -29,7 +29,7 @@ static const pe_param resize_params[] = {
      .list_max = 2,
      .fallback_text = "a square",
      .unit = "patches",
-     .help = "Height and width of the table's grid; one number for a square.",
+     .help = "Height and width of the table's grid. One number means a square.",
      .example = "4,4"},
     {.name = "target_grid",
      .kind = PE_KIND_REAL_LIST,
@@ -38,7 +38,7 @@ static const pe_param resize_params[] = {
      .max = SIDE_MAX,
      .list_max = 2,
      .unit = "patches",
-     .help = "Height and width wanted; one number for a square.",
+     .help = "Height and width of the wanted grid. One number means a square.",
      .example = "6,3"},
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
@@ -46,12 +46,13 @@ static const pe_param resize_params[] = {
      .max = 65536,
      .fallback = 1,
      .unit = "rows",
-     .help = "First rows that belong to no patch, as a class token; kept.",
+     .help = "How many first rows belong to no patch, as that of a class token. They are kept.",
      .example = "1"},
     {.name = "mode",
      .kind = PE_KIND_CHOICE,
      .choices = modes,
-     .help = "bicubic: Keys's cubic with a = -0.75; both as PyTorch with align_corners=False.",
+     .help = "The interpolation, as PyTorch has it with align_corners=False. bicubic is the cubic "
+             "of Keys with a = -0.75.",
      .example = "bicubic"},
 };
 
@@ -61,7 +62,7 @@ static const pe_param table_params[] = {
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "The table [extra_tokens + height * width, width of a row].",
+     .help = "The table, [extra_tokens + height * width, channels].",
      .example = "[[0,0],[1,0],[0,1],[1,1],[2,2]]"},
 };
 

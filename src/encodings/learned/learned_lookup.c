@@ -21,8 +21,8 @@ static const pe_param mask_params[] = {
      .optional = true,
      .min_dims = 1,
      .max_dims = 2,
-     .help = "Instead of positions: [n] or [batch, n], 1 for a token and 0 for padding; tokens are "
-             "counted, padding is at position -1.",
+     .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is padding. The "
+             "tokens are counted from position 0. Padding is at position -1.",
      .example = "[[0,1]]"},
 };
 static const pe_param past_params[] = {
@@ -32,13 +32,13 @@ static const pe_param past_params[] = {
      .max = PE_POSITION_LIMIT - 1,
      .fallback = 0,
      .unit = "tokens",
-     .help = "First tokens of attention_mask that are counted and left out.",
+     .help = "How many first tokens of attention_mask are counted but have no row in the answer.",
      .example = "0"},
 };
 
 static const pe_param lookup_positions_params[] = {
-    POSITIONS("Positions, also [batch, n]: a:b, a:b:step, a number, or a list. One of the two is "
-              "needed."),
+    POSITIONS("Positions: a:b, a:b:step, a number, or a list. [batch, n] is accepted too. Either "
+              "positions or attention_mask is required."),
 };
 
 static const pe_param embeddings_params[] = {
@@ -52,7 +52,8 @@ static const pe_param embeddings_params[] = {
 };
 
 static const pe_param add_positions_params[] = {
-    POSITIONS("Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list."),
+    POSITIONS("Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+              "accepted too."),
 };
 
 /* ---- which rows ---- */

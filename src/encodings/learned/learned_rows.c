@@ -14,7 +14,7 @@ static const pe_param name_params[] = {
      .kind = PE_KIND_NAME,
      .required = true,
      .max = PE_LEARNED_NAME_MAX,
-     .help = "The table, one of those that GET /v1/learned lists.",
+     .help = "The name of a table that GET /v1/learned lists.",
      .example = "wpe"},
 };
 const pe_param_set pe_learned_name_params = {name_params, PE_LEN(name_params)};
@@ -26,8 +26,8 @@ static const pe_param offset_params[] = {
      .max = PE_POSITION_LIMIT - 1,
      .fallback = 0,
      .unit = "rows",
-     .help = "Added to every position: the first rows of OPT's table (offset 2) and of RoBERTa's "
-             "(padding_idx + 1) belong to no position.",
+     .help = "It is added to every position. The first rows of some tables belong to no position: "
+             "OPT needs 2, RoBERTa needs padding_idx + 1.",
      .example = "2"},
 };
 const pe_param_set pe_learned_offset_params = {offset_params, PE_LEN(offset_params)};
@@ -38,7 +38,7 @@ static const pe_param dtype_params[] = {
      .optional = true,
      .choices = pe_plan_dtypes,
      .fallback_text = "that of the table",
-     .help = "Element type of the numbers; each is rounded to it once.",
+     .help = "The element type of the numbers. Each is rounded to it once.",
      .example = "float32"},
 };
 const pe_param_set pe_learned_dtype_params = {dtype_params, PE_LEN(dtype_params)};

@@ -34,7 +34,7 @@ static const pe_param heads_params[] = {
      .integers_only = true,
      .fallback_text = "0:num_heads",
      .unit = "heads",
-     .help = "The heads wanted, counted from 0: a:b, a:b:step, a number, or a list.",
+     .help = "The wanted heads, from 0: a:b, a:b:step, a number, or a list.",
      .example = "0:4"},
 };
 const pe_param_set pe_alibi_heads_params = {heads_params, PE_LEN(heads_params)};
@@ -51,8 +51,8 @@ static const pe_param slope_params[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Head counts that are no power of two: press takes every other slope of the next "
-             "power, formula spaces them evenly.",
+     .help = "The slopes for a number of heads that is no power of two. press: every other slope "
+             "of the next power of two is added. formula: the exponents are evenly spaced.",
      .example = "press"},
 };
 const pe_param_set pe_alibi_slope_params = {slope_params, PE_LEN(slope_params)};

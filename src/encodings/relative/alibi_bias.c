@@ -22,21 +22,23 @@ static const pe_param own[] = {
      .max = PE_RELATIVE_LENGTH_MAX,
      .fallback_text = "1 where form=key says key_length",
      .unit = "tokens",
-     .help = "Queries: the last so many of the key positions. Needed by all forms but key.",
+     .help =
+         "The number of queries. They are at the last key positions. Every form but key needs it.",
      .example = "16"},
     PE_RELATIVE_KEY_LENGTH("query_length"),
     {.name = "form",
      .kind = PE_KIND_CHOICE,
      .choices = forms,
-     .help = "symmetric: -m|i-j|; causal: -m(i-j), keys after the query masked; key: m*j, which "
-             "softmax cannot tell from causal.",
+     .help = "The bias of query i and key j, where m is the slope. symmetric: -m|i-j|. causal: "
+             "-m(i-j), and keys after the query are masked. key: m*j, which gives the same softmax "
+             "as causal.",
      .example = "causal"},
     {.name = "mask_value",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = -1.7976931348623157e308,
      .max = 1.7976931348623157e308,
-     .help = "What form=causal puts at masked keys instead of minus infinity.",
+     .help = "The bias of masked keys with form=causal. The default is minus infinity.",
      .example = "-10000"},
 };
 

@@ -14,7 +14,7 @@ static const pe_param own[] = {
      .as_float64 = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "1 for a key, 0 for padding, [batch, keys].",
+     .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
      .example = "[[1,1,1,0],[0,0,1,1]]"},
 };
 

@@ -14,20 +14,20 @@ static const pe_param logits_params[] = {
      .required = true,
      .min_dims = 3,
      .max_dims = 3,
-     .help = "Attention scores, [heads, queries, keys]; queries are the last of the keys.",
+     .help = "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
      .example = "[[[1,0],[0.5,2]]]"},
     {.name = "scale",
      .kind = PE_KIND_REAL,
      .min = 0,
      .max = 1e30,
      .fallback = 1,
-     .help = "Multiplies the scores, not the biases.",
+     .help = "The factor of the scores. The biases are not multiplied.",
      .example = "0.125"},
     {.name = "causal",
      .kind = PE_KIND_BOOL,
      .fallback = 1,
-     .help = "Keys after the query are masked; false: their biases are those of keys as far before "
-             "it.",
+     .help = "true: keys after the query are masked. false: their biases are those of keys at the "
+             "same distance before it.",
      .example = "true"},
 };
 

@@ -12,7 +12,7 @@ static const pe_param window_params[] = {
      .min = 1,
      .max = PE_RELATIVE_LENGTH_MAX,
      .unit = "tokens",
-     .help = "Queries: the last so many of the key positions.",
+     .help = "The number of queries. They are at the last key positions.",
      .example = "16"},
     PE_RELATIVE_KEY_LENGTH("query_length"),
 };

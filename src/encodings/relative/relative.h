@@ -19,7 +19,7 @@ extern const pe_param_set pe_relative_window_params; /* query_length, key_length
     {                                                                                              \
         .name = "key_length", .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),  \
         .min = 1, .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",                                 \
-        .help = "Keys; at least as many as queries.", .example = "16"                              \
+        .help = "The number of keys. There are at least as many as queries.", .example = "16"      \
     }
 
 /**

@@ -16,10 +16,14 @@
     }
 #define BOTH_SIDES(fallback)                                                                       \
     SIDE("max_relative_position", fallback,                                                        \
-         "Relative positions are clipped to so many on either side; instead of left_max and "      \
+         "Relative positions are clipped to this many on both sides. It replaces left_max and "    \
          "right_max.")
-#define LEFT  SIDE("left_max", "max_relative_position", "Clipped to so many before the query.")
-#define RIGHT SIDE("right_max", "max_relative_position", "Clipped to so many after the query.")
+#define LEFT                                                                                       \
+    SIDE("left_max", "max_relative_position",                                                      \
+         "Relative positions are clipped to this many before the query.")
+#define RIGHT                                                                                      \
+    SIDE("right_max", "max_relative_position",                                                     \
+         "Relative positions are clipped to this many after the query.")
 
 static const pe_param clip_params[] = {BOTH_SIDES(NULL), LEFT, RIGHT};
 static const pe_param clip_by_rows_params[] = {BOTH_SIDES("(rows - 1)/2"), LEFT, RIGHT};
@@ -173,7 +177,7 @@ const pe_resource pe_shaw_indices = {
     .encoding = "shaw",
     .name = "shaw/indices",
     .kind = PE_TABLE,
-    .summary = "Clipped relative positions, as rows of their embeddings.",
+    .summary = "Clipped relative positions, as row numbers of their embeddings.",
     .formula = PE_SHAW_FORMULA,
     .source = PE_SHAW_SOURCE,
     .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_params_output_int32},

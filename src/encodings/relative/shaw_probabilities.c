@@ -20,7 +20,8 @@
     }
 
 static const pe_param vectors_params[] = {
-    VECTORS("q", "Queries, [heads, n, d]: the last n of the key positions.", "[[[1,0],[0.5,2]]]"),
+    VECTORS("q", "Queries, [heads, n, d]. They are at the last n key positions.",
+            "[[[1,0],[0.5,2]]]"),
     VECTORS("k", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
 };
 
@@ -31,7 +32,7 @@ static const pe_param scale_params[] = {
      .min = 0,
      .max = 1e30,
      .fallback_text = "1/sqrt(d)",
-     .help = "Multiplies the scores.",
+     .help = "The factor of the scores.",
      .example = "0.125"},
 };
 

@@ -13,7 +13,7 @@ static const pe_param queries_params[] = {
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "Queries, [n, d]: the last n of the key positions.",
+     .help = "Queries, [n, d]. They are at the last n key positions.",
      .example = "[[1,0],[0.5,2]]"},
 };
 
@@ -163,7 +163,8 @@ const pe_resource pe_shaw_scores = {
     .encoding = "shaw",
     .name = "shaw/scores",
     .kind = PE_TRANSFORM,
-    .summary = "What relative positions add to attention scores: queries times their embeddings.",
+    .summary =
+        "The scores of relative positions: queries times the embeddings of relative positions.",
     .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
     .source = PE_SHAW_SOURCE,
     .param_sets = {PE_PARAMS(queries_params), &pe_shaw_embeddings_params, PE_PARAMS(keys_params),

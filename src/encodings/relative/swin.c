@@ -21,8 +21,8 @@
         .plan_work = PE_PLAN_WORK_POWER, .unit = "patches", .help = (text), .example = "3"         \
     }
 static const pe_param window_params[] = {
-    SIDE("window_height", "Rows of the window that attends to itself."),
-    SIDE("window_width", "Columns of the window."),
+    SIDE("window_height", "Rows of the attention window."),
+    SIDE("window_width", "Columns of the attention window."),
 };
 const pe_param_set pe_swin_window_params = {window_params, PE_LEN(window_params)};
 
@@ -151,7 +151,8 @@ const pe_resource pe_swin_index = {
     .encoding = "swin",
     .name = "swin/index",
     .kind = PE_TABLE,
-    .summary = "Relative positions of the patches of a window, as rows of their table of biases.",
+    .summary =
+        "Relative positions of the patches of a window, as row numbers of the table of biases.",
     .formula = FORMULA,
     .source = SOURCE,
     .param_sets = {&pe_swin_window_params, &pe_params_output_int32},

@@ -13,10 +13,8 @@
     }
 
 static const pe_param own[] = {
-    PRETRAINED("pretrained_window_height", "window_height",
-               "Rows of the window that the model was trained with."),
-    PRETRAINED("pretrained_window_width", "window_width",
-               "Columns of the window that the model was trained with."),
+    PRETRAINED("pretrained_window_height", "window_height", "Rows of the window in training."),
+    PRETRAINED("pretrained_window_width", "window_width", "Columns of the window in training."),
 };
 
 enum { DOWN, ACROSS, AXES };

@@ -17,8 +17,9 @@ static const pe_param own[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "t5: buckets of key - query, the last one for all from max_distance on; mpnet, wavlm: "
-             "the same, both ways; deberta: signed, of query - key, logarithmic without end.",
+     .help = "The model whose buckets are meant. t5: buckets of key - query; all distances from "
+             "max_distance on share the last one. mpnet, wavlm: the same, in both directions. "
+             "deberta: signed buckets of query - key, logarithmic without end.",
      .example = "t5"},
     {.name = "att_span",
      .kind = PE_KIND_INT,
@@ -26,8 +27,8 @@ static const pe_param own[] = {
      .min = 1,
      .max = 1073741823,
      .unit = "buckets",
-     .help = "DeBERTa: answer rows of its 2 att_span embeddings, bucket + att_span from 0 to 2 "
-             "att_span - 1, instead of buckets.",
+     .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of buckets. A "
+             "row is bucket + att_span, limited to 0 and 2 att_span - 1.",
      .example = "256"},
 };
 
@@ -118,7 +119,7 @@ const pe_resource pe_t5_buckets = {
     .encoding = "t5",
     .name = "t5/buckets",
     .kind = PE_TABLE,
-    .summary = "The buckets into which relative positions fall.",
+    .summary = "The bucket of every relative position.",
     .formula = PE_T5_FORMULA
     "; deberta: d = query - key, m = floor(num_buckets/2): |d| <= m ? d : sign(d) (m + "
     "ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",

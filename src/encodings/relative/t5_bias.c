@@ -26,7 +26,8 @@ static const pe_param variant_params[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Whose buckets: mpnet and wavlm look both ways; DeBERTa's have no biases.",
+     .help = "The model whose buckets are meant. mpnet and wavlm have both directions. DeBERTa has "
+             "no such biases.",
      .example = "t5"},
 };
 

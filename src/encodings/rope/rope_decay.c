@@ -78,7 +78,7 @@ const pe_resource pe_rope_decay = {
     .encoding = "rope",
     .name = "rope/decay",
     .kind = PE_TABLE,
-    .summary = "The mean cosine at a distance: how attention to a like token falls.",
+    .summary = "The mean cosine of the rotary angles at each distance between tokens.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,

@@ -84,7 +84,7 @@ const pe_resource pe_rope_frequencies = {
     .encoding = "rope",
     .name = "rope/frequencies",
     .kind = PE_TABLE,
-    .summary = "Rotary frequencies with their wavelengths, and how far scaling stretches them.",
+    .summary = "Rotary frequencies, their wavelengths, and the stretch by scaling.",
     .formula = "theta_i = rope_theta^(-2i/rotary_dim), scaled as rope_type says; "
                "wavelength_i = 2 pi / theta_i; stretch_i = unscaled theta_i / theta_i",
     .source = PE_ROPE_SOURCE,

@@ -278,7 +278,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
 #define PADDING_ROW(label, where)                                                                  \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_INT, .min = 0, .max = 1e9, .unit = "tokens",              \
-        .help = "Padding " where " the sequence; its positions are 0.", .example = "0"             \
+        .help = "Tokens of padding " where " the sequence. Their positions are 0.", .example = "0" \
     }
 
 static const pe_param own[] = {
@@ -288,8 +288,8 @@ static const pe_param own[] = {
      .choices = kinds,
      .list_max = SPANS_MAX,
      .unit = "tokens",
-     .help = "The sequence as spans of text, image and video tokens; those of images and videos "
-             "may leave their lengths to the grids.",
+     .help = "The sequence as runs of text, image and video tokens. A run of an image or a video "
+             "may omit its length. The grids then tell it.",
      .example = "text:4,image:6,text:2"},
     GRID_ROW("image_grid_thw", "image"),
     GRID_ROW("video_grid_thw", "video"),
@@ -299,7 +299,7 @@ static const pe_param own[] = {
      .max = 64,
      .fallback = 2,
      .unit = "patches",
-     .help = "Patches on a side that make one token.",
+     .help = "A token stands for a square of patches. This is the side of the square.",
      .example = "2"},
     {.name = "second_per_grid_ts",
      .kind = PE_KIND_REAL_LIST,
@@ -308,15 +308,15 @@ static const pe_param own[] = {
      .max = 1e6,
      .list_max = GRIDS_MAX,
      .unit = "seconds",
-     .help = "Seconds between the frames of each video (Qwen2.5-VL); 1 by default.",
+     .help = "Seconds between the frames of each video (Qwen2.5-VL). The default is 1.",
      .example = "0.5"},
     {.name = "tokens_per_second",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = 0,
      .max = 1e6,
-     .help = "Temporal positions in a second of video (Qwen2.5-VL); without it each frame is one "
-             "position after the last.",
+     .help = "Temporal positions in a second of video (Qwen2.5-VL). Without it, each frame is one "
+             "position after the frame before.",
      .example = "2"},
     PADDING_ROW("left_padding", "before"),
     PADDING_ROW("right_padding", "after"),

@@ -21,15 +21,16 @@ const pe_param_set pe_rope_last_axis_params = {last_axis_params, PE_LEN(last_axi
 
 enum { ROTARY_DIM, PARTIAL_ROTARY_FACTOR, ROPE_THETA };
 static const pe_param shape_params[] = {
-    [ROTARY_DIM] = {.name = "rotary_dim",
-                    .kind = PE_KIND_INT,
-                    .optional = true,
-                    .min = 2,
-                    .max = 65536,
-                    .fallback_text = "int(head_dim * partial_rotary_factor)",
-                    .unit = "channels",
-                    .help = "Channels that rotate, from the first; even.",
-                    .example = "64"},
+    [ROTARY_DIM] =
+        {.name = "rotary_dim",
+         .kind = PE_KIND_INT,
+         .optional = true,
+         .min = 2,
+         .max = 65536,
+         .fallback_text = "int(head_dim * partial_rotary_factor)",
+         .unit = "channels",
+         .help = "The number of channels that rotate. It is even. They are the first channels.",
+         .example = "64"},
     [PARTIAL_ROTARY_FACTOR] = {.name = "partial_rotary_factor",
                                .kind = PE_KIND_REAL,
                                .optional = true,
@@ -37,7 +38,7 @@ static const pe_param shape_params[] = {
                                .above_min = true,
                                .max = 1,
                                .fallback_text = "1",
-                               .help = "Share of the channels that rotate.",
+                               .help = "The share of the channels that rotate.",
                                .example = "0.5"},
     [ROPE_THETA] = {.name = "rope_theta",
                     .kind = PE_KIND_REAL,
@@ -73,7 +74,8 @@ static const pe_param type_params[] = {
                  .max = PE_ROPE_LENGTH_MAX,
                  .fallback_text = "max_position_embeddings",
                  .unit = "tokens",
-                 .help = "Length of the sequence, for types whose frequencies depend on it.",
+                 .help = "The length of the sequence. It matters for rope types whose frequencies "
+                         "depend on it.",
                  .example = "8192"},
     [ORIGINAL] = {.name = "original_max_position_embeddings",
                   .kind = PE_KIND_INT,
@@ -82,7 +84,7 @@ static const pe_param type_params[] = {
                   .max = PE_ROPE_LENGTH_MAX,
                   .fallback_text = "max_position_embeddings",
                   .unit = "tokens",
-                  .help = "Context length before it was stretched.",
+                  .help = "The context length before it was stretched.",
                   .example = "4096"},
 };
 const pe_param_set pe_rope_type_params = {type_params, PE_LEN(type_params)};
@@ -108,44 +110,61 @@ const pe_param_set pe_rope_length_params = {&type_params[MAX_POSITIONS], 2};
 
 static const pe_param key_params[] = {
     ABOVE_0("attention_factor", 1000, NULL,
-            "Multiplies cosines and sines: yarn, longrope; derived by default.", "1.2"),
+            "The factor of cosines and sines, for yarn and longrope. By default it is derived.",
+            "1.2"),
     ABOVE_0("beta_fast", 1e6, "32",
-            "Turns over the original context above which a pair is kept: yarn, ntk_by_parts.",
+            "For yarn and ntk_by_parts: a pair with more turns than this over the original context "
+            "keeps its frequency.",
             "32"),
     ABOVE_0("beta_slow", 1e6, "1",
-            "Turns over the original context below which a pair is stretched fully.", "1"),
+            "For yarn and ntk_by_parts: a pair with fewer turns than this over the original "
+            "context is stretched fully.",
+            "1"),
     NUMBER("mscale", 0, 100, NULL,
-           "With mscale_all_dim, yarn's attention factor is their quotient.", "1"),
-    NUMBER("mscale_all_dim", 0, 100, NULL, "See mscale; 0 counts as absent.", "0.5"),
+           "For yarn, with mscale_all_dim: the attention factor is (1 + 0.1 mscale ln(factor)) / "
+           "(1 + 0.1 mscale_all_dim ln(factor)).",
+           "1"),
+    NUMBER("mscale_all_dim", 0, 100, NULL, "For yarn, with mscale. 0 counts as absent.", "0.5"),
     {.name = "truncate",
      .kind = PE_KIND_BOOL,
      .optional = true,
      .fallback = 1,
-     .help = "Whether yarn rounds the bounds of its ramp outwards.",
+     .help = "Does yarn round the bounds of its ramp outwards?",
      .example = "true"},
     ABOVE_0("low_freq_factor", 1e6, NULL,
-            "Turns over the original context below which llama3 stretches.", "1"),
+            "For llama3: a pair with fewer turns than this over the original context is stretched "
+            "fully.",
+            "1"),
     ABOVE_0("high_freq_factor", 1e6, NULL,
-            "Turns over the original context above which llama3 keeps a pair.", "4"),
+            "For llama3: a pair with more turns than this over the original context keeps its "
+            "frequency.",
+            "4"),
     NUMBER("alpha", 1, PE_ROPE_FACTOR_MAX, NULL,
-           "How far ntk_alpha grows the base: alpha^(d/(d - 2)).", "1000"),
+           "For ntk_alpha: the base is multiplied by alpha^(d/(d - 2)).", "1000"),
     NUMBER("mixed_b", 0, 100, NULL,
-           "How ntk_mixed spreads the stretch over the pairs; 0 is linear.", "0.625"),
-    NUMBER("extrapolation_factor", 0, 100, "1",
-           "How much of the kept frequencies yarn and part_ntk blend in.", "1"),
-    NUMBER("ntk_factor", 0, 1, "1", "How much of the frequencies of ntk part_ntk blends in.", "1"),
-    ABOVE_0("attn_factor", 1000, "1", "Multiplies the attention factor that yarn derives.", "1"),
-    LIST("short_factor", "Divisors of longrope up to the original context. One for each pair."),
-    LIST("long_factor", "Divisors of longrope beyond the original context. One for each pair."),
+           "For ntk_mixed: how the stretch is spread over the pairs. 0 is linear.", "0.625"),
+    NUMBER(
+        "extrapolation_factor", 0, 100, "1",
+        "For yarn and part_ntk: it multiplies the share of the unscaled frequencies in the blend.",
+        "1"),
+    NUMBER("ntk_factor", 0, 1, "1",
+           "For part_ntk: it multiplies the share of the frequencies of ntk in the blend.", "1"),
+    ABOVE_0("attn_factor", 1000, "1", "For yarn: it multiplies the derived attention factor.", "1"),
+    LIST("short_factor",
+         "For longrope: the divisors up to the original context, one for each pair."),
+    LIST("long_factor",
+         "For longrope: the divisors beyond the original context, one for each pair."),
 };
 const pe_param_set pe_rope_key_params = {key_params, PE_LEN(key_params)};
 
 static const pe_param pair_params[] = {
-    LIST("freq_factors", "Divisors of the frequencies, with every type. One for each pair."),
+    LIST("freq_factors",
+         "Divisors of the frequencies, one for each pair. Every rope type accepts them."),
     {.name = "pairing",
      .kind = PE_KIND_CHOICE,
      .choices = pe_rope_params_pairings,
-     .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + rotary_dim/2).",
+     .help =
+         "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + rotary_dim/2.",
      .example = "interleaved"},
     {.name = "mrope_section",
      .kind = PE_KIND_REAL_LIST,
@@ -155,22 +174,23 @@ static const pe_param pair_params[] = {
      .max = 32768,
      .list_max = PE_ROPE_AXES_MAX,
      .unit = "pairs",
-     .help = "Multi-axis rotation: how many pairs turn by each axis of the positions, usually "
-             "time, height and width; they sum to rotary_dim/2.",
+     .help = "How many pairs rotate by each axis of the positions. The axes are usually time, "
+             "height and width. The numbers sum to rotary_dim/2.",
      .example = "16,24,24"},
     {.name = "mrope_interleaved",
      .kind = PE_KIND_BOOL,
      .optional = true,
-     .help = "Whether the axes take turns, as mrope_layout=interleaved says.",
+     .help = "Do the pairs of the axes alternate? true means mrope_layout=interleaved.",
      .example = "false"},
     {.name = "mrope_layout",
      .kind = PE_KIND_CHOICE,
      .optional = true,
      .choices = pe_rope_mrope_layouts,
      .fallback_text = "sections",
-     .help = "Which pairs belong to which axis: sections (Qwen2-VL), interleaved (Qwen3-VL), ernie "
-             "(sections h,w,t; h and w alternate, then t), bailing (the same of sections t,h,w), "
-             "balanced (openPangu).",
+     .help =
+         "The pairs of each axis. sections: one run for each axis (Qwen2-VL). interleaved: the "
+         "axes alternate (Qwen3-VL). ernie: sections are h,w,t; h and w alternate, then t follows. "
+         "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
      .example = "sections"},
 };
 const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};

@@ -41,7 +41,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 static const pe_param own[] = {
     {.name = "inverse",
      .kind = PE_KIND_BOOL,
-     .help = "Undo the rotation, the attention factor included.",
+     .help = "true undoes the rotation, the attention factor included.",
      .example = "false"},
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
@@ -50,8 +50,8 @@ static const pe_param own[] = {
      .three_axes = true,
      .fallback_text = "0:n",
      .unit = "tokens",
-     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0; with "
-             "mrope_section [n], [axes, n] or [axes, batch, n].",
+     .help = "A position for each token: [n], or [batch, n] with the batch along axis 0. With "
+             "mrope_section: [n], [axes, n] or [axes, batch, n].",
      .example = "0:8"},
 };
 
@@ -67,7 +67,8 @@ const pe_resource pe_rope_rotate = {
     .encoding = "rope",
     .name = "rope/rotate",
     .kind = PE_TRANSFORM,
-    .summary = "Rotates vectors, or queries and keys, to their positions; or back.",
+    .summary =
+        "Rotates vectors, or queries and keys, to their positions. It also rotates them back.",
     .formula = "a' = A (a cos(pos theta_i) - b sin(pos theta_i)), b' = A (b cos(pos theta_i) + a "
                "sin(pos theta_i))",
     .source = PE_ROPE_SOURCE,

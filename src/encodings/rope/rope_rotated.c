@@ -11,7 +11,7 @@ static const pe_param seq_axis_params[] = {
      .min = -PE_MAX_DIMS,
      .max = PE_MAX_DIMS - 1,
      .fallback = -2,
-     .help = "The axis of tokens; negative counts from the end.",
+     .help = "The axis of tokens. A negative one counts from the end.",
      .example = "-2"},
 };
 const pe_param_set pe_rope_seq_axis_params = {seq_axis_params, PE_LEN(seq_axis_params)};

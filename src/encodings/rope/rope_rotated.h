@@ -12,7 +12,8 @@ extern const pe_param_set pe_rope_vectors_params; /* what is rotated: vectors, o
 #define PE_ROPE_TENSOR_ROW(label, what)                                                            \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
-        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
+        .max_dims = PE_MAX_DIMS,                                                                   \
+        .help = what ", with any leading axes. The channels are the last axis."                    \
     }
 
 /**

@@ -22,7 +22,8 @@ static const pe_param method_params[] = {
     {.name = "method",
      .kind = PE_KIND_CHOICE,
      .choices = method_names,
-     .help = "ntk: b*s^(d/(d-2)); dynamic: s grows with seq_len; linear: b*s.",
+     .help = "The scaled base. ntk: b*s^(d/(d-2)). dynamic: the same, where s grows with seq_len. "
+             "linear: b*s.",
      .example = "ntk"},
 };
 
@@ -107,7 +108,7 @@ const pe_resource pe_rope_scaled_base = {
     .encoding = "rope",
     .name = "rope/scaled-base",
     .kind = PE_TABLE,
-    .summary = "The base that stretches a context, and every frequency before and after.",
+    .summary = "The base for a stretched context, and every frequency before and after.",
     .formula = "scaled_base = b * s^(d/(d-2)); dynamic: s = factor*seq_len/max_position_embeddings "
                "- (factor - 1); linear: b * s",
     .source = "NTK-aware scaled RoPE: bloc97, 2023; dynamic: emozilla, 2023",

@@ -47,15 +47,15 @@ static const pe_param own[] = {
      .required = true,
      .min_dims = 2,
      .max_dims = PE_MAX_DIMS,
-     .help = "Keys that were rotated already: any leading axes, channels last."},
+     .help = "Rotated keys, with any leading axes. The channels are the last axis."},
     {.name = "delta",
      .kind = PE_KIND_POSITIONS,
      .required = true,
      .two_axes = true,
      .integers_only = true,
      .unit = "tokens",
-     .help = "How far to move: one integer, or one for each token; with mrope_section also on each "
-             "axis, [axes, 1] or [axes, n].",
+     .help = "The distance to move: one integer, or one for each token. With mrope_section also "
+             "one for each axis: [axes, 1] or [axes, n].",
      .example = "-256"},
 };
 

@@ -236,15 +236,15 @@ static const pe_param own[] = {
     {.name = "cache_layout",
      .kind = PE_KIND_CHOICE,
      .choices = layout_names,
-     .help = "The shapes an engine keeps its table in.",
+     .help = "The shapes of the table, as inference engines keep it.",
      .example = "pairs"},
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .two_axes = true,
      .fallback_text = "0:128",
      .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list; with mrope_section also one of these "
-             "for each axis, [axes, n], with semicolons between them.",
+     .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section also [axes, n]: "
+             "one of these for each axis, with semicolons between them.",
      .example = "0:8"},
 };
 

@@ -22,8 +22,9 @@ static const pe_param params[] = {
     [LAYOUT] = {.name = "layout",
                 .kind = PE_KIND_CHOICE,
                 .choices = pe_sinusoidal_layouts,
-                .help = "interleaved: sine and cosine alternate; sin_cos, cos_sin: one half after "
-                        "the other.",
+                .help =
+                    "The order of the columns. interleaved: sines and cosines alternate. sin_cos: "
+                    "all sines, then all cosines. cos_sin: all cosines, then all sines.",
                 .example = "interleaved"},
     [FREQ_SHIFT] = {.name = "freq_shift",
                     .kind = PE_KIND_REAL,
@@ -31,8 +32,8 @@ static const pe_param params[] = {
                     .max = PE_SINUSOIDAL_WIDTH_MAX,
                     .fallback = 0,
                     .unit = "frequencies",
-                    .help = "Taken from the number of frequencies in the exponent: 0 is the paper, "
-                            "1 is tensor2tensor, fairseq and Whisper.",
+                    .help = "It is subtracted from the number of frequencies in the exponent. The "
+                            "paper has 0. tensor2tensor, fairseq and Whisper have 1.",
                     .example = "1"},
     /* Fixed point holds phases of 2^53 * 1e9 turns with bits to spare, and frequencies down to
      * 1e-9. */
@@ -41,7 +42,8 @@ static const pe_param params[] = {
                .min = 1e-9,
                .max = 1e9,
                .fallback = 1,
-               .help = "Multiplies the position, exactly; diffusion models use 1000.",
+               .help =
+                   "The factor of every position. The product is exact. Diffusion models use 1000.",
                .example = "1"},
 };
 const pe_param_set pe_sinusoidal_params = {params, PE_LEN(params)};

@@ -27,8 +27,8 @@ static const pe_param padding_params[] = {
      .min = 0,
      .max = 0x1p53 - 1,
      .unit = "tokens",
-     .help = "The position whose row is zero: fairseq and M2M-100 keep one for padding, 1. None by "
-             "default.",
+     .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By default "
+             "no row is zero.",
      .example = "1"},
 };
 

@@ -14,7 +14,7 @@ static const pe_param embeddings_params[] = {
      .required = true,
      .min_dims = 2,
      .max_dims = PE_MAX_DIMS,
-     .help = "Embeddings [..., n, d_model]; d_model is the last axis, the tokens the one before.",
+     .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
      .example = "[[0,0,0,0],[0,0,0,0]]"},
     {.name = "d_model",
      .kind = PE_KIND_INT,
@@ -24,7 +24,7 @@ static const pe_param embeddings_params[] = {
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .fallback_text = "the last axis",
      .unit = "channels",
-     .help = "Width of a row; embeddings tell it, and it is checked when given.",
+     .help = "Width of a row. It must equal the last axis of embeddings.",
      .example = "4"},
 };
 
@@ -35,7 +35,8 @@ static const pe_param positions_params[] = {
      .fallback_text = "0:n",
      .two_axes = true,
      .unit = "tokens",
-     .help = "Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list.",
+     .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+             "accepted too.",
      .example = "0:2"},
 };
 

@@ -20,7 +20,7 @@ static const pe_param grid_params[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row, a multiple of 4: one half for each axis.",
+     .help = "Width of a row, a multiple of 4. Each axis takes one half.",
      .example = "768"},
     {.name = "height",
      .kind = PE_KIND_INT,
@@ -46,8 +46,8 @@ static const pe_param layout_params[] = {
      .kind = PE_KIND_CHOICE,
      .choices = pe_sinusoidal_layouts,
      .fallback = PE_SINUSOIDAL_SIN_COS,
-     .help = "Of each axis: interleaved: sine and cosine alternate; sin_cos, cos_sin: one half "
-             "after the other.",
+     .help = "The order of the columns of each axis. interleaved: sines and cosines alternate. "
+             "sin_cos: all sines, then all cosines. cos_sin: all cosines, then all sines.",
      .example = "sin_cos"},
 };
 
@@ -55,8 +55,9 @@ static const pe_param coordinates_params[] = {
     {.name = "axis_order",
      .kind = PE_KIND_CHOICE,
      .choices = orders,
-     .help = "wh: the first half of the channels encodes the column, the second the row (MAE, "
-             "diffusers, MoCo v3); hw: the other way round.",
+     .help = "The order of the axes. wh: the first half of the channels encodes the column, the "
+             "second half the row (MAE, diffusers, MoCo v3). hw: the first half encodes the row, "
+             "the second half the column.",
      .example = "wh"},
     {.name = "base_size",
      .kind = PE_KIND_INT,
@@ -65,15 +66,15 @@ static const pe_param coordinates_params[] = {
      .max = SIDE_MAX,
      .fallback_text = "the side itself",
      .unit = "patches",
-     .help = "Side of the grid that coordinates are measured in: patch i of n lies at i * "
-             "base_size / n. Absent: at i.",
+     .help = "Side of the grid in which coordinates are measured. Patch i of n lies at i * "
+             "base_size / n.",
      .example = "16"},
     {.name = "interpolation_scale",
      .kind = PE_KIND_REAL,
      .min = 1e-9,
      .max = 1e9,
      .fallback = 1,
-     .help = "Divides the coordinates, exactly.",
+     .help = "The divisor of the coordinates. The quotient is exact.",
      .example = "1"},
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
@@ -81,7 +82,7 @@ static const pe_param coordinates_params[] = {
      .max = SIDE_MAX,
      .fallback = 0,
      .unit = "rows",
-     .help = "Rows of zeros before those of the patches, as for class tokens.",
+     .help = "How many rows of zeros precede the patches, as for class tokens.",
      .example = "1"},
 };
 

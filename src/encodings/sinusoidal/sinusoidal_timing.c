@@ -21,7 +21,8 @@ static const pe_param own[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row: sines, then cosines; the last column of an odd width is zero.",
+     .help =
+         "Width of a row. The sines precede the cosines. The last column of an odd width is zero.",
      .example = "512"},
     {.name = "length",
      .kind = PE_KIND_INT,
@@ -29,7 +30,7 @@ static const pe_param own[] = {
      .min = 1,
      .max = LENGTH_MAX,
      .unit = "tokens",
-     .help = "Rows: positions start_index, start_index + 1, ...",
+     .help = "The number of rows. Their positions are start_index, start_index + 1, ...",
      .example = "128"},
     {.name = "start_index",
      .kind = PE_KIND_INT,
@@ -39,7 +40,8 @@ static const pe_param own[] = {
      .unit = "tokens",
      .help = "Position of the first row.",
      .example = "3"},
-    TIMESCALE("min_timescale", 1, "Timescale of the first sine: its wavelength over 2 pi.", "1"),
+    TIMESCALE("min_timescale", 1, "Timescale of the first sine. It is the wavelength over 2 pi.",
+              "1"),
     TIMESCALE("max_timescale", 10000, "Timescale of the last sine.", "10000"),
 };
 

@@ -42,7 +42,7 @@ static const pe_param own[] = {
      .min = 1,
      .max = PE_ROPE_LENGTH_MAX,
      .unit = "tokens",
-     .help = "Context length that the model was trained for.",
+     .help = "The context length of training.",
      .example = "4096"},
     {.name = "target_length",
      .kind = PE_KIND_INT,
@@ -51,7 +51,7 @@ static const pe_param own[] = {
      .max = PE_ROPE_LENGTH_MAX,
      .fallback_text = "floor(max_position_embeddings * factor)",
      .unit = "tokens",
-     .help = "Context length that is wanted: at least max_position_embeddings.",
+     .help = "The wanted context length. It is at least max_position_embeddings.",
      .example = "16384"},
     PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
     {.name = "rope_types",
@@ -59,7 +59,7 @@ static const pe_param own[] = {
      .choices = type_names,
      .optional = true,
      .fallback_text = "every type whose keys are given or have a default",
-     .help = "Types to compare, in the order of the answer's first axis.",
+     .help = "The rope types to compare, in the order of the answer's first axis.",
      .example = "default,linear,ntk,yarn"},
 };
 
@@ -449,7 +449,8 @@ const pe_resource pe_rope_compare = {
     .encoding = "rope",
     .name = "rope/compare",
     .kind = PE_TABLE,
-    .summary = "Rope types side by side for a longer context, and the settings that engines take.",
+    .summary =
+        "A comparison of rope types for a longer context, with the settings for inference engines.",
     .formula = "turns_i = max_position_embeddings * theta_i / (2 pi); largest_angle = max "
                "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
                "that never turned while training",

@@ -41,7 +41,8 @@ static const pe_param grid_params[] = {
     {.name = "convention",
      .kind = PE_KIND_CHOICE,
      .choices = convention_names,
-     .help = "Which pairs turn by rows and which by columns, and how fast.",
+     .help = "The model whose convention is followed: the pairs that rotate by rows, those that "
+             "rotate by columns, and their frequencies.",
      .example = "qwen2_vl"},
     {.name = "rope_theta",
      .kind = PE_KIND_REAL,
@@ -59,7 +60,7 @@ static const pe_param grid_params[] = {
      .min = 1,
      .max = 65536,
      .fallback_text = "1",
-     .help = "Frames of a video, one grid after the other.",
+     .help = "The number of frames of a video. The grid is repeated for each.",
      .example = "1"},
     {.name = "spatial_merge_size",
      .kind = PE_KIND_INT,
@@ -68,7 +69,8 @@ static const pe_param grid_params[] = {
      .max = 64,
      .fallback_text = "1",
      .unit = "patches",
-     .help = "Patches come in square blocks of this side, row by row within each; 1: row by row.",
+     .help = "The order of the patches: in square blocks of this side, row by row within each. "
+             "With 1 they come row by row.",
      .example = "2"},
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
@@ -77,8 +79,8 @@ static const pe_param grid_params[] = {
      .integers_only = true,
      .fallback_text = "the patches of the grid",
      .unit = "patches",
-     .help = "Rows and columns of patches in place of a grid: [2, n], in a query with a semicolon "
-             "between them.",
+     .help = "Rows and columns of patches, [2, n]. They replace the grid. In a query a semicolon "
+             "separates rows from columns.",
      .example = "0,0,1,1;0,1,0,1"},
 };
 const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};

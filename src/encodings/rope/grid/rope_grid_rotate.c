@@ -108,9 +108,12 @@ static const pe_param own[] = {
      .optional = true,
      .choices = pe_rope_params_pairings,
      .fallback_text = "the convention's",
-     .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + head_dim/2).",
+     .help = "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + head_dim/2.",
      .example = "half"},
-    {.name = "inverse", .kind = PE_KIND_BOOL, .help = "Undo the rotation.", .example = "false"},
+    {.name = "inverse",
+     .kind = PE_KIND_BOOL,
+     .help = "true undoes the rotation.",
+     .example = "false"},
 };
 
 /**
@@ -127,7 +130,8 @@ const pe_resource pe_rope_grid_rotate = {
     .encoding = "rope",
     .name = "rope/grid/rotate",
     .kind = PE_TRANSFORM,
-    .summary = "Rotates the queries and keys of patches to their row and column; or back.",
+    .summary = "Rotates the queries and keys of patches to their row and column. It also rotates "
+               "them back.",
     .formula = "a' = a cos(angle) - b sin(angle), b' = b cos(angle) + a sin(angle), angles as of "
                "rope/grid",
     .source = PE_GRID_SOURCE,

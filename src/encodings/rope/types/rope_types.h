@@ -33,12 +33,13 @@
     X(part_ntk, compared)
 
 #define PE_ROPE_TYPES_HELP                                                                         \
-    "How the frequencies are scaled for contexts longer than trained. With s = factor, "           \
-    "d = rotary_dim: linear theta/s; ntk base b s^(d/(d-2)), ntk_alpha the same with alpha, "      \
-    "dynamic with 1 + s (seq_len - max)/max; ntk_fixed (b s)^(-2i/d) / s^(2/d); "                  \
-    "ntk_mixed theta / exp(a (i+1)^mixed_b); yarn, part_ntk ramps over the pairs; "                \
-    "llama3, ntk_by_parts by turns over the original context; longrope lists of divisors; "        \
-    "proportional: a share of the pairs turns."
+    "How the frequencies are scaled for contexts that are longer than in training. Let s be "      \
+    "factor, d be rotary_dim, b be rope_theta and theta a frequency. linear: theta/s. ntk: the "   \
+    "base is b s^(d/(d-2)). ntk_alpha: the same with alpha for s. dynamic: the same with 1 + s "   \
+    "(seq_len - max)/max for s. ntk_fixed: (b s)^(-2i/d) / s^(2/d). ntk_mixed: theta / exp(a "     \
+    "(i+1)^mixed_b). yarn and part_ntk: a ramp over the pairs. llama3 and ntk_by_parts: by the "   \
+    "turns of a pair over the original context. longrope: lists of divisors. proportional: only "  \
+    "a share of the pairs rotates."
 
 /** Where the rotation and its types of scaling come from. */
 #define PE_ROPE_SOURCE                                                                             \

@@ -16,7 +16,8 @@ static const pe_param xpos_params[] = {
      .max = 1e6,
      .fallback = 512,
      .unit = "tokens",
-     .help = "Tokens over which a scale falls by its zeta.",
+     .help = "The distance in tokens over which the scale of a pair falls by the factor zeta of "
+             "that pair.",
      .example = "512"},
     {.name = "center",
      .kind = PE_KIND_INT,
@@ -25,7 +26,7 @@ static const pe_param xpos_params[] = {
      .max = PE_POSITION_LIMIT - 1,
      .fallback_text = "half the number of positions",
      .unit = "tokens",
-     .help = "Position whose scale is 1.",
+     .help = "The position whose scale is 1.",
      .example = "0"},
 };
 const pe_param_set pe_rope_xpos_params = {xpos_params, PE_LEN(xpos_params)};
@@ -132,7 +133,7 @@ static const pe_param positions_params[] = {
      .integers_only = true,
      .fallback_text = "0:n",
      .unit = "tokens",
-     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0.",
+     .help = "A position for each token: [n], or [batch, n] with the batch along axis 0.",
      .example = "0:8"},
 };
 
@@ -153,7 +154,7 @@ const pe_resource pe_rope_xpos = {
     .encoding = "rope",
     .name = "rope/xpos",
     .kind = PE_TRANSFORM,
-    .summary = "Rotates queries and keys with xPos: scaled so that attention falls with distance.",
+    .summary = "Rotates queries and keys with xPos, whose scale lets attention fall with distance.",
     .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
                "1.4)^((p - center) / scale_base)",
     .source = PE_ROPE_XPOS_SOURCE,

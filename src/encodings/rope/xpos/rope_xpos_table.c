@@ -129,7 +129,7 @@ static const pe_param own[] = {
      .integers_only = true,
      .fallback_text = "0:128",
      .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list; integers.",
+     .help = "Integer positions: a:b, a:b:step, a number, or a list.",
      .example = "0:8"},
 };
 
