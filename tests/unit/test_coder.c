@@ -7,9 +7,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/clock.h"
 #include "encodings/registry.h"
 #include "http/answer/coder.h"
 #include "support/encode.h"
+#include "support/fake.h"
 #include "support/render.h"
 
 static const pe_coding codings[] = {PE_CODING_GZIP, PE_CODING_ZSTD};
@@ -90,6 +92,62 @@ static const struct {
     {&pe_sinusoidal, "d_model=3&positions=0:3", "raw", false},
 };
 
+/* ---- blocks whose sizes the clock decides ---- */
+
+enum { COSTLY_ELEMENTS = 1 << 17, COSTLY_WORK = 4096 };
+
+/* Every so many blocks take long; 0: none. */
+static int slow_every;
+
+/* As long as a slow block takes, by the thread's own clock. */
+static void burn(void)
+{
+    const int64_t end = pe_clock_of_thread() + 13 * (int64_t)PE_NANOSECONDS_PER_MS;
+    while (pe_clock_of_thread() < end)
+        ;
+}
+
+static pe_status fill_slowly(const pe_plan *plan, const pe_region *region, void *out,
+                             pe_problem *why)
+{
+    static size_t blocks; /* few, so that the test is quick */
+    (void)plan;
+    (void)why;
+    if (slow_every > 0 && blocks < 40 && ++blocks % (size_t)slow_every == 0)
+        burn();
+    float *to = out;
+    for (size_t u = 0; u < region->units; u++)
+        to[u] = (float)((region->first + u) * 2654435761U % 1000) / 8;
+    return PE_OK;
+}
+
+/* Blocks of expensive elements grow while they are quick; a coded stream has one tag, so its bytes
+ * must be the same however quick they were. */
+static void coded_bytes_do_not_depend_on_the_time_that_blocks_take(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"json", "raw"};
+    pe_plan plan;
+    fake_plan(&plan, 1, PE_FLOAT32, &(pe_shape){1, {COSTLY_ELEMENTS}}, 1);
+    plan.tensors[0].work = COSTLY_WORK;
+    plan.fill = fill_slowly;
+    for (size_t f = 0; f < PE_LEN(formats); f++) {
+        const pe_rendering rendering = render_as(formats[f], false, NULL);
+        for (size_t c = 0; c < PE_LEN(codings); c++) {
+            pe_buffer quick = {0}, slow = {0};
+            slow_every = 0;
+            code(&plan, &rendering, codings[c], &quick);
+            slow_every = 3;
+            code(&plan, &rendering, codings[c], &slow);
+            assert_int_equal(quick.bytes, slow.bytes);
+            assert_memory_equal(quick.data, slow.data, quick.bytes);
+            pe_buffer_free(&quick);
+            pe_buffer_free(&slow);
+        }
+    }
+    pe_plan_free(&plan);
+}
+
 /* The whole is coded, decoded, and coded again. Samples decide about all but the smallest as the
  * whole would. */
 static void coded_streams_decode_and_samples_foretell_their_size(void **state)
@@ -129,6 +187,7 @@ static void coded_streams_decode_and_samples_foretell_their_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coded_bytes_do_not_depend_on_the_time_that_blocks_take),
         cmocka_unit_test(coded_streams_decode_and_samples_foretell_their_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

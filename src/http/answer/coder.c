@@ -55,8 +55,9 @@ typedef struct bench {
 struct pe_coder {
     const struct coder_ops *ops;
     pe_stream *stream;
-    uint64_t left;  /* of the stream to be read; UINT64_MAX: all */
-    uint64_t taken; /* of it */
+    uint64_t left;     /* of the stream to be read; UINT64_MAX: all */
+    uint64_t taken;    /* of it */
+    bool equal_pieces; /* see wanted_of */
     bool begun, last, ended;
     uLong sum; /* gzip: the checksum so far */
     ZSTD_CCtx *zstd;
@@ -197,6 +198,7 @@ pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out, pe_
         return pe_fail_memory(why);
     coder->ops = &all_ops[coding];
     coder->stream = stream;
+    coder->equal_pieces = pe_stream_expensive(stream);
     coder->left = UINT64_MAX;
     if (coder->ops->start != NULL && !coder->ops->start(coder)) {
         pe_coder_free(coder);
@@ -219,18 +221,26 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* How much to read next of a piece. Blocks of an expensive stream grow by the clock, so only pieces
+ * of one size depend on nothing but the stream. Other streams hold no text back when a block of
+ * theirs may go beyond the piece. */
+static size_t wanted_of(const pe_coder *coder, size_t have)
+{
+    const size_t left = coder->ops->piece - have;
+    const size_t block = smaller(pe_stream_room(coder->stream), ROOM_BYTES);
+    const size_t some = coder->equal_pieces || left > block ? left : block;
+    return coder->left < some ? (size_t)coder->left : some;
+}
+
 /* A piece, or what is left. It depends on nothing but the stream, so the coded bytes are always the
  * same. */
 static pe_status read_piece(pe_coder *coder, char *input, size_t *have, pe_problem *why)
 {
-    const size_t piece = coder->ops->piece,
-                 block = smaller(pe_stream_room(coder->stream), ROOM_BYTES);
     *have = 0;
-    while (*have < piece && !coder->last) {
-        const size_t some = piece - *have > block ? piece - *have : block;
-        const size_t room = coder->left < some ? (size_t)coder->left : some;
+    while (*have < coder->ops->piece && !coder->last) {
         size_t got = 0;
-        pe_status status = pe_stream_read(coder->stream, input + *have, room, &got, why);
+        const pe_status status =
+            pe_stream_read(coder->stream, input + *have, wanted_of(coder, *have), &got, why);
         if (status != PE_OK)
             return status;
         *have += got;

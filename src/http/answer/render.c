@@ -80,7 +80,9 @@ void pe_representation_key(const pe_representation *representation, pe_coding co
     pe_buffer_str(key, pe_coding_name(coding));
     pe_buffer_str(key, " ");
     pe_buffer_str(key, pe_coding_maker(coding));
-    pe_buffer_str(key, in_blocks ? " in pieces\n" : "\n");
+    pe_buffer_str(key, !in_blocks                  ? "\n"
+                       : representation->expensive ? " in equal pieces\n"
+                                                   : " in pieces\n");
 }
 
 bool pe_representation_coded_tag(const pe_representation *representation, pe_coding coding,
