@@ -71,7 +71,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 proof bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
+.PHONY: help all run test test-aarch64 proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
 	run-tests FORCE
 
 help: ## list the targets
@@ -122,6 +122,11 @@ openapi: ## write what the parameter rows say into openapi.yaml
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml
+
+settings: ## write every setting at its default into config/posenc.json
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	@env -i $(B)/posenc print-config --config= | sed 's/ "source": "default",//' > config/posenc.json
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test

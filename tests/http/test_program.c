@@ -119,7 +119,7 @@ static const struct says {
     {{"check-config", "--port=x"}, NULL, 2, "", "got \\\"x\\\""},
     {{"print-config"}, "POSENC_PORT=1", 0, "{\"value\": 1, \"source\": \"POSENC_PORT\"", ""},
     {{"print-config", "--port", "2"}, "POSENC_PORT=1", 0, "2, \"source\": \"--port\"", ""},
-    {{"healthcheck", "--port=0"}, NULL, 1, "", "port 0"},
+    {{"healthcheck", "--port=0"}, NULL, 1, "", "port must be the one that the server listens on, got 0"},
     {{"healthcheck", "--config=/nonexistent"}, NULL, 1, "", "unhealthy"},
     {{"table"}, NULL, 2, "", "an encoding is required"},
     {{"table", "sinusoidl"}, NULL, 2, "", "did you mean sinusoidal?"},
