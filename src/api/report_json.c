@@ -68,8 +68,8 @@ static void write_bands(const pe_report *report, pe_buffer *out)
 {
     pe_json_write_name(out, "bands");
     pe_buffer_str(out, "[");
-    for (size_t b = 0; b < report->n_bands; b++) {
-        const pe_band *band = &report->bands[b];
+    for (size_t b = 0; b < report->distances.n_bands; b++) {
+        const pe_band *band = &report->distances.bands[b];
         pe_json_write_item(out);
         pe_buffer_str(out, "{");
         pe_json_write_name(out, report->bands_of);
@@ -112,7 +112,7 @@ static size_t undecided(const pe_report *report)
 
 static const char *conclusion(const pe_report *report)
 {
-    if (undecided(report) > 0 && undecided(report) == report->errors.elements)
+    if (undecided(report) > 0 && undecided(report) == report->distances.errors.elements)
         return "float32 arithmetic cannot decide numbers at such large positions: see warnings";
     if (report->matches && report->undecided > 0)
         return "the numbers are what was claimed, except those at positions too large for float32 "
@@ -134,7 +134,7 @@ static void write_warnings(const pe_report *report, pe_buffer *out)
     pe_buffer_format(out,
                      "[\"float32 arithmetic cannot decide %zu of %zu elements, whose positions are "
                      "too large%s\"]",
-                     undecided(report), report->errors.elements,
+                     undecided(report), report->distances.errors.elements,
                      report->matches ? "; a claim with numerics=exact compares them" : "");
 }
 
@@ -164,14 +164,14 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
         number(out, "tolerance", claim->tolerance);
     else
         pe_json_write_text(out, "rule", rules);
-    size(out, "elements", report->errors.elements);
+    size(out, "elements", report->distances.errors.elements);
     if (report->matches)
         size(out, "undecided", report->undecided);
     write_warnings(report, out);
-    if (report->errors.elements > 0) {
+    if (report->distances.errors.elements > 0) {
         pe_json_write_name(out, "error");
         pe_buffer_str(out, "{");
-        write_errors(&report->errors, out);
+        write_errors(&report->distances.errors, out);
         pe_buffer_str(out, "}");
         write_bands(report, out);
     }

@@ -38,18 +38,10 @@ struct flag {
     int width; /* arguments it takes */
 };
 
-static const pe_param *find_param(const pe_resource *resource, const char *name)
-{
-    for (size_t p = 0; p < resource->n_params; p++)
-        if (strcmp(resource->params[p].name, name) == 0)
-            return &resource->params[p];
-    return NULL;
-}
-
 /* A truth needs no value (--bidirectional), but takes one. */
 static bool stands_alone(const pe_resource *resource, const char *name, const char *next)
 {
-    const pe_param *param = find_param(resource, name);
+    const pe_param *param = pe_params_find(resource->param_sets, name);
     return param != NULL && param->kind == PE_KIND_BOOL &&
            (next == NULL || (strcmp(next, "true") != 0 && strcmp(next, "false") != 0));
 }

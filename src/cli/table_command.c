@@ -223,8 +223,8 @@ static void print_resource_help(const pe_resource *resource, pe_buffer *out)
 {
     pe_buffer_format(out, "posenc table %s [--name value ...] -o FILE\n\n%s\n\n  %s\n  %s\n\n",
                      resource->name, resource->summary, resource->formula, resource->source);
-    for (size_t p = 0; p < resource->n_params; p++) {
-        const pe_param *param = &resource->params[p];
+    const pe_param *param;
+    for (size_t p = 0; (param = pe_params_at(resource->param_sets, p)) != NULL; p++) {
         if (param->kind == PE_KIND_TENSOR)
             continue;
         pe_buffer_format(out, "  --%-24s %s%s", param->name, param->help,

@@ -4,52 +4,8 @@
 
 #include <string.h>
 
-/* One a line, so that additions merge. */
-/* clang-format off */
-const pe_resource *const pe_registry[] = {
-    &pe_sinusoidal,
-    &pe_sinusoidal_offset,
-    &pe_sinusoidal_add,
-    &pe_sinusoidal_grid,
-    &pe_sinusoidal_timing,
-    &pe_sinusoidal_relative,
-    &pe_rope_frequencies,
-    &pe_rope_table,
-    &pe_rope_rotate,
-    &pe_rope_shift,
-    &pe_rope_scores,
-    &pe_rope_decay,
-    &pe_rope_scaled_base,
-    &pe_rope_compare,
-    &pe_rope_mrope_positions,
-    &pe_rope_grid,
-    &pe_rope_grid_rotate,
-    &pe_rope_attention_scale,
-    &pe_rope_xpos,
-    &pe_rope_xpos_table,
-    &pe_alibi_slopes,
-    &pe_alibi_bias,
-    &pe_alibi_padded_bias,
-    &pe_alibi_probabilities,
-    &pe_t5_buckets,
-    &pe_t5_bias,
-    &pe_shaw_indices,
-    &pe_shaw_scores,
-    &pe_shaw_lookup,
-    &pe_shaw_probabilities,
-    &pe_relative_skew,
-    &pe_swin_index,
-    &pe_swin_bias,
-    &pe_swin_coordinates,
-    &pe_learned_table_rows,
-    &pe_learned_lookup,
-    &pe_learned_add,
-    &pe_learned_interpolate,
-    &pe_learned_interpolate_body,
-    &pe_learned_position_ids,
-    NULL,
-};
-/* clang-format on */
+#define ROW(resource) &(resource),
+const pe_resource *const pe_registry[] = {PE_REGISTRY(ROW) NULL};
 
 const pe_resource *pe_registry_find(const char *name_or_path)
 {

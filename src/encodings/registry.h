@@ -7,7 +7,55 @@
 
 #include "plan/plan.h"
 
-/** All resources, in the order GET /v1 lists them; NULL-terminated. */
+/** One a line, in the order of GET /v1: the only line that a resource needs beside its file. */
+/* clang-format off */
+#define PE_REGISTRY(ROW) \
+    ROW(pe_sinusoidal) \
+    ROW(pe_sinusoidal_offset) \
+    ROW(pe_sinusoidal_add) \
+    ROW(pe_sinusoidal_grid) \
+    ROW(pe_sinusoidal_timing) \
+    ROW(pe_sinusoidal_relative) \
+    ROW(pe_rope_frequencies) \
+    ROW(pe_rope_table) \
+    ROW(pe_rope_rotate) \
+    ROW(pe_rope_shift) \
+    ROW(pe_rope_scores) \
+    ROW(pe_rope_decay) \
+    ROW(pe_rope_scaled_base) \
+    ROW(pe_rope_compare) \
+    ROW(pe_rope_mrope_positions) \
+    ROW(pe_rope_grid) \
+    ROW(pe_rope_grid_rotate) \
+    ROW(pe_rope_attention_scale) \
+    ROW(pe_rope_xpos) \
+    ROW(pe_rope_xpos_table) \
+    ROW(pe_alibi_slopes) \
+    ROW(pe_alibi_bias) \
+    ROW(pe_alibi_padded_bias) \
+    ROW(pe_alibi_probabilities) \
+    ROW(pe_t5_buckets) \
+    ROW(pe_t5_bias) \
+    ROW(pe_shaw_indices) \
+    ROW(pe_shaw_scores) \
+    ROW(pe_shaw_lookup) \
+    ROW(pe_shaw_probabilities) \
+    ROW(pe_relative_skew) \
+    ROW(pe_swin_index) \
+    ROW(pe_swin_bias) \
+    ROW(pe_swin_coordinates) \
+    ROW(pe_learned_table_rows) \
+    ROW(pe_learned_lookup) \
+    ROW(pe_learned_add) \
+    ROW(pe_learned_interpolate) \
+    ROW(pe_learned_interpolate_body) \
+    ROW(pe_learned_position_ids)
+/* clang-format on */
+
+#define PE_REGISTRY_DECLARE(resource) extern const pe_resource resource;
+PE_REGISTRY(PE_REGISTRY_DECLARE)
+
+/** All of them; NULL-terminated. */
 extern const pe_resource *const pe_registry[];
 
 /**
@@ -18,23 +66,5 @@ const pe_resource *pe_registry_route(const char *path, const char **name, size_t
 
 /** By command-line name ("rope/table") or path ("/v1/rope/table"); NULL when there is none. */
 const pe_resource *pe_registry_find(const char *name_or_path);
-
-/* One file per resource family defines these. */
-extern const pe_resource pe_sinusoidal, pe_sinusoidal_offset, pe_sinusoidal_add, pe_sinusoidal_grid,
-    pe_sinusoidal_timing, pe_sinusoidal_relative;
-extern const pe_resource pe_rope_frequencies, pe_rope_table, pe_rope_rotate, pe_rope_shift,
-    pe_rope_scores, pe_rope_decay, pe_rope_scaled_base, pe_rope_attention_scale;
-extern const pe_resource pe_rope_mrope_positions, pe_rope_grid, pe_rope_grid_rotate;
-extern const pe_resource pe_rope_compare;
-extern const pe_resource pe_rope_xpos, pe_rope_xpos_table;
-extern const pe_resource pe_alibi_slopes, pe_alibi_bias, pe_alibi_padded_bias,
-    pe_alibi_probabilities;
-extern const pe_resource pe_t5_buckets, pe_t5_bias;
-extern const pe_resource pe_shaw_indices, pe_shaw_scores, pe_shaw_lookup, pe_shaw_probabilities;
-extern const pe_resource pe_relative_skew;
-extern const pe_resource pe_swin_index, pe_swin_bias, pe_swin_coordinates;
-
-extern const pe_resource pe_learned_table_rows, pe_learned_lookup, pe_learned_add,
-    pe_learned_interpolate, pe_learned_interpolate_body, pe_learned_position_ids;
 
 #endif

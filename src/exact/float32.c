@@ -21,7 +21,7 @@ typedef struct rows32 {
     float *sine, *cosine; /* [n] of a row */
 } rows32;
 
-/* sin and cos of a float32, rounded to float32, whatever it takes. */
+/* sin and cos of a float32, rounded to float32: by 128-bit arithmetic, else by MPFR. */
 static void settle32(const rows32 *job, double position, size_t i)
 {
     const float angle = pe_wave_angle32(job->wave, position, job->from + i);
@@ -29,11 +29,11 @@ static void settle32(const rows32 *job, double position, size_t i)
     double rounded[2] = {0, 1};
     if (angle != 0 && fabsf(angle) < 0x1p53F) {
         uint64_t phase[PE_PHASE_WORDS];
-        pe_fixed128 wide[2];
+        pe_fixed128 fixed[2];
         const int err = pe_phase_at(&per_radian, (double)angle, phase);
-        pe_fixed128_sincos(phase, err, &wide[0], &wide[1]);
+        pe_fixed128_sincos(phase, err, &fixed[0], &fixed[1]);
         for (int k = 0; k < 2; k++)
-            known[k] = pe_fixed128_round(&wide[k], PE_FLOAT32, &rounded[k]);
+            known[k] = pe_fixed128_round(&fixed[k], PE_FLOAT32, &rounded[k]);
     }
     for (int k = 0; k < 2; k++) {
         const pe_element element = {job->wave, position, job->from + i, k == 1, true};
@@ -107,11 +107,12 @@ static void put32(const rows32 *job, const float *value, ptrdiff_t at, char *row
     }
 }
 
-pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first,
-                         size_t rows, size_t from, size_t n, const pe_wave_layout *layout,
-                         pe_dtype dtype, bool bare, void *out, pe_problem *why)
+pe_status pe_wave_rows32(const pe_wave_job *of, size_t first, size_t rows, void *out,
+                         pe_problem *why)
 {
-    const size_t bytes = layout->row * pe_dtype_bytes(dtype);
+    const size_t n = of->n;
+    const pe_wave_layout *layout = of->layout;
+    const size_t bytes = layout->row * pe_dtype_bytes(of->dtype);
     uint64_t *memory = malloc(2 * n * sizeof *memory);
     float *values = calloc(2 * n, sizeof *values);
     if (memory == NULL || values == NULL) {
@@ -119,12 +120,11 @@ pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, siz
         free(values);
         return pe_fail_memory(why);
     }
-    const float amplitude = bare ? 1 : (float)wave->amplitude[PE_FLOAT32];
-    const rows32 job = {.wave = wave,
+    const rows32 job = {.wave = of->wave,
                         .layout = layout,
-                        .dtype = dtype,
-                        .amplitude = amplitude,
-                        .from = from,
+                        .dtype = of->dtype,
+                        .amplitude = of->bare ? 1 : (float)of->wave->amplitude[PE_FLOAT32],
+                        .from = of->from,
                         .n = n,
                         .hi = memory,
                         .lo = memory + n,
@@ -132,7 +132,7 @@ pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, siz
                         .cosine = values + n};
     for (size_t r = 0; r < rows; r++) {
         char *row = (char *)out + r * bytes;
-        evaluate_row(&job, pe_positions_at(positions, first + r));
+        evaluate_row(&job, pe_positions_at(of->positions, first + r));
         if (layout->sin_at >= 0)
             put32(&job, job.sine, layout->sin_at, row);
         if (layout->cos_at >= 0)

@@ -47,22 +47,24 @@ static double mean(const double *x, size_t n, pe_dtype dtype)
     return dtype == PE_FLOAT64 ? hi : round_to_odd(hi, lo);
 }
 
-pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, size_t first,
-                           size_t rows, pe_dtype dtype, void *out, pe_problem *why)
+pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows, void *out,
+                           pe_problem *why)
 {
-    const size_t n = wave->spec.n;
+    const size_t n = table->wave->spec.n;
+    const pe_dtype dtype = table->dtype;
     assert(n != 0);
     const size_t fit = n < BLOCK ? BLOCK / n : 1, most = rows < fit ? rows : fit;
-    const double zero =
-        ldexp(0.5, pe_fixed128_precision(dtype).least); /* rounds to 0, without a sign */
+    /* What is not above this rounds to 0, which has no sign. */
+    const double zero = ldexp(0.5, pe_fixed128_precision(dtype).least);
     const pe_wave_layout layout = {1, -1, 0, n};
+    const pe_wave_table bare = {table->wave, table->positions, &layout, PE_FLOAT64};
     double *cosines = malloc(most * n * sizeof *cosines + 1);
     if (cosines == NULL)
         return pe_fail_memory(why);
     pe_status status = PE_OK;
     for (size_t r = 0; status == PE_OK && r < rows; r += most) {
         const size_t some = rows - r < most ? rows - r : most;
-        status = pe_wave_bare(wave, positions, first + r, some, &layout, PE_FLOAT64, cosines, why);
+        status = pe_wave_bare_rows(&bare, first + r, some, cosines, why);
         for (size_t k = 0; status == PE_OK && k < some; k++) {
             const double value = mean(cosines + k * n, n, dtype);
             pe_dtype_store(dtype, fabs(value) <= zero ? 0 : value,

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* offsets.c - the rotations that a kernel turns anchors by: a set's, or one call's. */
+/* offsets.c - the rotations by which a kernel turns anchors: those of a set, or of one call. */
 #include "exact/set.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for wave_offsets. Padding makes it a multiple of the cache line, where it begins too:
- * vectors across lines would be loaded twice. */
+/* Room for wave_offsets: whole cache lines, since a vector that lies across two is loaded twice. */
 static double *allocate_offsets(size_t n, size_t rows, bool split)
 {
     return aligned_alloc(64, rows * (split ? 4 : 2) * pe_kernels_padded(n) * sizeof(double));
@@ -16,7 +15,7 @@ const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)
 {
     _Atomic(double *) *slot;
     const _Atomic(double *) *from = &wave->offsets[split];
-    memcpy(&slot, &from, sizeof slot); /* the set is const but for this and its counts */
+    memcpy(&slot, &from, sizeof slot); /* only this and the counts of a set change */
     double *offsets = atomic_load_explicit(slot, memory_order_acquire);
     if (offsets != NULL)
         return offsets;
@@ -32,14 +31,15 @@ const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)
     return expected;
 }
 
-double *pe_wave_own_offsets(const pe_wave *wave, const uint64_t *step_hi, const uint64_t *step_lo,
-                            size_t rows, bool split, size_t *count)
+double *pe_wave_own_offsets(const pe_wave *wave, const pe_wave_offsets *wanted, size_t *count)
 {
+    const size_t rows = wanted->rows;
     *count = 1;
     while (4 * *count * *count < rows && *count < wave->offset_rows)
         ++*count;
-    double *offsets = rows < 16 ? NULL : allocate_offsets(wave->live, *count, split);
+    double *offsets = rows < 16 ? NULL : allocate_offsets(wave->live, *count, wanted->split);
     if (offsets != NULL)
-        pe_kernels_get()->wave_offsets(wave->live, step_hi, step_lo, *count, split, offsets);
+        pe_kernels_get()->wave_offsets(wave->live, wanted->step_hi, wanted->step_lo, *count,
+                                       wanted->split, offsets);
     return offsets;
 }

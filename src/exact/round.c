@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* round.c - correct rounding of anything that MPFR can evaluate, with more bits until it is
+/* round.c - correct rounding of anything that MPFR can evaluate: more bits until the result is
  * certain (Ziv's strategy). */
-#include "exact/wave.h"
+#include "exact/round.h"
 
 #include <math.h>
 
@@ -29,7 +29,7 @@ static double nearest(pe_dtype dtype, mpfr_srcptr x)
     return fabs(value) > pe_dtype_max(dtype) ? copysign((double)INFINITY, value) : value;
 }
 
-/* The two ends of what x can be: x -+ |x| 2^(9 - p), for a relative error below 2^(8 - p). */
+/* The two ends of the interval that x may lie in: x -+ |x| 2^(9 - p), for a relative error below 2^(8 - p). */
 static void bracket(mpfr_srcptr x, mpfr_ptr below, mpfr_ptr above)
 {
     mpfr_t err;
@@ -42,7 +42,7 @@ static void bracket(mpfr_srcptr x, mpfr_ptr below, mpfr_ptr above)
     mpfr_clear(err);
 }
 
-/* What is still open with all bits is a tie or a value of fewer bits: drop the noise at the end. */
+/* A value that all bits leave open is a tie or has fewer bits: the last bits are noise. */
 static void drop_noise(mpfr_ptr x)
 {
     mpfr_prec_round(x, BITS_MAX - 32, MPFR_RNDN);

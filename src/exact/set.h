@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* set.h - what a frequency set holds; for the files of exact/ and their tests. */
+/* set.h - what a frequency set holds. For the files of exact/ and their tests. */
 #ifndef PE_EXACT_SET_H
 #define PE_EXACT_SET_H
 
 #include <stdatomic.h>
 
 #include "exact/phase.h"
+#include "exact/round.h"
 #include "exact/wave.h"
 
 /** More frequencies than the widest resource has; keeps indices of a chunk of rows in 32 bits. */
 #define PE_WAVE_MAX 65536
 
-/** How elements got their bits, for tests that want to see every way taken. */
+/** How many elements each arithmetic decided, for tests that want to see all of them at work. */
 typedef struct pe_wave_paths {
-    uint64_t kernel; /* proven by the kernel */
-    uint64_t direct; /* counted once more: what it evaluated without, or after, a rotation */
-    uint64_t wide;   /* by 128-bit arithmetic */
-    uint64_t mpfr;   /* a sine or cosine by MPFR */
-    uint64_t exact;  /* position or frequency zero */
+    uint64_t kernel;   /* proven by the kernel */
+    uint64_t direct;   /* of these: evaluated without a rotation, or once more after one */
+    uint64_t fixed128; /* by 128-bit arithmetic */
+    uint64_t mpfr;     /* a sine or cosine by MPFR */
+    uint64_t exact;    /* position or frequency zero */
 } pe_wave_paths;
 
 enum { PE_PATH_KERNEL, PE_PATH_DIRECT, PE_PATH_FIXED128, PE_PATH_MPFR, PE_PATH_EXACT, PE_PATHS };
@@ -39,7 +40,7 @@ struct pe_wave {
     bool unit;                   /* amplitude is 1 */
     double amplitude[PE_DTYPES]; /* rounded to each */
     double amplitude_hi, amplitude_lo;
-    pe_fixed128 amplitude_wide; /* m == 0 when the amplitude is zero */
+    pe_fixed128 amplitude_fixed; /* m == 0 when the amplitude is zero */
     atomic_ullong paths[PE_PATHS];
 };
 
@@ -58,25 +59,41 @@ void pe_element_eval(const void *context, size_t index, mpfr_ptr out);
 /** The angle of a float32 set, with every step rounded to float32. */
 float pe_wave_angle32(const pe_wave *wave, double position, size_t i);
 
-/** pe_wave_table for frequencies [from, from + n) of a float32 set, which layout counts from 0;
- * bare leaves the amplitude out. */
-pe_status pe_wave_rows32(const pe_wave *wave, const pe_positions *positions, size_t first,
-                         size_t rows, size_t from, size_t n, const pe_wave_layout *layout,
-                         pe_dtype dtype, bool bare, void *out, pe_problem *why) PE_MUST_CHECK;
+/** Rows of a table that are being made, for one call. */
+typedef struct pe_wave_job {
+    const pe_wave *wave;
+    const pe_positions *positions;
+    const pe_wave_layout *layout;
+    pe_dtype dtype;
+    bool bare;      /* without the amplitude */
+    size_t from, n; /* frequencies [from, from + n), which the layout counts from 0 */
+    size_t live;    /* of these, the ones before the first that is zero */
+    size_t item;    /* bytes of an element */
+    uint64_t counts[PE_PATHS];
+} pe_wave_job;
 
-/** pe_wave_table without the amplitude. */
-pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,
-                       size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
-                       pe_problem *why) PE_MUST_CHECK;
+/** pe_wave_table_rows of a float32 set. */
+pe_status pe_wave_rows32(const pe_wave_job *job, size_t first, size_t rows, void *out,
+                         pe_problem *why) PE_MUST_CHECK;
 
-/** The set's offsets for step 1 (offset_rows of them): whoever wants them first makes them. NULL:
- * memory is short, and rows have to do without.   Threads  any. */
+/** pe_wave_table_rows without the amplitude. */
+pe_status pe_wave_bare_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
+                            pe_problem *why) PE_MUST_CHECK;
+
+/** The set's offsets for step 1, offset_rows of them. The first caller makes them. NULL: memory is
+ * short, and rows are made without offsets.   Threads  any. */
 const double *pe_wave_shared_offsets(const pe_wave *wave, bool split);
 
-/** Offsets for another step, for one call of `rows` rows: as many as pay for themselves, which
- * *count tells. The caller's to free; NULL when none do, or memory is short. */
-double *pe_wave_own_offsets(const pe_wave *wave, const uint64_t *step_hi, const uint64_t *step_lo,
-                            size_t rows, bool split, size_t *count);
+/** Offsets for the steps of one call. */
+typedef struct pe_wave_offsets {
+    const uint64_t *step_hi, *step_lo; /* [live] */
+    size_t rows;                       /* of the call */
+    bool split;
+} pe_wave_offsets;
+
+/** As many of them as pay for themselves, *count. The caller's to free; NULL when none do, or memory
+ * is short. */
+double *pe_wave_own_offsets(const pe_wave *wave, const pe_wave_offsets *wanted, size_t *count);
 
 /** Counts since the set was made.   Threads  any. */
 pe_wave_paths pe_wave_paths_read(const pe_wave *wave);

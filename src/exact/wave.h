@@ -49,58 +49,46 @@ void pe_wave_free(pe_wave *wave);
 size_t pe_wave_bytes(const pe_wave *wave); /* memory it holds, for cache accounting */
 size_t pe_wave_count(const pe_wave *wave);
 
+/** The table of some positions of a set: of which type its elements are, and where they go. */
+typedef struct pe_wave_table {
+    const pe_wave *wave;
+    const pe_positions *positions;
+    const pe_wave_layout *layout;
+    pe_dtype dtype; /* float16, bfloat16, float32 or float64 */
+} pe_wave_table;
+
 /**
- * Rows [first, first + rows) of the table of `positions` (frequencies 0..n-1), correctly rounded to
- * dtype (float16/bfloat16/float32/float64), zero as +0.
+ * Rows [first, first + rows) of a table (frequencies 0..n-1), correctly rounded, zero as +0.
  *
  * Shapes    out: as layout says; elements the layout does not name are left alone.
  * Accuracy  the correctly rounded value of the formula for every |position| < 2^53, fractional ones
- * too. float32 set: as pe_wave_spec says. Errors    INTERNAL (memory).   Threads  any.
+ *           too. float32 set: as pe_wave_spec says.
+ * Errors    INTERNAL (memory).   Threads  any.
  */
-pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size_t first,
-                        size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
-                        pe_problem *why) PE_MUST_CHECK;
+pe_status pe_wave_table_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
+                             pe_problem *why) PE_MUST_CHECK;
 
 /**
- * Elements [column, column + columns) of row `row`, packed: what pe_wave_table would write there.
- * Parts of a wide row cost together little more than the row, those that begin at even columns
- * least.
+ * Elements [column, column + columns) of one row, packed: what pe_wave_table_rows would write
+ * there. The parts of a wide row cost together little more than the row; parts that begin at even
+ * columns cost least.
  */
-pe_status pe_wave_part(const pe_wave *wave, const pe_positions *positions, size_t row,
-                       size_t column, size_t columns, const pe_wave_layout *layout, pe_dtype dtype,
-                       void *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_wave_table_part(const pe_wave_table *table, size_t row, size_t column, size_t columns,
+                             void *out, pe_problem *why) PE_MUST_CHECK;
 
-/** out[r] = (1/n) * sum_i cos(pos_r * theta_i), summed in double-double, rounded once to dtype. No
- * amplitude. */
-pe_status pe_wave_mean_cos(const pe_wave *wave, const pe_positions *positions, size_t first,
-                           size_t rows, pe_dtype dtype, void *out, pe_problem *why) PE_MUST_CHECK;
+/**
+ * out[r] = (1/n) * sum_i cos(pos_r * theta_i), summed in double-double, rounded once to the dtype,
+ * without the amplitude. The table's layout is not read.
+ */
+pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows, void *out,
+                           pe_problem *why) PE_MUST_CHECK;
 
-/** theta_i (float32 set: inv as a float32), as an MPFR number at out's precision, relative error <
+/** theta_i (of a float32 set: inv, a float32) at the precision p of out, with a relative error below
  * 2^(8-p). */
 void pe_wave_theta(const pe_wave *wave, size_t i, mpfr_ptr out);
 
 /** The same within a relative 2^-50, without MPFR; 0 where theta_i is 0. NAN: it is too large or
  * too small for the set's fixed point. */
 double pe_wave_theta_near(const pe_wave *wave, size_t i);
-
-/* ---- correct rounding of anything that MPFR can evaluate ---- */
-
-/** Evaluate quantity `index` at out's precision p with relative error below 2^(8-p) (0 exactly for
- * zero). */
-typedef void (*pe_exact_eval)(const void *context, size_t index, mpfr_ptr out);
-
-/**
- * The value rounded to dtype, as a double (ties to even; zero is +0; overflow is an infinity).
- * Tries 128, 256 ... 2048 bits; what 2048 bits cannot decide is a tie or representable, and is
- * rounded as such.
- */
-double pe_exact_round(pe_dtype dtype, pe_exact_eval eval, const void *context, size_t index);
-
-/** As hi + lo with |lo| <= ulp(hi)/2: the nearest double and the nearest double of the rest. lo ==
- * 0 only if hi is exact to 2048 bits. */
-void pe_exact_pair(pe_exact_eval eval, const void *context, size_t index, double *hi, double *lo);
-
-/** Correctly rounded float32 steps, for numerics=float32: r(x^y), both float32. */
-float pe_exact_powf(float x, float y);
 
 #endif

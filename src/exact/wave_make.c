@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 192 bits of fraction below 60 of whole turns, and what errors of the multiplications take. */
+/* 60 bits of whole turns, 192 of fraction, and room for the errors of the multiplications. */
 #define MAKE_BITS 320
 
 size_t pe_wave_count(const pe_wave *wave)
@@ -43,7 +43,7 @@ pe_wave_paths pe_wave_paths_read(const pe_wave *wave)
     return (pe_wave_paths){
         .kernel = atomic_load(&wave->paths[PE_PATH_KERNEL]),
         .direct = atomic_load(&wave->paths[PE_PATH_DIRECT]),
-        .wide = atomic_load(&wave->paths[PE_PATH_FIXED128]),
+        .fixed128 = atomic_load(&wave->paths[PE_PATH_FIXED128]),
         .mpfr = atomic_load(&wave->paths[PE_PATH_MPFR]),
         .exact = atomic_load(&wave->paths[PE_PATH_EXACT]),
     };
@@ -70,7 +70,7 @@ static void make_amplitude(pe_wave *wave)
     mpfr_t amplitude;
     mpfr_init2(amplitude, MAKE_BITS);
     eval_amplitude(&wave->spec, 0, amplitude);
-    wave->amplitude_wide = pe_fixed128_from_mpfr(amplitude);
+    wave->amplitude_fixed = pe_fixed128_from_mpfr(amplitude);
     mpfr_clear(amplitude);
 }
 

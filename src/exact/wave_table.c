@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wave_table.c - rows of correctly rounded sines and cosines: the kernel, then what
- * it left open. */
+/* wave_table.c - rows of correctly rounded sines and cosines: by the kernel, and element by element
+ * where it does not prove the rounding. */
 #include "exact/set.h"
 
 #include <assert.h>
@@ -8,23 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements of a chunk of rows: a bit map of 8 KiB, and rows enough to pay for the start phases. */
+/* Elements of a chunk of rows: their bit map has 8 KiB, and the rows pay for the start phases. */
 #define CHUNK PE_WAVE_MAX
 
-/* What the steps below share. */
-typedef struct table_job {
-    const pe_wave *wave;
-    const pe_positions *positions;
-    const pe_wave_layout *layout;
-    pe_dtype dtype;
-    size_t from, n; /* frequencies [from, from + n), which the layout counts from 0 */
-    size_t live;    /* of these, the ones before the first that is zero */
-    size_t item;    /* bytes of an element */
-    bool bare;      /* without the amplitude */
-    uint64_t counts[PE_PATHS];
-} table_job;
-
-static void put(const table_job *job, char *row, size_t i, double sine, double cosine)
+static void put(const pe_wave_job *job, char *row, size_t i, double sine, double cosine)
 {
     const pe_wave_layout *at = job->layout;
     char *first = row + (ptrdiff_t)i * at->stride * (ptrdiff_t)job->item;
@@ -34,7 +21,7 @@ static void put(const table_job *job, char *row, size_t i, double sine, double c
         pe_dtype_store(job->dtype, cosine, first + at->cos_at * (ptrdiff_t)job->item);
 }
 
-static double by_mpfr(const table_job *job, double position, size_t i, bool cosine)
+static double by_mpfr(const pe_wave_job *job, double position, size_t i, bool cosine)
 {
     const pe_element element = {job->wave, position, job->from + i, cosine, job->bare};
     return pe_exact_round(job->dtype, pe_element_eval, &element, 0);
@@ -46,22 +33,23 @@ static bool is_zero(const pe_turns *turns)
 }
 
 /* Sine and cosine in 128-bit arithmetic, and which of them are proven. */
-static void by_wide(const table_job *job, double position, size_t i, double value[2], bool known[2])
+static void by_fixed128(const pe_wave_job *job, double position, size_t i, double value[2],
+                        bool known[2])
 {
     const pe_wave *wave = job->wave;
     uint64_t phase[PE_PHASE_WORDS];
-    pe_fixed128 wide[2];
+    pe_fixed128 fixed[2];
     const int err = pe_phase_at(&wave->turns[job->from + i], position, phase);
-    pe_fixed128_sincos(phase, err, &wide[0], &wide[1]);
+    pe_fixed128_sincos(phase, err, &fixed[0], &fixed[1]);
     for (int k = 0; k < 2; k++) {
         if (!job->bare && !wave->unit)
-            wide[k] = pe_fixed128_mul(&wide[k], &wave->amplitude_wide);
-        known[k] = pe_fixed128_round(&wide[k], job->dtype, &value[k]);
+            fixed[k] = pe_fixed128_mul(&fixed[k], &wave->amplitude_fixed);
+        known[k] = pe_fixed128_round(&fixed[k], job->dtype, &value[k]);
     }
 }
 
-/* Write element i of the row at `position`, whatever it takes. */
-static void settle(table_job *job, double position, size_t i, char *row)
+/* Write element i of the row at `position`: as it is known, by 128-bit arithmetic or by MPFR. */
+static void settle(pe_wave_job *job, double position, size_t i, char *row)
 {
     const pe_wave *wave = job->wave;
     double value[2] = {0, 0};
@@ -72,7 +60,7 @@ static void settle(table_job *job, double position, size_t i, char *row)
         return;
     }
     if (!wave->unfit)
-        by_wide(job, position, i, value, known);
+        by_fixed128(job, position, i, value, known);
     job->counts[known[0] && known[1] ? PE_PATH_FIXED128 : PE_PATH_MPFR]++;
     for (int k = 0; k < 2; k++)
         if (!known[k])
@@ -80,8 +68,8 @@ static void settle(table_job *job, double position, size_t i, char *row)
     put(job, row, i, value[0], value[1]);
 }
 
-/* Settle the elements of the bit map. */
-static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first, size_t rows,
+/* Write the elements that the bit map marks. */
+static void settle_marked(pe_wave_job *job, const uint64_t *doubtful, size_t first, size_t rows,
                           char *out)
 {
     const size_t n = job->live;
@@ -101,7 +89,7 @@ static void settle_marked(table_job *job, const uint64_t *doubtful, size_t first
 }
 
 /* Frequencies [i, n) of rows at position zero, or of frequency zero: 0 and the amplitude. */
-static void put_still(table_job *job, size_t i, size_t rows, char *out)
+static void put_still(pe_wave_job *job, size_t i, size_t rows, char *out)
 {
     const size_t n = job->n, item = job->item;
     const ptrdiff_t sin_at = job->layout->sin_at, cos_at = job->layout->cos_at;
@@ -127,11 +115,12 @@ typedef struct run_phases {
     const uint64_t *step_hi, *step_lo;
     const double *offsets;
     size_t offset_rows;
-    bool by_one; /* step is that of the set: small positions need no start */
+    size_t rows_max; /* that one run can hold */
+    bool by_one;     /* step is that of the set: small positions need no start */
 } run_phases;
 
 /* Rows [first, first + rows), equally spaced as `phases` says, none of them at position zero. */
-static void chunk(table_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
+static void chunk(pe_wave_job *job, const run_phases *phases, size_t first, size_t rows, char *out)
 {
     const pe_wave *wave = job->wave;
     uint64_t doubtful[CHUNK / 64];
@@ -165,7 +154,7 @@ static void chunk(table_job *job, const run_phases *phases, size_t first, size_t
 }
 
 /* Rows one by one, every element by settle: sets whose frequencies have no fixed point. */
-static void rows_unfit(table_job *job, size_t first, size_t rows, char *out)
+static void rows_unfit(pe_wave_job *job, size_t first, size_t rows, char *out)
 {
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < job->n; i++)
@@ -174,7 +163,7 @@ static void rows_unfit(table_job *job, size_t first, size_t rows, char *out)
 }
 
 /* Rows that one run can hold: the step must be an exact double. */
-static size_t chunk_rows(const table_job *job)
+static size_t chunk_rows(const pe_wave_job *job)
 {
     const pe_positions *positions = job->positions;
     const bool equal =
@@ -194,12 +183,12 @@ static size_t rows_before_zero(const pe_positions *positions, size_t first, size
     return zero < (double)most && zero == floor(zero) ? (size_t)zero : most;
 }
 
-static void rows_by_chunks(table_job *job, const run_phases *phases, size_t most, size_t first,
-                           size_t rows, char *out)
+static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t first, size_t rows,
+                           char *out)
 {
     const size_t bytes = job->layout->row * job->item;
     for (size_t r = 0, some; r < rows; r += some) {
-        const size_t left = rows - r < most ? rows - r : most;
+        const size_t left = rows - r < phases->rows_max ? rows - r : phases->rows_max;
         some = rows_before_zero(job->positions, first + r, left);
         if (some != 0)
             chunk(job, phases, first + r, some, out + r * bytes);
@@ -208,7 +197,7 @@ static void rows_by_chunks(table_job *job, const run_phases *phases, size_t most
     }
 }
 
-static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, pe_problem *why)
+static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave *wave = job->wave;
     const size_t n = job->live, most = chunk_rows(job);
@@ -219,6 +208,7 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
                          .start_lo = memory + n,
                          .step_hi = wave->step_hi + job->from,
                          .step_lo = wave->step_lo + job->from,
+                         .rows_max = most,
                          .by_one = true};
     double *offsets = NULL;
     if (most > 1 && rows > 1 && job->positions->step == 1) {
@@ -229,13 +219,14 @@ static pe_status rows_fit(table_job *job, size_t first, size_t rows, char *out, 
         phases.step_hi = memory + 2 * n;
         phases.step_lo = memory + 3 * n;
         phases.by_one = false;
-        offsets = pe_wave_own_offsets(wave, phases.step_hi, phases.step_lo, rows,
-                                      job->dtype == PE_FLOAT64, &phases.offset_rows);
+        const pe_wave_offsets wanted = {phases.step_hi, phases.step_lo, rows,
+                                        job->dtype == PE_FLOAT64};
+        offsets = pe_wave_own_offsets(wave, &wanted, &phases.offset_rows);
         phases.offsets = offsets;
         if (offsets == NULL)
             phases.offset_rows = 0;
     }
-    rows_by_chunks(job, &phases, most, first, rows, out);
+    rows_by_chunks(job, &phases, first, rows, out);
     free(offsets);
     free(memory);
     return PE_OK;
@@ -249,7 +240,7 @@ static bool is_plain(const pe_wave_layout *layout)
     return layout->stride == 1 || (layout->stride == 2 && both && (apart == 1 || apart == -1));
 }
 
-static void scatter(const table_job *job, const char *dense, size_t rows, ptrdiff_t at, char *out)
+static void scatter(const pe_wave_job *job, const char *dense, size_t rows, ptrdiff_t at, char *out)
 {
     const size_t n = job->n, item = job->item;
     for (size_t r = 0; r < rows; r++)
@@ -260,7 +251,7 @@ static void scatter(const table_job *job, const char *dense, size_t rows, ptrdif
 }
 
 /* Any other layout: dense rows first, then each element to its place. */
-static pe_status rows_scattered(table_job *job, size_t first, size_t rows, char *out,
+static pe_status rows_scattered(pe_wave_job *job, size_t first, size_t rows, char *out,
                                 pe_problem *why)
 {
     const pe_wave_layout *wanted = job->layout;
@@ -285,7 +276,7 @@ static pe_status rows_scattered(table_job *job, size_t first, size_t rows, char 
     return status;
 }
 
-static void count(table_job *job)
+static void count(pe_wave_job *job)
 {
     pe_wave *wave;
     memcpy(&wave, &job->wave, sizeof wave); /* the counts are all that changes in a set */
@@ -295,14 +286,13 @@ static void count(table_job *job)
 }
 
 /* Rows of a range or a list. */
-static pe_status fill_part(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+static pe_status fill_part(pe_wave_job *job, size_t first, size_t rows, void *out, pe_problem *why)
 {
     pe_status status = PE_OK;
     const size_t live = job->wave->live;
     job->live = live <= job->from ? 0 : live - job->from < job->n ? live - job->from : job->n;
     if (job->wave->spec.float32)
-        status = pe_wave_rows32(job->wave, job->positions, first, rows, job->from, job->n,
-                                job->layout, job->dtype, job->bare, out, why);
+        status = pe_wave_rows32(job, first, rows, out, why);
     else if (job->wave->unfit)
         rows_unfit(job, first, rows, out);
     else if (is_plain(job->layout))
@@ -312,7 +302,7 @@ static pe_status fill_part(table_job *job, size_t first, size_t rows, void *out,
     return status;
 }
 
-static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_problem *why)
+static pe_status fill(pe_wave_job *job, size_t first, size_t rows, void *out, pe_problem *why)
 {
     const pe_positions *all = job->positions;
     const size_t parts = pe_positions_parts(all), n = all->count / parts;
@@ -333,17 +323,32 @@ static pe_status fill(table_job *job, size_t first, size_t rows, void *out, pe_p
     return status;
 }
 
-pe_status pe_wave_table(const pe_wave *wave, const pe_positions *positions, size_t first,
-                        size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
-                        pe_problem *why)
+static pe_wave_job job_of(const pe_wave_table *table)
 {
-    table_job job = {
-        .wave = wave, .positions = positions, .layout = layout, .dtype = dtype, .n = wave->spec.n};
+    return (pe_wave_job){.wave = table->wave,
+                         .positions = table->positions,
+                         .layout = table->layout,
+                         .dtype = table->dtype,
+                         .n = table->wave->spec.n};
+}
+
+pe_status pe_wave_table_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
+                             pe_problem *why)
+{
+    pe_wave_job job = job_of(table);
+    return fill(&job, first, rows, out, why);
+}
+
+pe_status pe_wave_bare_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
+                            pe_problem *why)
+{
+    pe_wave_job job = job_of(table);
+    job.bare = true;
     return fill(&job, first, rows, out, why);
 }
 
 /* The first frequency whose element, i * stride + at, does not lie before `column`. */
-static size_t frequency_from(const table_job *job, ptrdiff_t at, size_t column)
+static size_t frequency_from(const pe_wave_job *job, ptrdiff_t at, size_t column)
 {
     const size_t stride = (size_t)job->layout->stride, begin = (size_t)at;
     const size_t i = column <= begin ? 0 : (column - begin + stride - 1) / stride;
@@ -356,14 +361,14 @@ static ptrdiff_t place(const pe_wave_layout *layout, ptrdiff_t at, size_t from, 
     return at < 0 ? at : at + (ptrdiff_t)from * layout->stride - (ptrdiff_t)column;
 }
 
-pe_status pe_wave_part(const pe_wave *wave, const pe_positions *positions, size_t row,
-                       size_t column, size_t columns, const pe_wave_layout *layout, pe_dtype dtype,
-                       void *out, pe_problem *why)
+pe_status pe_wave_table_part(const pe_wave_table *table, size_t row, size_t column, size_t columns,
+                             void *out, pe_problem *why)
 {
     pe_status status = PE_OK;
+    const pe_wave_layout *layout = table->layout;
     const ptrdiff_t at[] = {layout->sin_at, layout->cos_at};
     size_t from[2], n[2];
-    table_job job = {.wave = wave, .positions = positions, .layout = layout, .dtype = dtype};
+    pe_wave_job job = job_of(table);
     for (int k = 0; k < 2; k++) {
         from[k] = at[k] < 0 ? 0 : frequency_from(&job, at[k], column);
         n[k] = at[k] < 0 ? 0 : frequency_from(&job, at[k], column + columns) - from[k];
@@ -382,17 +387,4 @@ pe_status pe_wave_part(const pe_wave *wave, const pe_positions *positions, size_
         memset(job.counts, 0, sizeof job.counts);
     }
     return status;
-}
-
-pe_status pe_wave_bare(const pe_wave *wave, const pe_positions *positions, size_t first,
-                       size_t rows, const pe_wave_layout *layout, pe_dtype dtype, void *out,
-                       pe_problem *why)
-{
-    table_job job = {.wave = wave,
-                     .positions = positions,
-                     .layout = layout,
-                     .dtype = dtype,
-                     .n = wave->spec.n,
-                     .bare = true};
-    return fill(&job, first, rows, out, why);
 }

@@ -30,7 +30,8 @@ static pe_outcome process(pe_request *request, pe_problem *why)
     const pe_outcome outcome = pe_answer_from_cache(request); /* asked before, to the letter */
     if (outcome != PE_CONTINUE)
         return outcome;
-    (void)pe_route_find(request);
+    if (!request->has_body) /* else its route was found with the header */
+        (void)pe_route_find(request);
     if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK)
         return PE_FAILED;
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */

@@ -212,13 +212,8 @@ static void on_expired(void *context, int socket)
     pe_raw_reply(service, socket, &why, "", NULL);
 }
 
-static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
+static void set_bounds(pe_service *service, const pe_settings *settings)
 {
-    const pe_deadlines deadlines = {
-        .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
-        .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
-        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
-    };
     service->settings = settings;
     service->limits.max_elements = (size_t)settings->max_elements;
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
@@ -226,24 +221,37 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
                                             .max_depth = (size_t)settings->max_json_depth};
     if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
         service->body_bytes_max = SIZE_MAX;
+    atomic_store(&service->warming, true);
+}
+
+static pe_status make_tables(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
     const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
                                        .tables = (size_t)settings->learned_tables};
-    atomic_store(&service->warming, true);
-    pe_status status = pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why);
-    if (status == PE_OK)
-        status = pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
-    if (status == PE_OK)
-        status = pe_response_cache_make((size_t)settings->response_cache_bytes, &service->responses,
-                                        why);
-    if (status == PE_OK)
-        status = pe_documents_make(settings, pe_tables_learned(service->tables),
-                                   &service->documents, why);
-    if (status == PE_OK)
-        status = pe_pool_make(threads_or_cores(settings->workers), (size_t)settings->queue_max,
-                              &service->pool, why);
-    if (status == PE_OK)
-        status = pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
-    return status;
+    const pe_status status =
+        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why);
+    if (status != PE_OK)
+        return status;
+    return pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
+}
+
+static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const pe_deadlines deadlines = {
+        .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
+        .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
+        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
+    };
+    const size_t stored = (size_t)settings->response_cache_bytes;
+    const size_t workers = threads_or_cores(settings->workers);
+    set_bounds(service, settings);
+    if (make_tables(service, settings, why) != PE_OK ||
+        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
+        pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents, why) !=
+            PE_OK ||
+        pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
+        return why->status;
+    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
 
 static void free_service(pe_service *service)
@@ -274,13 +282,9 @@ static void log_listening(const pe_server *server)
 static pe_status start(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
     pe_service *service = &server->service;
-    pe_status status = make_service(service, settings, why);
-    if (status == PE_OK)
-        status = check_warm_list(service, why);
-    if (status == PE_OK)
-        status = listen_at(settings, &server->fd, why);
-    if (status != PE_OK)
-        return status;
+    if (make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
+        listen_at(settings, &server->fd, why) != PE_OK)
+        return why->status;
     allow_connections(settings->connections_max);
     server->port = port_of(server->fd);
     server->quiet = eventfd(0, EFD_CLOEXEC);

@@ -7,7 +7,7 @@
 
 #include "base/nearest.h"
 
-/* catalogue_data.S; how many there are stands behind them. */
+/* The files of the catalogue and their number, from catalogue_data.S. */
 extern const pe_catalogue_file pe_catalogue_table[];
 extern const size_t pe_catalogue_length;
 

@@ -4,15 +4,15 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "encodings/rope/rope_keys.h"
-#include "models/rope_reading.h"
+#include "encodings/rope/rope_type_keys.h"
+#include "models/dictionary.h"
 
-/* More keys than any dictionary has. */
+/* No dictionary has more keys. */
 #define DICTIONARY_MAX 64
 
 static const char *const dictionaries[] = {"rope_scaling", "rope_parameters"};
 
-/* Keys of a dictionary that are no parameters: read apart, or rightly ignored. */
+/* Keys of a dictionary that are no parameters: they are read by name, or ignored for a reason. */
 static const struct {
     const char *name, *note;
 } other_keys[] = {
@@ -28,10 +28,9 @@ static const struct {
     {"long_mscale", "transformers reads attention_factor instead"},
 };
 
-/* ----
- * the dictionary ----------------------------------------------------------------------------- */
+/* ---- the dictionary ---- */
 
-/* A key of parameters cannot name a type of layers. */
+/* Is the key one of parameters? Then it is not the name of a layer type. */
 static bool is_parameter(const char *key)
 {
     bool found = pe_rope_key_find(key) != PE_ROPE_KEYS;
@@ -40,7 +39,7 @@ static bool is_parameter(const char *key)
     return found;
 }
 
-bool pe_dictionary_by_type(const json_t *object)
+bool pe_dictionary_is_by_type(const json_t *object)
 {
     const char *key;
     json_t *value;
@@ -54,8 +53,8 @@ bool pe_dictionary_by_type(const json_t *object)
     return any;
 }
 
-/* The class's own scaling, where the configuration has no dictionary at all. */
-static void find_default(pe_reader *reader, pe_rope_dictionary *out)
+/* Where the configuration has no dictionary at all, the model type's counts. */
+static void find_default(pe_reader *reader, pe_dictionary *out)
 {
     const char *text = reader->type->dictionary;
     for (size_t d = 0; d < PE_LEN(dictionaries); d++)
@@ -68,11 +67,10 @@ static void find_default(pe_reader *reader, pe_rope_dictionary *out)
         pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
                        reader->type->name);
     }
-    *out = (pe_rope_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
+    *out = (pe_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
 }
 
-/* Both spellings: rope_scaling counts, unless it says nothing. */
-void pe_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
+void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
 {
     const json_t *first = NULL;
     for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
@@ -80,25 +78,21 @@ void pe_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
         if (object == NULL)
             continue;
         if (json_is_null(object)) {
-            pe_reader_report(reader, dictionaries[d], object, PE_MODEL_KEY_IGNORED, NULL,
-                             "null: frequencies are not scaled");
+            pe_reader_ignored(reader, dictionaries[d], object, "null: frequencies are not scaled");
         } else if (!json_is_object(object)) {
-            pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
-                           "%s must be an object or null, got %s", dictionaries[d],
-                           pe_reader_type_text(object));
+            pe_reader_fail_type(reader, dictionaries[d], "an object or null", object);
         } else if (json_object_size(object) > DICTIONARY_MAX) {
             pe_reader_fail(reader, PE_INVALID_PARAMETER, dictionaries[d],
                            "%s may have at most %d members, got %zu", dictionaries[d],
                            DICTIONARY_MAX, json_object_size(object));
         } else if (first != NULL) {
-            pe_reader_report(reader, dictionaries[d], object, PE_MODEL_KEY_IGNORED, NULL,
-                             "rope_scaling is read instead");
+            pe_reader_ignored(reader, dictionaries[d], object, "rope_scaling is read instead");
             if (!json_equal((json_t *)(uintptr_t)first, (json_t *)(uintptr_t)object))
                 pe_reader_warn(reader, "rope_scaling and rope_parameters differ; rope_scaling is "
                                        "read, as transformers does");
         } else if (json_object_size(object) != 0) {
             first = object;
-            *out = (pe_rope_dictionary){.object = object};
+            *out = (pe_dictionary){.object = object};
             snprintf(out->place, sizeof out->place, "%s/", dictionaries[d]);
         }
     }
@@ -106,9 +100,8 @@ void pe_dictionary_find(pe_reader *reader, pe_rope_dictionary *out)
         find_default(reader, out);
 }
 
-/* The dictionary of one type of layers. */
-void pe_dictionary_choose(pe_reader *reader, const pe_rope_dictionary *all, const char *layer_type,
-                          pe_rope_dictionary *out)
+void pe_dictionary_choose(pe_reader *reader, const pe_dictionary *all, const char *layer_type,
+                          pe_dictionary *out)
 {
     const json_t *object = json_object_get(all->object, layer_type);
     char where[sizeof out->place - 1];
@@ -120,14 +113,12 @@ void pe_dictionary_choose(pe_reader *reader, const pe_rope_dictionary *all, cons
     if (json_object_size(object) > DICTIONARY_MAX)
         pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s may have at most %d members",
                        layer_type, DICTIONARY_MAX);
-    *out = (pe_rope_dictionary){.object = json_is_object(object) ? object : NULL};
+    *out = (pe_dictionary){.object = json_is_object(object) ? object : NULL};
     snprintf(out->place, sizeof out->place, "%s/", where);
 }
 
-/* ---- one kind under way
- * --------------------------------------------------------------------------- */
+/* ---- its members ---- */
 
-/* A key's place, until the next call. */
 const char *pe_dictionary_place(pe_rope_reading *r, const char *key)
 {
     snprintf(r->place, sizeof r->place, "%s%.90s", r->dictionary.place, key);
@@ -147,11 +138,9 @@ void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *p
     const pe_values *values = &r->kind->values;
     const pe_value *row = pe_values_find(values, parameter);
     if (pe_reader_set(r->reader, &r->kind->values, parameter, pe_dictionary_place(r, key), value))
-        pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_USED,
-                         values->params[row - values->value].name, note); /* key is jansson's */
+        pe_reader_used(r->reader, r->place, value, row->param->name, note); /* key is jansson's */
     else
-        pe_reader_report(r->reader, r->place, value, PE_MODEL_KEY_IGNORED, NULL,
-                         "nothing here reads it");
+        pe_reader_ignored(r->reader, r->place, value, "nothing here reads it");
 }
 
 void pe_dictionary_set_number(pe_rope_reading *r, const char *parameter, const char *where,
@@ -166,16 +155,16 @@ bool pe_dictionary_reads(const pe_rope_reading *r, pe_rope_key key)
     return (r->type->reads & PE_ROPE_BIT(key)) != 0;
 }
 
-/* ---- the other keys of
- * the dictionary ----------------------------------------------------------- */
+/* ---- the other keys of the dictionary ---- */
 
-static bool is_other(pe_rope_reading *r, const char *key, const json_t *value)
+/* Is the key no parameter? Then it is reported, unless it is read by name. */
+static bool is_other_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     for (size_t k = 0; k < PE_LEN(other_keys); k++)
         if (strcmp(other_keys[k].name, key) == 0) {
             if (other_keys[k].note != NULL)
-                pe_reader_report(r->reader, pe_dictionary_place(r, key), value,
-                                 PE_MODEL_KEY_IGNORED, NULL, other_keys[k].note);
+                pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
+                                  other_keys[k].note);
             return true;
         }
     return false;
@@ -196,50 +185,48 @@ static void escape(const char *key, char *out, size_t room)
     out[n] = '\0';
 }
 
-static void unknown_key(pe_rope_reading *r, const char *key, const json_t *value)
+static void report_unknown(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_values *values = &r->kind->values;
     const char *names[128], *near;
     char safe[96];
     size_t n = 0;
     for (size_t i = 0; i < values->n && n < PE_LEN(names); i++)
-        names[n++] = values->params[i].name;
+        names[n++] = values->value[i].param->name;
     for (size_t i = 0; i < PE_LEN(other_keys) && n < PE_LEN(names); i++)
         names[n++] = other_keys[i].name;
     near = pe_nearest_name(key, names, n);
     escape(key, safe, sizeof safe);
+    const char *place = pe_dictionary_place(r, safe);
     if (json_is_object(value)) {
-        pe_reader_report(r->reader, pe_dictionary_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
-                         "an object among parameters: nothing in it is read");
+        pe_reader_ignored(r->reader, place, value,
+                          "an object among parameters: nothing in it is read");
         pe_reader_warn(r->reader,
                        "%s is an object among parameters of all layers: nothing in it is read; "
                        "parameters by type of layers stand in no company",
-                       r->place);
+                       place);
         return;
     }
     if (near != NULL) {
-        memcpy(r->stray, safe, sizeof safe);
-        r->stray_near = near;
+        memcpy(r->unknown_key, safe, sizeof safe);
+        r->meant_key = near;
     }
-    pe_reader_report(r->reader, pe_dictionary_place(r, safe), value, PE_MODEL_KEY_IGNORED, NULL,
-                     "not known");
-    pe_reader_warn(r->reader, "%s is not known%s%s%s", r->place,
-                   near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
-                   near != NULL ? "?" : "");
+    pe_reader_unknown(r->reader, place, value, near);
 }
 
-/* Rows that a configuration does not give in its dictionary. */
-static bool is_a_row(const pe_rope_reading *r, const char *key)
+/* Is there a row of that name, which a configuration gives in its dictionary? */
+static bool is_row(const pe_rope_reading *r, const char *key)
 {
-    static const char *const not [] = {"head_dim", "rotary_dim", "seq_len",
-                                       "max_position_embeddings"};
-    const pe_value *value = pe_values_find(&r->kind->values, key);
+    static const char *const beside[] = {"head_dim", "rotary_dim", "seq_len",
+                                         "max_position_embeddings"};
+    const pe_values *values = &r->kind->values;
+    const pe_value *value = pe_values_find(values, key);
     if (value == NULL)
         return false;
-    for (size_t i = 0; i < PE_LEN(not ); i++)
-        if (strcmp(not [i], key) == 0)
+    for (size_t i = 0; i < PE_LEN(beside); i++)
+        if (strcmp(beside[i], key) == 0)
             return false;
-    const pe_param_kind kind = r->kind->values.params[value - r->kind->values.value].kind;
+    const pe_param_kind kind = value->param->kind;
     return kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
            kind == PE_KIND_REAL_LIST;
 }
@@ -247,18 +234,16 @@ static bool is_a_row(const pe_rope_reading *r, const char *key)
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
-    if (is_other(r, key, value))
+    if (is_other_key(r, key, value))
         return;
-    if (!is_a_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
-        unknown_key(r, key, value);
+    if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
+        report_unknown(r, key, value);
     } else if (json_is_null(value)) {
-        pe_reader_report(r->reader, pe_dictionary_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,
-                         "null counts as absent");
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value, "null counts as absent");
     } else if (known != PE_ROPE_KEYS && !pe_dictionary_reads(r, known)) {
         char note[96];
         snprintf(note, sizeof note, "rope_type %s does not read it", r->type->name);
-        pe_reader_report(r->reader, pe_dictionary_place(r, key), value, PE_MODEL_KEY_IGNORED, NULL,
-                         note);
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value, note);
         if (known == PE_ROPE_FACTOR && json_number_value(value) != 1)
             pe_reader_warn(r->reader, "%s is not read by rope_type %s", r->place, r->type->name);
     } else {
@@ -277,13 +262,12 @@ void pe_dictionary_read_keys(pe_rope_reading *r)
     }
 }
 
-/* What the type assumes of keys that are absent. */
 void pe_dictionary_read_defaults(pe_rope_reading *r)
 {
     char note[96];
     snprintf(note, sizeof note, "the default of rope_type %s", r->type->name);
     for (size_t p = 0; p < r->kind->values.n; p++) {
-        const char *name = r->kind->values.params[p].name;
+        const char *name = r->kind->values.value[p].param->name;
         const pe_rope_key key = pe_rope_key_find(name);
         for (size_t d = 0; d < r->type->n_defaults; d++) {
             if (key != r->type->defaults[d].key || r->kind->values.value[p].present)

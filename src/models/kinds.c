@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/dictionary.h"
+
 #define LAYERS_MAX 1024
 #define KINDS_MAX  8
 #define TYPE_MAX   64 /* bytes of a layer type's name */
@@ -14,28 +16,28 @@ static const char full[] = "full_attention", sliding[] = "sliding_attention",
                   cross[] = "cross_attention";
 
 /* Layers that mix tokens without attention, or whose attention has no positions. */
-static const char *const plain[] = {"linear_attention",
-                                    "cross_attention",
-                                    "mamba",
-                                    "mamba2",
-                                    "conv",
-                                    "recurrent",
-                                    "moe",
-                                    "mlp",
-                                    "short_conv",
-                                    "gated_delta_net",
-                                    "kda",
-                                    "lightning_attention"};
+static const char *const unrotated[] = {"linear_attention",
+                                        "cross_attention",
+                                        "mamba",
+                                        "mamba2",
+                                        "conv",
+                                        "recurrent",
+                                        "moe",
+                                        "mlp",
+                                        "short_conv",
+                                        "gated_delta_net",
+                                        "kda",
+                                        "lightning_attention"};
 
-/* What is known of each layer. */
-typedef struct stack {
+/* The layers, and what is known of each. */
+typedef struct layer_list {
     size_t n;
     const char *type[LAYERS_MAX];
     bool nope[LAYERS_MAX];
-} stack;
+} layer_list;
 
-pe_model_layers *pe_kind_add(pe_reader *reader, const char *layer_type, const pe_resource *resource,
-                             size_t *index, size_t n)
+pe_model_layers *pe_kinds_add(pe_reader *reader, const char *layer_type,
+                              const pe_resource *resource, size_t *index, size_t n)
 {
     pe_model *model = reader->model;
     pe_model_layers *grown = realloc(model->kinds, (model->n_kinds + 1) * sizeof *grown);
@@ -51,13 +53,11 @@ pe_model_layers *pe_kind_add(pe_reader *reader, const char *layer_type, const pe
     if (kind->layer_type == NULL)
         pe_reader_fail_memory(reader);
     if (resource != NULL && reader->status == PE_OK)
-        reader->status =
-            pe_values_make(resource->params, resource->n_params, &kind->values, reader->why);
+        reader->status = pe_values_make(resource->param_sets, &kind->values, reader->why);
     return kind;
 }
 
-/* ---- what each
- * layer is ------------------------------------------------------------------------- */
+/* ---- what each layer is ---- */
 
 /* Names that can stand in pointers and queries as they are. */
 static bool is_name(const char *type)
@@ -68,7 +68,8 @@ static bool is_name(const char *type)
     return bytes > 0 && bytes < TYPE_MAX && strspn(type, letters) == bytes;
 }
 
-static void read_layer_types(pe_reader *reader, stack *layers, const char *key, const json_t *list)
+static void read_layer_types(pe_reader *reader, layer_list *layers, const char *key,
+                             const json_t *list)
 {
     const size_t n = json_array_size(list);
     if (!json_is_array(list) || n == 0 || n > LAYERS_MAX) {
@@ -92,11 +93,11 @@ static void read_layer_types(pe_reader *reader, stack *layers, const char *key, 
         pe_reader_warn(reader, "%s has %zu entries for %zu layers; layers are those of %s", key, n,
                        layers->n, key);
     layers->n = n;
-    pe_reader_report(reader, key, list, PE_MODEL_KEY_USED, NULL, NULL);
+    pe_reader_used(reader, key, list, NULL, NULL);
 }
 
-/* "LLLG": local and global layers in turn. */
-static bool read_letters(pe_reader *reader, stack *layers)
+/* "LLLG" lists local and global layers; the list repeats. */
+static bool read_letters(pe_reader *reader, layer_list *layers)
 {
     const json_t *value = pe_reader_member(reader, "sliding_window_pattern");
     const char *letters = json_string_value(value);
@@ -105,31 +106,32 @@ static bool read_letters(pe_reader *reader, stack *layers)
     const size_t n = strlen(letters);
     for (size_t i = 0; i < layers->n; i++)
         layers->type[i] = letters[i % n] == 'G' ? full : sliding;
-    pe_reader_report(reader, "sliding_window_pattern", value, PE_MODEL_KEY_USED, NULL,
-                     "L: sliding_attention, G: full_attention, in turn");
+    pe_reader_used(reader, "sliding_window_pattern", value, NULL,
+                   "L: sliding_attention, G: full_attention, in turn");
     return true;
 }
 
-/* A fact, or the type's own default of it; 0: neither. */
+/* The value of a fact, else the model type's default; 0: there is neither. */
 static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char *note)
 {
     double value = 0;
-    if (pe_reader_fact(reader, fact, &value, NULL))
+    if (pe_reader_finds_fact(reader, fact, &value, NULL))
         return (size_t)value;
     if (fallback > 0)
         pe_reader_default(reader, pe_reader_fact_name(fact), fallback, NULL, note);
     return (size_t)fallback;
 }
 
-/* Layer i is one of every `every`, counted from 1 or from 0. */
-static void alternate(stack *layers, size_t every, size_t from, const char *one, const char *others)
+/* Every `every`-th layer is `one`, the rest are `others`. Layers count from 1 or from 0. */
+static void alternate(layer_list *layers, size_t every, size_t from, const char *one,
+                      const char *others)
 {
     for (size_t i = 0; i < layers->n; i++)
         layers->type[i] = (i + from) % every == 0 ? one : others;
 }
 
-/* Layers by number, counted from 0. */
-static void put_listed(stack *layers, const json_t *list, const char *type)
+/* The layers of a list of numbers, which count from 0, are of this type. */
+static void put_listed(layer_list *layers, const json_t *list, const char *type)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const double layer = json_number_value(json_array_get(list, i));
@@ -138,7 +140,7 @@ static void put_listed(stack *layers, const json_t *list, const char *type)
     }
 }
 
-/* Lists of the layers of full attention, and what the others are. */
+/* Keys that list the layers of full attention, and the type of the other layers. */
 static const struct {
     const char *key, *others;
 } full_lists[] = {
@@ -146,7 +148,7 @@ static const struct {
     {"attn_layer_indices", "mamba"}, /* Bamba */
 };
 
-static bool read_full(pe_reader *reader, stack *layers)
+static bool read_full(pe_reader *reader, layer_list *layers)
 {
     for (size_t f = 0; f < PE_LEN(full_lists); f++) {
         const json_t *list = pe_reader_member(reader, full_lists[f].key);
@@ -158,13 +160,13 @@ static bool read_full(pe_reader *reader, stack *layers)
         put_listed(layers, list, full);
         snprintf(note, sizeof note, "layers of full attention; the others are %s",
                  full_lists[f].others);
-        pe_reader_report(reader, full_lists[f].key, list, PE_MODEL_KEY_USED, NULL, note);
+        pe_reader_used(reader, full_lists[f].key, list, NULL, note);
         return true;
     }
     return false;
 }
 
-static void read_pattern(pe_reader *reader, stack *layers)
+static void read_pattern(pe_reader *reader, layer_list *layers)
 {
     static const char note[] = "the default of this model type";
     const bool has_window = !json_is_null(json_object_get(reader->config, "sliding_window"));
@@ -191,35 +193,33 @@ static void read_pattern(pe_reader *reader, stack *layers)
     }
 }
 
-/* Layers that look at an image, whose keys have no positions in the text. */
-static void read_cross(pe_reader *reader, stack *layers)
+/* Layers of cross attention look at an image, whose keys have no positions in the text. */
+static void read_cross(pe_reader *reader, layer_list *layers)
 {
     static const char key[] = "cross_attention_layers";
     const json_t *list = pe_reader_member(reader, key);
-    if (reader->type->cross == NULL)
+    if (reader->type->cross_layers == NULL)
         return;
     if (list != NULL && !json_is_array(list)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, key,
-                       "%s must be an array of layers, counted from 0, got %s", key,
-                       pe_reader_type_text(list));
+        pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
         return;
     }
-    json_t *own = list == NULL ? json_loads(reader->type->cross, 0, NULL) : NULL;
-    if (list == NULL && own == NULL) {
+    json_t *own = list == NULL ? json_loads(reader->type->cross_layers, 0, NULL) : NULL;
+    const json_t *found = list != NULL ? list : own;
+    if (found == NULL) {
         pe_reader_fail_memory(reader);
         return;
     }
-    put_listed(layers, list != NULL ? list : own, cross);
-    pe_reader_report(reader, key, list != NULL ? list : own,
-                     list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED, NULL,
-                     "these layers do not rotate");
+    put_listed(layers, found, cross);
+    pe_reader_report(reader, key, found,
+                     (pe_key_report){list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
+                                     NULL, "these layers do not rotate"});
     json_decref(own);
 }
 
-/* ---- which of them do
- * not rotate ---------------------------------------------------------------- */
+/* ---- which of them do not rotate ---- */
 
-static void read_nope_list(pe_reader *reader, stack *layers, const json_t *list)
+static void read_nope_list(pe_reader *reader, layer_list *layers, const json_t *list)
 {
     const size_t n = json_array_size(list);
     if (!json_is_array(list) || n < layers->n) {
@@ -241,11 +241,11 @@ static void read_nope_list(pe_reader *reader, stack *layers, const json_t *list)
         }
         layers->nope[i] = flag == 0;
     }
-    pe_reader_report(reader, "no_rope_layers", list, PE_MODEL_KEY_USED, NULL,
-                     "0: the layer does not rotate; 1: it does");
+    pe_reader_used(reader, "no_rope_layers", list, NULL,
+                   "0: the layer does not rotate; 1: it does");
 }
 
-static void read_nope(pe_reader *reader, stack *layers)
+static void read_nope(pe_reader *reader, layer_list *layers)
 {
     const json_t *list = pe_reader_member(reader, "no_rope_layers");
     if (list != NULL && (!json_is_array(list) || json_array_size(list) != 0)) {
@@ -259,27 +259,27 @@ static void read_nope(pe_reader *reader, stack *layers)
         layers->nope[i] = (i + 1) % every == 0;
 }
 
-static bool is_plain(const char *type)
+static bool is_unrotated(const char *type)
 {
-    for (size_t i = 0; i < PE_LEN(plain); i++)
-        if (strcmp(plain[i], type) == 0)
+    for (size_t i = 0; i < PE_LEN(unrotated); i++)
+        if (strcmp(unrotated[i], type) == 0)
             return true;
     return false;
 }
 
-/* Models that rotate in sliding layers alone, as long as they have any. */
-static bool full_is_plain(const pe_reader *reader)
+/* Does the model rotate in sliding layers alone? It does so only while it has any. */
+static bool full_is_unrotated(const pe_reader *reader)
 {
     const json_t *window = json_object_get(reader->config, "sliding_window");
     return reader->type->nope_full && !json_is_null(window);
 }
 
-static void mark_plain(pe_reader *reader, stack *layers)
+static void mark_unrotated(pe_reader *reader, layer_list *layers)
 {
-    const bool no_full = full_is_plain(reader);
+    const bool no_full = full_is_unrotated(reader);
     for (size_t i = 0; i < layers->n; i++)
         layers->nope[i] |=
-            is_plain(layers->type[i]) || (no_full && strcmp(layers->type[i], full) == 0);
+            is_unrotated(layers->type[i]) || (no_full && strcmp(layers->type[i], full) == 0);
     if (no_full)
         pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
                        reader->type->name);
@@ -287,8 +287,8 @@ static void mark_plain(pe_reader *reader, stack *layers)
 
 /* ---- kinds ---- */
 
-/* Layers of a type of which only some rotate are two kinds. */
-static const char *kind_name(const stack *layers, size_t layer)
+/* Where only some layers of a type rotate, the others are the kind no_rope. */
+static const char *kind_name(const layer_list *layers, size_t layer)
 {
     if (layers->nope[layer])
         for (size_t i = 0; i < layers->n; i++)
@@ -297,9 +297,9 @@ static const char *kind_name(const stack *layers, size_t layer)
     return layers->type[layer];
 }
 
-/* Layer `first` and all that are named as it is. */
-static void add_kind(pe_reader *reader, const stack *layers, const char *const *names, size_t first,
-                     const pe_resource *resource)
+/* Add the kind of layer `first` and of all layers of the same name. */
+static void add_kind(pe_reader *reader, const layer_list *layers, const char *const *names,
+                     size_t first, const pe_resource *resource)
 {
     size_t n = 0;
     size_t *index = malloc(layers->n * sizeof *index);
@@ -316,10 +316,10 @@ static void add_kind(pe_reader *reader, const stack *layers, const char *const *
                        "layer_types may name at most %d types", KINDS_MAX);
         return;
     }
-    (void)pe_kind_add(reader, names[first], layers->nope[first] ? NULL : resource, index, n);
+    (void)pe_kinds_add(reader, names[first], layers->nope[first] ? NULL : resource, index, n);
 }
 
-static void group(pe_reader *reader, const stack *layers, const pe_resource *resource)
+static void add_kinds(pe_reader *reader, const layer_list *layers, const pe_resource *resource)
 {
     const char **names = calloc(layers->n, sizeof *names);
     if (names == NULL) {
@@ -338,28 +338,28 @@ static void group(pe_reader *reader, const stack *layers, const pe_resource *res
     free(names);
 }
 
-/* Without a count of layers: the kinds that the keys speak of. */
+/* Add the kinds that the keys name, where the configuration has no count of layers. */
 static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
 {
-    pe_rope_dictionary dictionary = {0};
+    pe_dictionary dictionary = {0};
     pe_dictionary_find(reader, &dictionary);
-    if (dictionary.object != NULL && pe_dictionary_by_type(dictionary.object)) {
+    if (dictionary.object != NULL && pe_dictionary_is_by_type(dictionary.object)) {
         const char *name;
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)
         {
             if (reader->model->n_kinds < KINDS_MAX && is_name(name))
-                (void)pe_kind_add(reader, name, resource, NULL, 0);
+                (void)pe_kinds_add(reader, name, resource, NULL, 0);
         }
         return;
     }
-    (void)pe_kind_add(reader, full, full_is_plain(reader) ? NULL : resource, NULL, 0);
-    if (pe_reader_has(reader, PE_FACT_LOCAL_THETA) || reader->type->local_theta != 0 ||
-        full_is_plain(reader))
-        (void)pe_kind_add(reader, sliding, resource, NULL, 0);
+    (void)pe_kinds_add(reader, full, full_is_unrotated(reader) ? NULL : resource, NULL, 0);
+    if (pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA) || reader->type->local_theta != 0 ||
+        full_is_unrotated(reader))
+        (void)pe_kinds_add(reader, sliding, resource, NULL, 0);
 }
 
-/* What counts by default: full attention if it rotates, else the first that does. */
+/* The default kind comes first: full attention if it rotates, else the first kind that does. */
 static void put_default_first(pe_model *model)
 {
     size_t best = 0;
@@ -376,37 +376,47 @@ static void put_default_first(pe_model *model)
     model->kinds[0] = chosen;
 }
 
-void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
+/* The types of the layers are listed, or follow a pattern. */
+static void read_types(pe_reader *reader, layer_list *layers)
 {
-    double n = 0;
-    const char *key =
-        pe_reader_member(reader, "layer_types") != NULL ? "layer_types" : "layers_block_type";
+    static const char *const keys[] = {"layer_types", "layers_block_type"};
+    const char *key = keys[pe_reader_member(reader, keys[0]) != NULL ? 0 : 1];
     const json_t *types = pe_reader_member(reader, key);
-    stack *layers = calloc(1, sizeof *layers);
-    if (layers == NULL) {
-        pe_reader_fail_memory(reader);
-        return;
-    }
+    double n = 0;
     for (size_t i = 0; i < LAYERS_MAX; i++)
         layers->type[i] = full;
-    if (pe_reader_fact(reader, PE_FACT_LAYERS, &n, NULL))
+    if (pe_reader_finds_fact(reader, PE_FACT_LAYERS, &n, NULL))
         layers->n = (size_t)n;
     if (types != NULL)
         read_layer_types(reader, layers, key, types);
     else if (reader->status == PE_OK)
         read_pattern(reader, layers);
-    if (reader->status == PE_OK)
-        read_cross(reader, layers);
-    if (reader->status == PE_OK)
-        read_nope(reader, layers);
-    if (reader->status == PE_OK && layers->n == 0)
-        kinds_of_keys(reader, resource);
-    if (reader->status == PE_OK && layers->n != 0) {
-        mark_plain(reader, layers);
-        group(reader, layers, resource);
-    }
+}
+
+static void find_kinds(pe_reader *reader, layer_list *layers, const pe_resource *resource)
+{
+    static void (*const steps[])(pe_reader *, layer_list *) = {read_types, read_cross, read_nope};
+    for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)
+        steps[s](reader, layers);
     reader->model->n_layers = layers->n;
+    if (reader->status != PE_OK)
+        return;
+    if (layers->n == 0) {
+        kinds_of_keys(reader, resource);
+    } else {
+        mark_unrotated(reader, layers);
+        add_kinds(reader, layers, resource);
+    }
     if (reader->status == PE_OK)
         put_default_first(reader->model);
+}
+
+void pe_kinds_find(pe_reader *reader, const pe_resource *resource)
+{
+    layer_list *layers = calloc(1, sizeof *layers);
+    if (layers == NULL)
+        pe_reader_fail_memory(reader);
+    else
+        find_kinds(reader, layers, resource);
     free(layers);
 }

@@ -11,104 +11,79 @@
 #include "base/nearest.h"
 #include "plan/real.h"
 
-/* More is reported of no configuration. */
+/* What is told of one configuration at most. */
 #define KEYS_MAX     512
 #define WARNINGS_MAX 64
 
 #define SPELLINGS_MAX 8
 
-/* A fact's spellings, the first in use counts; 0 is a value of REAL facts only where
- * min says so. */
+/* A fact: its bounds, the parameter it becomes, and its spellings, of which the first that is there
+ * counts. */
 typedef struct fact_row {
-    const char *names[SPELLINGS_MAX];
     pe_param_kind kind;
     double min, max;
     const char *parameter;
+    const char *names[SPELLINGS_MAX];
 } fact_row;
 
 #define WIDTH_MAX 16777216
 
+/* kind, least, most, parameter, spellings */
+#define FACT(of_kind, low, high, becomes, ...)                                                     \
+    {                                                                                              \
+        PE_KIND_##of_kind, low, high, becomes,                                                     \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+
 static const fact_row facts[PE_FACTS] = {
-    [PE_FACT_HIDDEN] = {{"hidden_size", "n_embd", "d_model", "dim", "hidden_dim"},
-                        PE_KIND_INT,
-                        1,
-                        WIDTH_MAX,
-                        "head_dim"},
-    [PE_FACT_HEADS] = {{"num_attention_heads", "n_head", "n_heads", "num_heads",
-                        "encoder_attention_heads", "encoder_num_attention_heads"},
-                       PE_KIND_INT,
-                       1,
-                       65536,
-                       "head_dim"},
+    [PE_FACT_HIDDEN] = FACT(INT, 1, WIDTH_MAX, "head_dim", "hidden_size", "n_embd", "d_model",
+                            "dim", "hidden_dim"),
+    [PE_FACT_HEADS] = FACT(INT, 1, 65536, "head_dim", "num_attention_heads", "n_head", "n_heads",
+                           "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
     [PE_FACT_HEAD_DIM] =
-        {{"head_dim", "kv_channels", "attention_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
-    [PE_FACT_GLOBAL_HEAD_DIM] = {{"global_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
-    [PE_FACT_ROPE_HEAD_DIM] = {{"qk_rope_head_dim"}, PE_KIND_INT, 1, 65536, "head_dim"},
-    [PE_FACT_NOPE_HEAD_DIM] = {{"qk_nope_head_dim"}, PE_KIND_INT, 0, 65536, NULL},
-    [PE_FACT_LAYERS] = {{"num_hidden_layers", "n_layer", "n_layers", "num_layers",
-                         "encoder_num_hidden_layers"},
-                        PE_KIND_INT,
-                        1,
-                        1024,
-                        NULL},
-    [PE_FACT_MAX_POSITIONS] = {{"max_position_embeddings", "n_positions", "max_seq_len",
-                                "seq_length", "max_sequence_length", "model_max_length",
-                                "max_source_positions"},
-                               PE_KIND_INT,
-                               1,
-                               1e12,
-                               "max_position_embeddings"},
-    [PE_FACT_ORIGINAL] = {{"original_max_position_embeddings"},
-                          PE_KIND_INT,
-                          1,
-                          1e12,
-                          "original_max_position_embeddings"},
-    [PE_FACT_ROTARY_DIM] = {{"rotary_dim", "rotary_emb_dim"}, PE_KIND_INT, 2, 65536, "rotary_dim"},
-    [PE_FACT_PARTIAL] = {{"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"},
-                         PE_KIND_REAL,
-                         1e-6,
-                         1,
-                         "partial_rotary_factor"},
-    [PE_FACT_THETA] = {{"rope_theta", "global_rope_theta", "rotary_emb_base", "rope_base",
-                        "rotary_base", "attn_config/rope_theta", "theta"},
-                       PE_KIND_REAL,
-                       1,
-                       1e12,
-                       "rope_theta"},
-    [PE_FACT_LOCAL_THETA] = {{"rope_local_base_freq", "local_rope_theta", "swa_rope_theta"},
-                             PE_KIND_REAL,
-                             1,
-                             1e12,
-                             "rope_theta"},
-    [PE_FACT_THETA_RATIO] = {{"rope_ratio"}, PE_KIND_REAL, 1e-3, 1e6, "rope_theta"},
-    [PE_FACT_INTERLEAVE] =
-        {{"rope_interleave", "rotary_emb_interleaved"}, PE_KIND_BOOL, 0, 1, "pairing"},
+        FACT(INT, 1, 65536, "head_dim", "head_dim", "kv_channels", "attention_head_dim"),
+    [PE_FACT_GLOBAL_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "global_head_dim"),
+    [PE_FACT_ROPE_HEAD_DIM] = FACT(INT, 1, 65536, "head_dim", "qk_rope_head_dim"),
+    [PE_FACT_NOPE_HEAD_DIM] = FACT(INT, 0, 65536, NULL, "qk_nope_head_dim"),
+    [PE_FACT_LAYERS] = FACT(INT, 1, 1024, NULL, "num_hidden_layers", "n_layer", "n_layers",
+                            "num_layers", "encoder_num_hidden_layers"),
+    [PE_FACT_MAX_POSITIONS] =
+        FACT(INT, 1, 1e12, "max_position_embeddings", "max_position_embeddings", "n_positions",
+             "max_seq_len", "seq_length", "max_sequence_length", "model_max_length",
+             "max_source_positions"),
+    [PE_FACT_ORIGINAL] =
+        FACT(INT, 1, 1e12, "original_max_position_embeddings", "original_max_position_embeddings"),
+    [PE_FACT_ROTARY_DIM] = FACT(INT, 2, 65536, "rotary_dim", "rotary_dim", "rotary_emb_dim"),
+    [PE_FACT_PARTIAL] = FACT(REAL, 1e-6, 1, "partial_rotary_factor", "partial_rotary_factor",
+                             "rotary_pct", "rope_pct", "rotary_emb_fraction"),
+    [PE_FACT_THETA] =
+        FACT(REAL, 1, 1e12, "rope_theta", "rope_theta", "global_rope_theta", "rotary_emb_base",
+             "rope_base", "rotary_base", "attn_config/rope_theta", "theta"),
+    [PE_FACT_LOCAL_THETA] = FACT(REAL, 1, 1e12, "rope_theta", "rope_local_base_freq",
+                                 "local_rope_theta", "swa_rope_theta"),
+    [PE_FACT_THETA_RATIO] = FACT(REAL, 1e-3, 1e6, "rope_theta", "rope_ratio"),
+    [PE_FACT_INTERLEAVE] = FACT(BOOL, 0, 1, "pairing", "rope_interleave", "rotary_emb_interleaved"),
     [PE_FACT_PATTERN] =
-        {{"sliding_window_pattern", "_sliding_window_pattern"}, PE_KIND_INT, 1, 4096, NULL},
-    [PE_FACT_EVERY] = {{"global_attn_every_n_layers"}, PE_KIND_INT, 1, 4096, NULL},
-    [PE_FACT_ATTENTION_EVERY] = {{"full_attention_interval"}, PE_KIND_INT, 1, 4096, NULL},
-    [PE_FACT_NOPE_EVERY] = {{"no_rope_layer_interval"}, PE_KIND_INT, 1, 4096, NULL},
-    [PE_FACT_ALIBI] = {{"alibi", "use_alibi", "attn_config/alibi"}, PE_KIND_BOOL, 0, 1, NULL},
-    [PE_FACT_ALIBI_MAX] = {{"alibi_bias_max", "attn_config/alibi_bias_max"},
-                           PE_KIND_REAL,
-                           1e-6,
-                           512,
-                           "alibi_bias_max"},
-    [PE_FACT_ATTENTION_ROPE] = {{"attn_config/rope"}, PE_KIND_BOOL, 0, 1, NULL},
-    [PE_FACT_MEM_ROPE] = {{"use_mem_rope"}, PE_KIND_BOOL, 0, 1, NULL},
-    [PE_FACT_SINUSOIDAL] =
-        {{"sinusoidal_pos_embds", "sinusoidal_embeddings"}, PE_KIND_BOOL, 0, 1, NULL},
+        FACT(INT, 1, 4096, NULL, "sliding_window_pattern", "_sliding_window_pattern"),
+    [PE_FACT_EVERY] = FACT(INT, 1, 4096, NULL, "global_attn_every_n_layers"),
+    [PE_FACT_ATTENTION_EVERY] = FACT(INT, 1, 4096, NULL, "full_attention_interval"),
+    [PE_FACT_NOPE_EVERY] = FACT(INT, 1, 4096, NULL, "no_rope_layer_interval"),
+    [PE_FACT_ALIBI] = FACT(BOOL, 0, 1, NULL, "alibi", "use_alibi", "attn_config/alibi"),
+    [PE_FACT_ALIBI_MAX] =
+        FACT(REAL, 1e-6, 512, "alibi_bias_max", "alibi_bias_max", "attn_config/alibi_bias_max"),
+    [PE_FACT_ATTENTION_ROPE] = FACT(BOOL, 0, 1, NULL, "attn_config/rope"),
+    [PE_FACT_MEM_ROPE] = FACT(BOOL, 0, 1, NULL, "use_mem_rope"),
+    [PE_FACT_SINUSOIDAL] = FACT(BOOL, 0, 1, NULL, "sinusoidal_pos_embds", "sinusoidal_embeddings"),
     [PE_FACT_BUCKETS] =
-        {{"relative_attention_num_buckets", "num_buckets"}, PE_KIND_INT, 2, 65536, "num_buckets"},
-    [PE_FACT_MAX_DISTANCE] = {{"relative_attention_max_distance", "max_bucket_distance"},
-                              PE_KIND_INT,
-                              2,
-                              1e9,
-                              "max_distance"},
-    [PE_FACT_POSITION_BUCKETS] = {{"position_buckets"}, PE_KIND_INT, -1, 65536, "num_buckets"},
-    [PE_FACT_MAX_RELATIVE] = {{"max_relative_positions"}, PE_KIND_INT, -1, 1e9, "max_distance"},
-    [PE_FACT_QUERY_SCALAR] = {{"query_pre_attn_scalar"}, PE_KIND_REAL, 1e-6, 1e12, NULL},
-    [PE_FACT_ATTENTION_MULTIPLIER] = {{"attention_multiplier"}, PE_KIND_REAL, 1e-12, 1e12, NULL},
+        FACT(INT, 2, 65536, "num_buckets", "relative_attention_num_buckets", "num_buckets"),
+    [PE_FACT_MAX_DISTANCE] =
+        FACT(INT, 2, 1e9, "max_distance", "relative_attention_max_distance", "max_bucket_distance"),
+    [PE_FACT_POSITION_BUCKETS] = FACT(INT, -1, 65536, "num_buckets", "position_buckets"),
+    [PE_FACT_MAX_RELATIVE] = FACT(INT, -1, 1e9, "max_distance", "max_relative_positions"),
+    [PE_FACT_QUERY_SCALAR] = FACT(REAL, 1e-6, 1e12, NULL, "query_pre_attn_scalar"),
+    [PE_FACT_ATTENTION_MULTIPLIER] = FACT(REAL, 1e-12, 1e12, NULL, "attention_multiplier"),
 };
 
 const char *pe_reader_fact_name(pe_fact fact)
@@ -116,8 +91,8 @@ const char *pe_reader_fact_name(pe_fact fact)
     return facts[fact].names[0];
 }
 
-/* Keys that are read without being facts. */
-static const char *const others[] = {
+/* Keys that are read and are no facts. */
+static const char *const other_keys[] = {
     "rope_scaling",     "rope_parameters", "layer_types", "no_rope_layers",
     "rope_interleaved", "sliding_window",  "model_type",  "position_embedding_type",
 };
@@ -128,14 +103,14 @@ static size_t list_known(const char **out)
     for (size_t f = 0; f < PE_FACTS; f++)
         for (size_t s = 0; s < SPELLINGS_MAX && facts[f].names[s] != NULL; s++)
             out[n++] = facts[f].names[s];
-    for (size_t i = 0; i < PE_LEN(others); i++)
-        out[n++] = others[i];
+    for (size_t i = 0; i < PE_LEN(other_keys); i++)
+        out[n++] = other_keys[i];
     return n;
 }
 
-bool pe_reader_knows(const char *name)
+bool pe_reader_knows_key(const char *name)
 {
-    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(others)];
+    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(other_keys)];
     const size_t n = list_known(known);
     for (size_t i = 0; i < n; i++)
         if (strcmp(known[i], name) == 0)
@@ -143,9 +118,9 @@ bool pe_reader_knows(const char *name)
     return false;
 }
 
-const char *pe_reader_nearest(const char *name)
+const char *pe_reader_nearest_key(const char *name)
 {
-    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(others)];
+    const char *known[PE_FACTS * SPELLINGS_MAX + PE_LEN(other_keys)];
     return pe_nearest_name(name, known, list_known(known));
 }
 
@@ -171,9 +146,6 @@ void pe_reader_fail_memory(pe_reader *reader)
         reader->status = pe_fail_memory(reader->why);
 }
 
-/* ----
- * the report --------------------------------------------------------------------------------- */
-
 const char *pe_reader_type_text(const json_t *value)
 {
     static const char *const texts[] = {
@@ -184,8 +156,16 @@ const char *pe_reader_type_text(const json_t *value)
     return texts[json_typeof(value)];
 }
 
-/* Arrays and objects within others are left out: `[...]`, `{...}` would not be JSON, so they are
- * shown empty. */
+void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wanted,
+                         const json_t *value)
+{
+    pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where, wanted,
+                   pe_reader_type_text(value));
+}
+
+/* ---- the report ---- */
+
+/* Arrays and objects within others are shown empty: `[...]` would not be JSON. */
 static void print_value(const json_t *value, bool inside, pe_buffer *out)
 {
     size_t i;
@@ -220,8 +200,8 @@ static void print_value(const json_t *value, bool inside, pe_buffer *out)
     }
 }
 
-/* Room for one item more in an array that doubles. */
-static bool grow(pe_reader *reader, void **items, size_t n, size_t size, size_t *room)
+/* Is there room for one more item? Then the array may have moved: it doubles when it is full. */
+static bool has_room(pe_reader *reader, void **items, size_t n, size_t size, size_t *room)
 {
     if (n < *room)
         return true;
@@ -236,7 +216,7 @@ static bool grow(pe_reader *reader, void **items, size_t n, size_t size, size_t 
     return true;
 }
 
-static bool reported(const pe_model *model, const char *pointer)
+static bool is_reported(const pe_model *model, const char *pointer)
 {
     for (size_t k = 0; k < model->n_keys; k++)
         if (strcmp(model->keys[k].pointer, pointer) == 0)
@@ -250,8 +230,8 @@ static void add_key(pe_reader *reader, pe_model_key *key)
     void *keys = model->keys;
     if (key->pointer == NULL || key->value == NULL)
         pe_reader_fail_memory(reader);
-    else if (model->n_keys < KEYS_MAX && !reported(model, key->pointer) &&
-             grow(reader, &keys, model->n_keys, sizeof *key, &reader->keys_room)) {
+    else if (model->n_keys < KEYS_MAX && !is_reported(model, key->pointer) &&
+             has_room(reader, &keys, model->n_keys, sizeof *key, &reader->keys_room)) {
         model->keys = keys;
         model->keys[model->n_keys++] = *key;
         return;
@@ -271,22 +251,43 @@ static char *pointer_of(const pe_reader *reader, const char *where)
 }
 
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
-                      pe_model_key_status status, const char *parameter, const char *note)
+                      pe_key_report report)
 {
     pe_buffer text = {0};
     const bool assumed = reader->dictionary != NULL && strncmp(where, "rope_parameters/", 16) == 0;
-    if (reader->status != PE_OK)
+    if (reader->status != PE_OK || value == NULL)
         return;
-    if (status == PE_MODEL_KEY_USED && assumed) /* the configuration has no such dictionary */
-        status = PE_MODEL_KEY_DEFAULTED;
+    if (report.status == PE_MODEL_KEY_USED &&
+        assumed) /* the configuration has no such dictionary */
+        report.status = PE_MODEL_KEY_DEFAULTED;
     print_value(value, false, &text);
     pe_model_key key = {.pointer = pointer_of(reader, where),
                         .value = text.failed ? NULL : strdup(pe_buffer_text(&text)),
-                        .status = status,
-                        .parameter = parameter,
-                        .note = note == NULL ? NULL : strdup(note)};
+                        .status = report.status,
+                        .parameter = report.parameter,
+                        .note = report.note == NULL ? NULL : strdup(report.note)};
     pe_buffer_free(&text);
     add_key(reader, &key);
+}
+
+void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
+                    const char *parameter, const char *note)
+{
+    pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_USED, parameter, note});
+}
+
+void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note)
+{
+    pe_reader_report(reader, where, value, (pe_key_report){PE_MODEL_KEY_IGNORED, NULL, note});
+}
+
+void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near)
+{
+    pe_reader_ignored(reader, where, value, "not known");
+    if (near != NULL)
+        pe_reader_warn(reader, "%s is not known; did you mean %s?", where, near);
+    else
+        pe_reader_warn(reader, "%s is not known and ignored", where);
 }
 
 void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,
@@ -295,12 +296,18 @@ void pe_reader_default(pe_reader *reader, const char *where, double value, const
     json_t *number = json_real(value);
     if (number == NULL)
         pe_reader_fail_memory(reader);
-    else
-        pe_reader_report(reader, where, number, PE_MODEL_KEY_DEFAULTED, parameter, note);
+    pe_reader_report(reader, where, number,
+                     (pe_key_report){PE_MODEL_KEY_DEFAULTED, parameter, note});
     json_decref(number);
 }
 
-void pe_reader_ignore(pe_reader *reader, const char *parameter, const char *note)
+void pe_reader_class_default(pe_reader *reader, const char *where, double value,
+                             const char *parameter)
+{
+    pe_reader_default(reader, where, value, parameter, "the default of this model type");
+}
+
+void pe_reader_drop_parameter(pe_reader *reader, const char *parameter, const char *note)
 {
     const pe_model *model = reader->model;
     for (size_t k = 0; k < model->n_keys && reader->status == PE_OK; k++) {
@@ -330,8 +337,8 @@ void pe_reader_warn(pe_reader *reader, const char *format, ...)
     for (size_t w = 0; w < model->n_warnings; w++)
         if (strcmp(model->warnings[w], text) == 0)
             return;
-    if (!grow(reader, &warnings, model->n_warnings, sizeof *model->warnings,
-              &reader->warnings_room))
+    if (!has_room(reader, &warnings, model->n_warnings, sizeof *model->warnings,
+                  &reader->warnings_room))
         return;
     model->warnings = warnings;
     model->warnings[model->n_warnings] = strdup(text);
@@ -357,7 +364,7 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where)
     return json_is_null(at) ? NULL : at;
 }
 
-bool pe_reader_has(const pe_reader *reader, pe_fact fact)
+bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact)
 {
     for (size_t s = 0; s < SPELLINGS_MAX && facts[fact].names[s] != NULL; s++)
         if (pe_reader_member(reader, facts[fact].names[s]) != NULL)
@@ -365,17 +372,16 @@ bool pe_reader_has(const pe_reader *reader, pe_fact fact)
     return false;
 }
 
-/* The value as a number of its kind, or a failure at where. */
-static bool take(pe_reader *reader, const pe_param *row, const char *where, const json_t *value,
-                 double *out)
+/* Read a number of the row's kind, within its bounds. False: there is a failure at `where`. */
+static bool read_number(pe_reader *reader, const pe_param *row, const char *where,
+                        const json_t *value, double *out)
 {
     static const char *const wanted[] = {[PE_KIND_INT] = "an integer",
                                          [PE_KIND_REAL] = "a number",
                                          [PE_KIND_BOOL] = "true or false"};
     const bool truth = row->kind == PE_KIND_BOOL;
     if (truth ? !json_is_boolean(value) : !json_is_number(value)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, where, "%s must be %s, got %s", where,
-                       wanted[row->kind], pe_reader_type_text(value));
+        pe_reader_fail_type(reader, where, wanted[row->kind], value);
         return false;
     }
     const double number = truth ? json_is_true(value) : json_number_value(value) + 0.0;
@@ -400,7 +406,7 @@ static bool take(pe_reader *reader, const pe_param *row, const char *where, cons
     return reader->status == PE_OK;
 }
 
-bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
+bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where)
 {
     const fact_row *row = &facts[fact];
     const pe_param param = {.kind = row->kind, .min = row->min, .max = row->max};
@@ -413,16 +419,16 @@ bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **w
         if (first != NULL) {
             char note[128];
             snprintf(note, sizeof note, "%s is read instead", first);
-            pe_reader_report(reader, row->names[s], value, PE_MODEL_KEY_IGNORED, NULL, note);
+            pe_reader_ignored(reader, row->names[s], value, note);
             if (json_is_number(value) && json_number_value(value) != *out)
                 pe_reader_warn(reader, "%s and %s differ; %s is read", first, row->names[s], first);
             continue;
         }
-        if (!take(reader, &param, row->names[s], value, &number))
+        if (!read_number(reader, &param, row->names[s], value, &number))
             return false;
         first = row->names[s];
         *out = number;
-        pe_reader_report(reader, first, value, PE_MODEL_KEY_USED, row->parameter, NULL);
+        pe_reader_used(reader, first, value, row->parameter, NULL);
     }
     if (where != NULL && first != NULL)
         *where = first;
@@ -446,11 +452,11 @@ void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name
                           double number)
 {
     pe_value *value = pe_values_find(values, name);
-    const pe_param *row = &values->params[value - values->value];
+    const pe_param *row = value->param;
     json_t *json = row->kind == PE_KIND_BOOL ? json_boolean(number != 0) : json_real(number);
     if (json == NULL)
         pe_reader_fail_memory(reader);
-    else if (take(reader, row, where, json, &number))
+    else if (read_number(reader, row, where, json, &number))
         put_number(row, value, number);
     json_decref(json);
 }
@@ -458,7 +464,7 @@ void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name
 void pe_reader_set_choice(pe_values *values, const char *name, const char *choice)
 {
     pe_value *value = pe_values_find(values, name);
-    const char *const *choices = values->params[value - values->value].choices;
+    const char *const *choices = value->param->choices;
     for (size_t c = 0; choices[c] != NULL; c++)
         if (strcmp(choices[c], choice) == 0) {
             value->choice = c;
@@ -487,7 +493,7 @@ static void set_list(pe_reader *reader, const pe_param *row, pe_value *value, co
     for (size_t i = 0; i < n && reader->status == PE_OK; i++) {
         char place[128];
         snprintf(place, sizeof place, "%s/%zu", where, i);
-        (void)take(reader, &item, place, json_array_get(json, i), &list[i]);
+        (void)read_number(reader, &item, place, json_array_get(json, i), &list[i]);
     }
     free(value->list);
     value->list = list;
@@ -502,10 +508,10 @@ bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const
     double number = 0;
     if (value == NULL)
         return false;
-    const pe_param *row = &values->params[value - values->value];
+    const pe_param *row = value->param;
     if (row->kind == PE_KIND_REAL_LIST)
         set_list(reader, row, value, where, json);
-    else if (take(reader, row, where, json, &number))
+    else if (read_number(reader, row, where, json, &number))
         put_number(row, value, number);
     return true;
 }
@@ -514,5 +520,5 @@ void pe_reader_unset(pe_values *values, const char *name)
 {
     pe_value *value = pe_values_find(values, name);
     free(value->list);
-    *value = (pe_value){0};
+    *value = (pe_value){.param = value->param};
 }

@@ -4,7 +4,7 @@
 #define PE_MODELS_READER_H
 
 #include "models/model.h"
-#include "models/types.h"
+#include "models/model_types.h"
 
 /** Facts that configurations spell in several ways; reader.c has the spellings as rows. */
 typedef enum pe_fact {
@@ -57,20 +57,38 @@ typedef struct pe_reader {
 /** Keep a failure: where is below the configuration ("rope_scaling/factor"). */
 void pe_reader_fail(pe_reader *reader, pe_status status, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/** "WHERE must be an object, got a string". */
+void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wanted,
+                         const json_t *value);
 void pe_reader_fail_memory(pe_reader *reader);
 
-/** What became of a key, once for each place. parameter: the row it became, or NULL. note: NULL for
- * none. */
+/** What became of a key. */
+typedef struct pe_key_report {
+    pe_model_key_status status;
+    const char *parameter; /* the row it became; NULL: none */
+    const char *note;      /* NULL: none */
+} pe_key_report;
+
+/** Report a key: once for each place, the first time counts. value NULL: the key is not there, and
+ * nothing is reported. */
 void pe_reader_report(pe_reader *reader, const char *where, const json_t *value,
-                      pe_model_key_status status, const char *parameter, const char *note);
-/** The same of a default: a number. */
+                      pe_key_report report);
+void pe_reader_used(pe_reader *reader, const char *where, const json_t *value,
+                    const char *parameter, const char *note);
+void pe_reader_ignored(pe_reader *reader, const char *where, const json_t *value, const char *note);
+/** Report and warn of a key that is not known; near: the key it may mean, or NULL. */
+void pe_reader_unknown(pe_reader *reader, const char *where, const json_t *value, const char *near);
+/** Report a number that stands for an absent key; of the model type's class: without a note of its
+ * own. */
 void pe_reader_default(pe_reader *reader, const char *where, double value, const char *parameter,
                        const char *note);
+void pe_reader_class_default(pe_reader *reader, const char *where, double value,
+                             const char *parameter);
 void pe_reader_warn(pe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Keys that were to become this parameter become none: ignored, with the note. */
-void pe_reader_ignore(pe_reader *reader, const char *parameter, const char *note);
+void pe_reader_drop_parameter(pe_reader *reader, const char *parameter, const char *note);
 
 /** The member at a path below the configuration ("attn_config/alibi"); NULL when absent or null. */
 const json_t *pe_reader_member(const pe_reader *reader, const char *where);
@@ -79,14 +97,14 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where);
  * The fact in the first of its spellings that is there; false when none is. Others are reported as
  * ignored. where (may be NULL) gets the key's place. A bool is 0 or 1.
  */
-bool pe_reader_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
+bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
 /** Is it there? Reports nothing. */
-bool pe_reader_has(const pe_reader *reader, pe_fact fact);
+bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
 /** Where it would stand, in its first spelling. */
 const char *pe_reader_fact_name(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */
-bool pe_reader_knows(const char *name);
-const char *pe_reader_nearest(const char *name);
+bool pe_reader_knows_key(const char *name);
+const char *pe_reader_nearest_key(const char *name);
 
 /** The type of a JSON value in words: "a string". */
 const char *pe_reader_type_text(const json_t *value);

@@ -6,10 +6,13 @@
 
 #include "encodings/registry.h"
 #include "models/kinds.h"
+#include "models/parts.h"
+#include "models/rope_layers.h"
+#include "models/softmax_scale.h"
 
 /* Objects in which models of several modalities keep their language model, outermost first. */
-static const char *const nests[] = {"thinker_config", "text_config", "language_config",
-                                    "llm_config", "text_model_config"};
+static const char *const text_configs[] = {"thinker_config", "text_config", "language_config",
+                                           "llm_config", "text_model_config"};
 
 /* What position_embedding_type says. */
 static const struct {
@@ -27,30 +30,26 @@ static const struct {
     {"nope", PE_SCHEME_NONE},
 };
 
-static const char class_default[] = "the default of this model type";
+/* ---- which object, which model type ---- */
 
-/* ---- which object, which
- * model type ------------------------------------------------------------- */
-
-/* Into the language model's own object, as deep as it goes. */
-static void descend(pe_reader *reader)
+/* Go to the language model's own object, as deep as it lies. */
+static void enter_text_config(pe_reader *reader)
 {
-    for (size_t n = 0; n < PE_LEN(nests); n++) {
-        const json_t *inner = json_object_get(reader->config, nests[n]);
+    for (size_t n = 0; n < PE_LEN(text_configs); n++) {
+        const json_t *inner = json_object_get(reader->config, text_configs[n]);
         if (inner == NULL || json_is_null(inner))
             continue;
         if (!json_is_object(inner)) {
-            pe_reader_fail(reader, PE_INVALID_PARAMETER, nests[n], "%s must be an object, got %s",
-                           nests[n], pe_reader_type_text(inner));
+            pe_reader_fail_type(reader, text_configs[n], "an object", inner);
             return;
         }
         reader->config = inner;
         const size_t used = strlen(reader->path);
-        snprintf(reader->path + used, sizeof reader->path - used, "%s/", nests[n]);
+        snprintf(reader->path + used, sizeof reader->path - used, "%s/", text_configs[n]);
     }
 }
 
-/* The nested object's model type, else that of the whole. */
+/* The model type is that of the nested object, else that of the whole configuration. */
 static void read_model_type(pe_reader *reader)
 {
     static const pe_model_type unknown = {0};
@@ -64,8 +63,7 @@ static void read_model_type(pe_reader *reader)
         return;
     }
     if (!json_is_string(value)) {
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "model_type",
-                       "model_type must be a string, got %s", pe_reader_type_text(value));
+        pe_reader_fail_type(reader, "model_type", "a string", value);
         return;
     }
     const pe_model_type *type = pe_model_type_find(json_string_value(value));
@@ -76,87 +74,84 @@ static void read_model_type(pe_reader *reader)
                        json_string_value(value));
     if (own)
         pe_reader_report(reader, "model_type", value,
-                         type != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_IGNORED, "pairing",
-                         type != NULL ? NULL : "not known");
+                         type != NULL
+                             ? (pe_key_report){PE_MODEL_KEY_USED, "pairing", NULL}
+                             : (pe_key_report){PE_MODEL_KEY_IGNORED, "pairing", "not known"});
 }
 
-/* ----
- * which scheme ------------------------------------------------------------------------------- */
+/* ---- which scheme ---- */
 
-static bool scheme_of_key(pe_reader *reader, pe_scheme *out)
+static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
 {
     const json_t *value = pe_reader_member(reader, "position_embedding_type");
     const char *name = json_string_value(value);
     for (size_t p = 0; name != NULL && p < PE_LEN(position_types); p++)
         if (strcmp(position_types[p].name, name) == 0) {
-            pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_USED, NULL,
-                             NULL);
+            pe_reader_used(reader, "position_embedding_type", value, NULL, NULL);
             *out = position_types[p].scheme;
             return true;
         }
     if (value != NULL) {
-        pe_reader_report(reader, "position_embedding_type", value, PE_MODEL_KEY_IGNORED, NULL,
-                         "not known");
+        pe_reader_ignored(reader, "position_embedding_type", value, "not known");
         pe_reader_warn(reader, "position_embedding_type %.40s is not known",
                        name != NULL ? name : pe_reader_type_text(value));
     }
     return false;
 }
 
-/* An unknown model type: what its keys speak of. */
-static pe_scheme scheme_of_keys(const pe_reader *reader)
+/* The scheme of an unknown model type, by the keys that are there. */
+static pe_scheme guess_scheme(const pe_reader *reader)
 {
-    if (pe_reader_has(reader, PE_FACT_POSITION_BUCKETS))
+    if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
-    return pe_reader_has(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
+    return pe_reader_has_fact(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
 }
 
-/* Baichuan's larger model has ALiBi and says so nowhere but in its code. */
+/* Baichuan's 13B model has ALiBi. Only its code says so. */
 static bool is_baichuan_13b(const pe_reader *reader)
 {
     return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
            json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
 }
 
-/* Zamba2 rotates where it is told to. */
-static bool mem_rope(pe_reader *reader)
+/* Zamba2 rotates where use_mem_rope is true. */
+static bool uses_mem_rope(pe_reader *reader)
 {
     double truth = 0;
-    if (!pe_reader_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
-        pe_reader_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL, class_default);
+    if (!pe_reader_finds_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
+        pe_reader_class_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL);
     if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
         pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
                                "rope_type ntk_alpha, alpha 8");
     return truth != 0;
 }
 
-static pe_scheme scheme_of(pe_reader *reader)
+static pe_scheme find_scheme(pe_reader *reader)
 {
     double truth = 0;
-    pe_scheme scheme = reader->type->name != NULL ? reader->type->scheme : scheme_of_keys(reader);
+    pe_scheme scheme = reader->type->name != NULL ? reader->type->scheme : guess_scheme(reader);
     if (is_baichuan_13b(reader)) {
         pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
         return PE_SCHEME_ALIBI;
     }
-    if (pe_reader_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
+    if (pe_reader_finds_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
         if (truth != 0)
             return PE_SCHEME_ALIBI;
         scheme = scheme == PE_SCHEME_ALIBI ? PE_SCHEME_LEARNED : scheme;
     }
-    if (pe_reader_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
+    if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
         return PE_SCHEME_ROPE;
-    if (reader->type->rope_by_key)
-        return mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
-    if (reader->type->needs_key)
-        return pe_reader_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
+    if (reader->type->rope_if_mem_rope)
+        return uses_mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
+    if (reader->type->sinusoidal_if_key)
+        return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
                    ? PE_SCHEME_SINUSOIDAL
                    : PE_SCHEME_LEARNED;
     pe_scheme said;
-    return scheme_of_key(reader, &said) ? said : scheme;
+    return has_scheme_key(reader, &said) ? said : scheme;
 }
 
-/* ---- schemes
- * without rotation ------------------------------------------------------------------- */
+/* ---- schemes without rotation ---- */
 
 static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
                        const char *where, double value)
@@ -165,17 +160,17 @@ static void set_number(pe_reader *reader, pe_model_layers *kind, const char *nam
         pe_reader_set_number(reader, &kind->values, name, where, value);
 }
 
-/* A fact's value, else the default, reported; MISSING_PARAMETER where fallback is 0. */
+/* Set a row from a fact, else from the fallback. MISSING_PARAMETER where the fallback is 0. */
 static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
                      double fallback)
 {
     const char *where = pe_reader_fact_name(fact);
     double value = fallback;
-    if (!pe_reader_fact(reader, fact, &value, &where)) {
+    if (!pe_reader_finds_fact(reader, fact, &value, &where)) {
         if (fallback == 0)
             pe_reader_fail(reader, PE_MISSING_PARAMETER, where, "%s is missing", where);
         else
-            pe_reader_default(reader, where, fallback, name, class_default);
+            pe_reader_class_default(reader, where, fallback, name);
     }
     set_number(reader, kind, name, where, value);
 }
@@ -203,7 +198,7 @@ static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
 {
     const char *where = pe_reader_fact_name(PE_FACT_POSITION_BUCKETS);
     double buckets = -1, farthest = -1;
-    if (!pe_reader_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
+    if (!pe_reader_finds_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
         pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
                        "position_buckets is missing: without buckets distances are only clipped, "
                        "which no resource does DeBERTa's way");
@@ -211,11 +206,10 @@ static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
     }
     set_number(reader, kind, "num_buckets", where, buckets);
     where = pe_reader_fact_name(PE_FACT_MAX_RELATIVE);
-    if (!pe_reader_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
+    if (!pe_reader_finds_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
         farthest = 512;
-        if (!pe_reader_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
-            pe_reader_default(reader, "max_position_embeddings", farthest, "max_distance",
-                              class_default);
+        if (!pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
+            pe_reader_class_default(reader, "max_position_embeddings", farthest, "max_distance");
     }
     set_number(reader, kind, "max_distance", where, farthest);
     set_number(reader, kind, "bidirectional", "bidirectional", 1);
@@ -230,8 +224,8 @@ static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
     set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
 }
 
-/* What becomes of each scheme: the resource whose rows hold its parameters and what reads them;
- * NULL: it has none, or (rotations) is read layer by layer. */
+/* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL:
+ * the scheme has none, or (rotations) it is read layer by layer. */
 static const struct {
     const char *encoding;
     const pe_resource *resource;
@@ -246,13 +240,12 @@ static const struct {
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
 };
 
-/* ---- all
- * of it ---------------------------------------------------------------------------------- */
+/* ---- keys that are not read ---- */
 
-/* So many keys are looked at for what they may have meant. */
-#define STRANGERS_MAX 64
+/* Unknown keys that are reported. */
+#define UNKNOWN_MAX 64
 
-/* Keys that bear on positions and are rightly not read. */
+/* Keys that bear on positions and are not read, with the reason. */
 static const struct {
     const char *name, *note;
 } unread[] = {
@@ -262,76 +255,73 @@ static const struct {
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };
 
-static void report_stranger(pe_reader *reader, const char *key, const json_t *value)
+static void report_unread(pe_reader *reader, const char *key, const json_t *value)
 {
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
-            pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, unread[u].note);
+            pe_reader_ignored(reader, key, value, unread[u].note);
             return;
         }
-    if (pe_reader_knows(key))
+    if (pe_reader_knows_key(key))
         return;
-    const char *near = pe_reader_nearest(key);
-    pe_reader_report(reader, key, value, PE_MODEL_KEY_IGNORED, NULL, "not known");
-    pe_reader_warn(reader, "%s is not known%s%s%s", key,
-                   near != NULL ? "; did you mean " : " and ignored", near != NULL ? near : "",
-                   near != NULL ? "?" : "");
+    pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
 }
 
-/* Keys beside the dictionaries that look as if they were meant for us. */
-static void report_strangers(pe_reader *reader)
+/* Report keys outside the dictionaries whose names speak of rotations. */
+static void report_all_unread(pe_reader *reader)
 {
     const char *key;
     json_t *value;
-    size_t strangers = 0;
+    size_t unknown = 0;
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
         if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
             (strstr(key, "rope") == NULL && strstr(key, "rotary") == NULL))
             continue;
-        if (strangers++ < STRANGERS_MAX)
-            report_stranger(reader, key, value);
+        if (unknown++ < UNKNOWN_MAX)
+            report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
         !reader->type->interleaved)
         pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
 }
 
+/* ---- the model ---- */
+
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
 {
-    pe_rope_dictionary dictionary = {0};
+    pe_dictionary dictionary = {0};
     pe_model *model = reader->model;
     pe_kinds_find(reader, resource);
     pe_dictionary_find(reader, &dictionary);
     pe_parts_resolve(reader, &dictionary);
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
-            pe_rope_resolve(reader, &dictionary, &model->kinds[k]);
-    pe_softmax_resolve(reader);
-    report_strangers(reader);
+            pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
+    pe_softmax_scale_resolve(reader);
+    report_all_unread(reader);
 }
 
-/* Layers that are all alike. */
+/* All layers are alike. */
 static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
 {
-    pe_model_layers *kind = pe_kind_add(reader, name, schemes[scheme].resource, NULL, 0);
+    pe_model_layers *kind = pe_kinds_add(reader, name, schemes[scheme].resource, NULL, 0);
     if (reader->status == PE_OK && schemes[scheme].resolve != NULL)
         schemes[scheme].resolve(reader, kind);
 }
 
-/* What facts are looked for in must be an object. */
+/* Facts are looked for in attn_config, so it must be an object. */
 static void check_attention(pe_reader *reader)
 {
     const json_t *attention = pe_reader_member(reader, "attn_config");
     if (attention != NULL && !json_is_object(attention))
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "attn_config",
-                       "attn_config must be an object, got %s", pe_reader_type_text(attention));
+        pe_reader_fail_type(reader, "attn_config", "an object", attention);
 }
 
 static void resolve(pe_reader *reader)
 {
     check_attention(reader);
-    const pe_scheme scheme = scheme_of(reader);
+    const pe_scheme scheme = find_scheme(reader);
     reader->model->encoding = schemes[scheme].encoding;
     if (reader->status != PE_OK)
         return;
@@ -355,7 +345,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     reader.model = calloc(1, sizeof *reader.model);
     if (reader.model == NULL)
         return pe_fail_memory(why);
-    descend(&reader);
+    enter_text_config(&reader);
     read_model_type(&reader);
     if (reader.status == PE_OK)
         resolve(&reader);

@@ -2,8 +2,8 @@
 /* softmax_scale.c - what multiplies attention logits, where that is not 1/sqrt(head_dim). */
 #include <mpfr.h>
 
-#include "exact/wave.h"
-#include "models/kinds.h"
+#include "exact/round.h"
+#include "models/softmax_scale.h"
 
 /* width^(-1/2) (1 + mscale ln(factor) / 10)^2 */
 typedef struct scale {
@@ -42,7 +42,7 @@ static double real_or(const pe_values *values, const char *name, double otherwis
  *           huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532.
  * Accuracy  correctly rounded.
  */
-void pe_softmax_resolve(pe_reader *reader)
+void pe_softmax_scale_resolve(pe_reader *reader)
 {
     pe_model *model = reader->model;
     double nope = 0, rope = 0;
@@ -50,17 +50,17 @@ void pe_softmax_resolve(pe_reader *reader)
     if (reader->status != PE_OK || model->n_kinds == 0 || model->kinds[0].resource == NULL)
         return;
     const pe_values *values = &model->kinds[0].values;
-    if (pe_reader_fact(reader, PE_FACT_ATTENTION_MULTIPLIER, &model->softmax_scale, NULL)) {
+    if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_MULTIPLIER, &model->softmax_scale, NULL)) {
         model->has_softmax_scale = true;
         return;
     }
-    if (pe_reader_has(reader, PE_FACT_ROPE_HEAD_DIM) &&
-        pe_reader_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope, NULL) &&
-        pe_reader_fact(reader, PE_FACT_ROPE_HEAD_DIM, &rope, NULL)) {
+    if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM) &&
+        pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope, NULL) &&
+        pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &rope, NULL)) {
         s.width = nope + rope;
         s.factor = real_or(values, "factor", 1);
         s.mscale = real_or(values, "mscale_all_dim", 0);
-    } else if (!pe_reader_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL)) {
+    } else if (!pe_reader_finds_fact(reader, PE_FACT_QUERY_SCALAR, &s.width, NULL)) {
         return;
     }
     model->has_softmax_scale = true;

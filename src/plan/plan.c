@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
                                       [PE_FLOAT64] = "float64",
@@ -14,8 +15,6 @@ const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
                                       NULL};
 const char *const pe_plan_numerics[] = {
     [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
-
-const char *const pe_plan_numerics_exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
 
 /* requested: SIZE_MAX when the count itself overflows. */
 static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
@@ -50,6 +49,46 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
                                                    .unit = unit,
                                                    .work = 1};
     return PE_OK;
+}
+
+void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill, void (*free_state)(void *state))
+{
+    plan->state = calloc(1, bytes);
+    plan->fill = fill;
+    plan->free_state = plan->state != NULL ? free_state : NULL;
+    return plan->state;
+}
+
+static void free_array(void *state)
+{
+    pe_array_free(state);
+    free(state);
+}
+
+static pe_status copy_array(const pe_plan *plan, const pe_region *region, void *out,
+                            pe_problem *why)
+{
+    (void)why;
+    const pe_array *array = plan->state;
+    const size_t bytes = region->columns * pe_dtype_bytes(array->dtype);
+    memcpy(out, (const char *)array->data + region->first * bytes, region->units * bytes);
+    return PE_OK;
+}
+
+pe_array *pe_plan_begin_array(pe_plan *plan)
+{
+    return pe_plan_begin(plan, sizeof(pe_array), copy_array, free_array);
+}
+
+pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units)
+{
+    return (pe_region){
+        .tensor = tensor, .first = first, .units = units, .columns = plan->tensors[tensor].unit};
+}
+
+bool pe_plan_whole(const pe_plan *plan, const pe_region *region)
+{
+    return region->columns == plan->tensors[region->tensor].unit;
 }
 
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value)

@@ -36,6 +36,27 @@ typedef struct pe_tensor {
     size_t work;
 } pe_tensor;
 
+/**
+ * Elements of a tensor: columns [column, column + columns) of each of the units
+ * [first, first + units).
+ */
+typedef struct pe_region {
+    size_t tensor, first, units;
+    size_t column, columns; /* of whole units: 0 and the tensor's unit; else units is 1 */
+} pe_region;
+
+/** Where a unit may be cut. */
+#define PE_PART_ELEMENTS 64
+
+/**
+ * Write the elements of a region, packed, in the tensor's dtype, to out (aligned as its dtype). The
+ * region is of whole units or, where the plan makes parts, a part of one unit, which begins at a
+ * multiple of PE_PART_ELEMENTS and ends at one or with the unit. Non-finite elements mean masked
+ * (-inf in binary formats, null in JSON).
+ */
+typedef pe_status (*pe_plan_fill)(const pe_plan *plan, const pe_region *region, void *out,
+                                  pe_problem *why);
+
 #define PE_MAX_SCALARS  8
 #define PE_MAX_TENSORS  9
 #define PE_MAX_WARNINGS 4
@@ -78,24 +99,22 @@ struct pe_plan {
 
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
-    /**
-     * Write units [first, first + units) of tensor t, packed, in the tensor's dtype, to out
-     * (aligned as its dtype). Non-finite elements mean masked (-inf in binary formats, null in
-     * JSON).
-     */
-    pe_status (*fill)(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why);
-    /**
-     * Write elements [first, first + n) of one unit as fill would; first is a multiple of
-     * PE_PART_ELEMENTS, and so is n unless the unit ends there. NULL: units are made whole only,
-     * and a reader who stalls may hold one.
-     */
-    pe_status (*fill_part)(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why);
+    pe_plan_fill fill;
+    /** fill makes parts. false: units are made whole, and a reader who stalls may hold one. */
+    bool makes_parts;
 };
 
-/** Where a unit may be cut. */
-#define PE_PART_ELEMENTS 64
+/** Give the plan its state, zeroed, and what reads and releases it. NULL: memory is short. */
+void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill,
+                    void (*free_state)(void *state));
+/** The same of a plan whose numbers are there before it is read: its state is an array, whose
+ * units fill copies. */
+pe_array *pe_plan_begin_array(pe_plan *plan);
+
+/** Units [first, first + units) of a tensor, whole. */
+pe_region pe_plan_units(const pe_plan *plan, size_t tensor, size_t first, size_t units);
+/** Is the region one of whole units? */
+bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 
 /**
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
@@ -118,7 +137,7 @@ void pe_plan_free(pe_plan *plan);
 typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
 
 /**
- * One numeric resource: a row of encodings/registry.c. Knows no JSON and no HTTP.
+ * One numeric resource: a row of encodings/registry.h. Knows no JSON and no HTTP.
  */
 typedef struct pe_resource {
     const char *path;     /* "/v1/rope/table"; "/v1/learned/{name}" with a row of that name */
@@ -127,9 +146,8 @@ typedef struct pe_resource {
     pe_resource_kind kind;
     const char *summary, *formula,
         *source; /* one sentence; ASCII formula; paper or repository@commit */
-    /** Own rows. The common rows (positions, dtype, numerics) are rows of their own here too. */
-    const pe_param *params;
-    size_t n_params;
+    /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */
+    const pe_param_set *param_sets[PE_PARAM_SETS_MAX];
     /** In the JSON of a claim, null is a masked bias: -inf. */
     bool null_is_masked;
     /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */
@@ -143,54 +161,8 @@ typedef struct pe_resource {
                       pe_plan *out, pe_problem *why);
 } pe_resource;
 
-/* Rows that many resources share, as initialisers: PE_PARAM_POSITIONS, ... */
 extern const char *const pe_plan_dtypes[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
 extern const char *const pe_plan_numerics[]; /* exact float32 */
 enum { PE_NUMERICS_EXACT, PE_NUMERICS_FLOAT32 };
-extern const char *const pe_plan_numerics_exact_only[]; /* where no reference path is offered */
-
-#define PE_PARAM_POSITIONS                                                                         \
-    {                                                                                              \
-        .name = "positions", .kind = PE_KIND_POSITIONS, .fallback_text = "0:128",                  \
-        .unit = "tokens", .help = "Positions: a:b, a:b:step, a number, or a list.",                \
-        .example = "0:8"                                                                           \
-    }
-#define PE_PARAM_DTYPE                                                                             \
-    {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_plan_dtypes,                        \
-        .help = "Element type of the numbers.", .example = "float32"                               \
-    }
-/** A model of the catalogue, which sets what the client does not, and which of its layers. */
-#define PE_PARAM_MODEL_ROW(name_of_one)                                                            \
-    .name = "model", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                            \
-    .help = "A model of the catalogue (GET /v1/models): sets every parameter of its own that is "  \
-            "not given.",                                                                          \
-    .example = (name_of_one)
-/** The same where what it sets is the same for all of its layers. */
-#define PE_PARAM_MODEL_ALONE(name_of_one)                                                          \
-    {                                                                                              \
-        PE_PARAM_MODEL_ROW(name_of_one)                                                            \
-    }
-#define PE_PARAM_MODEL                                                                             \
-    {PE_PARAM_MODEL_ROW("llama-3.1-8b")},                                                          \
-    {                                                                                              \
-        .name = "layer_type", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                   \
-        .fallback_text = "full_attention",                                                         \
-        .help = "Which of the model's layers: a type, or the number of one from 0.",               \
-        .example = "full_attention"                                                                \
-    }
-#define PE_PARAM_NUMERICS                                                                          \
-    {                                                                                              \
-        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_plan_numerics,                   \
-        .help =                                                                                    \
-            "exact: correctly rounded; float32: the arithmetic of the PyTorch reference path.",    \
-        .example = "exact"                                                                         \
-    }
-
-#define PE_PARAM_NUMERICS_EXACT                                                                    \
-    {                                                                                              \
-        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_plan_numerics_exact_only,        \
-        .help = "exact: correctly rounded; nothing else is offered here.", .example = "exact"      \
-    }
 
 #endif

@@ -23,16 +23,18 @@
 /* Paths that stand for something else beside tables. */
 static const char *const reserved[] = {"interpolate"};
 
-struct pe_learned {
+struct pe_learned_tables {
     pe_learned_table *table; /* n of them, owned */
     size_t n, bytes;
     pe_learned_limits limits;
     char *folder; /* its real path */
 };
 
-/* The bytes of one file. */
+/* One file. */
 typedef struct content {
-    unsigned char *data; /* owned */
+    const char *file;        /* its name */
+    char stem[NAME_MAX + 1]; /* the name without extension */
+    unsigned char *data;     /* owned */
     size_t bytes;
 } content;
 
@@ -49,7 +51,8 @@ static void log_skipped(const char *file, const char *tensor, const char *detail
 /* ---- one file ---- */
 
 /* The file's real path; a link may lead to another place of the folder, but not out of it. */
-static pe_status find_file(const pe_learned *learned, const char *file, char **out, pe_problem *why)
+static pe_status find_file(const pe_learned_tables *learned, const char *file, char **out,
+                           pe_problem *why)
 {
     char path[PATH_MAX];
     const size_t folder = strlen(learned->folder);
@@ -80,7 +83,7 @@ static pe_status read_all(int fd, content *out, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status read_open(const pe_learned *learned, int fd, content *out, pe_problem *why)
+static pe_status read_open(const pe_learned_tables *learned, int fd, content *out, pe_problem *why)
 {
     struct stat facts;
     if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode))
@@ -95,11 +98,10 @@ static pe_status read_open(const pe_learned *learned, int fd, content *out, pe_p
 }
 
 /* O_NONBLOCK: a pipe without a writer is no reason to wait. */
-static pe_status read_file(const pe_learned *learned, const char *file, content *out,
-                           pe_problem *why)
+static pe_status read_file(const pe_learned_tables *learned, content *out, pe_problem *why)
 {
     char *path;
-    pe_status status = find_file(learned, file, &path, why);
+    pe_status status = find_file(learned, out->file, &path, why);
     if (status != PE_OK)
         return status;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -119,7 +121,7 @@ static bool is_letter(char c)
            c == '-' || c == '.';
 }
 
-static pe_status check_name(const pe_learned *learned, const char *name, pe_problem *why)
+static pe_status check_name(const pe_learned_tables *learned, const char *name, pe_problem *why)
 {
     for (const char *c = name; *c != '\0'; c++)
         if (!is_letter(*c) || (c == name && *c == '.'))
@@ -132,7 +134,7 @@ static pe_status check_name(const pe_learned *learned, const char *name, pe_prob
     for (size_t i = 0; i < PE_LEN(reserved); i++)
         if (strcmp(reserved[i], name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, "", "%s is no name for a table here", name);
-    if (pe_learned_find(learned, name) != NULL)
+    if (pe_learned_tables_find(learned, name) != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
     return PE_OK;
 }
@@ -157,8 +159,10 @@ static pe_status check_shape(pe_stored *stored, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status check_room(const pe_learned *learned, size_t bytes, pe_problem *why)
+static pe_status check_room(const pe_learned_tables *learned, const pe_stored *stored,
+                            pe_problem *why)
 {
+    const size_t bytes = stored->elements * pe_dtype_bytes(stored->dtype);
     if (learned->n == learned->limits.tables)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "more than learned_tables, which is %zu",
                        learned->limits.tables);
@@ -169,23 +173,35 @@ static pe_status check_room(const pe_learned *learned, size_t bytes, pe_problem 
     return PE_OK;
 }
 
+static pe_status check(const pe_learned_tables *learned, const char *name, pe_stored *stored,
+                       pe_problem *why)
+{
+    pe_status status = check_name(learned, name, why);
+    if (status != PE_OK)
+        return status;
+    status = check_shape(stored, why);
+    return status != PE_OK ? status : check_room(learned, stored, why);
+}
+
 /* The numbers in memory of their own, since the file's is soon gone. */
 static pe_status copy_rows(const pe_stored *stored, pe_array *out, pe_problem *why)
 {
     pe_array rows = {0};
     pe_status status = pe_stored_array(stored, stored->dtype, &rows, why);
-    if (status == PE_OK)
-        status = pe_stored_check_finite(&rows, stored, "the table", why);
-    if (status == PE_OK && rows.borrowed) {
-        status = pe_array_make(rows.dtype, &rows.shape, out, why);
-        if (status == PE_OK)
-            memcpy(out->data, rows.data, rows.elements * pe_dtype_bytes(rows.dtype));
+    if (status != PE_OK)
+        return status;
+    status = pe_stored_check_finite(&rows, stored, "the table", why);
+    if (status != PE_OK) {
+        pe_array_free(&rows);
         return status;
     }
-    if (status == PE_OK)
+    if (!rows.borrowed) {
         *out = rows;
-    else
-        pe_array_free(&rows);
+        return PE_OK;
+    }
+    status = pe_array_make(rows.dtype, &rows.shape, out, why);
+    if (status == PE_OK)
+        memcpy(out->data, rows.data, rows.elements * pe_dtype_bytes(rows.dtype));
     return status;
 }
 
@@ -212,18 +228,14 @@ static void digest_of(const pe_array *rows, char out[PE_LEARNED_DIGEST_BYTES])
         snprintf(out + 2 * i, 3, "%02x", (unsigned)digest[i]);
 }
 
-static pe_status add_table(pe_learned *learned, const char *name, pe_stored *stored,
+static pe_status add_table(pe_learned_tables *learned, const char *name, pe_stored *stored,
                            pe_problem *why)
 {
     pe_learned_table table = {0};
-    pe_status status = check_name(learned, name, why);
-    if (status == PE_OK)
-        status = check_shape(stored, why);
-    const size_t bytes = status == PE_OK ? stored->elements * pe_dtype_bytes(stored->dtype) : 0;
-    if (status == PE_OK)
-        status = check_room(learned, bytes, why);
-    if (status == PE_OK)
-        status = copy_rows(stored, &table.rows, why);
+    pe_status status = check(learned, name, stored, why);
+    if (status != PE_OK)
+        return status;
+    status = copy_rows(stored, &table.rows, why);
     if (status != PE_OK)
         return status;
     pe_learned_table *all = realloc(learned->table, (learned->n + 1) * sizeof *all);
@@ -238,41 +250,38 @@ static pe_status add_table(pe_learned *learned, const char *name, pe_stored *sto
     table.largest = largest_of(&table.rows);
     digest_of(&table.rows, table.digest);
     all[learned->n++] = table;
-    learned->bytes += bytes;
+    learned->bytes += stored->elements * pe_dtype_bytes(stored->dtype);
     return PE_OK;
 }
 
 /* ---- one file's tables ---- */
 
-static pe_status add_npy(pe_learned *learned, const char *stem, const char *file,
-                         const content *from, pe_problem *why)
+static pe_status add_npy(pe_learned_tables *learned, const content *from, pe_problem *why)
 {
-    (void)file;
     pe_stored stored;
     const pe_slice text = {(const char *)from->data, from->bytes};
     const pe_status status = pe_npy_file_read(text, SIZE_MAX, &stored, why);
-    return status == PE_OK ? add_table(learned, stem, &stored, why) : status;
+    return status == PE_OK ? add_table(learned, from->stem, &stored, why) : status;
 }
 
 /* A tensor that is no table leaves the others alone. */
-static pe_status add_tensors(pe_learned *learned, const char *stem, const char *file,
+static pe_status add_tensors(pe_learned_tables *learned, const content *from,
                              const pe_stored_list *list, pe_problem *why)
 {
     for (size_t t = 0; t < list->n; t++) {
         pe_stored *stored = &list->tensor[t];
         char name[NAME_MAX + 1 + PE_STORED_NAME_BYTES];
-        snprintf(name, sizeof name, "%s.%s", stem, stored->name);
+        snprintf(name, sizeof name, "%s.%s", from->stem, stored->name);
         const pe_status status = add_table(learned, name, stored, why);
         if (status == PE_INTERNAL)
             return status;
         if (status != PE_OK)
-            log_skipped(file, stored->name, why->detail);
+            log_skipped(from->file, stored->name, why->detail);
     }
     return PE_OK;
 }
 
-static pe_status add_safetensors(pe_learned *learned, const char *stem, const char *file,
-                                 const content *from, pe_problem *why)
+static pe_status add_safetensors(pe_learned_tables *learned, const content *from, pe_problem *why)
 {
     const pe_slice text = {(const char *)from->data, from->bytes};
     pe_stored_list list = {.tensor = calloc(TENSORS_MAX, sizeof(pe_stored)), .room = TENSORS_MAX};
@@ -280,25 +289,25 @@ static pe_status add_safetensors(pe_learned *learned, const char *stem, const ch
         return pe_fail_memory(why);
     pe_status status = pe_safetensors_file_read(text, SIZE_MAX, &list, why);
     if (status == PE_OK)
-        status = add_tensors(learned, stem, file, &list, why);
+        status = add_tensors(learned, from, &list, why);
     free(list.tensor);
     return status;
 }
 
 static const struct {
     const char *extension;
-    pe_status (*add)(pe_learned *learned, const char *stem, const char *file, const content *from,
-                     pe_problem *why);
+    pe_status (*add)(pe_learned_tables *learned, const content *from, pe_problem *why);
 } kinds[] = {{".npy", add_npy}, {".safetensors", add_safetensors}};
 
-static pe_status add_file(pe_learned *learned, const char *file, size_t kind, pe_problem *why)
+static pe_status add_file(pe_learned_tables *learned, const char *file, size_t kind,
+                          pe_problem *why)
 {
-    content from = {0};
-    char stem[NAME_MAX + 1];
-    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(file) - strlen(kinds[kind].extension)), file);
-    pe_status status = read_file(learned, file, &from, why);
+    content from = {.file = file};
+    const size_t stem = strlen(file) - strlen(kinds[kind].extension);
+    snprintf(from.stem, sizeof from.stem, "%.*s", (int)stem, file);
+    pe_status status = read_file(learned, &from, why);
     if (status == PE_OK)
-        status = kinds[kind].add(learned, stem, file, &from, why);
+        status = kinds[kind].add(learned, &from, why);
     free(from.data);
     return status;
 }
@@ -333,7 +342,7 @@ static int by_table_name(const void *a, const void *b)
     return strcmp(((const pe_learned_table *)a)->name, ((const pe_learned_table *)b)->name);
 }
 
-static pe_status read_folder(pe_learned *learned, pe_problem *why)
+static pe_status read_folder(pe_learned_tables *learned, pe_problem *why)
 {
     struct dirent **entry;
     const int n = scandir(learned->folder, &entry, is_wanted, by_name);
@@ -355,10 +364,10 @@ static pe_status read_folder(pe_learned *learned, pe_problem *why)
     return status;
 }
 
-pe_status pe_learned_load(const char *folder, const pe_learned_limits *limits, pe_learned **out,
-                          pe_problem *why)
+pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *limits,
+                                 pe_learned_tables **out, pe_problem *why)
 {
-    pe_learned *learned = calloc(1, sizeof *learned);
+    pe_learned_tables *learned = calloc(1, sizeof *learned);
     if (learned == NULL)
         return pe_fail_memory(why);
     learned->limits = *limits;
@@ -368,7 +377,7 @@ pe_status pe_learned_load(const char *folder, const pe_learned_limits *limits, p
                                                          folder, strerror(errno))
                                                : read_folder(learned, why);
     if (status != PE_OK) {
-        pe_learned_free(learned);
+        pe_learned_tables_free(learned);
         return status;
     }
     if (learned->n > 0)
@@ -382,7 +391,7 @@ pe_status pe_learned_load(const char *folder, const pe_learned_limits *limits, p
     return PE_OK;
 }
 
-void pe_learned_free(pe_learned *learned)
+void pe_learned_tables_free(pe_learned_tables *learned)
 {
     if (learned == NULL)
         return;
@@ -395,16 +404,16 @@ void pe_learned_free(pe_learned *learned)
     free(learned);
 }
 
-const pe_learned_table *pe_learned_all(const pe_learned *learned, size_t *n)
+const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, size_t *n)
 {
     *n = learned != NULL ? learned->n : 0;
     return learned != NULL ? learned->table : NULL;
 }
 
-const pe_learned_table *pe_learned_find(const pe_learned *learned, const char *name)
+const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned, const char *name)
 {
     size_t n;
-    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     for (size_t i = 0; i < n; i++)
         if (strcmp(table[i].name, name) == 0)
             return &table[i];

@@ -24,7 +24,7 @@ typedef struct pe_learned_table {
 } pe_learned_table;
 
 /** Immutable once loaded.   Threads  any. */
-typedef struct pe_learned pe_learned;
+typedef struct pe_learned_tables pe_learned_tables;
 
 typedef struct pe_learned_limits {
     size_t bytes;  /* of all tables, and of any one file */
@@ -42,14 +42,14 @@ typedef struct pe_learned_limits {
  *
  * Errors  INVALID_PARAMETER (the folder cannot be read), INTERNAL (memory).
  */
-pe_status pe_learned_load(const char *folder, const pe_learned_limits *limits, pe_learned **out,
-                          pe_problem *why) PE_MUST_CHECK;
+pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *limits,
+                                 pe_learned_tables **out, pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
-void pe_learned_free(pe_learned *learned);
+void pe_learned_tables_free(pe_learned_tables *learned);
 
 /** All tables, in order of name; learned may be NULL. */
-const pe_learned_table *pe_learned_all(const pe_learned *learned, size_t *n);
+const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, size_t *n);
 /** NULL when there is none of that name; learned may be NULL. */
-const pe_learned_table *pe_learned_find(const pe_learned *learned, const char *name);
+const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned, const char *name);
 
 #endif

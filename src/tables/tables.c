@@ -11,7 +11,7 @@
 struct pe_tables {
     pe_cache *cache;
     _Atomic uint64_t last_id;
-    pe_learned *learned;
+    pe_learned_tables *learned;
 };
 
 /* What the cache holds: a frequency set (wave), or the rows of one block or the numbers of a
@@ -51,17 +51,17 @@ void pe_tables_free(pe_tables *tables)
     if (tables == NULL)
         return;
     pe_cache_free(tables->cache);
-    pe_learned_free(tables->learned);
+    pe_learned_tables_free(tables->learned);
     free(tables);
 }
 
 pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
                                  const pe_learned_limits *limits, pe_problem *why)
 {
-    return *folder == '\0' ? PE_OK : pe_learned_load(folder, limits, &tables->learned, why);
+    return *folder == '\0' ? PE_OK : pe_learned_tables_load(folder, limits, &tables->learned, why);
 }
 
-const pe_learned *pe_tables_learned(const pe_tables *tables)
+const pe_learned_tables *pe_tables_learned(const pe_tables *tables)
 {
     return tables->learned;
 }
@@ -71,8 +71,7 @@ void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)
     pe_cache_stats_get(tables->cache, out);
 }
 
-/* ----
- * frequency sets ----------------------------------------------------------------------------- */
+/* ---- frequency sets ---- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
 typedef struct wave_key {
@@ -170,8 +169,7 @@ void pe_tables_wave_unref(pe_shared_wave *shared)
     *shared = (pe_shared_wave){0};
 }
 
-/* ----
- * row blocks --------------------------------------------------------------------------------- */
+/* ---- row blocks ---- */
 
 typedef struct block_key {
     uint64_t kind; /* 'B' */
@@ -201,8 +199,8 @@ static pe_status fill_block(void *context, void **value, size_t *bytes, pe_probl
         .stride = 1, .cos_at = 0, .sin_at = (ptrdiff_t)(n * PE_BLOCK_ROWS), .row = n};
     const pe_positions positions =
         pe_positions_range(fill->block * PE_BLOCK_ROWS, 1, PE_BLOCK_ROWS);
-    const pe_status status =
-        pe_wave_table(fill->wave, &positions, 0, PE_BLOCK_ROWS, &layout, PE_FLOAT64, it->rows, why);
+    const pe_wave_table table = {fill->wave, &positions, &layout, PE_FLOAT64};
+    const pe_status status = pe_wave_table_rows(&table, 0, PE_BLOCK_ROWS, it->rows, why);
     if (status != PE_OK) {
         free(it);
         return status;
@@ -233,8 +231,7 @@ void pe_tables_block_unref(pe_block *block)
     *block = (pe_block){0};
 }
 
-/* ---- numbers of
- * a formula ----------------------------------------------------------------------- */
+/* ---- numbers of a formula ---- */
 
 /* The spec as bytes without padding; the formula's bytes follow. */
 typedef struct numbers_key {

@@ -21,11 +21,11 @@ void pe_tables_free(pe_tables *tables);
 void pe_tables_stats(pe_tables *tables, pe_cache_stats *out);
 
 /** Load the learned tables of a folder, before the first request; "": none. Errors as
- * pe_learned_load. */
+ * pe_learned_tables_load. */
 pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
                                  const pe_learned_limits *limits, pe_problem *why) PE_MUST_CHECK;
 /** They live as long as tables. NULL where none have been loaded. */
-const pe_learned *pe_tables_learned(const pe_tables *tables);
+const pe_learned_tables *pe_tables_learned(const pe_tables *tables);
 
 /** A shared frequency set; made by one thread from spec when absent. The key is the whole spec
  * (callbacks and formula). */

@@ -3,50 +3,57 @@
 #ifndef PE_VERIFY_EXPECT_H
 #define PE_VERIFY_EXPECT_H
 
-#include "verify/upload_view.h"
 #include "verify/guess.h"
+#include "verify/upload_view.h"
 
 /** Tokens that are computed at a time. */
 #define PE_EXPECT_BLOCK 32
 
+/** A guess held against an upload or a sample of it. */
+typedef struct pe_comparison {
+    const pe_upload_view *view;
+    pe_guess *guess;
+    size_t *work; /* raised by the elements computed */
+} pe_comparison;
+
 /** One row: what belongs there, and how far from it a sound implementation may be. */
 typedef struct pe_expected_row {
-    double *value;   /* [width] */
-    double *exact;   /* allowed on top of the rounding of the upload's type */
-    double *float32; /* the same of the float32 path */
-    double *radius;  /* of the circle that the pair is on; 0: of none */
-    double *radial;  /* how far off it the float32 path may be, before rounding to the type */
-    size_t *partner; /* the column of the pair's other number; its own where that is not there */
+    double *value;         /* [width] */
+    double *exact_error;   /* allowed beside the rounding to the upload's type */
+    double *float32_error; /* the same of the float32 path */
+    double *radius;        /* of the circle that the pair is on; 0: it is on none */
+    double *radius_error;  /* of the float32 path, before it is rounded to the type */
+    size_t *partner;       /* the column of the pair's other number; its own where there is none */
 } pe_expected_row;
 
 typedef struct pe_expect {
     const pe_upload_view *view;
     const pe_guess *guess;
+    /** False: the guess's numbers have not the upload's shape, or its values are refused. */
+    bool fits;
     pe_geometry geometry; /* where the guess puts pairs */
     pe_plan plan;
-    pe_positions positions; /* moved */
-    bool split;             /* cosines and sines are tensors of their own */
-    size_t table_pairs;     /* of the plan; the first of them are used */
-    double *frequency;      /* [pairs], NULL until asked for */
-    double amplitude;
-    double *cosines, *sines;  /* [PE_EXPECT_BLOCK][pairs] */
-    pe_expected_row row;      /* [width] each */
-    void *raw;                /* a block as the plan fills it */
-    size_t block, block_rows; /* tokens that cosines and sines hold */
-    size_t repeat;            /* plain: rows of the plan, repeated so often */
+    pe_positions positions;       /* moved as the guess says */
+    bool two_tensors;             /* cosines and sines are tensors of their own */
+    double *frequency;            /* [pairs]; NULL before pe_expect_probe */
+    double amplitude;             /* 1 before that */
+    double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
+    pe_expected_row row;          /* [width] each */
+    void *filled;                 /* a block as the plan fills it */
+    size_t first_token, n_tokens; /* that cosines and sines hold */
+    size_t repeat;                /* plain numbers: how many rows one row of the plan stands for */
 } pe_expect;
 
 /**
- * Plan a guess with this arithmetic. *fits is false where its numbers have not the upload's shape,
- * or its values are refused: then there is nothing to free.
+ * Plan a guess with this arithmetic. Where out->fits is false there is nothing to free.
  * Errors  INTERNAL (memory).
  */
-pe_status pe_expect_make(const pe_upload_view *view, const pe_guess *guess, size_t numerics,
-                         pe_expect *out, bool *fits, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *out,
+                         pe_problem *why) PE_MUST_CHECK;
 void pe_expect_free(pe_expect *expect);
 
-/** Frequencies and amplitude, by asking the resource for an angle so small that its tangent is the
- * angle. Needed for the float32 allowance. */
+/** Find frequencies and amplitude, which the float32 allowance needs: the resource is asked for an
+ * angle so small that its tangent is the angle. */
 pe_status pe_expect_probe(pe_expect *expect, pe_problem *why) PE_MUST_CHECK;
 
 /** The row-th row; valid until the next call. Quick when tokens come in order. */

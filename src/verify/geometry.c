@@ -9,17 +9,17 @@ const char *pe_geometry_choice_text(const pe_values *values, const char *name)
     const pe_value *value = pe_values_find(values, name);
     if (value == NULL || !value->present)
         return "";
-    return values->params[value - values->value].choices[value->choice];
+    return value->param->choices[value->choice];
 }
 
-/* ----
- * rotary tables ------------------------------------------------------------------------------ */
+/* ---- rotary tables ---- */
 
-/* Columns in units of the pairs n: width, sine_at; see cache_layout of rope/table for sources. */
+/* Choices of cache_layout; rope/table names their sources. doubled: each number stands there twice;
+ * paired: a cosine and its sine are neighbours. */
 static const struct {
     const char *name;
     bool doubled, paired;
-} caches[] = {
+} cache_layouts[] = {
     {"pairs", false, false}, {"onnx", false, false}, {"vllm", false, false},
     {"hf", true, false},     {"meta", false, true},  {"trtllm", false, true},
 };
@@ -29,11 +29,11 @@ static bool cache_geometry(const pe_values *values, pe_geometry *out)
     const char *name = pe_geometry_choice_text(values, "cache_layout");
     const size_t n = (size_t)pe_values_int(values, "rotary_dim") / 2;
     size_t c = 0;
-    while (c < PE_LEN(caches) && strcmp(caches[c].name, name) != 0)
+    while (c < PE_LEN(cache_layouts) && strcmp(cache_layouts[c].name, name) != 0)
         c++;
-    if (c == PE_LEN(caches))
+    if (c == PE_LEN(cache_layouts))
         return false;
-    const bool doubled = caches[c].doubled, paired = caches[c].paired;
+    const bool doubled = cache_layouts[c].doubled, paired = cache_layouts[c].paired;
     const bool neighbours =
         doubled && strcmp(pe_geometry_choice_text(values, "pairing"), "interleaved") == 0;
     *out = (pe_geometry){.width = doubled ? 4 * n : 2 * n,
@@ -50,10 +50,9 @@ static bool cache_geometry(const pe_values *values, pe_geometry *out)
     return true;
 }
 
-/* ----
- * sinusoidal tables -------------------------------------------------------------------------- */
+/* ---- sinusoidal tables ---- */
 
-/* An odd width: one sine more, or a column of zeros that is nobody's. */
+/* A row of odd width has one sine more than cosines, or a column of zeros that no pair has. */
 static bool sinusoidal_geometry(const pe_values *values, pe_geometry *out)
 {
     const char *layout = pe_geometry_choice_text(values, "layout");
@@ -75,19 +74,18 @@ static bool sinusoidal_geometry(const pe_values *values, pe_geometry *out)
     return true;
 }
 
-/* ---- all
- * of them -------------------------------------------------------------------------------- */
+/* ---- the resources ---- */
 
-static const pe_wave_view views[] = {
+static const pe_pair_layout layouts[] = {
     {"rope/table", "cache_layout", "pairs", cache_geometry},
     {"sinusoidal", "layout", "cos_sin", sinusoidal_geometry},
 };
 
-const pe_wave_view *pe_geometry_wave_view(const pe_resource *resource)
+const pe_pair_layout *pe_geometry_pair_layout(const pe_resource *resource)
 {
-    for (size_t v = 0; v < PE_LEN(views); v++)
-        if (strcmp(views[v].resource, resource->name) == 0)
-            return &views[v];
+    for (size_t l = 0; l < PE_LEN(layouts); l++)
+        if (strcmp(layouts[l].resource, resource->name) == 0)
+            return &layouts[l];
     return NULL;
 }
 

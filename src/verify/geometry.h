@@ -10,9 +10,9 @@
 
 /**
  * A row is what belongs to one position (a vector, for rotated ones); the rows of several tensors
- * count as one, in the tensors' order. Pair i has its cosine (first channel) in column cos_at +
- * i*stride for i < cos_n, its sine (second channel) in sin_at + i*stride for i < sin_n; both once
- * more `copy` columns on, unless copy is 0.
+ * count as one, in the tensors' order. Pair i has its cosine (first channel) in column
+ * cos_at + i*stride for i < cos_n, its sine (second channel) in sin_at + i*stride for i < sin_n;
+ * both once more `copy` columns on, unless copy is 0.
  */
 typedef struct pe_geometry {
     size_t width, pairs;
@@ -20,22 +20,22 @@ typedef struct pe_geometry {
     size_t stride, copy;
 } pe_geometry;
 
-/** Resources whose tables hold sines and cosines of pairs, and how to ask them for all cosines
- * before all sines. */
-typedef struct pe_wave_view {
-    const char *resource;               /* its name */
-    const char *layout, *cosines_first; /* the row, and its choice */
-    /** Of the values' layout. False: one that is not known here. */
+/** A resource whose tables hold a cosine and a sine for each pair, and how it lays them out. */
+typedef struct pe_pair_layout {
+    const char *resource;      /* its name */
+    const char *param;         /* the row that chooses the layout */
+    const char *cosines_first; /* the choice of all cosines before all sines */
+    /** The geometry that the values choose. False: it is not known here. */
     bool (*geometry)(const pe_values *values, pe_geometry *out);
-} pe_wave_view;
+} pe_pair_layout;
 
-/** NULL: compared element by element. */
-const pe_wave_view *pe_geometry_wave_view(const pe_resource *resource);
+/** NULL: the resource's tables are compared element by element. */
+const pe_pair_layout *pe_geometry_pair_layout(const pe_resource *resource);
 
-/** Of vectors rotated by these values. */
+/** Of vectors that were rotated by these values. */
 void pe_geometry_of_vectors(const pe_values *values, pe_geometry *out);
 
-/** Cosines where sines belong and the other way round. */
+/** Cosines stand where sines belong, and the other way round. */
 void pe_geometry_exchange(pe_geometry *geometry);
 
 /** Text of a CHOICE row's value; "" when there is no such row or it is absent. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guess.c - a claim with faults worked into it. */
+/* guess.c - a claim with faults applied to it. */
 #include "verify/guess.h"
 
 #include <math.h>
@@ -8,33 +8,36 @@
 
 /* ---- life ---- */
 
-pe_status pe_guess_of_claim(const pe_claim *claim, struct pe_tables *tables,
-                            const pe_limits *limits, pe_guess *out, pe_problem *why)
+pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
+                        pe_problem *why)
 {
-    *out = (pe_guess){
-        .claim = claim, .tables = tables, .limits = limits, .distortion.positions.times = 1};
+    *out = (pe_guess){.claim = claim, .context = context, .distortion.positions.times = 1};
     return pe_values_copy(&claim->values, &out->values, why);
 }
 
 pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why)
 {
     pe_guess made = *from;
-    made.values = (pe_values){0};
     made.rule = (pe_buffer){0};
+    const pe_status status = pe_values_copy(&from->values, &made.values, why);
+    if (status != PE_OK)
+        return status;
     if (from->rule.bytes > 0)
         pe_buffer_add(&made.rule, from->rule.data, from->rule.bytes);
-    pe_status status = pe_values_copy(&from->values, &made.values, why);
-    if (status == PE_OK)
-        *out = made;
-    else
-        pe_buffer_free(&made.rule);
-    return status;
+    *out = made;
+    return PE_OK;
 }
 
 void pe_guess_free(pe_guess *guess)
 {
     pe_values_free(&guess->values);
     pe_buffer_free(&guess->rule);
+}
+
+pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out, pe_problem *why)
+{
+    const pe_verify_context *context = guess->context;
+    return guess->claim->resource->plan(values, context->tables, context->limits, out, why);
 }
 
 /* ---- positions ---- */
@@ -87,8 +90,20 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     return true;
 }
 
-/* ---- what
- * it says ------------------------------------------------------------------------------- */
+/* ---- what it stands for ---- */
+
+bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
+{
+    pe_value *value = pe_values_find(values, name);
+    const char *const *choices = value != NULL ? value->param->choices : NULL;
+    for (size_t c = 0; choices != NULL && choices[c] != NULL; c++)
+        if (strcmp(choices[c], choice) == 0) {
+            value->choice = c;
+            value->present = true;
+            return true;
+        }
+    return false;
+}
 
 char *pe_guess_parameters(const pe_guess *guess)
 {
@@ -107,7 +122,7 @@ char *pe_guess_parameters(const pe_guess *guess)
     return copy;
 }
 
-static bool same_twist(const pe_distortion *a, const pe_distortion *b)
+static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
 {
     const pe_position_map *p = &a->positions, *q = &b->positions;
     return p->times == q->times && p->plus == q->plus && p->rounded == q->rounded &&
@@ -115,26 +130,26 @@ static bool same_twist(const pe_distortion *a, const pe_distortion *b)
            a->head_in_exponent == b->head_in_exponent && a->negated == b->negated;
 }
 
-/* Faults change no positions: their map says what happened to those. */
-static bool same_value(const pe_param *param, const pe_value *a, const pe_value *b)
+/* Positions are the same in all guesses: the distortion has the map that moves them. */
+static bool is_same_value(const pe_value *a, const pe_value *b)
 {
     pe_buffer x = {0}, y = {0};
-    if (a->present != b->present || !a->present || param->kind == PE_KIND_POSITIONS)
+    if (a->present != b->present || !a->present || a->param->kind == PE_KIND_POSITIONS)
         return a->present == b->present;
-    pe_value_print(param, a, &x);
-    pe_value_print(param, b, &y);
+    pe_value_print(a, &x);
+    pe_value_print(b, &y);
     const bool same = strcmp(pe_buffer_text(&x), pe_buffer_text(&y)) == 0;
     pe_buffer_free(&x);
     pe_buffer_free(&y);
     return same;
 }
 
-bool pe_guess_same(const pe_guess *a, const pe_guess *b)
+bool pe_guess_is_same(const pe_guess *a, const pe_guess *b)
 {
-    if (!same_twist(&a->distortion, &b->distortion))
+    if (!is_same_distortion(&a->distortion, &b->distortion))
         return false;
     for (size_t i = 0; i < a->values.n; i++)
-        if (!same_value(&a->values.params[i], &a->values.value[i], &b->values.value[i]))
+        if (!is_same_value(&a->values.value[i], &b->values.value[i]))
             return false;
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guess.h - a claim with faults worked into it. */
+/* guess.h - a claim with faults applied to it. */
 #ifndef PE_VERIFY_GUESS_H
 #define PE_VERIFY_GUESS_H
 
@@ -7,30 +7,26 @@
 
 struct pe_fault;
 
-/**
- * How the positions of an upload came about: to_dtype(p * times + plus). Plain value; the identity
- * is {1, 0, false, 0}.
- */
+/** Positions p of a claim became to_dtype(p * times + plus). The identity is {1, 0, false, 0}. */
 typedef struct pe_position_map {
     double times, plus;
     bool rounded;
     pe_dtype to;
 } pe_position_map;
 
-/** What else a fault may change than values. */
+/** What a fault may change beside the values. */
 typedef struct pe_distortion {
     pe_position_map positions;
     bool exchanged;        /* cosines stand where sines belong */
-    bool head_in_exponent; /* frequencies of rotary_dim = head_dim, the first of them */
+    bool head_in_exponent; /* the exponents are 2i/head_dim; the first rotary_dim/2 of them count */
     bool negated;          /* every element but masks */
-    bool loose;            /* values tell frequencies or amplitude to some float64 ulps only */
+    bool values_inexact;   /* they give frequencies or the amplitude to a few ulps of float64 */
 } pe_distortion;
 
-/** Owns its values; freed by pe_guess_free. */
+/** Owns its values and its rule. */
 typedef struct pe_guess {
     const pe_claim *claim;
-    struct pe_tables *tables;
-    const pe_limits *limits;
+    const pe_verify_context *context;
     pe_values values;
     pe_distortion distortion;
     size_t n_faults;
@@ -38,20 +34,28 @@ typedef struct pe_guess {
     pe_buffer rule; /* sentences */
 } pe_guess;
 
-/** The claim, or another guess, as it is. */
-pe_status pe_guess_of_claim(const pe_claim *claim, struct pe_tables *tables,
-                            const pe_limits *limits, pe_guess *out, pe_problem *why) PE_MUST_CHECK;
+/** The claim without any fault. */
+pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
+                        pe_problem *why) PE_MUST_CHECK;
 pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why) PE_MUST_CHECK;
 void pe_guess_free(pe_guess *guess);
 
-/** Move positions; false where they would leave the bounds. */
+/** Plan the claim's resource with these values: the guess's own, or a changed copy. *out is zeroed
+ * by the caller. */
+pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out,
+                        pe_problem *why) PE_MUST_CHECK;
+
+/** Move positions. False: they would leave the bounds. */
 bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map);
 bool pe_guess_map_is_identity(const pe_position_map *map);
 
-/** The values that give the upload, positions moved, as JSON. NULL when memory ran out. */
+/** The values that give the upload, with positions moved, as JSON. NULL: no memory. */
 char *pe_guess_parameters(const pe_guess *guess);
 
+/** Set a CHOICE row. False: there is no such row, or no such choice. */
+bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice);
+
 /** Do both stand for the same numbers? */
-bool pe_guess_same(const pe_guess *a, const pe_guess *b);
+bool pe_guess_is_same(const pe_guess *a, const pe_guess *b);
 
 #endif

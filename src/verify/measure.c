@@ -6,8 +6,7 @@
 #include <mpfr.h>
 #include <string.h>
 
-/* ----
- * the rule ----------------------------------------------------------------------------------- */
+/* ---- types ---- */
 
 /* The distance of neighbours at x. */
 static double ulp(pe_dtype dtype, double x)
@@ -30,211 +29,206 @@ static double ulp(pe_dtype dtype, double x)
 static double rounded(pe_dtype dtype, double x)
 {
     unsigned char element[8];
+    if (dtype == PE_INT32)
+        return x;
     pe_dtype_store(dtype, x, element);
     return pe_dtype_load(dtype, element);
 }
 
-typedef struct ruler {
-    pe_dtype dtype, wider;
-    double tolerance;
-} ruler;
-
-static ruler ruler_of(const pe_upload_view *view)
+static double distance(double got, double x)
 {
-    const pe_dtype dtype = view->claim->uploads[0].array.dtype;
-    const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16;
-    return (ruler){dtype, narrow ? PE_FLOAT32 : PE_FLOAT64, view->claim->tolerance};
+    return got == x ? 0 : fabs(got - x);
 }
 
-/* What distances from x the arithmetics allow. */
-typedef struct allowance {
-    double exact, float32;
-} allowance;
+/* ---- rows ---- */
 
-static allowance allowed_at(const ruler *r, double x, double exact, double float32)
+/* A row of the upload beside the row that is expected there. */
+typedef struct compared_row {
+    const pe_upload_view *view;
+    size_t row, width;
+    pe_dtype dtype, wider;
+    double tolerance;
+    const double *got;
+    pe_expected_row want;
+} compared_row;
+
+static pe_status compare_row(pe_expect *expect, size_t row, compared_row *out, pe_problem *why)
+{
+    const pe_upload_view *view = expect->view;
+    const pe_dtype dtype = view->claim->uploads[0].array.dtype;
+    const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16;
+    *out = (compared_row){.view = view,
+                          .row = row,
+                          .width = pe_upload_view_row_width(view, row),
+                          .dtype = dtype,
+                          .wider = narrow ? PE_FLOAT32 : PE_FLOAT64,
+                          .tolerance = view->claim->tolerance,
+                          .got = view->got + row * view->width};
+    return pe_expect_row(expect, row, &out->want, why);
+}
+
+/* The guess's exact numbers, with its frequencies if they are needed. */
+static pe_status expect_exact(const pe_comparison *of, bool frequencies, pe_expect *out,
+                              pe_problem *why)
+{
+    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, out, why);
+    if (status != PE_OK || !out->fits || !frequencies)
+        return status;
+    status = pe_expect_probe(out, why);
+    if (status != PE_OK)
+        pe_expect_free(out);
+    return status;
+}
+
+/* ---- the rule ---- */
+
+/* What distance of column c an arithmetic allows. */
+static double allowance(const compared_row *r, size_t c, unsigned by)
 {
     if (r->tolerance >= 0)
-        return (allowance){r->tolerance, r->tolerance};
+        return r->tolerance;
     if (r->dtype == PE_INT32)
-        return (allowance){0, 0};
-    const double half = ulp(r->dtype, x) / 2;
-    return (allowance){half + ulp(r->wider, x) / 2 + exact, half + float32};
+        return 0;
+    const double x = r->want.value[c], half = ulp(r->dtype, x) / 2;
+    return by == PE_BY_FLOAT32 ? half + r->want.float32_error[c]
+                               : half + ulp(r->wider, x) / 2 + r->want.exact_error[c];
+}
+
+/* Is the distance allowed? An allowance that is not finite allows none. */
+static bool is_within(const compared_row *r, size_t c, unsigned by)
+{
+    const double most = allowance(r, c, by);
+    return isfinite(most) && fabs(r->got[c] - r->want.value[c]) <= most;
 }
 
 /* Is the pair of column c as near to its circle as float32 arithmetic keeps it? */
-static bool on_circle(const ruler *r, const double *got, const pe_expected_row *x, size_t c)
+static bool is_on_circle(const compared_row *r, size_t c)
 {
-    const double radius = x->radius[c], radial = x->radial[c];
-    if (x->partner[c] == c || r->tolerance >= 0)
+    const size_t partner = r->want.partner[c];
+    const double radius = r->want.radius[c], error = r->want.radius_error[c];
+    if (partner == c || r->tolerance >= 0)
         return true;
     /* 1.4143 > sqrt(2): both numbers of the pair may be off */
-    const double most = 1.4143 * (radial + ulp(r->dtype, radius + 2 * radial) / 2);
-    return isfinite(most) && fabs(hypot(got[c], got[x->partner[c]]) - radius) <= most;
+    const double most = 1.4143 * (error + ulp(r->dtype, radius + 2 * error) / 2);
+    return isfinite(most) && fabs(hypot(r->got[c], r->got[partner]) - radius) <= most;
 }
 
-/* Which arithmetics allow column c of a row. */
-static unsigned allow(const ruler *r, const double *got, const pe_expected_row *x, size_t c)
+/* Which arithmetics allow column c. */
+static unsigned explained_by(const compared_row *r, size_t c)
 {
-    if (got[c] == x->value[c])
+    if (r->got[c] == r->want.value[c])
         return PE_BY_EXACT | PE_BY_FLOAT32;
-    const double distance = fabs(got[c] - x->value[c]);
-    const allowance most = allowed_at(r, x->value[c], x->exact[c], x->float32[c]);
-    const bool exact = isfinite(most.exact) && distance <= most.exact;
-    const bool float32 = isfinite(most.float32) && distance <= most.float32;
-    return (exact ? PE_BY_EXACT : 0U) |
-           (float32 && (exact || on_circle(r, got, x, c)) ? PE_BY_FLOAT32 : 0U);
+    const bool exact = is_within(r, c, PE_BY_EXACT);
+    const bool float32 = is_within(r, c, PE_BY_FLOAT32) && (exact || is_on_circle(r, c));
+    return (exact ? PE_BY_EXACT : 0U) | (float32 ? PE_BY_FLOAT32 : 0U);
 }
 
-/* Does float32 arithmetic tell nothing of column c of a row, which is not exact? */
-static bool undecided(const ruler *r, const double *got, const pe_expected_row *x, size_t c)
+/* Does float32 arithmetic tell nothing of column c, which is not exact? */
+static bool is_undecided(const compared_row *r, size_t c)
 {
-    return x->radius[c] > 0 && x->float32[c] >= x->radius[c] &&
-           (allow(r, got, x, c) & PE_BY_EXACT) == 0;
+    return r->want.radius[c] > 0 && r->want.float32_error[c] >= r->want.radius[c] &&
+           (explained_by(r, c) & PE_BY_EXACT) == 0;
 }
 
 unsigned pe_measure_allowed(const pe_guess *guess)
 {
-    const bool float32 =
-        strcmp(pe_geometry_choice_text(&guess->values, "numerics"), "float32") == 0;
-    if (float32)
+    if (strcmp(pe_geometry_choice_text(&guess->values, "numerics"), "float32") == 0)
         return PE_BY_FLOAT32;
     return guess->claim->any_numerics ? PE_BY_EXACT | PE_BY_FLOAT32 : PE_BY_EXACT;
 }
 
-/* ---- does it explain
- * the upload? ---------------------------------------------------------------- */
+/* ---- does it explain the upload? ---- */
 
-static unsigned allow_row(const pe_upload_view *view, const ruler *r, size_t row,
-                          const pe_expected_row *expected, unsigned by)
+/* Go on with one token. */
+static pe_status explain_token(pe_expect *expect, size_t token, unsigned *by, pe_problem *why)
 {
-    const double *got = view->got + row * view->width;
-    const size_t width = pe_upload_view_row_width(view, row);
-    for (size_t c = 0; c < width && by != 0; c++)
-        by &= allow(r, got, expected, c);
-    return by;
-}
-
-static pe_status explain_token(pe_expect *expect, const ruler *r, size_t token, unsigned *by,
-                               pe_problem *why)
-{
-    const pe_upload_view *view = expect->view;
-    pe_expected_row expected;
+    compared_row r;
     pe_status status = PE_OK;
-    for (size_t o = 0; o < view->rest * view->inner && *by != 0 && status == PE_OK; o++) {
-        const size_t row = pe_upload_view_row(view, token, o);
-        status = pe_expect_row(expect, row, &expected, why);
-        if (status == PE_OK)
-            *by = allow_row(view, r, row, &expected, *by);
+    const size_t rows = pe_upload_view_token_rows(expect->view);
+    for (size_t o = 0; o < rows && *by != 0 && status == PE_OK; o++) {
+        status = compare_row(expect, pe_upload_view_row(expect->view, token, o), &r, why);
+        for (size_t c = 0; c < r.width && *by != 0 && status == PE_OK; c++)
+            *by &= explained_by(&r, c);
     }
     return status;
 }
 
-/* The last block of tokens first, for its positions tell most; then the rest. */
-static pe_status explain_all(pe_expect *expect, unsigned *by, size_t *work, pe_problem *why)
+/* The last block of tokens comes first, for its positions tell most; then the rest. */
+pe_status pe_measure_explain(const pe_comparison *of, unsigned *by, pe_problem *why)
 {
-    const pe_upload_view *view = expect->view;
-    const ruler r = ruler_of(view);
-    const size_t last = (view->tokens - 1) / PE_EXPECT_BLOCK * PE_EXPECT_BLOCK;
-    pe_status status = PE_OK;
-    for (size_t n = 0; n < view->tokens && *by != 0 && status == PE_OK; n++) {
-        const size_t token = n < view->tokens - last ? last + n : n - (view->tokens - last);
-        status = explain_token(expect, &r, token, by, why);
-        *work += view->width * view->rest * view->inner;
-    }
-    return status;
-}
-
-pe_status pe_measure_explain(const pe_upload_view *view, const pe_guess *guess, unsigned *by,
-                             size_t *work, pe_problem *why)
-{
-    bool fits;
     pe_expect expect;
-    const unsigned allowed = pe_measure_allowed(guess);
+    const pe_upload_view *view = of->view;
+    const unsigned allowed = pe_measure_allowed(of->guess);
+    const bool frequencies = (allowed & PE_BY_FLOAT32) != 0 || of->guess->distortion.values_inexact;
+    const size_t last = (view->tokens - 1) % PE_EXPECT_BLOCK + 1; /* tokens of the last block */
     *by = 0;
-    *work += pe_upload_view_plan_work(view);
-    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
-    if (status != PE_OK || !fits)
+    *of->work += pe_upload_view_plan_work(view);
+    pe_status status = expect_exact(of, frequencies, &expect, why);
+    if (status != PE_OK || !expect.fits)
         return status;
     *by = allowed;
-    if ((allowed & PE_BY_FLOAT32) != 0 || guess->distortion.loose)
-        status = pe_expect_probe(&expect, why);
-    if (status == PE_OK)
-        status = explain_all(&expect, by, work, why);
+    for (size_t n = 0; n < view->tokens && *by != 0 && status == PE_OK; n++) {
+        status = explain_token(&expect, n < last ? view->tokens - last + n : n - last, by, why);
+        *of->work += view->width * pe_upload_view_token_rows(view);
+    }
     pe_expect_free(&expect);
     return status;
 }
 
-pe_status pe_measure_undecided(const pe_upload_view *view, const pe_guess *guess, size_t *out,
-                               pe_problem *why)
+pe_status pe_measure_undecided(const pe_comparison *of, size_t *out, pe_problem *why)
 {
-    bool fits;
     pe_expect expect;
-    pe_expected_row expected;
-    const ruler r = ruler_of(view);
+    compared_row r;
     *out = 0;
-    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
-    if (status != PE_OK || !fits)
+    pe_status status = expect_exact(of, true, &expect, why);
+    if (status != PE_OK || !expect.fits)
         return status;
-    status = pe_expect_probe(&expect, why);
-    for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
-        for (size_t o = 0; o < view->rest * view->inner && status == PE_OK; o++) {
-            const size_t row = pe_upload_view_row(view, t, o);
-            status = pe_expect_row(&expect, row, &expected, why);
-            for (size_t c = 0; c < pe_upload_view_row_width(view, row) && status == PE_OK; c++)
-                *out += undecided(&r, view->got + row * view->width, &expected, c);
-        }
+    for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
+        status = compare_row(&expect, row, &r, why);
+        for (size_t c = 0; c < r.width && status == PE_OK; c++)
+            *out += is_undecided(&r, c);
+    }
     pe_expect_free(&expect);
     return status;
 }
 
-static double row_strain(const pe_upload_view *view, const ruler *r, size_t row, unsigned by,
-                         const pe_expected_row *expected, double *squares)
+static void add_residual(const compared_row *r, unsigned by, pe_residual *out)
 {
-    double strain = 0;
-    const double *got = view->got + row * view->width, *x = expected->value;
-    for (size_t c = 0; c < pe_upload_view_row_width(view, row); c++) {
-        const allowance most = allowed_at(r, x[c], expected->exact[c], expected->float32[c]);
-        const double distance = got[c] == x[c] ? 0 : fabs(got[c] - x[c]);
-        strain = fmax(strain, distance / ((by & PE_BY_FLOAT32) != 0 ? most.float32 : most.exact));
-        *squares += distance * distance;
+    for (size_t c = 0; c < r->width; c++) {
+        const double off = distance(r->got[c], r->want.value[c]);
+        out->ratio = fmax(out->ratio, off / allowance(r, c, by));
+        out->squares += off * off;
     }
-    return strain;
 }
 
-pe_status pe_measure_strain(const pe_upload_view *view, const pe_guess *guess, unsigned by,
-                            double most, double *out, double *squares, size_t *work,
-                            pe_problem *why)
+pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach, pe_residual *out,
+                              pe_problem *why)
 {
-    bool fits;
     pe_expect expect;
-    pe_expected_row expected;
-    const ruler r = ruler_of(view);
-    double strain = 0;
-    *out = *squares = HUGE_VAL;
-    *work += pe_upload_view_plan_work(view);
-    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
-    if (status != PE_OK || !fits)
+    compared_row r;
+    *out = (pe_residual){HUGE_VAL, HUGE_VAL};
+    *of->work += pe_upload_view_plan_work(of->view);
+    pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    if (status != PE_OK || !expect.fits)
         return status;
-    if ((by & PE_BY_FLOAT32) != 0)
-        status = pe_expect_probe(&expect, why);
-    *squares = 0;
-    for (size_t row = 0; row < view->rows && status == PE_OK; row++) {
-        if (fabs(pe_positions_at(&expect.positions, pe_upload_view_token(view, row))) > most)
+    *out = (pe_residual){0, 0};
+    for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
+        const size_t token = pe_upload_view_token(of->view, row);
+        if (fabs(pe_positions_at(&expect.positions, token)) > reach)
             continue;
-        status = pe_expect_row(&expect, row, &expected, why);
+        status = compare_row(&expect, row, &r, why);
         if (status == PE_OK)
-            strain = fmax(strain, row_strain(view, &r, row, by, &expected, squares));
-        *work += view->width;
+            add_residual(&r, by, out);
+        *of->work += of->view->width;
     }
     pe_expect_free(&expect);
-    *out = strain;
     return status;
 }
 
 /* ---- distances ---- */
 
-/* A monotone stand-in for |atan2(cross, dot)|: 0 at 0, 1 at a right angle, 2 at pi. */
-static double turn_key(double cross, double dot)
+/* Grows with |atan2(cross, dot)|: 0 at 0, 1 at a right angle, 2 at pi. */
+static double angle_key(double cross, double dot)
 {
     const double c = fabs(cross);
     if (c == 0 && dot == 0)
@@ -256,24 +250,23 @@ static double key_angle(double key)
     return result;
 }
 
-/* max_phase holds keys, rms a sum of squares until finish. */
-static void add_element(const ruler *r, pe_errors *errors, double got, double x)
+/* Until finish, max_phase holds a key, and rms a sum of squares. */
+static void add_element(const compared_row *r, size_t c, pe_errors *errors)
 {
-    const double distance = got == x ? 0 : fabs(got - x);
+    const double x = r->want.value[c], off = distance(r->got[c], x);
     errors->elements++;
-    if (distance > errors->max_abs)
-        errors->max_abs = distance;
-    if (distance / ulp(r->dtype, x) > errors->max_ulp)
-        errors->max_ulp = distance / ulp(r->dtype, x);
-    errors->rms += distance * distance;
+    errors->max_abs = off > errors->max_abs ? off : errors->max_abs;
+    if (off / ulp(r->dtype, x) > errors->max_ulp)
+        errors->max_ulp = off / ulp(r->dtype, x);
+    errors->rms += off * off;
 }
 
-static void add_pair(pe_errors *errors, const double *got, const double *x, size_t c, size_t s)
+static void add_phase(const compared_row *r, size_t c, size_t s, pe_errors *errors)
 {
-    const double key = turn_key(got[s] * x[c] - got[c] * x[s], got[c] * x[c] + got[s] * x[s]);
+    const double *got = r->got, *x = r->want.value;
+    const double key = angle_key(got[s] * x[c] - got[c] * x[s], got[c] * x[c] + got[s] * x[s]);
     errors->has_phase = true;
-    if (key > errors->max_phase)
-        errors->max_phase = key;
+    errors->max_phase = key > errors->max_phase ? key : errors->max_phase;
 }
 
 static void finish(pe_errors *errors)
@@ -282,106 +275,101 @@ static void finish(pe_errors *errors)
     errors->rms = errors->elements > 0 ? sqrt(errors->rms / (double)errors->elements) : 0;
 }
 
-size_t pe_measure_bands(const pe_upload_view *view, pe_band *out)
+/* Units of the leading axis: what bands are of where there are no pairs. */
+static size_t leading_units(const pe_upload_view *view)
 {
     const pe_shape *shape = &view->claim->uploads[0].array.shape;
-    const size_t n = view->waves != NULL ? view->geometry.pairs
-                     : shape->ndim == 0  ? 1
-                                         : shape->dim[0];
+    return shape->ndim == 0 ? 1 : shape->dim[0];
+}
+
+void pe_measure_set_bands(const pe_upload_view *view, pe_distances *out)
+{
+    const size_t n = view->layout != NULL ? view->geometry.pairs : leading_units(view);
     const size_t bands = n < PE_BANDS_MAX ? n : PE_BANDS_MAX;
     for (size_t b = 0; b < bands; b++)
-        out[b] = (pe_band){.first = (b * n + bands - 1) / bands,
-                           .last = ((b + 1) * n + bands - 1) / bands - 1};
-    return bands;
+        out->bands[b] = (pe_band){.first = (b * n + bands - 1) / bands,
+                                  .last = ((b + 1) * n + bands - 1) / bands - 1};
+    out->n_bands = bands;
 }
 
-static pe_band *band_of(pe_band *bands, size_t n_bands, size_t i)
+static pe_errors *band_of(pe_distances *out, size_t i)
 {
     size_t b = 0;
-    while (b + 1 < n_bands && i > bands[b].last)
+    while (b + 1 < out->n_bands && i > out->bands[b].last)
         b++;
-    return &bands[b];
+    return &out->bands[b].errors;
 }
 
-static void measure_pair(const pe_geometry *g, const ruler *r, const double *got, const double *x,
-                         size_t i, pe_errors *errors)
+/* Each pair once, where the guess puts it: the upload may be narrower than the claim. */
+static void measure_pairs(const compared_row *r, const pe_geometry *g, pe_distances *out)
 {
-    const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
-    if (i < g->cos_n)
-        add_element(r, errors, got[c], x[c]);
-    if (i < g->sin_n)
-        add_element(r, errors, got[s], x[s]);
-    if (i < g->cos_n && i < g->sin_n)
-        add_pair(errors, got, x, c, s);
-}
-
-/* Elements of the row in bands; x is rounded already. Pairs are where the guess puts them: the
- * upload may be narrower than the claim. */
-static void measure_bands(const pe_upload_view *view, const pe_geometry *g, const ruler *r,
-                          size_t row, const double *x, pe_band *bands, size_t n_bands)
-{
-    const double *got = view->got + row * view->width;
-    if (view->waves != NULL) {
-        for (size_t i = 0; i < g->pairs; i++)
-            measure_pair(g, r, got, x, i, &band_of(bands, n_bands, i)->errors);
-        return;
-    }
-    const pe_shape *shape = &view->claim->uploads[0].array.shape;
-    const size_t n = shape->ndim == 0 ? 1 : shape->dim[0];
-    const size_t each = view->claim->uploads[0].array.elements / n;
-    for (size_t e = 0; e < pe_upload_view_row_width(view, row); e++) {
-        const size_t at = (row * view->width + e) / each;
-        if (at < n)
-            add_element(r, &band_of(bands, n_bands, at)->errors, got[e], x[e]);
+    for (size_t i = 0; i < g->pairs; i++) {
+        const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
+        const bool has_cos = i < g->cos_n, has_sin = i < g->sin_n;
+        if (has_cos && has_sin)
+            add_phase(r, c, s, &out->errors);
+        if (out->n_bands == 0)
+            continue;
+        pe_errors *band = band_of(out, i);
+        if (has_cos)
+            add_element(r, c, band);
+        if (has_sin)
+            add_element(r, s, band);
+        if (has_cos && has_sin)
+            add_phase(r, c, s, band);
     }
 }
 
-static void measure_row(const pe_upload_view *view, const pe_geometry *g, const ruler *r,
-                        size_t row, double *x, pe_errors *errors, pe_band *bands, size_t n_bands)
+static void measure_units(const compared_row *r, pe_distances *out)
 {
-    const double *got = view->got + row * view->width;
-    const size_t width = pe_upload_view_row_width(view, row);
-    for (size_t c = 0; c < width; c++) {
-        x[c] = r->dtype == PE_INT32 ? x[c] : rounded(r->dtype, x[c]);
-        add_element(r, errors, got[c], x[c]);
+    const size_t n = leading_units(r->view), each = r->view->claim->uploads[0].array.elements / n;
+    for (size_t c = 0; c < r->width && out->n_bands > 0; c++) {
+        const size_t unit = (r->row * r->view->width + c) / each;
+        if (unit < n)
+            add_element(r, c, band_of(out, unit));
     }
-    for (size_t i = 0; view->waves != NULL && i < g->cos_n && i < g->sin_n; i++)
-        add_pair(errors, got, x, g->cos_at + i * g->stride, g->sin_at + i * g->stride);
-    if (n_bands > 0)
-        measure_bands(view, g, r, row, x, bands, n_bands);
 }
 
-pe_status pe_measure(const pe_upload_view *view, const pe_guess *guess, size_t numerics,
-                     pe_errors *errors, pe_band *bands, size_t n_bands, pe_problem *why)
+static pe_status measure_row(pe_expect *expect, size_t row, pe_distances *out, pe_problem *why)
 {
-    bool fits;
+    compared_row r;
+    const pe_status status = compare_row(expect, row, &r, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t c = 0; c < r.width; c++) {
+        r.want.value[c] = rounded(r.dtype, r.want.value[c]);
+        add_element(&r, c, &out->errors);
+    }
+    if (r.view->layout != NULL)
+        measure_pairs(&r, &expect->geometry, out);
+    else
+        measure_units(&r, out);
+    return PE_OK;
+}
+
+pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_distances *out,
+                               pe_problem *why)
+{
     pe_expect expect;
-    pe_expected_row expected;
-    const ruler r = ruler_of(view);
-    *errors = (pe_errors){0};
-    pe_status status = pe_expect_make(view, guess, numerics, &expect, &fits, why);
-    if (status != PE_OK || !fits)
+    const pe_upload_view *view = of->view;
+    out->errors = (pe_errors){0};
+    pe_status status = pe_expect_make(of, numerics, &expect, why);
+    if (status != PE_OK || !expect.fits)
         return status;
     for (size_t t = 0; t < view->tokens && status == PE_OK; t++)
-        for (size_t o = 0; o < view->rest * view->inner && status == PE_OK; o++) {
-            const size_t row = pe_upload_view_row(view, t, o);
-            status = pe_expect_row(&expect, row, &expected, why);
-            if (status == PE_OK)
-                measure_row(view, &expect.geometry, &r, row, expected.value, errors, bands,
-                            n_bands);
-        }
-    finish(errors);
-    for (size_t b = 0; b < n_bands; b++)
-        finish(&bands[b].errors);
+        for (size_t o = 0; o < pe_upload_view_token_rows(view) && status == PE_OK; o++)
+            status = measure_row(&expect, pe_upload_view_row(view, t, o), out, why);
+    finish(&out->errors);
+    for (size_t b = 0; b < out->n_bands; b++)
+        finish(&out->bands[b].errors);
     pe_expect_free(&expect);
     return status;
 }
 
-/* ---- the first
- * bad element ---------------------------------------------------------------------- */
+/* ---- the first bad element ---- */
 
-/* The pair that a column of the claim belongs to. */
-static bool pair_of(const pe_geometry *g, size_t column, size_t *out)
+/* Does the column belong to a pair of the claim, and to which? */
+static bool has_pair(const pe_geometry *g, size_t column, size_t *out)
 {
     for (size_t i = 0; i < g->pairs; i++) {
         const size_t c = g->cos_at + i * g->stride, s = g->sin_at + i * g->stride;
@@ -394,39 +382,29 @@ static bool pair_of(const pe_geometry *g, size_t column, size_t *out)
     return false;
 }
 
-static void tell(const pe_expect *expect, size_t row, size_t column, double x, pe_bad *out)
+static void describe_bad(const pe_expect *expect, const compared_row *r, size_t column, pe_bad *out)
 {
-    const pe_upload_view *view = expect->view;
-    const ruler r = ruler_of(view);
-    *out = (pe_bad){.any = true,
-                    .expected = r.dtype == PE_INT32 ? x : rounded(r.dtype, x),
-                    .got = view->got[row * view->width + column]};
-    pe_upload_view_index(view, row, column, out);
-    if (view->waves == NULL)
+    *out = (pe_bad){
+        .any = true, .expected = rounded(r->dtype, r->want.value[column]), .got = r->got[column]};
+    pe_upload_view_index(r->view, r->row, column, out);
+    if (r->view->layout == NULL)
         return;
-    out->position = pe_positions_at(&expect->positions, pe_upload_view_token(view, row));
-    out->has_pair = pair_of(&view->geometry, column, &out->pair);
+    out->position = pe_positions_at(&expect->positions, pe_upload_view_token(r->view, r->row));
+    out->has_pair = has_pair(&r->view->geometry, column, &out->pair);
 }
 
-pe_status pe_measure_first_bad(const pe_upload_view *view, const pe_guess *guess, unsigned by,
-                               pe_bad *out, pe_problem *why)
+pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out, pe_problem *why)
 {
-    bool fits;
     pe_expect expect;
-    pe_expected_row expected;
-    const ruler r = ruler_of(view);
-    pe_status status = pe_expect_make(view, guess, PE_NUMERICS_EXACT, &expect, &fits, why);
-    if (status != PE_OK || !fits)
+    compared_row r;
+    pe_status status = expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    if (status != PE_OK || !expect.fits)
         return status;
-    if (by == PE_BY_FLOAT32)
-        status = pe_expect_probe(&expect, why);
-    for (size_t row = 0; row < view->rows && !out->any && status == PE_OK; row++) {
-        const double *got = view->got + row * view->width;
-        status = pe_expect_row(&expect, row, &expected, why);
-        for (size_t c = 0; c < pe_upload_view_row_width(view, row) && !out->any && status == PE_OK;
-             c++)
-            if ((allow(&r, got, &expected, c) & by) == 0)
-                tell(&expect, row, c, expected.value[c], out);
+    for (size_t row = 0; row < of->view->rows && !out->any && status == PE_OK; row++) {
+        status = compare_row(&expect, row, &r, why);
+        for (size_t c = 0; c < r.width && !out->any && status == PE_OK; c++)
+            if ((explained_by(&r, c) & by) == 0)
+                describe_bad(&expect, &r, c, out);
     }
     pe_expect_free(&expect);
     return status;

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tensors
- * by name ---------------------------------------------------------------------------- */
+/* ---- tensors by name ---- */
 
 static void shape_text(const pe_shape *shape, pe_buffer *out)
 {
@@ -22,14 +21,14 @@ static pe_status fail_shape(const char *name, const pe_shape *wanted, const pe_s
                             pe_problem *why)
 {
     char where[128];
-    pe_buffer a = {0}, b = {0};
-    shape_text(wanted, &a);
-    shape_text(got, &b);
+    pe_buffer text = {0};
+    shape_text(wanted, &text);
+    pe_buffer_str(&text, ", got ");
+    shape_text(got, &text);
     snprintf(where, sizeof where, "table/%s", name);
-    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s, got %s", name,
-            pe_buffer_text(&a), pe_buffer_text(&b));
-    pe_buffer_free(&a);
-    pe_buffer_free(&b);
+    pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
+            pe_buffer_text(&text));
+    pe_buffer_free(&text);
     return PE_INVALID_PARAMETER;
 }
 
@@ -41,44 +40,42 @@ static size_t find_upload(const pe_claim *claim, const char *name)
     return u;
 }
 
-static void list_names(const pe_plan *plan, pe_buffer *out)
+/* "NAME is missing: the table has cos, sin" */
+static pe_status fail_name(const pe_plan *plan, pe_status status, const char *name,
+                           const char *what, pe_problem *why)
 {
+    pe_buffer names = {0};
     for (size_t t = 0; t < plan->n_tensors; t++)
-        pe_buffer_format(out, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
+        pe_buffer_format(&names, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
+    status = pe_fail(why, status, "table", "%s is %s has %s", name, what, pe_buffer_text(&names));
+    pe_buffer_free(&names);
+    return status;
 }
 
 /* Uploads into the order of the plan's tensors; a lone nameless one is the lone tensor. */
 static pe_status match_names(pe_claim *claim, const pe_plan *plan, pe_problem *why)
 {
-    pe_buffer names = {0};
-    pe_status status = PE_OK;
     if (claim->n_uploads == 1 && plan->n_tensors == 1 && claim->uploads[0].name[0] == '\0')
         snprintf(claim->uploads[0].name, sizeof claim->uploads[0].name, "%s",
                  plan->tensors[0].name);
-    list_names(plan, &names);
-    for (size_t t = 0; t < plan->n_tensors && status == PE_OK; t++) {
+    for (size_t t = 0; t < plan->n_tensors; t++) {
         const size_t u = find_upload(claim, plan->tensors[t].name);
-        if (u == claim->n_uploads) {
-            status = pe_fail(why, PE_MISSING_PARAMETER, "table",
-                             "%s is missing: the table of these parameters has %s",
-                             plan->tensors[t].name, pe_buffer_text(&names));
-            break;
-        }
+        if (u == claim->n_uploads)
+            return fail_name(plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
+                             "missing: the table of these parameters", why);
         const pe_upload swapped = claim->uploads[t];
         claim->uploads[t] = claim->uploads[u];
         claim->uploads[u] = swapped;
     }
-    if (status == PE_OK && claim->n_uploads > plan->n_tensors)
-        status = pe_fail(why, PE_INVALID_PARAMETER, "table",
-                         "%s is no tensor of these parameters, whose table has %s",
-                         claim->uploads[plan->n_tensors].name, pe_buffer_text(&names));
-    pe_buffer_free(&names);
-    return status;
+    if (claim->n_uploads <= plan->n_tensors)
+        return PE_OK;
+    return fail_name(plan, PE_INVALID_PARAMETER, claim->uploads[plan->n_tensors].name,
+                     "no tensor of these parameters, whose table", why);
 }
 
 /* ---- numbers ---- */
 
-/* A masked bias is -inf; a NaN is nothing. */
+/* Numbers must be finite, except that a masked bias is -inf. */
 static pe_status check_numbers(const pe_claim *claim, const char *name, const pe_array *array,
                                pe_problem *why)
 {
@@ -110,11 +107,20 @@ static pe_status make_doubles(size_t n, double **out, pe_problem *why)
     return *out == NULL ? pe_fail_memory(why) : PE_OK;
 }
 
-/* ---- the
- * three kinds ---------------------------------------------------------------------------- */
+/* Room for rows of pairs. */
+static pe_status make_rows(pe_upload_view *view, pe_problem *why)
+{
+    view->elements = view->rows * view->width;
+    view->inputs = NULL;
+    const pe_status status = make_doubles(view->elements, &view->got, why);
+    return status == PE_OK && view->rotated ? make_doubles(view->elements, &view->inputs, why)
+                                            : status;
+}
 
-/* Same sizes but for leading ones and, where `width` allows it, the last. */
-static bool same_rows(const pe_shape *a, const pe_shape *b, bool any_width)
+/* ---- the three kinds ---- */
+
+/* Are the sizes the same, leading axes of 1 and, with any_width, the last axis aside? */
+static bool has_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width)
 {
     size_t i = 0, j = 0;
     while (i + 2 < a->ndim && a->ndim - i > b->ndim && a->dim[i] == 1)
@@ -133,23 +139,24 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
 {
     const pe_claim *claim = view->claim;
     const size_t tokens = pe_values_find(&claim->values, "positions")->positions.count;
-    view->tokens = view->n = view->rows = tokens;
-    view->rest = view->inner = 1;
+    view->tokens = view->batch_tokens = view->rows = tokens;
     for (size_t t = 0; t < claim->n_uploads; t++) {
         const pe_array *array = &claim->uploads[t].array;
         const bool flat = plan->tensors[t].shape.dim[0] != tokens;
-        if (!same_rows(&plan->tensors[t].shape, &array->shape, !flat))
+        if (!has_same_sizes(&plan->tensors[t].shape, &array->shape, !flat))
             return fail_shape(claim->uploads[t].name, &plan->tensors[t].shape, &array->shape, why);
-        view->part_at[t] = view->width;
+        view->tensor_at[t] = view->width;
         view->width += array->elements / tokens;
-        view->misfit |= array->elements != plan->tensors[t].elements;
+        view->width_differs |= array->elements != plan->tensors[t].elements;
     }
-    view->part_at[claim->n_uploads] = view->width;
-    pe_status status = make_doubles(view->rows * view->width, &view->got, why);
-    for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
-        to_doubles(&claim->uploads[t].array, view->part_at[t + 1] - view->part_at[t], view->width,
-                   view->got + view->part_at[t]);
-    return status;
+    view->tensor_at[claim->n_uploads] = view->width;
+    const pe_status status = make_rows(view, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t t = 0; t < claim->n_uploads; t++)
+        to_doubles(&claim->uploads[t].array, view->tensor_at[t + 1] - view->tensor_at[t],
+                   view->width, view->got + view->tensor_at[t]);
+    return PE_OK;
 }
 
 static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
@@ -157,24 +164,26 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
     const pe_claim *claim = view->claim;
     for (size_t t = 0; t < claim->n_uploads; t++) {
         const pe_shape *wanted = &plan->tensors[t].shape, *shape = &claim->uploads[t].array.shape;
-        const bool same = same_rows(wanted, shape, false);
+        const bool same = has_same_sizes(wanted, shape, false);
         const bool folded = shape->ndim == 3 && wanted->ndim == 3 && claim->n_uploads == 1 &&
                             (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         if (!same && !folded)
             return fail_shape(claim->uploads[t].name, wanted, shape, why);
-        view->misfit |= !same;
-        view->part_at[t] = view->elements;
+        view->width_differs |= !same;
+        view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
     }
-    view->part_at[claim->n_uploads] = view->elements;
+    view->tensor_at[claim->n_uploads] = view->elements;
     view->width = PE_PLAIN_ROW;
-    view->rows = view->tokens = view->n = (view->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
-    view->rest = view->inner = 1;
-    pe_status status = make_doubles(view->elements, &view->got, why);
-    for (size_t t = 0; t < claim->n_uploads && status == PE_OK; t++)
-        to_doubles(&claim->uploads[t].array, 1, 1, view->got + view->part_at[t]);
-    return status;
+    view->rows = (view->elements + PE_PLAIN_ROW - 1) / PE_PLAIN_ROW;
+    view->tokens = view->batch_tokens = view->rows;
+    const pe_status status = make_doubles(view->elements, &view->got, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t t = 0; t < claim->n_uploads; t++)
+        to_doubles(&claim->uploads[t].array, 1, 1, view->got + view->tensor_at[t]);
+    return PE_OK;
 }
 
 static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *why)
@@ -189,11 +198,9 @@ static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *
         return pe_fail(why, PE_INVALID_PARAMETER, "seq_axis",
                        "seq_axis must name an axis of inputs before the last, got %lld",
                        (long long)claim->seq_axis);
-    if (in->ndim != out->ndim || memcmp(in->dim, out->dim, in->ndim * sizeof in->dim[0]) != 0) {
-        fail_shape("rotated", in, out, why);
+    if (in->ndim != out->ndim || memcmp(in->dim, out->dim, in->ndim * sizeof in->dim[0]) != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "rotated",
                        "inputs and rotated must have the same shape");
-    }
     const size_t head_dim = (size_t)pe_values_int(&claim->values, "head_dim");
     if (in->dim[in->ndim - 1] != head_dim)
         return pe_fail(why, PE_INVALID_PARAMETER, "inputs",
@@ -203,36 +210,42 @@ static pe_status check_vectors(const pe_claim *claim, size_t *axis, pe_problem *
     return PE_OK;
 }
 
+/* How many rows each token has, and which they are. */
+static pe_status lay_out_rows(pe_upload_view *view, size_t axis, pe_problem *why)
+{
+    const pe_shape *shape = &view->claim->inputs.shape;
+    const pe_positions *positions = &pe_values_find(&view->claim->values, "positions")->positions;
+    const size_t batches = positions->shape.ndim == 2 ? positions->shape.dim[0] : 1;
+    size_t leading = 1;
+    for (size_t d = 0; d < axis; d++)
+        leading *= shape->dim[d];
+    for (size_t d = axis + 1; d + 1 < shape->ndim; d++)
+        view->inner *= shape->dim[d];
+    view->batch_tokens = shape->dim[axis];
+    if (positions->count != batches * view->batch_tokens ||
+        (batches > 1 && (axis == 0 || batches != shape->dim[0])))
+        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                       "positions must give one for each of the %zu tokens of inputs, got %zu",
+                       view->batch_tokens, positions->count);
+    view->width = shape->dim[shape->ndim - 1];
+    view->tokens = positions->count;
+    view->outer = leading / batches;
+    view->rows = leading * view->batch_tokens * view->inner;
+    view->tensor_at[1] = view->width;
+    return PE_OK;
+}
+
 static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
 {
     const pe_claim *claim = view->claim;
-    const pe_positions *positions = &pe_values_find(&claim->values, "positions")->positions;
-    size_t axis, outer = 1;
+    size_t axis;
     pe_status status = check_vectors(claim, &axis, why);
     if (status != PE_OK)
         return status;
-    const pe_shape *shape = &claim->inputs.shape;
-    view->width = shape->dim[shape->ndim - 1];
-    view->n = shape->dim[axis];
-    view->inner = 1;
-    for (size_t d = 0; d < axis; d++)
-        outer *= shape->dim[d];
-    for (size_t d = axis + 1; d + 1 < shape->ndim; d++)
-        view->inner *= shape->dim[d];
-    const size_t batches = positions->shape.ndim == 2 ? positions->shape.dim[0] : 1;
-    if (positions->count != batches * view->n || (batches > 1 && batches != shape->dim[0]) ||
-        (batches > 1 && axis == 0))
-        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                       "positions must give one for each of the %zu tokens of inputs, got %zu",
-                       view->n, positions->count);
-    view->tokens = positions->count;
-    view->rest = outer / batches;
-    view->rows = outer * view->n * view->inner;
-    view->n_parts = 1;
-    view->part_at[1] = view->width;
-    status = make_doubles(view->rows * view->width, &view->got, why);
-    if (status == PE_OK)
-        status = make_doubles(view->rows * view->width, &view->inputs, why);
+    status = lay_out_rows(view, axis, why);
+    if (status != PE_OK)
+        return status;
+    status = make_rows(view, why);
     if (status != PE_OK)
         return status;
     to_doubles(&claim->uploads[0].array, 1, 1, view->got);
@@ -240,18 +253,19 @@ static pe_status lay_out_vectors(pe_upload_view *view, pe_problem *why)
     return check_numbers(claim, "inputs", &claim->inputs, why);
 }
 
-/* ----
- * the view ---------------------------------------------------------------------------------- */
+/* ---- the view ---- */
 
-static bool has_waves(const pe_claim *claim, pe_upload_view *view)
+/* Does the upload hold pairs? Then their layout and geometry are set. */
+static bool has_pairs(pe_upload_view *view)
 {
+    const pe_claim *claim = view->claim;
     const pe_value *positions = pe_values_find(&claim->values, "positions");
-    view->waves = pe_geometry_wave_view(claim->resource);
-    if (view->waves == NULL || positions == NULL || !positions->present ||
+    view->layout = pe_geometry_pair_layout(claim->resource);
+    if (view->layout == NULL || positions == NULL || !positions->present ||
         (!view->rotated && positions->positions.shape.ndim != 1))
         return false;
     if (!view->rotated)
-        return view->waves->geometry(&claim->values, &view->geometry);
+        return view->layout->geometry(&claim->values, &view->geometry);
     pe_geometry_of_vectors(&claim->values, &view->geometry);
     return true;
 }
@@ -278,36 +292,42 @@ static pe_status check_elements(const pe_claim *claim, const pe_verify_limits *b
 
 static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
-    if (has_waves(view->claim, view))
+    if (has_pairs(view))
         return view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why);
-    view->waves = NULL;
+    view->layout = NULL;
     return lay_out_plain(view, plan, why);
 }
 
-pe_status pe_upload_view_make(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
-                              const pe_verify_limits *bounds, pe_upload_view *out, pe_problem *why)
+/* Find the tensors of the plan in the uploads, and check their numbers. */
+static pe_status match_uploads(pe_claim *claim, const pe_plan *plan, pe_problem *why)
 {
-    pe_plan plan = {0};
-    pe_upload_view view = {.claim = claim, .rotated = claim->inputs.elements > 0};
-    pe_status status = check_elements(claim, bounds, why);
-    if (status == PE_OK)
-        status = claim->resource->plan(&claim->values, tables, limits, &plan, why);
-    if (status == PE_OK && !view.rotated)
-        status = match_names(claim, &plan, why);
+    pe_status status = claim->inputs.elements > 0 ? PE_OK : match_names(claim, plan, why);
     for (size_t u = 0; u < claim->n_uploads && status == PE_OK; u++)
         status = check_numbers(claim, claim->uploads[u].name, &claim->uploads[u].array, why);
-    if (status == PE_OK)
-        status = lay_out(&view, &plan, why);
-    pe_plan_free(&plan);
-    if (status != PE_OK) {
-        pe_upload_view_free(&view);
+    return status;
+}
+
+pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
+                              pe_upload_view *out, pe_problem *why)
+{
+    pe_plan plan = {0};
+    *out = (pe_upload_view){.claim = claim,
+                            .rotated = claim->inputs.elements > 0,
+                            .outer = 1,
+                            .inner = 1,
+                            .n_tensors = claim->n_uploads};
+    pe_status status = check_elements(claim, context->bounds, why);
+    if (status != PE_OK)
         return status;
-    }
-    view.n_parts = claim->n_uploads;
-    if (view.waves != NULL)
-        view.elements = view.rows * view.width;
-    *out = view;
-    return PE_OK;
+    status = claim->resource->plan(&claim->values, context->tables, context->limits, &plan, why);
+    if (status == PE_OK)
+        status = match_uploads(claim, &plan, why);
+    if (status == PE_OK)
+        status = lay_out(out, &plan, why);
+    pe_plan_free(&plan);
+    if (status != PE_OK)
+        pe_upload_view_free(out);
+    return status;
 }
 
 void pe_upload_view_free(pe_upload_view *view)
@@ -317,8 +337,7 @@ void pe_upload_view_free(pe_upload_view *view)
     view->got = view->inputs = NULL;
 }
 
-/* ----
- * a sample ----------------------------------------------------------------------------------- */
+/* ---- a sample ---- */
 
 #define SAMPLE_ROWS 4 /* of a token */
 
@@ -333,10 +352,10 @@ static size_t sampled_token(size_t k, size_t n, size_t tokens)
     return quarter + (k - quarter) * (tokens - 2 * quarter) / spread;
 }
 
-static pe_status copy_rows(const pe_upload_view *from, pe_upload_view *to, pe_positions *positions,
-                           pe_problem *why)
+static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
+                             pe_positions *positions, pe_problem *why)
 {
-    const size_t bytes = from->width * sizeof(double), each = from->rest * from->inner;
+    const size_t width = from->width, token_rows = pe_upload_view_token_rows(from);
     const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
     pe_array list;
     pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {to->tokens}}, &list, why);
@@ -346,11 +365,11 @@ static pe_status copy_rows(const pe_upload_view *from, pe_upload_view *to, pe_po
         const size_t token = sampled_token(k, to->tokens, from->tokens);
         ((double *)list.data)[k] = pe_positions_at(all, token);
         for (size_t o = 0; o < to->inner; o++) {
-            const size_t row = pe_upload_view_row(from, token, o * each / to->inner);
-            const size_t at = pe_upload_view_row(to, k, o);
-            memcpy(to->got + at * to->width, from->got + row * from->width, bytes);
+            const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner) * width;
+            const size_t at = pe_upload_view_row(to, k, o) * width;
+            memcpy(to->got + at, from->got + row, width * sizeof *to->got);
             if (to->inputs != NULL)
-                memcpy(to->inputs + at * to->width, from->inputs + row * from->width, bytes);
+                memcpy(to->inputs + at, from->inputs + row, width * sizeof *to->inputs);
         }
     }
     status = pe_positions_from_list(&list, "positions", positions, why);
@@ -361,43 +380,44 @@ static pe_status copy_rows(const pe_upload_view *from, pe_upload_view *to, pe_po
 pe_status pe_upload_view_sample(const pe_upload_view *view, pe_upload_view *out,
                                 pe_positions *positions, bool *sampled, pe_problem *why)
 {
-    const size_t each = view->rest * view->inner;
-    pe_upload_view made = *view;
-    made.rest = 1;
-    made.inner = each < SAMPLE_ROWS ? each : SAMPLE_ROWS;
-    made.tokens = made.n = PE_SAMPLE_ELEMENTS / (view->width * made.inner) + 32;
+    const size_t token_rows = pe_upload_view_token_rows(view);
+    *out = *view;
+    out->outer = 1;
+    out->inner = token_rows < SAMPLE_ROWS ? token_rows : SAMPLE_ROWS;
+    out->tokens = PE_SAMPLE_ELEMENTS / (view->width * out->inner) + 32;
+    out->batch_tokens = out->tokens;
+    out->rows = out->tokens * out->inner;
     *sampled =
-        view->waves != NULL && view->elements > PE_SAMPLE_ELEMENTS && made.tokens < view->tokens;
+        view->layout != NULL && view->elements > PE_SAMPLE_ELEMENTS && out->tokens < view->tokens;
     if (!*sampled)
         return PE_OK;
-    made.rows = made.tokens * made.inner;
-    made.elements = made.rows * made.width;
-    made.got = made.inputs = NULL;
-    pe_status status = make_doubles(made.elements, &made.got, why);
-    if (status == PE_OK && view->rotated)
-        status = make_doubles(made.elements, &made.inputs, why);
+    pe_status status = make_rows(out, why);
     if (status == PE_OK)
-        status = copy_rows(view, &made, positions, why);
-    if (status == PE_OK)
-        *out = made;
-    else
-        pe_upload_view_free(&made);
+        status = copy_tokens(view, out, positions, why);
+    if (status != PE_OK)
+        pe_upload_view_free(out);
     return status;
 }
 
-/* ---- where
- * things are --------------------------------------------------------------------------- */
+/* ---- where things are ---- */
+
+size_t pe_upload_view_token_rows(const pe_upload_view *view)
+{
+    return view->outer * view->inner;
+}
 
 size_t pe_upload_view_row(const pe_upload_view *view, size_t token, size_t o)
 {
-    const size_t b = token / view->n, i = token % view->n;
-    return ((b * view->rest + o / view->inner) * view->n + i) * view->inner + o % view->inner;
+    const size_t b = token / view->batch_tokens, i = token % view->batch_tokens;
+    return ((b * view->outer + o / view->inner) * view->batch_tokens + i) * view->inner +
+           o % view->inner;
 }
 
 size_t pe_upload_view_token(const pe_upload_view *view, size_t row)
 {
-    const size_t i = row / view->inner % view->n, outer = row / view->inner / view->n;
-    return outer / view->rest * view->n + i;
+    const size_t line = row / view->inner; /* (b*outer + o)*batch_tokens + i */
+    const size_t b = line / view->batch_tokens / view->outer;
+    return b * view->batch_tokens + line % view->batch_tokens;
 }
 
 size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row)
@@ -406,23 +426,32 @@ size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row)
     return left < view->width ? left : view->width;
 }
 
+double pe_upload_view_roundoff(const pe_upload_view *view)
+{
+    static const double of[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
+                                         [PE_FLOAT64] = 0x1p-53,
+                                         [PE_FLOAT16] = 0x1p-11,
+                                         [PE_BFLOAT16] = 0x1p-8};
+    return of[view->claim->uploads[0].array.dtype];
+}
+
 size_t pe_upload_view_plan_work(const pe_upload_view *view)
 {
-    return 4096 + (view->waves != NULL ? 512 * view->geometry.pairs : 0);
+    return 4096 + (view->layout != NULL ? 512 * view->geometry.pairs : 0);
 }
 
 void pe_upload_view_index(const pe_upload_view *view, size_t row, size_t column, pe_bad *out)
 {
     const pe_claim *claim = view->claim;
     size_t t = 0;
-    const bool plain = view->waves == NULL;
+    const bool plain = view->layout == NULL;
     const size_t at = plain ? row * view->width + column : column;
-    while (t + 1 < view->n_parts && at >= view->part_at[t + 1])
+    while (t + 1 < view->n_tensors && at >= view->tensor_at[t + 1])
         t++;
     const pe_shape *shape = &claim->uploads[t].array.shape;
-    size_t e = at - view->part_at[t];
+    size_t e = at - view->tensor_at[t];
     if (!plain)
-        e += row * (view->part_at[t + 1] - view->part_at[t]);
+        e += row * (view->tensor_at[t + 1] - view->tensor_at[t]);
     out->tensor = claim->uploads[t].name;
     out->ndim = shape->ndim;
     for (size_t d = shape->ndim; d-- > 0;) {

@@ -20,13 +20,11 @@ typedef struct pe_upload {
 typedef struct pe_claim {
     const pe_resource *resource; /* a table of the registry */
     pe_values values;            /* of the resource's rows; dtype: of the upload */
-    /** Nobody said which arithmetic: correctly rounded and float32 are both right. */
-    bool any_numerics;
-    double tolerance; /* absolute, takes the place of the rule; negative: the rule */
+    bool any_numerics; /* no arithmetic was named: correctly rounded and float32 are both right */
+    double tolerance;  /* absolute, in the place of the rule; negative: the rule */
     size_t n_uploads;
     pe_upload uploads[PE_UPLOADS_MAX]; /* owned */
-    /** Vectors that uploads[0] holds rotated; elements 0: the upload is a table. Owned. */
-    pe_array inputs;
+    pe_array inputs;  /* owned; vectors that uploads[0] holds rotated; 0 elements: a table */
     int64_t seq_axis; /* the token axis of inputs, negative from the end */
 } pe_claim;
 
@@ -41,7 +39,14 @@ typedef struct pe_verify_limits {
     void *context;
 } pe_verify_limits;
 
-/** Distances between upload and claim. */
+/** What a verification plans tables with, and how far it may go. */
+typedef struct pe_verify_context {
+    struct pe_tables *tables;
+    const pe_limits *limits; /* of each plan */
+    const pe_verify_limits *bounds;
+} pe_verify_context;
+
+/** Distances between an upload and expected numbers. */
 typedef struct pe_errors {
     size_t elements;
     double max_abs, max_ulp, rms;
@@ -49,13 +54,20 @@ typedef struct pe_errors {
     double max_phase; /* radians, 0 to pi */
 } pe_errors;
 
-/** Pairs [first, last], fastest first, or units of the leading axis where there are no pairs. */
+/** Pairs [first, last], fastest first; or units of the leading axis where there are no pairs. */
 typedef struct pe_band {
     size_t first, last;
     pe_errors errors;
 } pe_band;
 
 #define PE_BANDS_MAX 8
+
+/** Distances of all elements, and of those of each band. */
+typedef struct pe_distances {
+    pe_errors errors;
+    size_t n_bands;
+    pe_band bands[PE_BANDS_MAX];
+} pe_distances;
 
 /** The first element, row by row, that is not what was claimed. */
 typedef struct pe_bad {
@@ -71,13 +83,13 @@ typedef struct pe_bad {
 #define PE_FAULTS_MAX   2
 #define PE_FINDINGS_MAX 8
 
-/** A set of faults under which the upload is clean. */
+/** Faults that explain the upload. */
 typedef struct pe_finding {
     size_t rank; /* from 1; findings that no number of the upload tells apart share one */
     size_t n_faults;
     const char *faults[PE_FAULTS_MAX];
-    bool exact;       /* explained as exact numbers, not only as the float32 path's */
-    size_t undecided; /* elements of which float32 arithmetic tells nothing; 0 of exact ones */
+    bool exact;       /* explained as exact numbers, not only as those of the float32 path */
+    size_t undecided; /* elements of which float32 arithmetic tells nothing; 0 when exact */
     char *rule;       /* owned: sentences */
     char *parameters; /* owned: JSON of the values that give the upload */
     pe_errors errors; /* what remains */
@@ -85,47 +97,50 @@ typedef struct pe_finding {
 
 typedef struct pe_report {
     bool matches;
-    const char *numerics; /* the arithmetic that explains a match: exact, float32; else NULL */
-    size_t undecided;     /* of a match by float32: elements of which that tells nothing */
-    const char *bands_of; /* "pairs", or "rows" */
-    pe_errors errors;
+    const char *numerics;   /* the arithmetic that explains a match: exact, float32; else NULL */
+    size_t undecided;       /* elements of a match by float32 of which that tells nothing */
+    const char *bands_of;   /* "pairs" or "rows" */
+    pe_distances distances; /* from the claim */
     pe_bad first_bad;
-    size_t n_bands;
-    pe_band bands[PE_BANDS_MAX];
     size_t n_findings;
     pe_finding findings[PE_FINDINGS_MAX];
-    size_t hypotheses; /* tried */
-    bool pairs_tried;  /* of faults */
-    size_t sampled;   /* positions that faults were looked for in; 0: all. Findings hold for all. */
-    bool complete;    /* false: max_work, or who gave up, ended the search */
+    size_t hypotheses; /* guesses that were tried */
+    bool pairs_tried;  /* whether pairs of faults were, too */
+    size_t sampled; /* positions in which faults were looked for; 0: all. Findings hold for all. */
+    bool complete;  /* false: max_work or given_up ended the search */
     char *parameters; /* owned: canonical JSON of the claim */
 } pe_report;
 
+void pe_verify_finding_free(pe_finding *finding);
 void pe_verify_report_free(pe_report *report);
 
 /**
- * Hold an upload against its claim.
+ * Hold an upload against its claim; look for faults where it does not match (search.c).
  *
- * Rule      Clean means that every element is what a sound implementation may hold. With x the
- *           claimed value and T the dtype:
- *             exact    |got - x| <= ulp_T(x)/2 + ulp_W(x)/2, W the next wider type (float64 of
- *                      float32 and float64, else float32): rounded once, or twice on the way;
- *             float32  |got - x| <= A (24 2^-24 |p| w + 2^-22) + ulp_T(x)/2, p the position, w the
- *                      frequency: the reference path rounds the exponent (ln(1e12)/2 < 13.9 units
- *                      of 2^-24 in the frequency), the base, the power (an ulp: 2), its reciprocal,
- *                      up to 4 steps of scaling, the position and the angle: 24 with what is left
- *                      of 1; then sine, amplitude and their product, each an ulp of 1.
- *           A pair of float32, both of whose numbers are in the upload and not both exact, is on
- * its circle all the same, for its sine and cosine are of one angle, however far off: | |(c, s)| -
- * A | <= sqrt(2) (2^-22 A + ulp_T(A)/2), the last two terms of each. Where A (...) is A or more,
- * float32 tells nothing of an element: it is undecided, unless exact. Allowances that are not
- * finite allow nothing but the claimed double itself. Rotated vectors (a, b): these with A times
- * |a| + |b|, and 3 u_T A (|a| + |b|) for tables, products and sums kept in T, u_T its unit
- * roundoff; the circle's radius is A |(a, b)|. Errors    INVALID_PARAMETER, MISSING_PARAMETER
- * (uploads that do not fit the claim: named "table/cos"), TOO_MANY_ELEMENTS, those of the
- * resource's plan.   Threads  any.
+ * Rule      An upload matches when a sound implementation may hold each of its elements. Let x be
+ *           the claimed value, T the dtype, and W the next wider type (float64 of float32 and
+ *           float64, else float32).
+ *             exact    |got - x| <= ulp_T(x)/2 + ulp_W(x)/2: rounded once, or twice on the way.
+ *             float32  |got - x| <= A (24 2^-24 |p| w + 2^-22) + ulp_T(x)/2, where A is the
+ *                      amplitude, p the position and w the frequency.
+ *           The 24 units of 2^-24 are the roundings of the float32 reference path: the exponent
+ *           (ln(1e12)/2 < 13.9 in the frequency), the base (1), the power (an ulp: 2), its
+ *           reciprocal (1), up to 4 steps of scaling, the position (1) and the angle (1). The 2^-22
+ *           are those of sine, amplitude and their product, each an ulp of 1.
+ * Circle    Sine and cosine of a pair are of one angle, however far off that is. Where both are in
+ *           the upload and one is not exact, the float32 rule also asks that
+ *             | |(c, s)| - A | <= sqrt(2) (2^-22 A + ulp_T(A)/2).
+ * Undecided Where A (...) is A or more, the float32 rule tells nothing of an element. It is
+ *           undecided, unless it is exact.
+ * Vectors   Of a rotated pair (a, b), both rules have A (|a| + |b|) in the place of A, and allow
+ *           3 u_T A (|a| + |b|) more for tables, products and sums kept in T. The unit roundoff of
+ *           T is u_T. The circle's radius is A |(a, b)|.
+ * Infinite  An allowance that is not finite allows nothing but the claimed double itself.
+ * Errors    INVALID_PARAMETER, MISSING_PARAMETER (uploads that do not fit the claim, at
+ *           "table/cos"), TOO_MANY_ELEMENTS, those of the resource's plan.
+ * Threads   any.
  */
-pe_status pe_verify(pe_claim *claim, struct pe_tables *tables, const pe_limits *limits,
-                    const pe_verify_limits *bounds, pe_report *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_verify(pe_claim *claim, const pe_verify_context *context, pe_report *out,
+                    pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bench_index.c - tables of relative positions, made block by block, beside copying such a block.
- */
+/* bench_index.c - tables of relative positions, made block by block, beside copying one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +31,8 @@ static void run_ours(void)
     pe_problem why;
     for (size_t first = 0, n; first < tensor->units; first += n) {
         n = tensor->units - first < most ? tensor->units - first : most;
-        require(plan.fill(&plan, 0, first, n, out, &why), &why);
+        const pe_region region = pe_plan_units(&plan, 0, first, n);
+        require(plan.fill(&plan, &region, out, &why), &why);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "bench/bench.h"
 #include "kernels/kernels.h"
+#include "support/random.h"
 
 /* Of output, as one block of a streamed answer. */
 #define BLOCK_BYTES 262144
@@ -103,11 +104,10 @@ static const struct {
 
 static void prepare(void)
 {
-    uint64_t state = 1;
+    random_source source = random_fixed(1);
     elements = BLOCK_BYTES / pe_dtype_bytes(dtype);
     for (size_t j = 0; j < BLOCK_BYTES / 2; j++) {
-        state = state * 6364136223846793005 + 1442695040888963407;
-        wide[j] = (double)(int32_t)(state >> 32) * 0x1p-30;
+        wide[j] = random_real(&source, -2, 2);
     }
     for (size_t j = 0; j < elements; j++)
         pe_dtype_store(dtype, wide[j], in + j * pe_dtype_bytes(dtype));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "support/random.h"
 #include "text/blocks.h"
 #include "text/number.h"
 #include "text/scan.h"
@@ -33,14 +34,7 @@ static void print_snprintf(void)
 
 /* --- what is printed --- */
 
-static uint64_t random_bits(void)
-{
-    static uint64_t state = 1;
-    uint64_t z = state += 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
+static random_source source = {.seed = 1, .state = 1}; /* the same numbers in every run */
 
 /* Element i of a sinusoidal table of this width, `first` being the position of its first row. */
 static double sinusoidal(size_t first, size_t width, size_t i)
@@ -65,7 +59,7 @@ static double normal_value(size_t i) /* roughly normal, as embeddings are */
     double sum = -6;
     (void)i;
     for (int k = 0; k < 12; k++)
-        sum += (double)(random_bits() >> 11) * 0x1p-53;
+        sum += (double)(random_bits(&source) >> 11) * 0x1p-53;
     return sum;
 }
 
@@ -77,7 +71,8 @@ static double ramp_value(size_t i) /* as attention biases are */
 static double middle_value(size_t i) /* magnitudes from 2^-15 to 2^15 alike */
 {
     (void)i;
-    return ldexp(1 + (double)(random_bits() >> 12) * 0x1p-52, (int)(random_bits() % 30) - 15);
+    return ldexp(1 + (double)(random_bits(&source) >> 12) * 0x1p-52,
+                 (int)(random_bits(&source) % 30) - 15);
 }
 
 static double bits_value(size_t i) /* every finite value of the type alike, with either sign */
@@ -85,7 +80,7 @@ static double bits_value(size_t i) /* every finite value of the type alike, with
     double value;
     (void)i;
     do {
-        const uint64_t bits = random_bits();
+        const uint64_t bits = random_bits(&source);
         value = pe_dtype_load(dtype, &bits);
     } while (!isfinite(value));
     return value;

@@ -53,7 +53,8 @@ static void run_waves(void)
     if (way->listed)
         positions = (pe_positions){
             .count = rows, .list = list, .fractional = way->more != 0, .shape = {1, {rows}}};
-    if (pe_wave_table(wave, &positions, 0, rows, &layout, dtype, out, &why) != PE_OK)
+    const pe_wave_table table = {wave, &positions, &layout, dtype};
+    if (pe_wave_table_rows(&table, 0, rows, out, &why) != PE_OK)
         abort();
     position += (int64_t)rows * way->step;
 }
@@ -297,7 +298,7 @@ static void bench(const struct set *set, sleef_ways sleef)
         bench_note(
             "# waves/%s: elements %.3g by kernels (%.3g of them directly), %.3g with 128 bits, "
             "%.3g by MPFR",
-            set->name, (double)paths.kernel, (double)paths.direct, (double)paths.wide,
+            set->name, (double)paths.kernel, (double)paths.direct, (double)paths.fixed128,
             (double)paths.mpfr);
     pe_wave_free(wave);
 }

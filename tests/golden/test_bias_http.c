@@ -107,8 +107,7 @@ static void index_tables_are_those_of_the_reference(void **state)
     }
 }
 
-/* ---- lookups ------------------------------------------------------------------------------------
- */
+/* ---- lookups --------------------------------------------------------------------------------- */
 
 /* A golden array of two axes as nested JSON text. */
 static void add_rows(const json_t *golden, const char *name, size_t from, size_t columns,

@@ -7,8 +7,10 @@
  *
  *     inv_freq_exact, slopes_exact  bit for bit
  *     inv_freq                      numerics=float32, within 8 float32 ulps: upstream's powers
- *     slopes                        within heads/2 float32 ulps: upstream takes that many powers of
- * a rounded base, 2^-24 each attention_factor, softmax_scale  within 1 float64 ulp: upstream's libm
+ *     slopes                        within heads/2 float32 ulps: upstream takes that many powers
+ *                                   of a rounded base, 2^-24 each
+ *     attention_factor,
+ *     softmax_scale                 within 1 float64 ulp: upstream's libm
  */
 #include "support/check.h"
 

@@ -21,8 +21,7 @@ static test_server server;
 
 static const char *const files[] = {"mrope_sections", "mrope_interleaved"};
 
-/* The parameters of a file as query text: mrope_section and mrope_interleaved as upstream has them.
- */
+/* The parameters of a file as query text, named as upstream names them. */
 static void add_params(const json_t *params, pe_buffer *query)
 {
     const json_t *sections = json_object_get(params, "mrope_section");
@@ -142,8 +141,7 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
     }
 }
 
-/* ---- position ids -------------------------------------------------------------------------------
- */
+/* ---- position ids ---------------------------------------------------------------------------- */
 
 /* [["text",4],...] and [[1,4,6]] of the file are members as they stand. */
 static void position_ids_are_upstreams(void **state)
@@ -175,8 +173,7 @@ static void position_ids_are_upstreams(void **state)
     reply_free(&answer);
 }
 
-/* ---- other positions, other parameters ----------------------------------------------------------
- */
+/* ---- other positions, other parameters ------------------------------------------------------- */
 
 /* The axis of each pair, from the published code by hand. */
 static const struct elsewhere {

@@ -46,8 +46,7 @@ static const struct {
     {"rope_proportional", -2},
 };
 
-/* ---- golden files -------------------------------------------------------------------------------
- */
+/* ---- golden files ---------------------------------------------------------------------------- */
 
 static json_t *load(const char *name)
 {
@@ -169,8 +168,7 @@ static encoded ask(const pe_resource *resource, const json_t *golden, const char
     return e;
 }
 
-/* ---- against truth ------------------------------------------------------------------------------
- */
+/* ---- against truth --------------------------------------------------------------------------- */
 
 static void same_bits(const char *file, const char *what, const double *got, const double *want,
                       size_t n)
@@ -246,8 +244,7 @@ static void frequencies_and_tables_are_the_truth_bit_for_bit(void **state)
     assert_int_equal(checked, 2 * (20 + 2 * 19));
 }
 
-/* ---- rotations ----------------------------------------------------------------------------------
- */
+/* ---- rotations ------------------------------------------------------------------------------- */
 
 /* A rotation of the file's x, with what it is held against. */
 typedef struct rotation {
@@ -405,8 +402,7 @@ static void rotated_vectors_are_the_truth_to_the_last_bits(void **state)
     check_rotated_truth("rope_freq_factors_interleaved");
 }
 
-/* ---- against upstream ---------------------------------------------------------------------------
- */
+/* ---- against upstream ------------------------------------------------------------------------ */
 
 static const char *rotated_name(const json_t *golden)
 {
@@ -504,8 +500,7 @@ static void float32_steps_give_upstreams_rotations(void **state)
     assert_true(compared > 2000 && (double)equal > 0.9 * (double)compared);
 }
 
-/* ---- state, shifts ------------------------------------------------------------------------------
- */
+/* ---- state, shifts --------------------------------------------------------------------------- */
 
 static void dynamic_frequencies_grow_with_the_longest_sequence(void **state)
 {

@@ -158,8 +158,7 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
     json_decref(golden);
 }
 
-/* ---- other places, other parameters -------------------------------------------------------------
- */
+/* ---- other places, other parameters ---------------------------------------------------------- */
 
 enum { D = 16, PAIRS = D / 2, PLACES = 10, HEIGHT = 12, WIDTH = 9 };
 

@@ -111,8 +111,7 @@ static reply ask(const char *resource, const json_t *request, const char *positi
     return rope_request_post(&server, resource, request, more);
 }
 
-/* ---- truth --------------------------------------------------------------------------------------
- */
+/* ---- truth ----------------------------------------------------------------------------------- */
 
 /* The frequencies' answer holds the wavelengths too, and float16 ends at 65504. */
 static bool too_long_for(pe_dtype dtype, const json_t *truth, const char *resource)
@@ -124,8 +123,7 @@ static bool too_long_for(pe_dtype dtype, const json_t *truth, const char *resour
     return strcmp(resource, "frequencies") == 0 && 6.2831853 / slowest > pe_dtype_max(dtype);
 }
 
-/* One tensor of the table or the frequencies against truth, where the file has it, in every dtype.
- */
+/* One tensor of the table or the frequencies against truth in every dtype, if the file has it. */
 static size_t check_truth(const json_t *golden, const char *file, const char *resource,
                           const char *tensor, const json_t *request, const char *positions)
 {
@@ -279,8 +277,7 @@ static void rope_tables_are_near_upstream(void **state)
     mpfr_clear(theta);
 }
 
-/* ---- float32 ------------------------------------------------------------------------------------
- */
+/* ---- float32 --------------------------------------------------------------------------------- */
 
 /* Tensor `name` with numerics=float32 against upstream's: how many of how many are equal, none more
  * than an ulp off. */

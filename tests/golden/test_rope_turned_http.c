@@ -139,8 +139,7 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
     }
 }
 
-/* ---- elsewhere ----------------------------------------------------------------------------------
- */
+/* ---- elsewhere ------------------------------------------------------------------------------- */
 
 /* Channel `at` of ten vectors: multiples of 1/64 in [-2, 2], as the golden inputs are. */
 static double channel(size_t vector, size_t at)
@@ -217,8 +216,7 @@ static void rotations_and_shifts_at_ten_other_positions(void **state)
     }
 }
 
-/* ---- shifts and state ---------------------------------------------------------------------------
- */
+/* ---- shifts and state ------------------------------------------------------------------------ */
 
 static void check_shift(const char *file, const char *input, const char *output,
                         const char *delta_text)

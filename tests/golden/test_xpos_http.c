@@ -17,8 +17,7 @@
 
 static test_server server;
 
-/* ---- the model ----------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 typedef struct xpos {
     double dim, theta, base, center;
@@ -63,8 +62,7 @@ static double model_channel(const xpos *x, size_t i, double position, double a, 
     return result;
 }
 
-/* ---- the golden file ----------------------------------------------------------------------------
- */
+/* ---- the golden file ------------------------------------------------------------------------- */
 
 typedef struct bound {
     pe_dtype dtype;
@@ -133,8 +131,7 @@ static void xpos_is_upstreams_and_the_formulas(void **state)
     json_decref(golden);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static const struct table_case {
     xpos x;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_answers.c - tables and transforms over HTTP: representations, headers, conditions, caching.
- */
+/* test_answers.c - tables and transforms over HTTP: representations, headers, caching. */
 #include "support/check.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_bad_input.c - everything a client can get wrong: one problem each, and the connection lives.
- */
+/* test_bad_input.c - what a client can get wrong: one problem each, and the connection lives. */
 #include "support/check.h"
 
 #include <stdio.h>

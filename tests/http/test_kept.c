@@ -337,7 +337,7 @@ static void a_large_json_body_takes_little_beside_itself_and_the_result(void **s
 static void what_a_burst_of_bodies_took_is_given_back(void **state)
 {
     (void)state;
-    enum { CLIENTS = 200, BYTES = 900000, SECONDS = 20 };
+    enum { CLIENTS = 200, BYTES = 900000 };
     static const char *const flags[] = {"--request-deadline-ms", "300000", NULL};
     static const char head[] = "POST /v1/sinusoidal/add HTTP/1.1\r\nHost: a\r\n"
                                "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
@@ -363,7 +363,7 @@ static void what_a_burst_of_bodies_took_is_given_back(void **state)
         metric_wait(&server, "posenc_connections", 1, 1); /* they have been dealt with */
     }
     long grown = LONG_MAX;
-    for (int tenths = 0; tenths < 10 * SECONDS && grown > 40 * 1024; tenths++) {
+    for (int tenths = 0; tenths < 10 * TEST_PATIENCE && grown > 40 * 1024; tenths++) {
         poll(NULL, 0, 100);
         grown = server_status_kb(&server, "VmRSS:") - before;
     }

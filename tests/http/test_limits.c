@@ -129,7 +129,7 @@ static void an_answer_that_nobody_reads_is_given_up(void **state)
     wire_send_text(&wire,
                    "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1\r\n"
                    "Host: a\r\n\r\n");
-    assert_true(answered(&wire, 60000));
+    assert_true(answered(&wire, TEST_PATIENCE * 1000));
     metric_wait(&server, "posenc_connections", 1, 1);
     wire_close(&wire);
     server_end(&server);
@@ -309,8 +309,7 @@ static void heavy_work_that_nobody_waits_for_is_not_begun(void **state)
     });
 }
 
-/* What is little work is begun by either thread, and waits for many that are as much as it may be.
- */
+/* Either thread begins what is little work; it waits for many that are as much as allowed. */
 static void light_work_that_nobody_waits_for_is_not_begun(void **state)
 {
     (void)state;

@@ -31,8 +31,7 @@ static const char *text_of(const json_t *object, const char *name)
     return text;
 }
 
-/* ---- the catalogue ------------------------------------------------------------------------------
- */
+/* ---- the catalogue --------------------------------------------------------------------------- */
 
 static void every_model_resolves_and_is_understood(void **state)
 {
@@ -76,8 +75,7 @@ static void a_model_that_is_not_there_is_404_with_the_nearest(void **state)
     reply_free(&answer);
 }
 
-/* ---- model=NAME ---------------------------------------------------------------------------------
- */
+/* ---- model=NAME ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *encoding, *path, *more;

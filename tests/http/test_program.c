@@ -61,6 +61,7 @@ static struct run run_with(const char *const *arguments, const char *input, cons
         unsetenv("POSENC_BINARY"); /* they are no settings, and would be warned about */
         unsetenv("POSENC_ROOT");
         unsetenv("POSENC_BUILD");
+        unsetenv("POSENC_TEST_SEED");
         if (variable != NULL)
             putenv((char *)(uintptr_t)variable);
         execv(program, (char *const *)(uintptr_t)argv);

@@ -22,8 +22,7 @@
 
 static test_server server;
 
-/* ---- numbers ------------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Shortest digits of the same dtype: equal text is equal bits. */
 static void each_type_is_what_it_is_alone(void **state)
@@ -241,8 +240,7 @@ static void a_model_of_the_catalogue_says_what_was_trained(void **state)
     reply_free(&plain);
 }
 
-/* ---- formats and refusals -----------------------------------------------------------------------
- */
+/* ---- formats and refusals -------------------------------------------------------------------- */
 
 #define SMALL                                                                                      \
     COMPARE "?head_dim=8&max_position_embeddings=4096&target_length=8192&rope_types=linear,yarn"

@@ -18,8 +18,7 @@
 
 static test_server server;
 
-/* ---- settings -----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static const json_t *setting(const json_t *compared, const char *type, const char *program)
 {
@@ -94,8 +93,7 @@ static void check_resolved(const json_t *compared, size_t t, const json_t *model
     for (size_t p = 0; p < PE_LEN(programs); p++) {
         const json_t *value = value_of(compared, type, programs[p]);
         const bool flags = json_is_string(value);
-        /* vLLM's ntk is not ours, and its longrope is told the attention factor in keys of its own
-         */
+        /* vLLM's ntk is not ours, and its longrope has keys of its own for the attention factor */
         if (json_is_null(value) ||
             (flags && (strncmp(type, "ntk_", 4) == 0 && strcmp(type, "ntk_alpha") != 0)))
             continue;

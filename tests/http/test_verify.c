@@ -72,8 +72,7 @@ static const char *first_faults(const json_t *report, char *out, size_t room)
     return out;
 }
 
-/* ---- what comes back ----------------------------------------------------------------------------
- */
+/* ---- what comes back ------------------------------------------------------------------------- */
 
 #define TABLE                                                                                      \
     "\"table\":{\"cos\":[[1,1],[0.5403023,0.99995]],\"sin\":[[0,0],[0.84147096,0.009999833]]}"
@@ -142,8 +141,7 @@ static void a_tolerance_takes_the_place_of_the_rule(void **state)
     json_decref(report);
 }
 
-/* ---- every layout, every kind -------------------------------------------------------------------
- */
+/* ---- every layout, every kind ---------------------------------------------------------------- */
 
 /* The answer of a GET, its tensors under their names, posted back with the same parameters. */
 static void assert_round_trip(const char *encoding, const char *path, const char *query,
@@ -210,8 +208,7 @@ static void tables_of_the_registry_are_read_by_name(void **state)
     assert_round_trip("rope/frequencies", "/v1/rope/frequencies", "head_dim=8", "{\"head_dim\":8}");
 }
 
-/* ---- planted faults, over the wire --------------------------------------------------------------
- */
+/* ---- planted faults, over the wire ----------------------------------------------------------- */
 
 static void put_rows(const double *numbers, size_t rows, size_t width, pe_buffer *out)
 {
@@ -263,8 +260,7 @@ static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
     pe_buffer_free(&body);
 }
 
-/* ---- binary bodies ------------------------------------------------------------------------------
- */
+/* ---- binary bodies --------------------------------------------------------------------------- */
 
 static reply post_binary(const char *query, const char *type, const pe_buffer *body)
 {
@@ -499,8 +495,7 @@ static void a_model_is_claimed_by_name(void **state)
     json_decref(report);
 }
 
-/* ---- bounds -------------------------------------------------------------------------------------
- */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
 static void large_uploads_are_refused_and_long_searches_end(void **state)
 {

@@ -17,6 +17,7 @@
 #include "encodings/registry.h"
 #include "support/encode.h"
 #include "support/nest.h"
+#include "support/random.h"
 #include "support/variants.h"
 #include "text/blocks.h"
 #include "text/number.h"
@@ -36,10 +37,7 @@ typedef struct line {
 /* Numbers of every size down to 2^-20 or so, both signs, exact in float32. */
 static double number(uint64_t k)
 {
-    uint64_t z = (k + 1) * 0x9e3779b97f4a7c15U; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    z ^= z >> 31;
+    const uint64_t z = random_at(0, k);
     return (double)((int64_t)(z >> 40) - (1 << 23)) * 0x1p-22 / (double)(1 << (z & 15));
 }
 
@@ -98,7 +96,8 @@ static void digest_tensor(const encoded *e, size_t t, struct sha256_ctx *hash)
     for (size_t first = 0, some = 1; first < tensor->units; first += some) {
         some = first % 3 ? RUN : 5;
         some = tensor->units - first < some ? tensor->units - first : some;
-        if (e->plan.fill(&e->plan, t, first, some, out, &why) != PE_OK)
+        const pe_region region = pe_plan_units(&e->plan, t, first, some);
+        if (e->plan.fill(&e->plan, &region, out, &why) != PE_OK)
             fail_msg("fill: %s", why.detail);
         sha256_update(hash, some * bytes, out);
         const size_t length = pe_blocks_print(tensor->dtype, out, some * unit, ',', text);

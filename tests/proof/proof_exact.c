@@ -76,12 +76,6 @@ static uint64_t by_variant[8]; /* compared; in the order of pe_kernels_all */
 
 /* ---- sets ----------------------------------------------------------------------------------- */
 
-/* Evenly by logarithm. */
-static double magnitude(double most)
-{
-    return pow(most, random_real(&source, 0, 1));
-}
-
 static bool chance(int64_t one_in)
 {
     return random_int(&source, 1, one_in) == 1;
@@ -110,7 +104,7 @@ static void append_key(pe_rope_key key, size_t pairs, pe_buffer *body)
 static double random_base(void)
 {
     static const double usual[] = {1, 100, 10000, 500000, 1e6, 1e12};
-    return random_int(&source, 0, 2) ? magnitude(1e12)
+    return random_int(&source, 0, 2) ? random_magnitude(&source, 1e12)
                                      : usual[random_int(&source, 0, PE_LEN(usual) - 1)];
 }
 
@@ -194,11 +188,15 @@ static char *make_rows(const trial *t, pe_dtype dtype)
     char *out = malloc(rows * of->sines.row * pe_dtype_bytes(dtype));
     pe_problem why;
     assert_non_null(out);
-    const pe_status status =
-        of->sinusoid != NULL
-            ? pe_sinusoid_rows(of->sinusoid, &t->positions, t->first, rows, dtype, out, &why)
-            : pe_wave_table(of->waves[0], &t->positions, t->first, rows, &of->sines, dtype, out,
-                            &why);
+    pe_sinusoid sinusoid = {0};
+    if (of->sinusoid != NULL)
+        sinusoid = *of->sinusoid;
+    sinusoid.dtype = dtype;
+    const pe_region region = {.first = t->first, .units = rows, .columns = sinusoid.width};
+    const pe_wave_table table = {of->waves[0], &t->positions, &of->sines, dtype};
+    const pe_status status = of->sinusoid != NULL
+                                 ? pe_sinusoid_fill(&sinusoid, &t->positions, &region, out, &why)
+                                 : pe_wave_table_rows(&table, t->first, rows, out, &why);
     if (status != PE_OK)
         fail_msg("%s", why.detail);
     return out;
@@ -231,7 +229,7 @@ static void check_rows(const subject *of, size_t variant, const pe_positions *po
 static double random_whole(void)
 {
     return chance(5) ? (double)random_int(&source, 1LL << 52, (1LL << 53) - SKIP_MAX * (1LL << 17))
-                     : trunc(magnitude(0x1.fp52));
+                     : trunc(random_magnitude(&source, 0x1.fp52));
 }
 
 static size_t random_rows(size_t rows_most)
@@ -252,8 +250,8 @@ static pe_positions random_positions(size_t rows, double *list)
                                   before + rows);
     }
     for (size_t r = 0; r < rows; r++)
-        list[r] = chance(3)   ? magnitude(0x1.fp52)
-                  : chance(4) ? -0x1p-20 * magnitude(0x1.fp52)
+        list[r] = chance(3)   ? random_magnitude(&source, 0x1.fp52)
+                  : chance(4) ? -0x1p-20 * random_magnitude(&source, 0x1.fp52)
                               : random_whole();
     return (pe_positions){.count = rows, .list = list, .fractional = true, .shape = {1, {rows}}};
 }
@@ -288,7 +286,7 @@ static void add_paths(pe_wave_paths *sum, pe_wave_paths paths)
     sum->exact += paths.exact;
     sum->kernel += paths.kernel;
     sum->direct += paths.direct;
-    sum->wide += paths.wide;
+    sum->fixed128 += paths.fixed128;
     sum->mpfr += paths.mpfr;
 }
 
@@ -335,11 +333,11 @@ static void check_rope(tally *sums, const pe_rope_type *type)
     pe_rope rope = {0};
     pe_shared_wave shared = {0};
     pe_problem why;
-    if (e.status != PE_OK || pe_rope_params_read(&e.ask.values, &rope, &why) != PE_OK) {
+    if (e.status != PE_OK || pe_rope_read(&e.ask.values, e.tables, &rope, &why) != PE_OK) {
         sums->refused++; /* parameters that do not go together */
     } else {
         const size_t variant = choose_variant();
-        if (pe_rope_wave(&rope, e.tables, PE_ROPE_ATTENDED, &shared, &why) != PE_OK)
+        if (pe_rope_wave(&rope, PE_ROPE_ATTENDED, &shared, &why) != PE_OK)
             fail_msg("%s: %s", type->name, why.detail);
         subject of = subject_of(sums, shared.wave);
         of.formula = (truth_formula){theta_of_wave, type->amplitude, shared.wave, rope.formula, 1};
@@ -388,25 +386,25 @@ static pe_sinusoid_spec random_sinusoid(void)
     if (chance(2))
         spec.freq_shift = chance(3) ? 1 : half * random_real(&source, 0, chance(8) ? 1 : 0.8);
     if (chance(2))
-        spec.scale = magnitude(1e9) * (chance(2) ? 1 : 1e-9);
+        spec.scale = random_magnitude(&source, 1e9) * (chance(2) ? 1 : 1e-9);
     if (spec.freq_shift == 1 && chance(2))
-        spec.base[1] = magnitude(spec.base[0]);
+        spec.base[1] = random_magnitude(&source, spec.base[0]);
     for (int k = 0; k < 2 && chance(4); k++)
-        spec.divisor[k] = magnitude(1000);
+        spec.divisor[k] = random_magnitude(&source, 1000);
     return spec;
 }
 
 static void check_sinusoid(tally *sums, const pe_sinusoid_spec *spec, const pe_sinusoid *sinusoid,
                            size_t variant)
 {
-    const bool two = sinusoid->cosines.entry != NULL;
+    const bool two = sinusoid->waves[1].set.entry != NULL;
     const subject of = {
         .sums = sums,
-        .waves = {sinusoid->sines.wave, two ? sinusoid->cosines.wave : NULL},
+        .waves = {sinusoid->waves[0].set.wave, two ? sinusoid->waves[1].set.wave : NULL},
         .sinusoid = sinusoid,
-        .sines = sinusoid->sine_layout,
-        .cosines = two ? sinusoid->cosine_layout : sinusoid->sine_layout,
-        .n_sines = pe_wave_count(sinusoid->sines.wave),
+        .sines = sinusoid->waves[0].layout,
+        .cosines = sinusoid->waves[two].layout,
+        .n_sines = pe_wave_count(sinusoid->waves[0].set.wave),
         .n_cosines = spec->width / 2,
         .formula = {theta_of_sinusoid, NULL, spec, NULL, spec->scale},
     };
@@ -426,7 +424,7 @@ static void check_sinusoidal(tally *sums)
     if (pe_sinusoid_make(&spec, tables, &sinusoid, &why) != PE_OK) {
         sums->refused++; /* freq_shift leaves nothing to divide by */
     } else {
-        if (sinusoid.sines.entry != NULL) /* of width 1 nothing but a zero may be left */
+        if (sinusoid.waves[0].set.entry != NULL) /* of width 1 nothing but a zero may be left */
             check_sinusoid(sums, &spec, &sinusoid, variant);
         pe_sinusoid_free(&sinusoid);
     }
@@ -481,7 +479,7 @@ static void print_tally(const tally *t)
            (unsigned long long)t->sets, (unsigned long long)t->refused,
            (unsigned long long)t->compared, (unsigned long long)t->misrounded,
            (unsigned long long)t->paths.kernel, (unsigned long long)t->paths.direct,
-           (unsigned long long)t->paths.wide, (unsigned long long)t->paths.mpfr);
+           (unsigned long long)t->paths.fixed128, (unsigned long long)t->paths.mpfr);
 }
 
 static bool print_report(const tally *tallies, size_t n)

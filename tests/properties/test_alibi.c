@@ -302,8 +302,7 @@ static void what_cannot_be_is_refused_by_name(void **state)
         assert_refused(&pe_alibi_bias, cases[i].query, PE_INVALID_PARAMETER, cases[i].where);
     assert_refused(&pe_alibi_bias, "num_heads=8&query_length=1000000", PE_TOO_MANY_ELEMENTS, "");
     assert_refused(&pe_alibi_bias, "query_length=1", PE_MISSING_PARAMETER, "num_heads");
-    /* 65519 is the largest distance that slope 1/2 leaves finite in float16: 65519.5 rounds down.
-     */
+    /* Slope 1/2 leaves distances up to 65519 finite in float16: 65519.5 rounds down. */
     encoded fits = encode(&pe_alibi_bias,
                           "num_heads=8&query_length=1&key_length=131040&dtype=float16&heads=0");
     double *b = encoded_units(&fits, 0, 0, 1);

@@ -83,8 +83,7 @@ static double *pair_axes(const sample *s)
     return out;
 }
 
-/* ---- tables -------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void a_pair_turns_as_in_the_plain_rotation_at_its_axis_position(void **state)
 {
@@ -230,8 +229,7 @@ static void any_rows_are_those_of_the_whole_table(void **state)
     }
 }
 
-/* ---- rotations ----------------------------------------------------------------------------------
- */
+/* ---- rotations ------------------------------------------------------------------------------- */
 
 static double *turn(const char *members, const double *at, size_t axes, const double *x, size_t n,
                     size_t d)
@@ -423,8 +421,7 @@ static void ranges_lists_and_arrays_of_the_same_positions_are_one_request(void *
     }
 }
 
-/* ---- what cannot be -----------------------------------------------------------------------------
- */
+/* ---- what cannot be -------------------------------------------------------------------------- */
 
 static void sections_and_positions_that_do_not_fit_are_refused(void **state)
 {

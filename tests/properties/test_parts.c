@@ -49,7 +49,8 @@ static void check_unit(const pe_plan *plan, size_t t, size_t unit, const char *q
     const size_t size = pe_dtype_bytes(tensor->dtype);
     unsigned char *whole = malloc(tensor->unit * size), *part = malloc(tensor->unit * size);
     pe_problem why;
-    assert_int_equal(plan->fill(plan, t, unit, 1, whole, &why), PE_OK);
+    pe_region region = pe_plan_units(plan, t, unit, 1);
+    assert_int_equal(plan->fill(plan, &region, whole, &why), PE_OK);
     for (int round = 0; round < 6; round++) {
         const size_t from =
             (size_t)random_int(random, 0, (int64_t)(tensor->unit - 1) / PE_PART_ELEMENTS) *
@@ -59,7 +60,9 @@ static void check_unit(const pe_plan *plan, size_t t, size_t unit, const char *q
             PE_PART_ELEMENTS;
         const size_t left = tensor->unit - from, some = n < left ? n : left;
         memset(part, 0xa5, tensor->unit * size);
-        assert_int_equal(plan->fill_part(plan, t, unit, from, some, part, &why), PE_OK);
+        region.column = from;
+        region.columns = some;
+        assert_int_equal(plan->fill(plan, &region, part, &why), PE_OK);
         if (memcmp(part, whole + from * size, some * size) != 0)
             fail_msg("seed %llu: %s, tensor %zu, unit %zu: %zu elements from %zu on differ",
                      (unsigned long long)random->seed, query, t, unit, some, from);
@@ -81,7 +84,7 @@ static void a_part_is_what_the_row_has_there(void **state)
             encoded e = encode(cases[i].resource, "%s&dtype=%s", cases[i].query, dtypes[d]);
             if (e.status != PE_OK)
                 fail_msg("%s: %s", cases[i].query, e.why.detail);
-            assert_non_null(e.plan.fill_part);
+            assert_true(e.plan.makes_parts);
             for (size_t t = 0; t < e.plan.n_tensors; t++)
                 for (size_t u = 0; u < e.plan.tensors[t].units && u < 8; u++)
                     if (e.plan.tensors[t].unit > PE_PART_ELEMENTS)

@@ -22,8 +22,7 @@ static bool same(double x, double y)
     return memcmp(&x, &y, sizeof x) == 0;
 }
 
-/* ---- tables against the formula -----------------------------------------------------------------
- */
+/* ---- tables against the formula -------------------------------------------------------------- */
 
 typedef struct setting {
     slow_rope rope;
@@ -134,8 +133,7 @@ static void frequencies_wavelengths_and_stretches_are_correctly_rounded(void **s
     mpfr_clears(theta, plain, x, (mpfr_ptr)NULL);
 }
 
-/* ---- windows, layouts, scalings that do nothing -------------------------------------------------
- */
+/* ---- windows, layouts, scalings that do nothing ---------------------------------------------- */
 
 static void rows_do_not_depend_on_the_window_they_are_asked_in(void **state)
 {
@@ -258,8 +256,7 @@ static void scaling_by_one_changes_nothing(void **state)
     }
 }
 
-/* ---- decay ------------------------------------------------------------------------------------
- */
+/* ---- decay ----------------------------------------------------------------------------------- */
 
 static void decay_is_the_mean_cosine(void **state)
 {
@@ -296,8 +293,7 @@ static void decay_is_the_mean_cosine(void **state)
     mpfr_clears(theta, angle, sum, (mpfr_ptr)NULL);
 }
 
-/* ---- facts anyone can check by hand -------------------------------------------------------------
- */
+/* ---- facts anyone can check by hand ---------------------------------------------------------- */
 
 static void the_facts_of_the_contract_hold(void **state)
 {
@@ -380,8 +376,7 @@ static void the_names_of_types_are_those_of_the_table(void **state)
     assert_true(pe_rope_types[t] == NULL && pe_rope_type_names[t] == NULL);
 }
 
-/* ---- the canonical form -------------------------------------------------------------------------
- */
+/* ---- the canonical form ---------------------------------------------------------------------- */
 
 static void the_canonical_form_is_its_own_canonical_form(void **state)
 {

@@ -45,8 +45,7 @@ static double *random_vector(random_source *random, size_t n)
     return x;
 }
 
-/* ---- rotations ----------------------------------------------------------------------------------
- */
+/* ---- rotations ------------------------------------------------------------------------------- */
 
 /* A type with an attention factor: 2. */
 static const char louder[] = ",\"rope_type\":\"yarn\",\"factor\":4,\"attention_factor\":2,"
@@ -304,8 +303,7 @@ static void queries_and_keys_turn_as_vectors_do(void **state)
     encoded_free(&e);
 }
 
-/* ---- scores -----------------------------------------------------------------------------------
- */
+/* ---- scores ---------------------------------------------------------------------------------- */
 
 static encoded score(const double *q, const double *k, size_t d, const char *more)
 {
@@ -412,8 +410,7 @@ static void windows_of_scores_are_the_scores(void **state)
 
 static void a_score_near_the_largest_value_is_answered(void **state)
 {
-    /* |q| |k| is beyond float16, but the score, 0.25 * 65504 in the pass-through channels, is not
-     */
+    /* |q| |k| is beyond float16; the score, 0.25 * 65504 in the pass-through channels, is not */
     encoded e =
         encode_json(&pe_rope_scores, "{\"q\":[[0,0,16376,0,0,0,16376,0]],\"k\":[[0,0,1,0,0,0,0,4]],"
                                      "\"rotary_dim\":2,\"dtype\":\"float16\"}");

@@ -48,8 +48,7 @@ static planted copy_of(const planted *p)
     return copy;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 typedef struct upload {
     double numbers[PLANTED_MAX];
@@ -129,10 +128,11 @@ static pe_report ask_within(const pe_verify_limits *most, const planted *claim, 
     pe_report report;
     pe_problem why;
     pe_buffer body = {0};
+    const pe_verify_context context = {tables, &limits, most};
     put_body(claim, u, exact, &body);
     if (pe_claim_json_parse(pe_buffer_slice(&body), &read_limits, &asked, &why) != PE_OK)
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
-    if (pe_verify(&asked, tables, &limits, most, &report, &why) != PE_OK)
+    if (pe_verify(&asked, &context, &report, &why) != PE_OK)
         fail_msg("%s: %s: %.600s", why.where, why.detail, pe_buffer_text(&body));
     /* the report borrows names from the claim */
     report.first_bad.tensor = "";
@@ -146,8 +146,7 @@ static pe_report ask(const planted *claim, const upload *u, bool exact)
     return ask_within(&bounds, claim, u, exact);
 }
 
-/* ---- the rule, once more ------------------------------------------------------------------------
- */
+/* ---- the rule, once more --------------------------------------------------------------------- */
 
 static double half_ulp(pe_dtype dtype, double x)
 {
@@ -234,14 +233,13 @@ static bool is_true(const planted *claim, const upload *u, bool exact, const pe_
     return truth;
 }
 
-/* ---- planting and finding -----------------------------------------------------------------------
- */
+/* ---- planting and finding -------------------------------------------------------------------- */
 
 /** What became of the cases of a fault. */
 typedef struct tally {
     size_t drawn, found; /* first, alone */
     size_t tied;         /* first, beside others that these numbers do not tell apart from it */
-    size_t missed;       /* a number to be read off 8 or 11 bits was not: nothing was said */
+    size_t missed; /* not a number to be read off 8 or 11 bits: other findings are true, or none */
     size_t hidden; /* the numbers are clean by the rule, or something simpler made them, too */
 } tally;
 
@@ -337,8 +335,7 @@ static void plant(random_source *random, const seed *const *which, size_t n, tal
                   is_clean ? "clean by the rule, but no match" : "a match, but not by the rule");
     if (is_clean || (n > 1 && !told && first > 0))
         out->hidden++;
-    else if (!told && fitted && report.n_findings == 0 &&
-             (claim.dtype == PE_FLOAT16 || claim.dtype == PE_BFLOAT16))
+    else if (!told && fitted && (claim.dtype == PE_FLOAT16 || claim.dtype == PE_BFLOAT16))
         out->missed++;
     else if (!told)
         fail_case(random, &claim, &made, exact, &report, "not found");
@@ -357,14 +354,15 @@ static void print_tally(const char *name, const tally *t)
 
 static void each_single_fault_is_found_first(void **state)
 {
-    enum { CASES = 4 };
+    enum { CASES = 4, MOST = 100 };
     random_source random = random_make("single faults");
     (void)state;
     print_message("  %-50s drawn  found  tied  hidden  missed\n", "planted");
     for (size_t s = 0; s < seeds_n; s++) {
         const seed *which[] = {&seeds[s]};
         tally t = {0};
-        for (size_t c = 0; c < CASES; c++)
+        /* chance may hide some cases: more are drawn until one is told */
+        for (size_t c = 0; c < CASES || (c < MOST && t.found + t.tied == 0); c++)
             plant(&random, which, 1, &t);
         print_tally(seeds[s].name, &t);
         if (t.found + t.tied == 0)
@@ -417,8 +415,7 @@ static void pairs_of_faults_are_found(void **state)
     }
 }
 
-/* ---- nothing planted ----------------------------------------------------------------------------
- */
+/* ---- nothing planted ------------------------------------------------------------------------- */
 
 static void sound_numbers_of_every_type_are_clean(void **state)
 {

@@ -40,8 +40,7 @@ static void seize_all(struct trace *trace)
     DIR *tasks = opendir(path);
     if (tasks == NULL)
         return;
-    /* cppcheck-suppress readdirCalled ; the stream is this call's own, which POSIX has thread-safe
-     */
+    /* cppcheck-suppress readdirCalled ; POSIX has it thread-safe on a stream of one's own */
     for (struct dirent *task; (task = readdir(tasks)) != NULL && trace->n < THREADS_MAX;) {
         const pid_t id = (pid_t)strtol(task->d_name, NULL, 10);
         if (id <= 0)

@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+/** Seconds: what has not been done by then, however busy the machine, will not be done. */
+#define TEST_PATIENCE 120
+
 /* What cmocka does not say to the compiler: fail_msg() and fail() do not come back. */
 void _fail(const char *file, int line) __attribute__((noreturn));
 

@@ -76,13 +76,17 @@ reply fetch(const test_server *server, const char *method, const char *target,
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 300L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L); /* bytes a second, for as long as: */
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)TEST_PATIENCE);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &content);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, &head);
-    if (curl_easy_perform(curl) == CURLE_OK)
+    const CURLcode end = curl_easy_perform(curl);
+    if (end == CURLE_OK)
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
+    else
+        print_message("%s %s: %s\n", method, target, curl_easy_strerror(end));
     curl_slist_free_all(list);
     curl_easy_cleanup(curl);
     answer.headers = head.data != NULL ? head.data : strdup("");

@@ -32,8 +32,7 @@ reply post_json(const test_server *server, const char *target, const char *text)
 /** The value of a header (any case), copied to out; NULL when absent. */
 const char *reply_header(const reply *answer, const char *name, char *out, size_t bytes);
 
-/** The body as JSON; fails the test, showing the body, when it is none. Release with json_decref.
- */
+/** The body as JSON, for json_decref; fails the test, showing the body, when it is none. */
 json_t *reply_json(const reply *answer);
 
 /** An answer to GET /metrics: the number after `name`, labels included; fails the test when there

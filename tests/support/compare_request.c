@@ -54,8 +54,7 @@ size_t compare_index(const json_t *answer, const char *type)
     return t;
 }
 
-/* ---- requests -----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* Each type and the keys that it reads besides lengths and factor. */
 static const struct type_keys {

@@ -31,8 +31,7 @@ pe_cache *counted_cache_make(size_t bytes_max);
 void counted_cache_free(pe_cache *cache);
 pe_cache_stats counted_stats(pe_cache *cache);
 
-/** The entry of `name`, filled with a value of `bytes` when absent. Returns whether it was there.
- */
+/** The entry of `name`, filled with `bytes` when absent. Returns whether it was there. */
 int counted_touch(pe_cache *cache, const char *name, size_t bytes);
 
 /** What an entry with a key of one byte weighs besides its value. */

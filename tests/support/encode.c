@@ -84,7 +84,8 @@ double *encoded_units(const encoded *e, size_t t, size_t first, size_t units)
     assert_non_null(out);
     assert_non_null(values);
     memset(out, 0x5a, n * bytes + 8);
-    if (e->plan.fill(&e->plan, t, first, units, out, &why) != PE_OK)
+    const pe_region region = pe_plan_units(&e->plan, t, first, units);
+    if (e->plan.fill(&e->plan, &region, out, &why) != PE_OK)
         fail_msg("fill: %s", why.detail);
     for (size_t i = 0; i < 8; i++)
         if (out[n * bytes + i] != 0x5a)

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "plan/common_params.h"
+
 static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin", NULL};
 
 static const pe_param table_rows[] = {
@@ -42,19 +44,17 @@ static const pe_param table_rows[] = {
      .choices = layouts,
      .optional = true,
      .help = "Some of the layouts."},
-    PE_PARAM_POSITIONS,
-    PE_PARAM_DTYPE,
 };
 
-const pe_resource fake_table = {.path = "/v1/fake/table",
-                                .encoding = "fake",
-                                .name = "fake/table",
-                                .kind = PE_TABLE,
-                                .summary = "A table for tests.",
-                                .formula = "f(pos, i) = pos + i",
-                                .source = "made up",
-                                .params = table_rows,
-                                .n_params = PE_LEN(table_rows)};
+const pe_resource fake_table = {
+    .path = "/v1/fake/table",
+    .encoding = "fake",
+    .name = "fake/table",
+    .kind = PE_TABLE,
+    .summary = "A table for tests.",
+    .formula = "f(pos, i) = pos + i",
+    .source = "made up",
+    .param_sets = {PE_PARAMS(table_rows), &pe_params_positions, &pe_params_dtype}};
 
 static const pe_param transform_rows[] = {
     {.name = "vectors",
@@ -77,7 +77,8 @@ static const pe_param transform_rows[] = {
      .two_axes = true,
      .fallback_text = "0:n",
      .help = "Positions."},
-    PE_PARAM_DTYPE,
+};
+static const pe_param transform_picks[] = {
     {.name = "orders",
      .kind = PE_KIND_CHOICES,
      .choices = layouts,
@@ -85,14 +86,14 @@ static const pe_param transform_rows[] = {
      .help = "Some of the layouts."},
 };
 
-const pe_resource fake_transform = {.path = "/v1/fake/transform",
-                                    .encoding = "fake",
-                                    .name = "fake/transform",
-                                    .kind = PE_TRANSFORM,
-                                    .summary = "A transform for tests.",
-                                    .params = transform_rows,
-                                    .n_params = PE_LEN(transform_rows),
-                                    .nested = "rope_parameters"};
+const pe_resource fake_transform = {
+    .path = "/v1/fake/transform",
+    .encoding = "fake",
+    .name = "fake/transform",
+    .kind = PE_TRANSFORM,
+    .summary = "A transform for tests.",
+    .param_sets = {PE_PARAMS(transform_rows), &pe_params_dtype, PE_PARAMS(transform_picks)},
+    .nested = "rope_parameters"};
 
 const pe_read_limits fake_limits = {.max_elements = 100000, .max_positions = 1000, .max_depth = 10};
 
@@ -108,40 +109,38 @@ double fake_element(pe_dtype dtype, size_t tensor, size_t e)
     return pe_dtype_load(dtype, at);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t size = pe_dtype_bytes(tensor->dtype);
-    char *to = out;
-    (void)why;
-    fake_units_filled += units;
-    for (size_t e = first * tensor->unit; e < (first + units) * tensor->unit; e++, to += size)
-        pe_dtype_store(tensor->dtype, fake_element(tensor->dtype, t, e), to);
-    return PE_OK;
-}
-
 size_t fake_parts_elements;
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static void check_part(const pe_plan *plan, const pe_region *part)
 {
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t size = pe_dtype_bytes(tensor->dtype), at = unit * tensor->unit + first;
+    const size_t unit = plan->tensors[part->tensor].unit, end = part->column + part->columns;
+    if (!plan->makes_parts || part->units != 1 || part->column % PE_PART_ELEMENTS != 0 ||
+        (end % PE_PART_ELEMENTS != 0 && end != unit) || end > unit)
+        fprintf(stderr, "fake_plan: part %zu, %zu of a unit of %zu\n", part->column, part->columns,
+                unit);
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
+    const size_t size = pe_dtype_bytes(tensor->dtype);
+    const size_t first = region->first * tensor->unit + region->column;
     char *to = out;
     (void)why;
-    fake_parts_elements += n;
-    if (first % PE_PART_ELEMENTS != 0 || (n % PE_PART_ELEMENTS != 0 && first + n != tensor->unit) ||
-        first + n > tensor->unit)
-        fprintf(stderr, "fake_plan: part %zu, %zu of a unit of %zu\n", first, n, tensor->unit);
-    for (size_t e = at; e < at + n; e++, to += size)
-        pe_dtype_store(tensor->dtype, fake_element(tensor->dtype, t, e), to);
+    if (pe_plan_whole(plan, region)) {
+        fake_units_filled += region->units;
+    } else {
+        fake_parts_elements += region->columns;
+        check_part(plan, region);
+    }
+    for (size_t e = first; e < first + region->units * region->columns; e++, to += size)
+        pe_dtype_store(tensor->dtype, fake_element(tensor->dtype, region->tensor, e), to);
     return PE_OK;
 }
 
 void fake_plan_cut(pe_plan *plan)
 {
-    plan->fill_part = fill_part;
+    plan->makes_parts = true;
 }
 
 void fake_plan(pe_plan *out, size_t n_tensors, pe_dtype dtype, const pe_shape *shape, size_t unit)

@@ -27,8 +27,7 @@ static bool is(const planted *how, const char *name, const char *text)
     return strcmp(planted_text(how, name), text) == 0;
 }
 
-/* ---- frequencies --------------------------------------------------------------------------------
- */
+/* ---- frequencies ----------------------------------------------------------------------------- */
 
 /* What a pair needs; c, s: of one position. */
 typedef struct pair {
@@ -127,8 +126,7 @@ static void pair_turn(const planted *how, double position, pair *p)
     mpfr_clear(angle);
 }
 
-/* ---- waves --------------------------------------------------------------------------------------
- */
+/* ---- waves ----------------------------------------------------------------------------------- */
 
 #define NOWHERE SIZE_MAX
 
@@ -287,8 +285,7 @@ bool planted_on_circles(const planted *how, const double *numbers)
     return on;
 }
 
-/* ---- ALiBi --------------------------------------------------------------------------------------
- */
+/* ---- ALiBi ----------------------------------------------------------------------------------- */
 
 /* 2^(-max (h+1)/heads); press: the powers of the next lower power of two, then every other one of
  * the next. */

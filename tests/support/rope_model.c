@@ -44,8 +44,7 @@ size_t rope_model_pairs(const json_t *request)
     return (size_t)dim_of(request) / 2;
 }
 
-/* ---- pieces -------------------------------------------------------------------------------------
- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* out = x^(num/den) */
 static void power(double x, double num, double den, mpfr_ptr out)
@@ -122,8 +121,7 @@ static void mask(const json_t *request, double fast, double slow, bool whole, si
     mpfr_clears(low, high, (mpfr_ptr)NULL);
 }
 
-/* ---- types --------------------------------------------------------------------------------------
- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 /* theta^(-2i/d) by factor^(-2i/(d-2)): the base theta factor^(d/(d-2)). */
 static void ntk(const json_t *request, double factor, size_t i, mpfr_ptr theta)
@@ -280,8 +278,7 @@ void rope_model_theta(const json_t *request, size_t i, mpfr_ptr out)
         mpfr_div_d(out, out, json_number_value(json_array_get(divisors, i)), MPFR_RNDN);
 }
 
-/* ---- the attention factor, and tables -----------------------------------------------------------
- */
+/* ---- the attention factor, and tables -------------------------------------------------------- */
 
 /* out *= 1 + mscale ln(factor) / 10, or divided by it */
 static void temper(const json_t *request, double mscale, bool divide, mpfr_ptr out)

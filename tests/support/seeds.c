@@ -7,8 +7,7 @@
 
 #include "support/seeds.h"
 
-/* ---- claims -------------------------------------------------------------------------------------
- */
+/* ---- claims ---------------------------------------------------------------------------------- */
 
 static double inputs[PLANTED_MAX];
 
@@ -101,8 +100,7 @@ planted draw_claim(random_source *random, planted_kind kind, const char *type)
     return p;
 }
 
-/* ---- faults -------------------------------------------------------------------------------------
- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static double other_base(random_source *random, double than)
 {

@@ -7,11 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/** Seconds: what a server has not done by then, however busy the machine, it will not do. */
-#define TEST_PATIENCE 120
-
-/** A child process of the binary that POSENC_BINARY names, listening on a free port of 127.0.0.1.
- */
+/** A child process of the program POSENC_BINARY, listening on a free port of 127.0.0.1. */
 typedef struct test_server {
     pid_t pid;
     int port;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.c - a connection to a test server, byte by byte: keep-alive, and what libcurl would not
- * send.
- */
+/* wire.c - a connection to a test server, byte by byte: also what libcurl would not send. */
 #include "support/check.h"
 
 #include <arpa/inet.h>

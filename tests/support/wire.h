@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wire.h - a connection to a test server, byte by byte: keep-alive, and what libcurl would not
- * send.
- */
+/* wire.h - a connection to a test server, byte by byte: also what libcurl would not send. */
 #ifndef PE_TESTS_SUPPORT_WIRE_H
 #define PE_TESTS_SUPPORT_WIRE_H
 

@@ -255,7 +255,7 @@ enum { OBJECTS = 10000, REQUESTS = 100000, HELD = 1000 };
 /* Request k of a Zipf law of exponent 1 over OBJECTS, from its cumulative sums. */
 static size_t draw(const double *cumulative, random_source *random)
 {
-    const double at = (double)(random_bits(random) >> 11) * 0x1p-53 * cumulative[OBJECTS - 1];
+    const double at = random_real(random, 0, cumulative[OBJECTS - 1]);
     size_t low = 0, high = OBJECTS - 1;
     while (low < high) {
         const size_t middle = (low + high) / 2;
@@ -288,8 +288,7 @@ static bool ask_oldest_first(oldest_first *model, size_t key)
     return hit;
 }
 
-/* Shares of hits of the same Zipf requests, with a scan of `scan` one-off keys after every `every`.
- */
+/* Shares of hits of the same Zipf requests, with `scan` one-off keys after every `every`. */
 static double replay(size_t every, size_t scan, double *oldest_first_hits)
 {
     static double cumulative[OBJECTS];
@@ -299,7 +298,7 @@ static double replay(size_t every, size_t scan, double *oldest_first_hits)
         cumulative[k] = sum += 1.0 / (double)(k + 1);
 
     pe_cache *cache = counted_cache_make((size_t)HELD * 1000);
-    random_source random = {.state = 20261120};
+    random_source random = random_fixed(20261120);
     size_t hits = 0, model_hits = 0, once = 0;
     char name[32];
     memset(&model, 0, sizeof model);
@@ -355,7 +354,7 @@ static void the_hash_spreads_each_bit_of_a_key_over_all_bits(void **state)
     const pe_hash_seed seed = {UINT64_C(0x243f6a8885a308d3), UINT64_C(0x13198a2e03707345)};
     unsigned char key[37];
     size_t flips[64] = {0}, keys = 0;
-    random_source random = {.state = 7};
+    random_source random = random_fixed(7);
     for (int round = 0; round < 64; round++) {
         for (size_t b = 0; b < sizeof key; b++)
             key[b] = (unsigned char)(random_bits(&random) >> 56);

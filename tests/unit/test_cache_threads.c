@@ -184,8 +184,9 @@ static void load_with_many_threads(bool bounded)
     pe_cache *cache = counted_cache_make(100000);
     struct load loads[THREADS];
     for (size_t t = 0; t < THREADS; t++) {
-        loads[t] = (struct load){
-            .cache = cache, .bounded = bounded, .random = {.state = 88172645463325252U + t}};
+        char name[16];
+        snprintf(name, sizeof name, "thread %zu", t);
+        loads[t] = (struct load){.cache = cache, .bounded = bounded, .random = random_make(name)};
         assert_int_equal(pthread_create(&loads[t].thread, NULL, load_cache, &loads[t]), 0);
     }
     for (size_t t = 0; t < THREADS; t++)

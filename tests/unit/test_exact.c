@@ -2,15 +2,14 @@
 /* test_exact.c - frequency sets and correct rounding, against MPFR (support/truth.h). */
 #include "support/check.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "exact/set.h"
 #include "support/bits.h"
+#include "support/random.h"
 #include "support/slow.h"
 #include "support/truth.h"
 
@@ -18,39 +17,27 @@
 
 /* ---- random parameters ---------------------------------------------------------------------- */
 
-static uint64_t state;
+static random_source source;
 
-static uint64_t next(void) /* splitmix64 */
+static uint64_t next(void)
 {
-    uint64_t z = (state += 0x9e3779b97f4a7c15U);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
+    return random_bits(&source);
 }
 
 static uint64_t below(uint64_t n)
 {
-    return next() % n;
+    return random_below(&source, n);
 }
 
 static double unit(void)
 {
-    return (double)(next() >> 11) * 0x1p-53;
+    return random_real(&source, 0, 1);
 }
 
-/* From 1 to `most`, evenly by logarithm. */
-static double magnitude(double most)
-{
-    return pow(most, unit());
-}
-
-/* POSENC_SEED repeats a failing run. */
 static int seed(void **unused)
 {
     (void)unused;
-    const char *given = getenv("POSENC_SEED");
-    state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    printf("seed %" PRIu64 "\n", state);
+    source = random_make("all cases");
     return 0;
 }
 
@@ -185,8 +172,8 @@ static table fill(const pe_wave *wave, const pe_positions *positions, size_t fir
     table t = {dtype, layout, malloc(rows * layout.row * pe_dtype_bytes(dtype))};
     pe_problem why;
     assert_non_null(t.data);
-    assert_int_equal(pe_wave_table(wave, positions, first, rows, &layout, dtype, t.data, &why),
-                     PE_OK);
+    const pe_wave_table whole = {wave, positions, &layout, dtype};
+    assert_int_equal(pe_wave_table_rows(&whole, first, rows, t.data, &why), PE_OK);
     return t;
 }
 
@@ -234,7 +221,8 @@ static void check_rows(const pe_wave_spec *spec, const pe_wave *wave, const pe_p
 
 static pe_positions random_range(size_t count)
 {
-    const int64_t first = (int64_t)(below(4) == 0 ? unit() * 0x1p52 : magnitude(0x1p52));
+    const int64_t first =
+        (int64_t)(below(4) == 0 ? unit() * 0x1p52 : random_magnitude(&source, 0x1p52));
     const int64_t steps[] = {1, 1, -1, 7, -1000, (int64_t)below(1U << 30) + 1};
     return pe_positions_range(next() & 1 ? -first : first, steps[below(PE_LEN(steps))], count);
 }
@@ -243,7 +231,7 @@ static pe_positions random_range(size_t count)
 static pe_positions random_list(size_t count, double *entries)
 {
     for (size_t r = 0; r < count; r++) {
-        const double x = magnitude(0x1p52) * (below(4) == 0 ? 0x1p-30 : 1);
+        const double x = random_magnitude(&source, 0x1p52) * (below(4) == 0 ? 0x1p-30 : 1);
         entries[r] = (next() & 1 ? trunc(x) : x) * (next() & 1 ? -1 : 1);
     }
     return (pe_positions){
@@ -254,11 +242,11 @@ static formula random_formula(size_t n)
 {
     static const double bases[] = {1, 2, 100, 10000, 500000, 1e6, 1e12};
     static const double dyadic[] = {0.875, 1.5, 0.5, 1.25, 3, 1 + 0x1p-11, 1 - 0x1p-9};
-    formula f = {.base = next() & 1 ? bases[below(PE_LEN(bases))] : magnitude(1e12),
-                 .factor = below(3) ? 1 : magnitude(64),
+    formula f = {.base = next() & 1 ? bases[below(PE_LEN(bases))] : random_magnitude(&source, 1e12),
+                 .factor = below(3) ? 1 : random_magnitude(&source, 64),
                  .zero_from = below(3) ? n : below(n + 1),
                  .kind = (amplitude_kind)below(4)};
-    f.amplitude = f.kind == DYADIC ? dyadic[below(PE_LEN(dyadic))] : magnitude(40);
+    f.amplitude = f.kind == DYADIC ? dyadic[below(PE_LEN(dyadic))] : random_magnitude(&source, 40);
     return f;
 }
 
@@ -267,7 +255,8 @@ static void try_random_set(void)
     const size_t d = below(3) ? 2 + below(300) : 2 + below(4095);
     const size_t n = (d + 1) / 2;
     const formula f = random_formula(n);
-    const double position_scale = below(3) ? 1 : magnitude(1e9) * (next() & 1 ? 1 : 1e-9);
+    const double position_scale =
+        below(3) ? 1 : random_magnitude(&source, 1e9) * (next() & 1 ? 1 : 1e-9);
     const pe_wave_spec spec = spec_of(&f, n, (double)d, position_scale);
     pe_wave *wave = make(&spec);
     double entries[8];
@@ -359,7 +348,7 @@ static void test_unfit_sets_go_through_mpfr(void **unused)
         const pe_positions positions = pe_positions_range(-1, 1000000007, 4);
         check_rows(&spec, wave, &positions, 8);
         const pe_wave_paths paths = pe_wave_paths_read(wave);
-        assert_true(paths.mpfr > 0 && paths.wide == 0);
+        assert_true(paths.mpfr > 0 && paths.fixed128 == 0);
         pe_wave_free(wave);
     }
     assert_int_equal(misrounded, 0);
@@ -403,7 +392,8 @@ static void test_layout_leaves_the_rest_alone(void **unused)
         for (size_t j = 0; j < PE_LEN(out); j++)
             out[j] = 7;
         pe_problem why;
-        assert_int_equal(pe_wave_table(wave, &positions, 0, 7, at_, PE_FLOAT32, out, &why), PE_OK);
+        const pe_wave_table whole = {wave, &positions, at_, PE_FLOAT32};
+        assert_int_equal(pe_wave_table_rows(&whole, 0, 7, out, &why), PE_OK);
         const size_t start = (size_t)(at_->sin_at >= 0 ? at_->sin_at : at_->cos_at);
         for (size_t j = 0; j < PE_LEN(out); j++) {
             const bool named = j % 9 >= start && j % 9 < start + 5;
@@ -485,8 +475,10 @@ static void test_mean_cos(void **unused)
     double wide[40];
     uint16_t half[40];
     pe_problem why;
-    assert_int_equal(pe_wave_mean_cos(wave, &positions, 0, 40, PE_FLOAT64, wide, &why), PE_OK);
-    assert_int_equal(pe_wave_mean_cos(wave, &positions, 0, 40, PE_FLOAT16, half, &why), PE_OK);
+    const pe_wave_table doubles = {wave, &positions, NULL, PE_FLOAT64};
+    const pe_wave_table halves = {wave, &positions, NULL, PE_FLOAT16};
+    assert_int_equal(pe_wave_mean_cos(&doubles, 0, 40, wide, &why), PE_OK);
+    assert_int_equal(pe_wave_mean_cos(&halves, 0, 40, half, &why), PE_OK);
     mpfr_t sum, theta, angle;
     mpfr_inits2(BITS, sum, theta, angle, (mpfr_ptr)NULL);
     for (size_t r = 0; r < 40; r++) {
@@ -503,7 +495,7 @@ static void test_mean_cos(void **unused)
                     bits_of(slow_round(PE_FLOAT16, sum)));
     }
     double window[5];
-    assert_int_equal(pe_wave_mean_cos(wave, &positions, 11, 5, PE_FLOAT64, window, &why), PE_OK);
+    assert_int_equal(pe_wave_mean_cos(&doubles, 11, 5, window, &why), PE_OK);
     assert_memory_equal(window, wide + 11, sizeof window);
     mpfr_clears(sum, theta, angle, (mpfr_ptr)NULL);
     pe_wave_free(wave);

@@ -33,7 +33,7 @@ static pe_wave_paths difference(pe_wave_paths a, pe_wave_paths b)
 {
     return (pe_wave_paths){.kernel = a.kernel - b.kernel,
                            .direct = a.direct - b.direct,
-                           .wide = a.wide - b.wide,
+                           .fixed128 = a.fixed128 - b.fixed128,
                            .mpfr = a.mpfr - b.mpfr,
                            .exact = a.exact - b.exact};
 }
@@ -49,7 +49,8 @@ static taken take(const pe_wave *wave, double position, size_t before, size_t ro
     pe_problem why;
     taken t;
     assert_true(rows <= ROWS && (size_t)position > before);
-    assert_int_equal(pe_wave_table(wave, &positions, 0, rows, layout, dtype, table, &why), PE_OK);
+    const pe_wave_table whole = {wave, &positions, layout, dtype};
+    assert_int_equal(pe_wave_table_rows(&whole, 0, rows, table, &why), PE_OK);
     t.paths = difference(pe_wave_paths_read(wave), until);
     for (int k = 0; k < 2; k++)
         for (size_t i = 0; at[k] >= 0 && i < N; i++) {
@@ -71,7 +72,7 @@ static taken take_in_run(const pe_wave *wave, double position, const pe_wave_lay
                          pe_dtype dtype)
 {
     const taken t = take(wave, position, BEFORE, ROWS, layout, dtype);
-    assert_int_equal(t.paths.kernel + t.paths.wide + t.paths.mpfr, ROWS * N);
+    assert_int_equal(t.paths.kernel + t.paths.fixed128 + t.paths.mpfr, ROWS * N);
     if (dtype == PE_FLOAT64)
         assert_int_equal(t.paths.direct, 0); /* has no second look */
     return t;
@@ -136,10 +137,10 @@ static void by_128_bits(const pe_wave *wave, const void *context, pe_dtype dtype
     const halfway *h = context;
     const taken alone = take_alone(wave, h->position, layout, dtype);
     expect_cosines(h, dtype, &alone, "in a row alone");
-    assert_int_equal(alone.paths.wide, N);
+    assert_int_equal(alone.paths.fixed128, N);
     const taken run = take_in_run(wave, h->position, layout, dtype);
     expect_cosines(h, dtype, &run, "in a run");
-    assert_true(run.paths.wide >= N && run.paths.mpfr == 0);
+    assert_true(run.paths.fixed128 >= N && run.paths.mpfr == 0);
     assert_true(dtype == PE_FLOAT64 || run.paths.direct >= N);
 }
 
@@ -191,7 +192,7 @@ static void by_kernels(const pe_wave *wave, const void *context, pe_dtype dtype,
     assert_true(run.paths.direct >= N || h->far != SECOND_LOOK);
     sum.kernel += run.paths.kernel;
     sum.direct += run.paths.direct;
-    sum.wide += alone.paths.wide + run.paths.wide;
+    sum.fixed128 += alone.paths.fixed128 + run.paths.fixed128;
 }
 
 static void what_a_rotation_leaves_open_is_told_by_a_second_look(void **state)
@@ -202,7 +203,7 @@ static void what_a_rotation_leaves_open_is_told_by_a_second_look(void **state)
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
         if (dtypes[d] != PE_FLOAT64)
             some_halfway(&random, dtypes[d], SECOND_LOOK, 20, by_kernels);
-    assert_true(sum.wide < sum.direct / 10);
+    assert_true(sum.fixed128 < sum.direct / 10);
 }
 
 /* Three bits beyond the midpoint are plain to see: nearly nothing needs a second look. */
@@ -215,7 +216,7 @@ static void what_is_far_from_a_midpoint_is_told_by_rotation(void **state)
     sum = (pe_wave_paths){0};
     for (size_t d = 0; d < PE_LEN(dtypes); d++)
         some_halfway(&random, dtypes[d], significant[dtypes[d]] + 3, 40, by_kernels);
-    assert_true(sum.direct < sum.kernel / 20 && sum.wide < sum.kernel / 1000);
+    assert_true(sum.direct < sum.kernel / 20 && sum.fixed128 < sum.kernel / 1000);
 }
 
 /* ---- values that are near by nature --------------------------------------------------------- */
@@ -254,10 +255,11 @@ static void by_nature(const pe_wave *wave, const void *context, pe_dtype dtype,
     const taken run = take_in_run(wave, position, layout, dtype);
     expect_both(position, dtype, &alone);
     expect_both(position, dtype, &run);
-    if (alone.paths.wide != N || run.paths.wide < N)
+    if (alone.paths.fixed128 != N || run.paths.fixed128 < N)
         fail_msg("%s %s of %.0f: %llu and %llu elements by 128 bits, wanted %d at least",
                  pe_kernels_get()->name, pe_dtype_name(dtype), position,
-                 (unsigned long long)alone.paths.wide, (unsigned long long)run.paths.wide, N);
+                 (unsigned long long)alone.paths.fixed128, (unsigned long long)run.paths.fixed128,
+                 N);
     assert_true(dtype == PE_FLOAT64 || run.paths.direct >= N);
 }
 

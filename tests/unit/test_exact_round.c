@@ -2,49 +2,37 @@
 /* test_exact_round.c - rounding of what MPFR evaluates, and 128-bit arithmetic. */
 #include "support/check.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "exact/wave.h"
+#include "exact/round.h"
+#include "base/size.h"
 #include "exact/fixed128.h"
 #include "support/bits.h"
+#include "support/random.h"
 
-static uint64_t state;
+static random_source source;
 
-static uint64_t next(void) /* splitmix64 */
+static uint64_t next(void)
 {
-    uint64_t z = (state += 0x9e3779b97f4a7c15U);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebU;
-    return z ^ z >> 31;
+    return random_bits(&source);
 }
 
 static uint64_t below(uint64_t n)
 {
-    return next() % n;
+    return random_below(&source, n);
 }
 
 static double unit(void)
 {
-    return (double)(next() >> 11) * 0x1p-53;
+    return random_real(&source, 0, 1);
 }
 
-/* From 1 to `most`, evenly by logarithm. */
-static double magnitude(double most)
-{
-    return pow(most, unit());
-}
-
-/* POSENC_SEED repeats a failing run. */
 static int seed(void **unused)
 {
     (void)unused;
-    const char *given = getenv("POSENC_SEED");
-    state = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    printf("seed %" PRIu64 "\n", state);
+    source = random_make("all cases");
     return 0;
 }
 
@@ -127,7 +115,7 @@ static void test_powf(void **unused)
     mpfr_t x, y;
     mpfr_inits2(24, x, y, (mpfr_ptr)NULL);
     for (int k = 0; k < 500; k++) {
-        const float base = (float)magnitude(1e12), exponent = (float)unit();
+        const float base = (float)random_magnitude(&source, 1e12), exponent = (float)unit();
         mpfr_set_flt(x, base, MPFR_RNDN);
         mpfr_set_flt(y, exponent, MPFR_RNDN);
         mpfr_pow(x, x, y, MPFR_RNDN);

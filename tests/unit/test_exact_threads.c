@@ -31,11 +31,11 @@ static void *read_tables(void *argument)
     const pe_positions positions = pe_positions_range(7, 1, ROWS);
     const pe_wave_layout layout = {2, 0, 1, 2 * N};
     pe_problem why;
-    self->status =
-        pe_wave_table(self->wave, &positions, 0, ROWS, &layout, PE_FLOAT64, self->rows, &why);
+    const pe_wave_table doubles = {self->wave, &positions, &layout, PE_FLOAT64};
+    const pe_wave_table floats = {self->wave, &positions, &layout, PE_FLOAT32};
+    self->status = pe_wave_table_rows(&doubles, 0, ROWS, self->rows, &why);
     if (self->status == PE_OK)
-        self->status =
-            pe_wave_table(self->wave, &positions, 0, ROWS, &layout, PE_FLOAT32, self->narrow, &why);
+        self->status = pe_wave_table_rows(&floats, 0, ROWS, self->narrow, &why);
     return NULL;
 }
 

@@ -56,8 +56,8 @@ static void whole_twelfths_of_a_turn_are_exact(void **state)
         const pe_positions positions = pe_positions_range(starts[s / PE_LEN(dtypes)], 1, ROWS);
         unsigned char *out = malloc(ROWS * layout.row * bytes);
         assert_non_null(out);
-        assert_int_equal(pe_wave_table(wave, &positions, 0, ROWS, &layout, dtype, out, &why),
-                         PE_OK);
+        const pe_wave_table table = {wave, &positions, &layout, dtype};
+        assert_int_equal(pe_wave_table_rows(&table, 0, ROWS, out, &why), PE_OK);
         for (size_t e = 0; e < (size_t)ROWS * N; e++) {
             const size_t r = e / N, i = e % N;
             const int64_t at = positions.first + (int64_t)r, parts = (int64_t)i + 1;

@@ -113,15 +113,14 @@ static void a_lone_tensor_is_called_data_in_safetensors(void **state)
 }
 
 /* Element e is e, and one of the numbers that are none where e is 1, 2, 3. */
-static pe_status fill_holes(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_holes(const pe_plan *plan, const pe_region *region, void *out,
                             pe_problem *why)
 {
     const double holes[] = {0, (double)INFINITY, -(double)INFINITY, (double)NAN};
     float *to = out;
     (void)plan;
-    (void)t;
     (void)why;
-    for (size_t e = first; e < first + units; e++)
+    for (size_t e = region->first; e < region->first + region->units; e++)
         *to++ = (float)(e < 4 ? holes[e] : (double)e);
     return PE_OK;
 }

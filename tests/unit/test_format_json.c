@@ -19,10 +19,11 @@ static void assert_json(const pe_plan *plan, bool base64, const char *wanted)
 }
 
 /* Element e is e, and -inf where e is 5. */
-static pe_status fill_counting(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_counting(const pe_plan *plan, const pe_region *region, void *out,
                                pe_problem *why)
 {
-    const pe_tensor *tensor = &plan->tensors[t];
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
+    const size_t first = region->first, units = region->units;
     char *to = out;
     (void)why;
     for (size_t e = first * tensor->unit; e < (first + units) * tensor->unit; e++) {

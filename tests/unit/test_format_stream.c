@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/fake.h"
+#include "support/random.h"
 #include "support/render.h"
 #include "text/number.h"
 #include "text/scan.h"
@@ -206,7 +207,7 @@ static void a_seek_continues_where_a_whole_read_would(void **state)
 static void ranges_end_where_they_are_told(void **state)
 {
     (void)state;
-    srand(4);
+    random_source random = random_make("ranges");
     for (size_t i = 0; i < PE_LEN(cases); i++) {
         pe_plan plan;
         pe_buffer whole = {0};
@@ -219,8 +220,8 @@ static void ranges_end_where_they_are_told(void **state)
         for (int round = 0; round < 40; round++) {
             pe_stream *stream = NULL;
             pe_problem why = {0};
-            size_t from = (size_t)rand() % whole.bytes, got = 0, sum = 0;
-            size_t to = from + (size_t)rand() % (round % 2 ? 9 : whole.bytes - from) + 1;
+            size_t from = random_below(&random, whole.bytes), got = 0, sum = 0;
+            size_t to = from + 1 + random_below(&random, round % 2 ? 9 : whole.bytes - from);
             to = to < whole.bytes ? to : whole.bytes;
             assert_int_equal(pe_stream_make(&plan, &rendering, &stream, &why), PE_OK);
             assert_int_equal(pe_stream_seek(stream, from, &why), PE_OK);
@@ -238,6 +239,30 @@ static void ranges_end_where_they_are_told(void **state)
         pe_buffer_free(&whole);
         pe_plan_free(&plan);
     }
+}
+
+/* The first block of elements that may cost much is small; those after it grow while they cost
+ * little. */
+static void blocks_that_are_quick_grow(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1 << 18, WORK = 4096, FIRST = 128 };
+    static char out[32768];
+    pe_plan plan;
+    pe_stream *stream = NULL;
+    pe_problem why = {0};
+    size_t got = 0, reads = 0;
+    const pe_rendering rendering = render_as("raw", false, NULL);
+    fake_plan(&plan, 1, PE_FLOAT32, &(pe_shape){1, {ELEMENTS}}, 1);
+    plan.tensors[0].work = WORK;
+    assert_int_equal(pe_stream_make(&plan, &rendering, &stream, &why), PE_OK);
+    assert_int_equal(pe_stream_read(stream, out, sizeof out, &got, &why), PE_OK);
+    assert_int_equal(got, FIRST * sizeof(float));
+    for (; got > 0; reads++)
+        assert_int_equal(pe_stream_read(stream, out, sizeof out, &got, &why), PE_OK);
+    assert_true(reads < ELEMENTS / FIRST / 8);
+    pe_stream_free(stream);
+    pe_plan_free(&plan);
 }
 
 static void only_what_a_range_asks_for_is_computed(void **state)
@@ -328,13 +353,11 @@ static void offsets_past_the_end_and_unknown_lengths_are_refused(void **state)
     pe_plan_free(&plan);
 }
 
-static pe_status fill_fails(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_fails(const pe_plan *plan, const pe_region *region, void *out,
                             pe_problem *why)
 {
     (void)plan;
-    (void)t;
-    (void)first;
-    (void)units;
+    (void)region;
     (void)out;
     return pe_fail_memory(why);
 }
@@ -391,6 +414,7 @@ int main(void)
         cmocka_unit_test(wide_units_are_made_in_parts_once),
         cmocka_unit_test(samples_are_taken_from_all_over),
         cmocka_unit_test(offsets_past_the_end_and_unknown_lengths_are_refused),
+        cmocka_unit_test(blocks_that_are_quick_grow),
         cmocka_unit_test(a_failing_fill_reaches_the_reader),
         cmocka_unit_test(times_are_spent_and_counted),
     };

@@ -17,12 +17,13 @@
 static const pe_learned_limits roomy = {.bytes = 1 << 20, .tables = 64};
 
 /* Load the folder; *log gets what was logged. */
-static pe_learned *load(const test_folder *folder, const pe_learned_limits *limits, char **log)
+static pe_learned_tables *load(const test_folder *folder, const pe_learned_limits *limits,
+                               char **log)
 {
     pe_problem why;
-    pe_learned *learned = NULL;
+    pe_learned_tables *learned = NULL;
     struct capture capture = capture_start(2);
-    const pe_status status = pe_learned_load(folder->path, limits, &learned, &why);
+    const pe_status status = pe_learned_tables_load(folder->path, limits, &learned, &why);
     *log = capture_stop(&capture);
     if (status != PE_OK)
         fail_msg("not loaded: %s", why.detail);
@@ -58,13 +59,13 @@ static void tables_keep_type_shape_and_numbers(void **state)
         folder_put_npy(&folder, cases[i].file, cases[i].dtype, 3, 4, counting);
     folder_put(&folder, "readme.txt", "no table", 8);
     char *log;
-    pe_learned *learned = load(&folder, &roomy, &log);
+    pe_learned_tables *learned = load(&folder, &roomy, &log);
     size_t n;
-    const pe_learned_table *all = pe_learned_all(learned, &n);
+    const pe_learned_table *all = pe_learned_tables_all(learned, &n);
     assert_int_equal(n, PE_LEN(cases));
     assert_string_equal(all[0].name, "B-2_c"); /* in order of name */
     for (size_t i = 0; i < PE_LEN(cases); i++) {
-        const pe_learned_table *table = pe_learned_find(learned, cases[i].name);
+        const pe_learned_table *table = pe_learned_tables_find(learned, cases[i].name);
         assert_non_null(table);
         assert_int_equal(table->rows.dtype, cases[i].dtype);
         assert_int_equal(table->rows.shape.dim[0], 3);
@@ -76,9 +77,9 @@ static void tables_keep_type_shape_and_numbers(void **state)
                         counting[e]);
     }
     assert_null(strstr(log, "learned_skipped")); /* other files are nobody's business */
-    assert_null(pe_learned_find(learned, "readme"));
+    assert_null(pe_learned_tables_find(learned, "readme"));
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -93,15 +94,15 @@ static void columns_first_become_rows_first(void **state)
     memcpy(order, "True ", 5);
     folder_put(&folder, "t.npy", bytes.data, bytes.bytes);
     char *log;
-    pe_learned *learned = load(&folder, &roomy, &log);
-    const pe_learned_table *table = pe_learned_find(learned, "t");
+    pe_learned_tables *learned = load(&folder, &roomy, &log);
+    const pe_learned_table *table = pe_learned_tables_find(learned, "t");
     assert_non_null(table);
     for (size_t r = 0; r < 3; r++)
         for (size_t c = 0; c < 4; c++)
             assert_true(((const float *)table->rows.data)[r * 4 + c] == (float)(c * 3 + r));
     free(log);
     pe_buffer_free(&bytes);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -124,12 +125,12 @@ static void a_safetensors_file_gives_a_table_for_each_tensor_that_is_one(void **
     const test_folder folder = folder_make();
     folder_put(&folder, "gpt2.safetensors", bytes.data, bytes.bytes);
     char *log;
-    pe_learned *learned = load(&folder, &roomy, &log);
+    pe_learned_tables *learned = load(&folder, &roomy, &log);
     size_t n;
-    pe_learned_all(learned, &n);
+    pe_learned_tables_all(learned, &n);
     assert_int_equal(n, 2);
-    const pe_learned_table *wpe = pe_learned_find(learned, "gpt2.wpe");
-    const pe_learned_table *vit = pe_learned_find(learned, "gpt2.vit.pos");
+    const pe_learned_table *wpe = pe_learned_tables_find(learned, "gpt2.wpe");
+    const pe_learned_table *vit = pe_learned_tables_find(learned, "gpt2.vit.pos");
     assert_non_null(wpe);
     assert_non_null(vit);
     assert_memory_equal(wpe->rows.data, numbers, sizeof numbers);
@@ -141,7 +142,7 @@ static void a_safetensors_file_gives_a_table_for_each_tensor_that_is_one(void **
     assert_true(skipped(log, "gpt2.safetensors", "\"tensor\":\"a/b\""));
     free(log);
     pe_buffer_free(&bytes);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -156,15 +157,15 @@ static void digests_tell_tables_apart(void **state)
     folder_put_npy(&folder, "type.npy", PE_FLOAT64, 3, 4, counting);
     folder_put_npy(&folder, "numbers.npy", PE_FLOAT32, 3, 4, other);
     char *log;
-    pe_learned *learned = load(&folder, &roomy, &log);
-    const char *digest = pe_learned_find(learned, "a")->digest;
+    pe_learned_tables *learned = load(&folder, &roomy, &log);
+    const char *digest = pe_learned_tables_find(learned, "a")->digest;
     assert_int_equal(strlen(digest), 32);
-    assert_string_equal(digest, pe_learned_find(learned, "same")->digest);
-    assert_string_not_equal(digest, pe_learned_find(learned, "shape")->digest);
-    assert_string_not_equal(digest, pe_learned_find(learned, "type")->digest);
-    assert_string_not_equal(digest, pe_learned_find(learned, "numbers")->digest);
+    assert_string_equal(digest, pe_learned_tables_find(learned, "same")->digest);
+    assert_string_not_equal(digest, pe_learned_tables_find(learned, "shape")->digest);
+    assert_string_not_equal(digest, pe_learned_tables_find(learned, "type")->digest);
+    assert_string_not_equal(digest, pe_learned_tables_find(learned, "numbers")->digest);
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -202,7 +203,7 @@ static void what_is_no_table_is_skipped_with_its_reason(void **state)
     snprintf(path, sizeof path, "%s/inside.npy", folder.path);
     assert_int_equal(symlink("good.npy", path), 0);
     char *log;
-    pe_learned *learned = load(&folder, &roomy, &log);
+    pe_learned_tables *learned = load(&folder, &roomy, &log);
     static const struct {
         const char *file, *says;
     } reasons[] = {
@@ -225,12 +226,12 @@ static void what_is_no_table_is_skipped_with_its_reason(void **state)
         if (!skipped(log, reasons[i].file, reasons[i].says))
             fail_msg("%s was not skipped with \"%s\":\n%s", reasons[i].file, reasons[i].says, log);
     size_t n;
-    pe_learned_all(learned, &n);
+    pe_learned_tables_all(learned, &n);
     assert_int_equal(n, 2);
-    assert_non_null(pe_learned_find(learned, "good"));
-    assert_non_null(pe_learned_find(learned, "inside"));
+    assert_non_null(pe_learned_tables_find(learned, "good"));
+    assert_non_null(pe_learned_tables_find(learned, "inside"));
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -242,24 +243,25 @@ static void limits_hold_for_files_tables_and_their_sum(void **state)
         folder_put_npy(&folder, name, PE_FLOAT32, 3, 4, counting); /* 48 bytes of 176 */
     char *log;
     size_t n;
-    pe_learned *learned = load(&folder, &(pe_learned_limits){.bytes = 1 << 20, .tables = 3}, &log);
-    pe_learned_all(learned, &n);
+    pe_learned_tables *learned =
+        load(&folder, &(pe_learned_limits){.bytes = 1 << 20, .tables = 3}, &log);
+    pe_learned_tables_all(learned, &n);
     assert_int_equal(n, 3);
     assert_true(skipped(log, "d.npy", "learned_tables, which is 3"));
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     learned = load(&folder, &(pe_learned_limits){.bytes = 191, .tables = 64}, &log);
-    pe_learned_all(learned, &n);
+    pe_learned_tables_all(learned, &n);
     assert_int_equal(n, 3);
     assert_true(skipped(log, "d.npy", "learned_bytes is 191"));
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     learned = load(&folder, &(pe_learned_limits){.bytes = 100, .tables = 64}, &log);
-    pe_learned_all(learned, &n);
+    pe_learned_tables_all(learned, &n);
     assert_int_equal(n, 0);
     assert_true(skipped(log, "a.npy", "more than learned_bytes, which is 100"));
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -272,12 +274,12 @@ static void a_name_is_taken_once(void **state)
         "{\"b\":{\"dtype\":\"F32\",\"shape\":[1,1],\"data_offsets\":[0,4]}}", "\0\0\0\0", 4);
     folder_put(&folder, "a.safetensors", bytes.data, bytes.bytes);
     char *log;
-    pe_learned *learned = load(&folder, &roomy, &log);
-    assert_int_equal(pe_learned_find(learned, "a.b")->rows.shape.dim[0], 3);
+    pe_learned_tables *learned = load(&folder, &roomy, &log);
+    assert_int_equal(pe_learned_tables_find(learned, "a.b")->rows.shape.dim[0], 3);
     assert_true(skipped(log, "a.safetensors", "there is a table a.b already"));
     free(log);
     pe_buffer_free(&bytes);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
     folder_remove(&folder);
 }
 
@@ -285,13 +287,13 @@ static void a_folder_that_is_none_is_an_error(void **state)
 {
     (void)state;
     pe_problem why;
-    pe_learned *learned = NULL;
-    assert_int_equal(pe_learned_load("/nowhere/at/all", &roomy, &learned, &why),
+    pe_learned_tables *learned = NULL;
+    assert_int_equal(pe_learned_tables_load("/nowhere/at/all", &roomy, &learned, &why),
                      PE_INVALID_PARAMETER);
     assert_non_null(strstr(why.detail, "/nowhere/at/all"));
     assert_null(learned);
-    pe_learned_free(NULL);
-    assert_null(pe_learned_find(NULL, "a"));
+    pe_learned_tables_free(NULL);
+    assert_null(pe_learned_tables_find(NULL, "a"));
 }
 
 /* ---- broken headers ---- */
@@ -370,12 +372,12 @@ static void assert_nothing_loaded(const test_folder *folder, const char *file, c
 {
     char *log;
     size_t n;
-    pe_learned *learned = load(folder, &roomy, &log);
-    pe_learned_all(learned, &n);
+    pe_learned_tables *learned = load(folder, &roomy, &log);
+    pe_learned_tables_all(learned, &n);
     if (n != 0 || !skipped(log, file, ""))
         fail_msg("%s: %zu tables, and the log says %s", what, n, log);
     free(log);
-    pe_learned_free(learned);
+    pe_learned_tables_free(learned);
 }
 
 static void broken_numpy_headers_are_skipped(void **state)
@@ -459,13 +461,13 @@ static void damaged_files_do_no_harm(void **state)
             folder_put(&folder, file, bytes, good.bytes);
             char *log;
             size_t n;
-            pe_learned *learned = load(&folder, &roomy, &log);
-            const pe_learned_table *all = pe_learned_all(learned, &n);
+            pe_learned_tables *learned = load(&folder, &roomy, &log);
+            const pe_learned_table *all = pe_learned_tables_all(learned, &n);
             for (size_t t = 0; t < n; t++)
                 assert_true(all[t].rows.elements * pe_dtype_bytes(all[t].rows.dtype) <= 48);
             free(log);
             free(bytes);
-            pe_learned_free(learned);
+            pe_learned_tables_free(learned);
         }
         folder_remove(&folder);
         pe_buffer_free(&good);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_model_parts.c - what configurations say to resources that ask of other things than layers.
- */
+/* test_model_parts.c - configurations and resources that ask of other things than layers. */
 #include "support/check.h"
 
 #include <string.h>

@@ -22,8 +22,7 @@ static pe_model *resolve(const char *text)
     return model;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------
- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 /* A parameter that the configuration gives to layers of a type; NULL: to those of the default. */
 typedef struct spelling {
@@ -204,8 +203,7 @@ static void every_spelling_gives_its_parameter(void **state)
     }
 }
 
-/* ---- layers -------------------------------------------------------------------------------------
- */
+/* ---- layers ---------------------------------------------------------------------------------- */
 
 /* A letter for each layer: F full, S sliding, N none of either, as kinds rotate or not: lower case
  * does not. */
@@ -263,8 +261,7 @@ static void layers_are_told_apart(void **state)
     }
 }
 
-/* ---- the report ---------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *config, *pointer, *value;

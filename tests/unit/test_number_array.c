@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/random.h"
 
 #include <mpfr.h>
 
@@ -264,14 +265,6 @@ static void check_rounding(pe_dtype dtype, const char *number)
     }
 }
 
-static uint64_t random_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 /* The midpoint above each value: alone, and with a last digit that lifts or lowers it a trifle. */
 static void check_midpoint(pe_dtype dtype, double v)
 {
@@ -317,9 +310,9 @@ static void midpoints_of_16_bit_types(void **unused)
 static void midpoints_of_float32(void **unused)
 {
     (void)unused;
-    uint64_t seed = 5;
+    random_source random = random_make("midpoints");
     for (int i = 0; i < 20000; i++) {
-        uint32_t bits = (uint32_t)(random_bits(&seed) >> (i % 4 == 0 ? 48 : 33));
+        uint32_t bits = (uint32_t)(random_bits(&random) >> (i % 4 == 0 ? 48 : 33));
         float v;
         memcpy(&v, &bits, sizeof v);
         if (isfinite(v))
@@ -330,23 +323,23 @@ static void midpoints_of_float32(void **unused)
 static void random_decimals(void **unused)
 {
     (void)unused;
-    uint64_t seed = 3;
+    random_source random = random_make("decimals");
     for (int i = 0; i < 50000; i++)
         for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
             char text[64];
-            uint64_t digits = random_bits(&seed), shape = random_bits(&seed);
+            uint64_t digits = random_bits(&random), shape = random_bits(&random);
             snprintf(text, sizeof text, "%llu.%llue%d",
                      (unsigned long long)(digits >> (shape % 64)),
-                     (unsigned long long)(random_bits(&seed) >> (shape / 64 % 64)),
+                     (unsigned long long)(random_bits(&random) >> (shape / 64 % 64)),
                      (int)(shape >> 40 & 63) - (dtype == PE_FLOAT16 ? 40 : 50));
             check_rounding(dtype, text);
         }
 }
 
 /* A number as bodies have them, or at times as they might. */
-static size_t random_number(uint64_t *seed, char *out, size_t bytes)
+static size_t random_number(random_source *random, char *out, size_t bytes)
 {
-    uint64_t shape = random_bits(seed), digits = random_bits(seed);
+    uint64_t shape = random_bits(random), digits = random_bits(random);
     const char *sign = shape & 1 ? "-" : "";
     double v = (double)(digits >> 11) * 0x1p-53;
     switch (shape >> 1 & 15) {
@@ -408,7 +401,7 @@ static void long_arrays(void **unused)
     (void)unused;
     static const char *const separators[] = {",", ",", ", ", ",\n ", " ,"};
     static char text[NUMBERS * 64];
-    uint64_t seed = 9;
+    random_source random = random_make("long arrays");
     for (int round = 0; round < 100; round++)
         for (pe_dtype dtype = PE_FLOAT32; dtype <= PE_BFLOAT16; dtype++) {
             const size_t element_bytes = pe_dtype_bytes(dtype);
@@ -417,12 +410,13 @@ static void long_arrays(void **unused)
             text[0] = '[';
             for (size_t i = 0; i < NUMBERS; i++) {
                 char number[64], alone[80];
-                assert_true(random_number(&seed, number, sizeof number) < sizeof number);
+                assert_true(random_number(&random, number, sizeof number) < sizeof number);
                 snprintf(alone, sizeof alone, "[%s]", number);
                 pe_array array = scan(alone, dtype);
                 memcpy(wanted + i * element_bytes, array.data, element_bytes);
                 pe_array_free(&array);
-                const char *separator = separators[random_bits(&seed) % (unsigned)(round % 5 + 1)];
+                const char *separator =
+                    separators[random_bits(&random) % (unsigned)(round % 5 + 1)];
                 at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", number,
                                        i + 1 < NUMBERS ? separator : "]");
             }

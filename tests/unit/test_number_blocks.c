@@ -6,6 +6,7 @@
 
 #include "support/check.h"
 #include "support/guard.h"
+#include "support/random.h"
 #include "support/variants.h"
 #include "base/size.h"
 #include "text/blocks.h"
@@ -54,27 +55,19 @@ static void check(pe_dtype dtype, const char *data, size_t n, char separator)
     }
 }
 
-static uint64_t random_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
-static void fill_random(uint64_t *seed, char *data, size_t bytes)
+static void fill_random(random_source *random, char *data, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t bits = random_bits(seed);
+        uint64_t bits = random_bits(random);
         memcpy(data + i, &bits, 8);
     }
 }
 
 /* What tables hold: sines, zeros and ones, small and large scalings of them, round decimals. */
-static void fill_like_tables(uint64_t *seed, pe_dtype dtype, char *data, size_t n)
+static void fill_like_tables(random_source *random, pe_dtype dtype, char *data, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits = random_bits(seed);
+        uint64_t bits = random_bits(random);
         double v = sin((double)(bits >> 44)), few = (double)(bits >> 34 & 1023);
         switch (bits & 15) {
         case 0:
@@ -107,10 +100,10 @@ static void tables_print_alike(void **unused)
 {
     (void)unused;
     static char data[8 * MOST];
-    uint64_t seed = 1;
+    random_source random = random_make("tables");
     for (int round = 0; round < 40; round++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++) {
-            fill_like_tables(&seed, dtypes[d], data, MOST);
+            fill_like_tables(&random, dtypes[d], data, MOST);
             check(dtypes[d], data, MOST, ',');
         }
 }
@@ -119,10 +112,10 @@ static void random_bits_print_alike(void **unused)
 {
     (void)unused;
     static char data[8 * MOST];
-    uint64_t seed = 2;
+    random_source random = random_make("bits");
     for (int round = 0; round < 40; round++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++) {
-            fill_random(&seed, data, sizeof data);
+            fill_random(&random, data, sizeof data);
             check(dtypes[d], data, MOST, ',');
         }
 }
@@ -155,10 +148,10 @@ static void floats_in_turn_print_alike(void **unused)
 }
 
 /* Attention biases, and what stands near powers of ten. */
-static void fill_with_large(uint64_t *seed, pe_dtype dtype, char *data, size_t n)
+static void fill_with_large(random_source *random, pe_dtype dtype, char *data, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const uint64_t bits = random_bits(seed);
+        const uint64_t bits = random_bits(random);
         const double power = pow(10, (double)(bits >> 8 & 15) + 1);
         const double any = power * (1 + (double)(bits >> 12) * 0x1p-50);
         const double kinds[] = {any,
@@ -177,10 +170,10 @@ static void numbers_from_ten_up_print_alike(void **unused)
     (void)unused;
     static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
     static char data[8 * MOST];
-    uint64_t seed = 5;
+    random_source random = random_make("from ten up");
     for (int round = 0; round < 40; round++)
         for (size_t d = 0; d < PE_LEN(floats); d++) {
-            fill_with_large(&seed, floats[d], data, MOST);
+            fill_with_large(&random, floats[d], data, MOST);
             check(floats[d], data, MOST, ',');
         }
 }
@@ -190,22 +183,22 @@ static void any_length_alignment_and_separator(void **unused)
     (void)unused;
     static const char separators[] = {',', '\n', '\t', ' ', ';', '0', '\0', '\xff'};
     static char data[8 * 320 + 8];
-    uint64_t seed = 3;
+    random_source random = random_make("lengths");
     for (size_t n = 0; n < 300; n++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++) {
             char *at = data + n % 8;
-            fill_like_tables(&seed, dtypes[d], at, n);
+            fill_like_tables(&random, dtypes[d], at, n);
             check(dtypes[d], at, n, separators[n % sizeof separators]);
         }
 }
 
 /* Whole numbers, ties, powers of two, halves of spacings and short decimals, in every binade. */
-static void fill_with_edges(uint64_t *seed, pe_dtype dtype, char *data, size_t n)
+static void fill_with_edges(random_source *random, pe_dtype dtype, char *data, size_t n)
 {
     static const int lowest[] = {
         [PE_FLOAT32] = -149, [PE_FLOAT64] = -1074, [PE_FLOAT16] = -24, [PE_BFLOAT16] = -133};
     for (size_t i = 0; i < n; i++) {
-        const uint64_t bits = random_bits(seed), few = bits >> 58;
+        const uint64_t bits = random_bits(random), few = bits >> 58;
         const int q = lowest[dtype] + (int)(bits >> 20 & 4095) % (2 - 2 * lowest[dtype]);
         const double decimal = (double)(bits >> 40) * pow(10, (double)(bits >> 32 & 63) - 48);
         const double kinds[] = {ldexp(1, q), ldexp((double)(2 * few + 1), q),
@@ -221,10 +214,10 @@ static void edges_print_alike(void **unused)
     (void)unused;
     static const pe_dtype floats[] = {PE_FLOAT32, PE_FLOAT64, PE_FLOAT16, PE_BFLOAT16};
     static char data[8 * MOST];
-    uint64_t seed = 6;
+    random_source random = random_make("edges");
     for (int round = 0; round < 40; round++)
         for (size_t d = 0; d < PE_LEN(floats); d++) {
-            fill_with_edges(&seed, floats[d], data, MOST);
+            fill_with_edges(&random, floats[d], data, MOST);
             check(floats[d], data, MOST, ',');
         }
 }
@@ -233,17 +226,17 @@ static void edges_print_alike(void **unused)
 static void nothing_else_is_touched(void **unused)
 {
     (void)unused;
-    uint64_t seed = 4;
+    random_source random = random_make("nothing else");
     for (size_t n = 1; n < 40; n++)
         for (size_t d = 0; d < PE_LEN(dtypes); d++)
             for (const pe_blocks *const *v = pe_blocks_all(); *v != NULL; v++) {
                 guarded in = guard_make(n * pe_dtype_bytes(dtypes[d]), 0);
                 guarded out = guard_make(n * PE_NUMBER_TEXT_MAX, 0);
                 if (n % 2)
-                    fill_like_tables(&seed, dtypes[d], (char *)in.data, n);
+                    fill_like_tables(&random, dtypes[d], (char *)in.data, n);
                 else
                     for (size_t i = 0; i < in.bytes; i++)
-                        in.data[i] = (unsigned char)random_bits(&seed);
+                        in.data[i] = (unsigned char)random_bits(&random);
                 assert_true(pe_blocks_select((*v)->name));
                 pe_blocks_print(dtypes[d], in.data, n, ',', (char *)out.data);
                 guard_check(&in, "input");

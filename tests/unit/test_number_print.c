@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "base/size.h"
+#include "support/random.h"
 #include "text/number.h"
 #include "support/bits.h"
 
@@ -125,14 +126,6 @@ static double from_bits32(uint32_t bits)
     float v;
     memcpy(&v, &bits, sizeof v);
     return (double)v;
-}
-
-static uint64_t random_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
 }
 
 static size_t rounds(size_t usual)
@@ -260,9 +253,9 @@ static void powers_and_neighbours(void **unused)
 static void random_float32(void **unused)
 {
     (void)unused;
-    uint64_t seed = 32;
+    random_source random = random_make("float32");
     for (size_t i = rounds(1000000); i-- > 0;) {
-        double v = from_bits32((uint32_t)random_bits(&seed));
+        double v = from_bits32((uint32_t)random_bits(&random));
         if (isfinite(v))
             check(PE_FLOAT32, v, false);
     }
@@ -271,9 +264,9 @@ static void random_float32(void **unused)
 static void random_float64(void **unused)
 {
     (void)unused;
-    uint64_t seed = 64;
+    random_source random = random_make("float64");
     for (size_t i = rounds(300000); i-- > 0;) {
-        uint64_t bits = random_bits(&seed);
+        uint64_t bits = random_bits(&random);
         if (isfinite(double_of(bits)))
             check(PE_FLOAT64, double_of(bits), false);
         double sine = sin((double)(bits >> 40));

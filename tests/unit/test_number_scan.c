@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/random.h"
 #include "text/scan.h"
 
 /* Exactly `bytes` of allocated memory, so that a sanitizer sees a read past the end. */
@@ -62,14 +63,6 @@ static void check(const char *text)
     }
     if (result != PE_SCAN_OK || used != strlen(text) || memcmp(&got, &wanted, sizeof got) != 0)
         fail_msg("%s: got %d %a after %zu bytes, wanted %a", text, result, got, used, wanted);
-}
-
-static uint64_t random_bits(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
 }
 
 static size_t rounds(size_t usual)
@@ -207,10 +200,10 @@ static void long_texts(void **unused)
 static void random_decimals(void **unused)
 {
     (void)unused;
-    uint64_t seed = 7;
+    random_source random = random_make("decimals");
     for (size_t i = rounds(1000000); i-- > 0;) {
         char text[128];
-        uint64_t a = random_bits(&seed), b = random_bits(&seed), shape = random_bits(&seed);
+        uint64_t a = random_bits(&random), b = random_bits(&random), shape = random_bits(&random);
         uint64_t head = a >> (shape % 64), tail = b >> (shape / 64 % 64);
         const char *sign = shape >> 62 & 1 ? "-" : "";
         int exponent = (int)(shape >> 32 & 1023) - 512;
@@ -237,10 +230,10 @@ static void random_decimals(void **unused)
 static void doubles_and_midpoints(void **unused)
 {
     (void)unused;
-    uint64_t seed = 11;
+    random_source random = random_make("doubles");
     static char text[1200];
     for (size_t i = rounds(100000); i-- > 0;) {
-        uint64_t bits = random_bits(&seed) & INT64_MAX;
+        uint64_t bits = random_bits(&random) & INT64_MAX;
         double v;
         memcpy(&v, &bits, sizeof v);
         if (!isfinite(v))

@@ -9,6 +9,7 @@
 
 #include "files/stored.h"
 #include "support/fake.h"
+#include "support/random.h"
 
 #define NPY "application/x-npy"
 #define RAW "application/octet-stream"
@@ -487,7 +488,7 @@ static void every_truncation_and_many_mutations_are_survived(void **state)
     put_safetensors(&file[1],
                     "{\"data\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", six,
                     sizeof six);
-    srand(3);
+    random_source random = random_make("files");
     for (size_t f = 0; f < 2; f++) {
         assert_int_equal(read_exactly(types[f], file[f].data, file[f].bytes), PE_OK);
         for (size_t bytes = 0; bytes < file[f].bytes; bytes++)
@@ -496,9 +497,9 @@ static void every_truncation_and_many_mutations_are_survived(void **state)
         for (int round = 0; round < 20000; round++) {
             char copy[256];
             memcpy(copy, file[f].data, file[f].bytes);
-            for (int edits = rand() % 3 + 1; edits > 0; edits--)
-                copy[(size_t)rand() % (file[f].bytes - sizeof six)] =
-                    "(){}[]',:0123456789Tfu\xff"[rand() % 23];
+            for (size_t edits = 1 + random_below(&random, 3); edits > 0; edits--)
+                copy[random_below(&random, file[f].bytes - sizeof six)] =
+                    "(){}[]',:0123456789Tfu\xff"[random_below(&random, 23)];
             (void)read_exactly(types[f], copy, file[f].bytes);
         }
         pe_buffer_free(&file[f]);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/fake.h"
+#include "support/random.h"
 
 static pe_query ask_of(const pe_resource *resource, const char *body)
 {
@@ -327,12 +328,13 @@ static void mutated_bodies_are_survived(void **state)
 {
     (void)state;
     static const char alphabet[] = "\"[]{}:,0123456789eE+-.\\ntf \xff";
-    srand(2);
+    random_source random = random_make("bodies");
     for (int round = 0; round < 30000; round++) {
         char body[sizeof whole];
         memcpy(body, whole, sizeof whole);
-        for (int edits = rand() % 4 + 1; edits > 0; edits--)
-            body[(size_t)rand() % (sizeof whole - 1)] = alphabet[(size_t)rand() % sizeof alphabet];
+        for (size_t edits = 1 + random_below(&random, 4); edits > 0; edits--)
+            body[random_below(&random, sizeof whole - 1)] =
+                alphabet[random_below(&random, sizeof alphabet)];
         (void)read_exactly(body, sizeof whole - 1);
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "support/fake.h"
+#include "support/random.h"
 
 static pe_query ask_of(const char *query)
 {
@@ -211,12 +212,12 @@ static void random_queries_are_survived(void **state)
 {
     (void)state;
     static const char alphabet[] = "d_model=4&base1e+%2C,:.-xpositions\0\xff\xc3\xa9";
-    srand(1);
+    random_source random = random_make("queries");
     for (int round = 0; round < 20000; round++) {
         char *query = malloc(24); /* exact size, so that sanitizers see an overrun */
-        size_t bytes = (size_t)rand() % 25;
+        size_t bytes = random_below(&random, 25);
         for (size_t i = 0; i < bytes; i++)
-            query[i] = alphabet[(size_t)rand() % (sizeof alphabet - 1)];
+            query[i] = alphabet[random_below(&random, sizeof alphabet - 1)];
         char *exact = realloc(query, bytes == 0 ? 1 : bytes);
         pe_query ask = {0};
         pe_problem why = {0};

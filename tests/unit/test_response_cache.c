@@ -180,11 +180,12 @@ static void threads_that_hold_answers_stay_within_the_budget(void **state)
     reader readers[THREADS];
     const size_t before = allocated();
     assert_int_equal(pe_response_cache_make(BUDGET, &cache, &why), PE_OK);
-    for (int t = 0; t < THREADS; t++)
-        readers[t] = (reader){.cache = cache,
-                              .service = &service,
-                              .random = random_make("answers"),
-                              .before = before};
+    for (int t = 0; t < THREADS; t++) {
+        char name[16];
+        snprintf(name, sizeof name, "thread %d", t);
+        readers[t] = (reader){
+            .cache = cache, .service = &service, .random = random_make(name), .before = before};
+    }
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&readers[t].thread, NULL, read_answers, &readers[t]), 0);
     for (int t = 0; t < THREADS; t++)
@@ -240,7 +241,7 @@ static double replay(size_t every, size_t scan)
     pe_service service = {.settings = &settings};
     pe_problem why;
     pe_response_cache *cache;
-    uint64_t random = 20261121;
+    random_source random = random_fixed(20261121);
     size_t hits = 0, once = 0;
     for (size_t k = 0; k < OBJECTS; k++)
         cumulative[k] = sum += 1.0 / (double)(k + 1);
@@ -248,8 +249,7 @@ static double replay(size_t every, size_t scan)
     for (size_t r = 1; r <= REPLAYED; r++) {
         char name[32];
         size_t object = 0;
-        random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        const double at = (double)(random >> 11) * 0x1p-53 * sum;
+        const double at = random_real(&random, 0, sum);
         for (size_t high = OBJECTS - 1; object < high;) {
             const size_t middle = (object + high) / 2;
             if (cumulative[middle] < at)
@@ -291,8 +291,7 @@ static void scans_of_mixed_sizes_cost_at_most_five_points_of_hits(void **state)
 
 /* ---- what could not be coded ---- */
 
-/* The mark of an answer that is not worth coding, which only who asks in that coding gets to see.
- */
+/* The mark of an answer that is not worth coding. Only who asks in that coding sees it. */
 static pe_status fill_mark(void *context, void **value, size_t *bytes, pe_problem *why)
 {
     pe_buffer nothing = {0};

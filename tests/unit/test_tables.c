@@ -332,8 +332,7 @@ static void a_reference_more_takes_a_release_more(void **state)
     pe_tables_free(tables);
 }
 
-/* ---- numbers of a formula -----------------------------------------------------------------------
- */
+/* ---- numbers of a formula -------------------------------------------------------------------- */
 
 static int made; /* how often */
 
@@ -392,8 +391,7 @@ static void numbers_of_one_formula_are_made_once_and_of_others_apart(void **stat
     pe_tables_free(tables);
 }
 
-/* ---- threads ------------------------------------------------------------------------------------
- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 typedef struct together {
     pe_tables *tables;

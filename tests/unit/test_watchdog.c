@@ -26,7 +26,7 @@ static bool wait_for(sem_t *sem)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 60;
+    until.tv_sec += TEST_PATIENCE;
     return sem_timedwait(sem, &until) == 0;
 }
 
@@ -76,7 +76,7 @@ static size_t drain(int fd)
     size_t bytes = 0;
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     for (ssize_t got = 1; got > 0; bytes += got > 0 ? (size_t)got : 0) {
-        assert_int_equal(poll(&wait, 1, 60000), 1);
+        assert_int_equal(poll(&wait, 1, TEST_PATIENCE * 1000), 1);
         got = recv(fd, some, sizeof some, 0);
     }
     return bytes;

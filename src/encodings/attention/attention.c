@@ -25,11 +25,11 @@ pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_sha
     return status;
 }
 
-pe_status pe_attention_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *out,
                             pe_problem *why)
 {
     const pe_attention *attention = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const size_t keys = attention->keys, bytes = keys * pe_dtype_bytes(dtype);
     double *scratch = malloc(attention->scratch * sizeof *scratch);
     pe_pair *score = malloc(keys * sizeof *score);
@@ -37,8 +37,8 @@ pe_status pe_attention_fill(const pe_plan *plan, size_t t, size_t first, size_t 
     pe_status status = PE_OK;
     if (scratch == NULL || score == NULL || weight == NULL)
         status = pe_fail_memory(why);
-    for (size_t u = 0; status == PE_OK && u < units; u++) {
-        attention->scores(plan->state, first + u, scratch, score);
+    for (size_t u = 0; status == PE_OK && u < region->units; u++) {
+        attention->scores(plan->state, region->first + u, scratch, score);
         pe_softmax(score, keys, dtype, weight, (unsigned char *)out + u * bytes);
     }
     free(scratch);

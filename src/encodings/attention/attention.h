@@ -28,7 +28,7 @@ pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_sha
                             pe_dtype dtype, const char *where, pe_problem *why) PE_MUST_CHECK;
 
 /** The plan's fill: rows of scores made into probabilities. */
-pe_status pe_attention_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *out,
                             pe_problem *why);
 
 #endif

@@ -55,7 +55,8 @@ pe_status pe_scores_check(const pe_plan *plan, const char *where, pe_problem *wh
     for (size_t first = 0; first < tensor->units; first += CHUNK) {
         _Alignas(64) unsigned char some[CHUNK * sizeof(double)];
         const size_t left = tensor->units - first, n = left < CHUNK ? left : CHUNK;
-        const pe_status status = plan->fill(plan, 0, first, n, some, why);
+        const pe_region region = pe_plan_units(plan, 0, first, n);
+        const pe_status status = plan->fill(plan, &region, some, why);
         if (status != PE_OK)
             return status;
         for (size_t i = 0; i < n; i++)

@@ -20,49 +20,50 @@ enum { BICUBIC, BILINEAR };
 
 static const char *const modes[] = {[BICUBIC] = "bicubic", [BILINEAR] = "bilinear", NULL};
 
-#define GRID(NAME, HELP, ...)                                                                      \
-    {                                                                                              \
-        .name = (NAME), .kind = PE_KIND_REAL_LIST, .min = 1, .max = SIDE_MAX, .list_max = 2,       \
-        .unit = "patches", .help = (HELP), __VA_ARGS__                                             \
-    }
-#define SOURCE_GRID                                                                                \
-    GRID("source_grid", "Height and width of the table's grid; one number for a square.",          \
-         .optional = true, .fallback_text = "a square", .example = "4,4")
-#define TARGET_GRID                                                                                \
-    GRID("target_grid", "Height and width wanted; one number for a square.", .required = true,     \
-         .example = "6,3")
-#define EXTRA_TOKENS                                                                               \
-    {                                                                                              \
-        .name = "extra_tokens", .kind = PE_KIND_INT, .min = 0, .max = 65536, .fallback = 1,        \
-        .unit = "rows", .help = "First rows that belong to no patch, as a class token; kept.",     \
-        .example = "1"                                                                             \
-    }
-#define MODE                                                                                       \
-    {                                                                                              \
-        .name = "mode", .kind = PE_KIND_CHOICE, .choices = modes,                                  \
-        .help = "bicubic: Keys's cubic with a = -0.75; both as PyTorch with align_corners=False.", \
-        .example = "bicubic"                                                                       \
-    }
-
-static const pe_param named_params[] = {
-    PE_LEARNED_NAME,         SOURCE_GRID, TARGET_GRID, EXTRA_TOKENS, MODE, PE_LEARNED_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+static const pe_param resize_params[] = {
+    {.name = "source_grid",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .min = 1,
+     .max = SIDE_MAX,
+     .list_max = 2,
+     .fallback_text = "a square",
+     .unit = "patches",
+     .help = "Height and width of the table's grid. One number means a square.",
+     .example = "4,4"},
+    {.name = "target_grid",
+     .kind = PE_KIND_REAL_LIST,
+     .required = true,
+     .min = 1,
+     .max = SIDE_MAX,
+     .list_max = 2,
+     .unit = "patches",
+     .help = "Height and width of the wanted grid. One number means a square.",
+     .example = "6,3"},
+    {.name = "extra_tokens",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = 65536,
+     .fallback = 1,
+     .unit = "rows",
+     .help = "How many first rows belong to no patch, as that of a class token. They are kept.",
+     .example = "1"},
+    {.name = "mode",
+     .kind = PE_KIND_CHOICE,
+     .choices = modes,
+     .help = "The interpolation, as PyTorch has it with align_corners=False. bicubic is the cubic "
+             "of Keys with a = -0.75.",
+     .example = "bicubic"},
 };
 
-static const pe_param body_params[] = {
+static const pe_param table_params[] = {
     {.name = "table",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "The table [extra_tokens + height * width, width of a row].",
+     .help = "The table, [extra_tokens + height * width, channels].",
      .example = "[[0,0],[1,0],[0,1],[1,1],[2,2]]"},
-    SOURCE_GRID,
-    TARGET_GRID,
-    EXTRA_TOKENS,
-    MODE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* ---- weights ---- */
@@ -149,54 +150,56 @@ static void free_state(void *of)
     free(s);
 }
 
-/* sum_y wy (sum_x wx v), from the first to the last, of one patch; in float64. row, sum: room for
- * one row each. */
-static void mix(const state *s, const taps *y, const taps *x, size_t width, double *row,
-                double *sum, double *out)
+/* Rows of a patch under way. */
+typedef struct mixture {
+    size_t width;
+    double *row, *sum, *mixed; /* [width] */
+} mixture;
+
+/* mixed = sum_y wy (sum_x wx v), from the first to the last, of one patch; in float64. */
+static void mix(const state *s, const taps *y, const taps *x, const mixture *m)
 {
-    const size_t count = s->mode == BICUBIC ? TAPS_MAX : 2;
-    memset(out, 0, width * sizeof *out);
+    const size_t count = s->mode == BICUBIC ? TAPS_MAX : 2, width = m->width;
+    memset(m->mixed, 0, width * sizeof *m->mixed);
     for (size_t j = 0; j < count; j++) {
-        memset(sum, 0, width * sizeof *sum);
+        memset(m->sum, 0, width * sizeof *m->sum);
         for (size_t k = 0; k < count; k++) {
             const size_t patch = s->extra + y->at[j] * s->source.width + x->at[k];
-            pe_learned_copy(s->rows, patch * width, width, PE_FLOAT64, row);
+            pe_learned_copy(s->rows, patch * width, width, PE_FLOAT64, m->row);
             for (size_t c = 0; c < width; c++)
-                sum[c] += x->weight[k] * row[c];
+                m->sum[c] += x->weight[k] * m->row[c];
         }
         for (size_t c = 0; c < width; c++)
-            out[c] += y->weight[j] * sum[c];
+            m->mixed[c] += y->weight[j] * m->sum[c];
     }
 }
 
-static void put_patch(const state *s, size_t patch, size_t width, pe_dtype dtype, double *memory,
-                      char *out)
+static void put_patch(const state *s, size_t patch, const mixture *m, pe_dtype dtype, char *out)
 {
     const size_t bytes = pe_dtype_bytes(dtype);
     const taps y = taps_of(s->mode, patch / s->target.width, s->source.height, s->target.height);
     const taps x = taps_of(s->mode, patch % s->target.width, s->source.width, s->target.width);
-    double *mixed = memory + 2 * width;
-    mix(s, &y, &x, width, memory, memory + width, mixed);
-    for (size_t c = 0; c < width; c++)
-        pe_dtype_store(dtype, mixed[c] + 0.0, out + c * bytes);
+    mix(s, &y, &x, m);
+    for (size_t c = 0; c < m->width; c++)
+        pe_dtype_store(dtype, m->mixed[c] + 0.0, out + c * bytes);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
     double *memory = malloc(3 * width * sizeof *memory);
     if (memory == NULL)
         return pe_fail_memory(why);
-    for (size_t u = 0; u < units; u++) {
-        const size_t row = first + u;
+    const mixture m = {width, memory, memory + width, memory + 2 * width};
+    for (size_t u = 0; u < region->units; u++) {
+        const size_t row = region->first + u;
         char *to = (char *)out + u * bytes;
         if (row < s->extra)
             pe_learned_copy(s->rows, row * width, width, tensor->dtype, to);
         else
-            put_patch(s, row - s->extra, width, tensor->dtype, memory, to);
+            put_patch(s, row - s->extra, &m, tensor->dtype, to);
     }
     free(memory);
     return PE_OK;
@@ -253,17 +256,18 @@ static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, p
     s->mode = pe_values_choice(values, "mode");
     pe_status status = derived ? derive_source(rows, s->extra, &s->source, why)
                                : read_grid(values, "source_grid", &s->source, why);
-    if (status == PE_OK)
-        status = read_grid(values, "target_grid", &s->target, why);
-    const size_t patches = s->source.height * s->source.width;
-    if (status == PE_OK && s->extra + patches != rows->shape.dim[0])
-        status = pe_fail(why, PE_INVALID_PARAMETER, "source_grid",
-                         "source_grid must, with extra_tokens, account for the table's %zu rows, "
-                         "got %zu * %zu + %zu",
-                         rows->shape.dim[0], s->source.height, s->source.width, s->extra);
-    if (status == PE_OK)
-        status = set_grid(values, "source_grid", &s->source, why);
-    return status == PE_OK ? set_grid(values, "target_grid", &s->target, why) : status;
+    if (status != PE_OK)
+        return status;
+    status = read_grid(values, "target_grid", &s->target, why);
+    if (status != PE_OK)
+        return status;
+    if (s->extra + s->source.height * s->source.width != rows->shape.dim[0])
+        return pe_fail(why, PE_INVALID_PARAMETER, "source_grid",
+                       "source_grid must, with extra_tokens, account for the table's %zu rows, "
+                       "got %zu * %zu + %zu",
+                       rows->shape.dim[0], s->source.height, s->source.width, s->extra);
+    status = set_grid(values, "source_grid", &s->source, why);
+    return status != PE_OK ? status : set_grid(values, "target_grid", &s->target, why);
 }
 
 /* What the sums can reach must fit the type. */
@@ -273,30 +277,24 @@ static double reach_of(const state *s, double largest)
            gain_of(s->mode, s->source.width, s->target.width);
 }
 
-static pe_status plan_table(pe_values *values, const pe_learned_rows *table, state *s,
+static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
                             const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
+    state *s = out->state;
     pe_dtype dtype = PE_FLOAT32;
     pe_status status = read_grids(values, table->rows, s, why);
-    if (status == PE_OK)
-        status = pe_learned_dtype(values, table, reach_of(s, table->largest), &dtype, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_learned_dtype(values, table, reach_of(s, table->largest), &dtype, why);
     if (status != PE_OK)
         return status;
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
     status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
-    if (status == PE_OK)
-        out->tensors[0].work = WORK;
-    return status;
-}
-
-static state *begin(pe_plan *out)
-{
-    state *s = calloc(1, sizeof *s);
-    out->state = s;
-    out->free_state = s != NULL ? free_state : NULL;
-    out->fill = fill;
-    return s;
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work = WORK;
+    return PE_OK;
 }
 
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -306,18 +304,18 @@ static pe_status plan_named(pe_values *values, struct pe_tables *tables, const p
     const pe_status status = pe_learned_open(values, tables, out, &table, why);
     if (status != PE_OK)
         return status;
-    state *s = begin(out);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->rows = table.rows;
-    return plan_table(values, &table, s, limits, out, why);
+    return plan_table(values, &table, limits, out, why);
 }
 
 static pe_status plan_body(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
     (void)tables;
-    state *s = begin(out);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->own = pe_values_take(values, "table");
@@ -332,7 +330,7 @@ static pe_status plan_body(pe_values *values, struct pe_tables *tables, const pe
         table.largest =
             fmax(table.largest,
                  fabs(pe_dtype_load(s->own.dtype, (const char *)s->own.data + e * bytes)));
-    return plan_table(values, &table, s, limits, out, why);
+    return plan_table(values, &table, limits, out, why);
 }
 
 #define FORMULA                                                                                    \
@@ -362,8 +360,8 @@ const pe_resource pe_learned_interpolate = {
     .summary = "A learned table of image patches at another resolution.",
     .formula = FORMULA,
     .source = SOURCE,
-    .params = named_params,
-    .n_params = PE_LEN(named_params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(resize_params), &pe_learned_dtype_params,
+                   &pe_params_exact},
     .plan = plan_named,
 };
 
@@ -376,7 +374,6 @@ const pe_resource pe_learned_interpolate_body = {
     .summary = "A table of image patches, given in the body, at another resolution.",
     .formula = FORMULA,
     .source = SOURCE,
-    .params = body_params,
-    .n_params = PE_LEN(body_params),
+    .param_sets = {PE_PARAMS(table_params), PE_PARAMS(resize_params), &pe_params_output_exact},
     .plan = plan_body,
 };

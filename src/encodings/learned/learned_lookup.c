@@ -2,7 +2,6 @@
 /* learned_lookup.c - rows of a learned table for batches, and embeddings with them added. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
@@ -14,35 +13,35 @@
         .two_axes = true, .fallback_text = "0:n", .unit = "tokens", .help = (HELP),                \
         .example = "0:2"                                                                           \
     }
-#define ATTENTION_MASK                                                                             \
-    {                                                                                              \
-        .name = "attention_mask", .kind = PE_KIND_TENSOR, .integers_only = true,                   \
-        .as_float64 = true, .optional = true, .min_dims = 1, .max_dims = 2,                        \
-        .help =                                                                                    \
-            "Instead of positions: [n] or [batch, n], 1 for a token and 0 for padding; tokens "    \
-            "are counted, padding is at position -1.",                                             \
-        .example = "[[0,1]]"                                                                       \
-    }
-#define PAST                                                                                       \
-    {                                                                                              \
-        .name = "past_key_values_length", .kind = PE_KIND_INT, .min = 0,                           \
-        .max = PE_POSITION_LIMIT - 1, .fallback = 0, .unit = "tokens",                             \
-        .help = "First tokens of attention_mask that are counted and left out.", .example = "0"    \
-    }
-
-static const pe_param lookup_params[] = {
-    PE_LEARNED_NAME,
-    ATTENTION_MASK,
-    POSITIONS("Positions, also [batch, n]: a:b, a:b:step, a number, or a list. One of the two is "
-              "needed."),
-    PE_LEARNED_OFFSET,
-    PAST,
-    PE_LEARNED_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+static const pe_param mask_params[] = {
+    {.name = "attention_mask",
+     .kind = PE_KIND_TENSOR,
+     .integers_only = true,
+     .as_float64 = true,
+     .optional = true,
+     .min_dims = 1,
+     .max_dims = 2,
+     .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is padding. The "
+             "tokens are counted from position 0. Padding is at position -1.",
+     .example = "[[0,1]]"},
+};
+static const pe_param past_params[] = {
+    {.name = "past_key_values_length",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback = 0,
+     .unit = "tokens",
+     .help = "How many first tokens of attention_mask are counted but have no row in the answer.",
+     .example = "0"},
 };
 
-static const pe_param add_params[] = {
-    PE_LEARNED_NAME,
+static const pe_param lookup_positions_params[] = {
+    POSITIONS("Positions: a:b, a:b:step, a number, or a list. [batch, n] is accepted too. Either "
+              "positions or attention_mask is required."),
+};
+
+static const pe_param embeddings_params[] = {
     {.name = "embeddings",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -50,12 +49,11 @@ static const pe_param add_params[] = {
      .max_dims = 3,
      .help = "Embeddings [n, width] or [batch, n, width].",
      .example = "[[0,0,0,0],[0,0,0,0]]"},
-    ATTENTION_MASK,
-    POSITIONS("Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list."),
-    PE_LEARNED_OFFSET,
-    PAST,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+};
+
+static const pe_param add_positions_params[] = {
+    POSITIONS("Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+              "accepted too."),
 };
 
 /* ---- which rows ---- */
@@ -95,17 +93,18 @@ static pe_status by_mask(const pe_array *mask, int64_t past, const pe_learned_ro
     }
     out->shape = out->ids.shape;
     out->count = out->ids.count;
-    return pe_learned_check_rows(table, (double)low, (double)high, out->offset, "attention_mask",
-                                 why);
+    return pe_learned_check_rows(table, (double)low, (double)high, "attention_mask", why);
 }
 
 static pe_status by_positions(const pe_positions *positions, const pe_learned_rows *table,
                               places *out, pe_problem *why)
 {
-    const pe_status status = pe_learned_check_positions(table, positions, out->offset, why);
+    const pe_status status = pe_learned_check_positions(table, positions, why);
+    if (status != PE_OK)
+        return status;
     out->shape = positions->shape;
     out->count = positions->count;
-    return status == PE_OK ? pe_positions_copy(positions, &out->positions, why) : status;
+    return pe_positions_copy(positions, &out->positions, why);
 }
 
 /* From the mask or the positions, whichever is given. */
@@ -115,7 +114,7 @@ static pe_status read_places(pe_values *values, const pe_learned_rows *table, pl
     const pe_value *positions = pe_values_find(values, "positions");
     const pe_value *mask = pe_values_find(values, "attention_mask");
     pe_value *past = pe_values_find(values, "past_key_values_length");
-    out->offset = pe_values_int(values, "offset");
+    out->offset = table->offset;
     if (mask->present && positions->given)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions and attention_mask both say where tokens are: give one");
@@ -142,16 +141,16 @@ static void free_lookup(void *state)
     free(l);
 }
 
-static pe_status fill_lookup(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_lookup(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why)
 {
     (void)why;
     const lookup *l = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
     const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
-    for (size_t u = 0; u < units; u++)
-        pe_learned_copy(l->rows, row_of(&l->places, first + u) * width, width, tensor->dtype,
-                        (char *)out + u * bytes);
+    for (size_t u = 0; u < region->units; u++)
+        pe_learned_copy(l->rows, row_of(&l->places, region->first + u) * width, width,
+                        tensor->dtype, (char *)out + u * bytes);
     return PE_OK;
 }
 
@@ -161,20 +160,18 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
     pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status == PE_OK)
-        status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
     if (status != PE_OK)
         return status;
     if (!pe_values_present(values, "attention_mask") && !pe_values_present(values, "positions"))
         return pe_fail(why, PE_MISSING_PARAMETER, "attention_mask",
                        "attention_mask is required, or positions");
-    lookup *l = calloc(1, sizeof *l);
+    lookup *l = pe_plan_begin(out, sizeof *l, fill_lookup, free_lookup);
     if (l == NULL)
         return pe_fail_memory(why);
     l->rows = table.rows;
-    out->state = l;
-    out->free_state = free_lookup;
-    out->fill = fill_lookup;
     status = read_places(values, &table, &l->places, why);
     if (status != PE_OK)
         return status;
@@ -201,26 +198,23 @@ const pe_resource pe_learned_lookup = {
     .formula = "table[pos + offset], pos = cumsum(attention_mask) * attention_mask - 1",
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",
-    .params = lookup_params,
-    .n_params = PE_LEN(lookup_params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(mask_params),
+                   PE_PARAMS(lookup_positions_params), &pe_learned_offset_params,
+                   PE_PARAMS(past_params), &pe_learned_dtype_params, &pe_params_exact},
     .plan = plan_lookup,
 };
 
 /* ---- sums ---- */
 
-static void free_sum(void *state)
+static pe_status check_sum(const pe_array *x, size_t token, size_t width, pe_problem *why)
 {
-    pe_array_free(state);
-    free(state);
-}
-
-static pe_status fill_sum(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                          pe_problem *why)
-{
-    (void)why;
-    const pe_array *sum = plan->state;
-    const size_t bytes = plan->tensors[t].unit * pe_dtype_bytes(sum->dtype);
-    memcpy(out, (const char *)sum->data + first * bytes, units * bytes);
+    const size_t bytes = pe_dtype_bytes(x->dtype);
+    const char *sum = (const char *)x->data + token * width * bytes;
+    for (size_t c = 0; c < width; c++)
+        if (!isfinite(pe_dtype_load(x->dtype, sum + c * bytes)))
+            return pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
+                           "the sum at token %zu, channel %zu overflows %s", token, c,
+                           pe_dtype_name(x->dtype));
     return PE_OK;
 }
 
@@ -228,18 +222,13 @@ static pe_status fill_sum(const pe_plan *plan, size_t t, size_t first, size_t un
 static pe_status add_rows(const pe_array *rows, const places *from, pe_array *x, pe_problem *why)
 {
     const size_t width = rows->shape.dim[1], bytes = pe_dtype_bytes(x->dtype);
-    const size_t tokens = x->elements / width;
     double *row = malloc(width * sizeof *row);
     pe_status status = row == NULL ? pe_fail_memory(why) : PE_OK;
-    for (size_t r = 0; status == PE_OK && r < tokens; r++) {
+    for (size_t r = 0; status == PE_OK && r < x->elements / width; r++) {
         char *here = (char *)x->data + r * width * bytes;
         pe_learned_copy(rows, row_of(from, r % from->count) * width, width, PE_FLOAT64, row);
         pe_kernels_get()->add(x->dtype, here, row, width, here);
-        for (size_t c = 0; status == PE_OK && c < width; c++)
-            if (!isfinite(pe_dtype_load(x->dtype, here + c * bytes)))
-                status = pe_fail(why, PE_INVALID_PARAMETER, "embeddings",
-                                 "the sum at token %zu, channel %zu overflows %s", r, c,
-                                 pe_dtype_name(x->dtype));
+        status = check_sum(x, r, width, why);
     }
     free(row);
     return status;
@@ -273,6 +262,17 @@ static pe_status check_shapes(const pe_shape *x, const pe_learned_rows *table, c
                    ids->ndim == 2 ? ids->dim[0] : (size_t)1);
 }
 
+static pe_status add_at(pe_values *values, const pe_learned_rows *table, const places *from,
+                        pe_array *sum, pe_problem *why)
+{
+    const pe_status status =
+        check_shapes(&pe_values_find(values, "embeddings")->tensor.shape, table, &from->shape, why);
+    if (status != PE_OK)
+        return status;
+    *sum = pe_values_take(values, "embeddings");
+    return add_rows(table->rows, from, sum, why);
+}
+
 static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *sum,
                      pe_problem *why)
 {
@@ -281,11 +281,7 @@ static pe_status add(pe_values *values, const pe_learned_rows *table, pe_array *
     derive_positions(values, shape->dim[shape->ndim - 2]);
     pe_status status = read_places(values, table, &from, why);
     if (status == PE_OK)
-        status = check_shapes(shape, table, &from.shape, why);
-    if (status == PE_OK)
-        *sum = pe_values_take(values, "embeddings");
-    if (status == PE_OK)
-        status = add_rows(table->rows, &from, sum, why);
+        status = add_at(values, table, &from, sum, why);
     free_places(&from);
     return status;
 }
@@ -297,16 +293,14 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     pe_status status = pe_learned_open(values, tables, out, &table, why);
     if (status != PE_OK)
         return status;
-    pe_array *sum = calloc(1, sizeof *sum);
+    pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
-    out->state = sum;
-    out->free_state = free_sum;
-    out->fill = fill_sum;
     status = add(values, &table, sum, why);
-    return status == PE_OK ? pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
-                                                table.rows->shape.dim[1], why)
-                           : status;
+    if (status != PE_OK)
+        return status;
+    return pe_plan_add_tensor(out, limits, "embeddings", sum->dtype, &sum->shape,
+                              table.rows->shape.dim[1], why);
 }
 
 /**
@@ -325,7 +319,8 @@ const pe_resource pe_learned_add = {
     .summary = "Embeddings with the rows of a learned table added.",
     .formula = "embeddings + table[pos + offset]",
     .source = "Devlin et al. 2018, arXiv:1810.04805",
-    .params = add_params,
-    .n_params = PE_LEN(add_params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(embeddings_params), PE_PARAMS(mask_params),
+                   PE_PARAMS(add_positions_params), &pe_learned_offset_params,
+                   PE_PARAMS(past_params), &pe_params_output_exact},
     .plan = plan_add,
 };

@@ -9,8 +9,41 @@
 #include "base/nearest.h"
 #include "encodings/registry.h"
 
-static const pe_param params[] = {
-    PE_LEARNED_NAME,
+static const pe_param name_params[] = {
+    {.name = "name",
+     .kind = PE_KIND_NAME,
+     .required = true,
+     .max = PE_LEARNED_NAME_MAX,
+     .help = "The name of a table that GET /v1/learned lists.",
+     .example = "wpe"},
+};
+const pe_param_set pe_learned_name_params = {name_params, PE_LEN(name_params)};
+
+static const pe_param offset_params[] = {
+    {.name = "offset",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback = 0,
+     .unit = "rows",
+     .help = "It is added to every position. The first rows of some tables belong to no position: "
+             "OPT needs 2, RoBERTa needs padding_idx + 1.",
+     .example = "2"},
+};
+const pe_param_set pe_learned_offset_params = {offset_params, PE_LEN(offset_params)};
+
+static const pe_param dtype_params[] = {
+    {.name = "dtype",
+     .kind = PE_KIND_CHOICE,
+     .optional = true,
+     .choices = pe_plan_dtypes,
+     .fallback_text = "that of the table",
+     .help = "The element type of the numbers. Each is rounded to it once.",
+     .example = "float32"},
+};
+const pe_param_set pe_learned_dtype_params = {dtype_params, PE_LEN(dtype_params)};
+
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
@@ -19,19 +52,15 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Positions: a:b, a:b:step, a number, or a list.",
      .example = "0:8"},
-    PE_LEARNED_OFFSET,
-    PE_LEARNED_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
-/* ---- what the
- * resources share ----------------------------------------------------------------- */
+/* ---- what the resources share ---- */
 
 /* Without memory nothing is suggested. */
-static const char *nearest_table(const char *name, const pe_learned *learned)
+static const char *nearest_table(const char *name, const pe_learned_tables *learned)
 {
     size_t n;
-    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     const char **names = calloc(n + 1, sizeof *names);
     for (size_t i = 0; names != NULL && i < n; i++)
         names[i] = table[i].name;
@@ -40,7 +69,7 @@ static const char *nearest_table(const char *name, const pe_learned *learned)
     return near;
 }
 
-static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_problem *why)
+static pe_status fail_unknown(const char *name, const pe_learned_tables *learned, pe_problem *why)
 {
     const char *near = nearest_table(name, learned);
     if (learned == NULL)
@@ -57,16 +86,20 @@ static pe_status fail_unknown(const char *name, const pe_learned *learned, pe_pr
 pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *plan,
                           pe_learned_rows *out, pe_problem *why)
 {
-    const pe_learned *learned = pe_tables_learned(tables);
+    const pe_learned_tables *learned = pe_tables_learned(tables);
     const char *name = pe_values_find(values, "name")->text;
     if (name == NULL)
         return pe_fail(why, PE_MISSING_PARAMETER, "name", "name is required: which table?");
-    const pe_learned_table *table = pe_learned_find(learned, name);
+    const pe_learned_table *table = pe_learned_tables_find(learned, name);
     if (table == NULL)
         return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
     _Static_assert(sizeof table->digest == sizeof plan->version, "a digest is a version");
     memcpy(plan->version, table->digest, sizeof plan->version);
-    *out = (pe_learned_rows){&table->rows, table->largest, table->name};
+    const bool moved = pe_values_find(values, "offset") != NULL;
+    *out = (pe_learned_rows){.rows = &table->rows,
+                             .largest = table->largest,
+                             .name = table->name,
+                             .offset = moved ? pe_values_int(values, "offset") : 0};
     return PE_OK;
 }
 
@@ -93,9 +126,10 @@ pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, doub
 }
 
 pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, double last,
-                                int64_t offset, const char *where, pe_problem *why)
+                                const char *where, pe_problem *why)
 {
     const size_t rows = table->rows->shape.dim[0];
+    const int64_t offset = table->offset;
     const double low = fmin(first, last), high = fmax(first, last), by = (double)offset;
     if (low + by >= 0 && high + by < (double)rows)
         return PE_OK;
@@ -107,11 +141,11 @@ pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, doub
 }
 
 pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
-                                     int64_t offset, pe_problem *why)
+                                     pe_problem *why)
 {
     double low, high;
     pe_positions_bounds(positions, &low, &high);
-    return pe_learned_check_rows(table, low, high, offset, "positions", why);
+    return pe_learned_check_rows(table, low, high, "positions", why);
 }
 
 void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out)
@@ -127,8 +161,7 @@ void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtyp
         pe_dtype_store(dtype, pe_dtype_load(rows->dtype, in + i * from), at + i * to);
 }
 
-/* ----
- * the rows ----------------------------------------------------------------------------------- */
+/* ---- the rows ---- */
 
 typedef struct state {
     const pe_array *rows;
@@ -143,42 +176,30 @@ static void free_state(void *of)
     free(s);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     (void)why;
     const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t width = tensor->unit, bytes = width * pe_dtype_bytes(tensor->dtype);
+    const pe_tensor *tensor = &plan->tensors[region->tensor];
+    const size_t bytes = region->columns * pe_dtype_bytes(tensor->dtype);
     const bool together = s->positions.list == NULL && s->positions.step == 1;
-    const size_t some = together ? units : 1;
-    for (size_t u = 0; u < units; u += some) {
-        const int64_t row = (int64_t)pe_positions_at(&s->positions, first + u) + s->offset;
-        pe_learned_copy(s->rows, (size_t)row * width, some * width, tensor->dtype,
-                        (char *)out + u * bytes);
+    const size_t some = together ? region->units : 1;
+    for (size_t u = 0; u < region->units; u += some) {
+        const int64_t row = (int64_t)pe_positions_at(&s->positions, region->first + u) + s->offset;
+        pe_learned_copy(s->rows, (size_t)row * tensor->unit + region->column,
+                        some * region->columns, tensor->dtype, (char *)out + u * bytes);
     }
     return PE_OK;
 }
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
-{
-    (void)why;
-    const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const int64_t row = (int64_t)pe_positions_at(&s->positions, unit) + s->offset;
-    pe_learned_copy(s->rows, (size_t)row * tensor->unit + first, n, tensor->dtype, out);
-    return PE_OK;
-}
-
 /* All positions, where none are asked for. */
-static pe_status derive_positions(pe_values *values, const pe_learned_rows *table, int64_t offset,
-                                  pe_problem *why)
+static pe_status derive_positions(pe_values *values, const pe_learned_rows *table, pe_problem *why)
 {
     pe_value *positions = pe_values_find(values, "positions");
     const size_t rows = table->rows->shape.dim[0];
+    const int64_t offset = table->offset;
     if (positions->present)
-        return pe_learned_check_positions(table, &positions->positions, offset, why);
+        return pe_learned_check_positions(table, &positions->positions, why);
     if ((uint64_t)offset >= rows)
         return pe_fail(why, PE_INVALID_PARAMETER, "offset",
                        "%.128s has %zu rows, so offset must be below that, got %lld", table->name,
@@ -193,12 +214,13 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
 {
     pe_learned_rows table = {0};
     pe_dtype dtype = PE_FLOAT32;
-    const int64_t offset = pe_values_int(values, "offset");
     pe_status status = pe_learned_open(values, tables, out, &table, why);
-    if (status == PE_OK)
-        status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
-    if (status == PE_OK)
-        status = derive_positions(values, &table, offset, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_learned_dtype(values, &table, table.largest, &dtype, why);
+    if (status != PE_OK)
+        return status;
+    status = derive_positions(values, &table, why);
     if (status != PE_OK)
         return status;
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
@@ -207,15 +229,12 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
     status = pe_plan_add_tensor(out, limits, "rows", dtype, &shape, width, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
+    out->makes_parts = true;
     s->rows = table.rows;
-    s->offset = offset;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
-    out->fill_part = fill_part;
+    s->offset = table.offset;
     return pe_positions_copy(positions, &s->positions, why);
 }
 
@@ -239,7 +258,7 @@ const pe_resource pe_learned_table_rows = {
     .source = "Devlin et al. 2018, arXiv:1810.04805; offset: "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(positions_params), &pe_learned_offset_params,
+                   &pe_learned_dtype_params, &pe_params_exact},
     .plan = plan_rows,
 };

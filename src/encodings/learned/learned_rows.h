@@ -1,38 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* learned_rows.h - what the resources of learned tables share: which table, which
- * rows, which type. */
+/* learned_rows.h - what the resources of learned tables share: which table, rows and type. */
 #ifndef PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 #define PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 #include "tables/tables.h"
 
-/* Rows of parameters, as initialisers. */
-#define PE_LEARNED_NAME                                                                            \
-    {                                                                                              \
-        .name = "name", .kind = PE_KIND_NAME, .required = true, .max = PE_LEARNED_NAME_MAX,        \
-        .help = "The table, one of those that GET /v1/learned lists.", .example = "wpe"            \
-    }
-#define PE_LEARNED_OFFSET                                                                          \
-    {                                                                                              \
-        .name = "offset", .kind = PE_KIND_INT, .min = 0, .max = PE_POSITION_LIMIT - 1,             \
-        .fallback = 0, .unit = "rows",                                                             \
-        .help = "Added to every position: the first rows of OPT's table (offset 2) and of "        \
-                "RoBERTa's (padding_idx + 1) belong to no position.",                              \
-        .example = "2"                                                                             \
-    }
-#define PE_LEARNED_DTYPE                                                                           \
-    {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .optional = true, .choices = pe_plan_dtypes,      \
-        .fallback_text = "that of the table",                                                      \
-        .help = "Element type of the numbers; each is rounded to it once.", .example = "float32"   \
-    }
+extern const pe_param_set pe_learned_name_params;
+extern const pe_param_set pe_learned_offset_params;
+extern const pe_param_set pe_learned_dtype_params; /* that of the table by default */
 
 /** Both are of the tables' folder, or of the request. */
 typedef struct pe_learned_rows {
     const pe_array *rows; /* [rows, width] */
     double largest;       /* magnitude */
     const char *name;     /* for problems */
+    int64_t offset;       /* added to positions, where the resource has such a row */
 } pe_learned_rows;
 
 /** The table that values name; its digest becomes the plan's version.   Errors  NOT_FOUND. */
@@ -46,10 +30,10 @@ pe_status pe_learned_dtype(pe_values *values, const pe_learned_rows *table, doub
 
 /** INVALID_PARAMETER at `where` unless the table has a row first + offset and last + offset. */
 pe_status pe_learned_check_rows(const pe_learned_rows *table, double first, double last,
-                                int64_t offset, const char *where, pe_problem *why) PE_MUST_CHECK;
+                                const char *where, pe_problem *why) PE_MUST_CHECK;
 /** The same for all of positions. */
 pe_status pe_learned_check_positions(const pe_learned_rows *table, const pe_positions *positions,
-                                     int64_t offset, pe_problem *why) PE_MUST_CHECK;
+                                     pe_problem *why) PE_MUST_CHECK;
 
 /** n elements from element `first` of the table on, each rounded once to dtype. */
 void pe_learned_copy(const pe_array *rows, size_t first, size_t n, pe_dtype dtype, void *out);

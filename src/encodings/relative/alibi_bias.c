@@ -14,9 +14,7 @@ enum { SYMMETRIC, CAUSAL, KEY };
 static const char *const forms[] = {
     [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
 
-static const pe_param params[] = {
-    PE_PARAM_MODEL,
-    PE_ALIBI_NUM_HEADS,
+static const pe_param own[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
      .optional = true,
@@ -24,37 +22,34 @@ static const pe_param params[] = {
      .max = PE_RELATIVE_LENGTH_MAX,
      .fallback_text = "1 where form=key says key_length",
      .unit = "tokens",
-     .help = "Queries: the last so many of the key positions. Needed by all forms but key.",
+     .help =
+         "The number of queries. They are at the last key positions. Every form but key needs it.",
      .example = "16"},
     PE_RELATIVE_KEY_LENGTH("query_length"),
     {.name = "form",
      .kind = PE_KIND_CHOICE,
      .choices = forms,
-     .help = "symmetric: -m|i-j|; causal: -m(i-j), keys after the query masked; key: m*j, which "
-             "softmax cannot tell from causal.",
+     .help = "The bias of query i and key j, where m is the slope. symmetric: -m|i-j|. causal: "
+             "-m(i-j), and keys after the query are masked. key: m*j, which gives the same softmax "
+             "as causal.",
      .example = "causal"},
     {.name = "mask_value",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = -1.7976931348623157e308,
      .max = 1.7976931348623157e308,
-     .help = "What form=causal puts at masked keys instead of minus infinity.",
+     .help = "The bias of masked keys with form=causal. The default is minus infinity.",
      .example = "-10000"},
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct bias {
-    pe_relative table; /* form=key: one row, of a query at position 0 */
+    pe_relative table;
     size_t form;
     pe_dtype dtype;
     unsigned char masked[8]; /* the element of a masked key */
     pe_alibi_heads heads;
 } bias;
-_Static_assert(offsetof(bias, table) == 0, "pe_relative_fill finds it there");
+_Static_assert(offsetof(bias, table) == 0, "the window's state begins with it");
 
 static void free_bias(void *state)
 {
@@ -86,9 +81,9 @@ static void run(const void *state, size_t layer, int64_t relative, size_t n, uns
 
 /* ---- the plan ---- */
 
-static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned char *masked,
-                            pe_problem *why)
+static pe_status check_mask(const pe_values *values, unsigned char *masked, pe_problem *why)
 {
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     if (!pe_values_present(values, "mask_value")) {
         pe_dtype_store(dtype, -HUGE_VAL, masked);
         return PE_OK;
@@ -108,33 +103,6 @@ static pe_status check_mask(const pe_values *values, pe_dtype dtype, unsigned ch
     return PE_OK;
 }
 
-static pe_status make_bias(const pe_values *values, pe_tables *tables, const unsigned char *masked,
-                           bias **out, pe_problem *why)
-{
-    const size_t queries = (size_t)pe_values_int(values, "query_length");
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
-    bias *b = calloc(1, sizeof *b);
-    if (b == NULL)
-        return pe_fail_memory(why);
-    b->form = pe_values_choice(values, "form");
-    b->dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    b->table = pe_relative_make(queries, keys, pe_dtype_bytes(b->dtype));
-    b->table.run = run;
-    if (b->form == KEY) {
-        b->table.rows = 1;
-        b->table.first_query = 0;
-    }
-    memcpy(b->masked, masked, sizeof b->masked);
-    pe_status status = pe_alibi_heads_make(values, tables, &b->heads, why);
-    if (status == PE_OK)
-        status = pe_alibi_heads_fit(&b->heads, b->dtype, keys - 1, "key_length", why);
-    if (status == PE_OK)
-        *out = b;
-    else
-        free_bias(b);
-    return status;
-}
-
 /* form=key has one row whatever the queries are, so that its keys are enough. */
 static pe_status check_lengths(pe_values *values, pe_problem *why)
 {
@@ -144,36 +112,44 @@ static pe_status check_lengths(pe_values *values, pe_problem *why)
                            "query_length is required: how many queries the last keys are");
         pe_values_set_int(values, "query_length", 1);
     }
-    return pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+    return pe_relative_lengths(values, why);
+}
+
+static pe_status check(pe_values *values, unsigned char *masked, pe_problem *why)
+{
+    pe_status status = check_lengths(values, why);
+    if (status != PE_OK)
+        return status;
+    status = check_mask(values, masked, why);
+    return status != PE_OK ? status : pe_alibi_heads_check(values, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     unsigned char masked[8] = {0};
-    pe_status status = check_lengths(values, why);
-    if (status == PE_OK)
-        status = check_mask(values, dtype, masked, why);
-    if (status == PE_OK)
-        status = pe_alibi_heads_check(values, why);
+    pe_status status = check(values, masked, why);
     if (status != PE_OK)
         return status;
-    const bool key = pe_values_choice(values, "form") == KEY;
-    const pe_shape shape = {3,
-                            {pe_values_find(values, "heads")->positions.count,
-                             key ? 1 : (size_t)pe_values_int(values, "query_length"),
-                             (size_t)pe_values_int(values, "key_length")}};
-    status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
-    bias *state = NULL;
-    if (status == PE_OK)
-        status = make_bias(values, tables, masked, &state, why);
+    const size_t form = pe_values_choice(values, "form");
+    const pe_relative_window window = {.tensor = "bias",
+                                       .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
+                                       .layers = pe_values_find(values, "heads")->positions.count,
+                                       .one_row = form == KEY,
+                                       .run = run,
+                                       .state_bytes = sizeof(bias),
+                                       .free_state = free_bias};
+    status = pe_relative_plan(&window, values, limits, out, why);
     if (status != PE_OK)
         return status;
-    out->state = state;
-    out->free_state = free_bias;
-    out->fill = pe_relative_fill;
-    return PE_OK;
+    bias *b = out->state;
+    b->form = form;
+    b->dtype = window.dtype;
+    memcpy(b->masked, masked, sizeof b->masked);
+    status = pe_alibi_heads_make(values, tables, &b->heads, why);
+    if (status != PE_OK)
+        return status;
+    return pe_alibi_heads_fit(&b->heads, b->dtype, b->table.keys - 1, "key_length", why);
 }
 
 const pe_resource pe_alibi_bias = {
@@ -185,8 +161,8 @@ const pe_resource pe_alibi_bias = {
     .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "
                "query i the last query_length of the key_length positions",
     .source = PE_ALIBI_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, PE_PARAMS(own),
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .null_is_masked = true,
     .plan = plan_bias,
 };

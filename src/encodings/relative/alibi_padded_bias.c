@@ -6,7 +6,7 @@
 #include "encodings/relative/alibi.h"
 #include "encodings/registry.h"
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "attention_mask",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -14,15 +14,8 @@ static const pe_param params[] = {
      .as_float64 = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "1 for a key, 0 for padding, [batch, keys].",
+     .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
      .example = "[[1,1,1,0],[0,0,1,1]]"},
-    PE_PARAM_MODEL,
-    PE_ALIBI_NUM_HEADS,
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -65,14 +58,13 @@ static void put_run(const state *s, const pe_alibi_head *head, const uint32_t *p
     }
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t heads = s->heads.chosen.count;
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / s->keys, from = (first + done) % s->keys;
         n = units - done < s->keys - from ? units - done : s->keys - from;
@@ -123,19 +115,17 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
     status = pe_plan_add_tensor(out, limits, "bias", dtype, &shape, 1, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     s->dtype = dtype;
     status = count_keys(mask, s, &most, why);
-    if (status == PE_OK)
-        status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status == PE_OK)
-        status = pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_alibi_heads_make(values, tables, &s->heads, why);
+    if (status != PE_OK)
+        return status;
+    return pe_alibi_heads_fit(&s->heads, dtype, most, "attention_mask", why);
 }
 
 /**
@@ -156,7 +146,7 @@ const pe_resource pe_alibi_padded_bias = {
     .formula = "m j', j' = 1 of attention_mask up to key j, less one; 0 where attention_mask is 0",
     .source = PE_ALIBI_SOURCE "; build_alibi_tensor of "
                               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_model, &pe_alibi_num_heads_params,
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .plan = plan_bias,
 };

@@ -8,28 +8,30 @@
 #include "encodings/registry.h"
 #include "kernels/kernels.h"
 
-static const pe_param params[] = {
+static const pe_param logits_params[] = {
     {.name = "logits",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 3,
      .max_dims = 3,
-     .help = "Attention scores, [heads, queries, keys]; queries are the last of the keys.",
+     .help = "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
      .example = "[[[1,0],[0.5,2]]]"},
     {.name = "scale",
      .kind = PE_KIND_REAL,
      .min = 0,
      .max = 1e30,
      .fallback = 1,
-     .help = "Multiplies the scores, not the biases.",
+     .help = "The factor of the scores. The biases are not multiplied.",
      .example = "0.125"},
     {.name = "causal",
      .kind = PE_KIND_BOOL,
      .fallback = 1,
-     .help = "Keys after the query are masked; false: their biases are those of keys as far before "
-             "it.",
+     .help = "true: keys after the query are masked. false: their biases are those of keys at the "
+             "same distance before it.",
      .example = "true"},
-    PE_PARAM_MODEL,
+};
+
+static const pe_param num_heads_params[] = {
     {.name = "num_heads",
      .kind = PE_KIND_INT,
      .optional = true,
@@ -40,11 +42,6 @@ static const pe_param params[] = {
      .unit = "heads",
      .help = "Attention heads of the model.",
      .example = "8"},
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -128,25 +125,25 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     const pe_array *logits = &pe_values_find(values, "logits")->tensor;
     const double scale = pe_values_real(values, "scale");
     pe_status status = check_heads(values, why);
-    if (status == PE_OK)
-        status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
-    if (status == PE_OK)
-        status = check_overflow(logits, scale, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    status = pe_attention_plan(out, limits, &logits->shape, logits->dtype, "logits", why);
+    if (status != PE_OK)
+        return status;
+    status = check_overflow(logits, scale, why);
+    if (status != PE_OK)
+        return status;
+    state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_attention_fill;
     s->attention = (pe_attention){logits->shape.dim[2], logits->shape.dim[2], scores};
     s->scale = scale;
     s->causal = pe_values_bool(values, "causal");
     status = pe_alibi_heads_make(values, tables, &s->heads, why);
-    if (status == PE_OK)
-        s->logits = pe_values_take(values, "logits");
-    return status;
+    if (status != PE_OK)
+        return status;
+    s->logits = pe_values_take(values, "logits");
+    return PE_OK;
 }
 
 /**
@@ -168,7 +165,7 @@ const pe_resource pe_alibi_probabilities = {
     .formula = "softmax over keys j of scale logits[h, i, j] - m_h |i - j|; causal: over j <= i",
     .source = PE_ALIBI_SOURCE "; ggml_compute_forward_soft_max of "
                               "ggml-org/ggml@d99724f2b141fed9e1a9f402213506c081433465",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(logits_params), &pe_params_model, PE_PARAMS(num_heads_params),
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .plan = plan_probabilities,
 };

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* relative.c - what tables of relative positions share: lengths, and rows that
- * repeat each other. */
+/* relative.c - what tables of relative positions share: their plan, and rows that repeat each
+ * other. */
 #include "encodings/relative/relative.h"
 
 #include <string.h>
 
-const char *const pe_relative_index_dtypes[] = {"int32", NULL};
+static const pe_param window_params[] = {
+    {.name = "query_length",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1,
+     .max = PE_RELATIVE_LENGTH_MAX,
+     .unit = "tokens",
+     .help = "The number of queries. They are at the last key positions.",
+     .example = "16"},
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+};
+const pe_param_set pe_relative_window_params = {window_params, PE_LEN(window_params)};
 
-pe_status pe_relative_lengths(pe_values *values, int64_t queries, const char *where,
-                              pe_problem *why)
+pe_status pe_relative_keys(pe_values *values, int64_t queries, const char *where, pe_problem *why)
 {
     if (!pe_values_present(values, "key_length"))
         pe_values_set_int(values, "key_length", queries);
@@ -21,10 +31,9 @@ pe_status pe_relative_lengths(pe_values *values, int64_t queries, const char *wh
                    (long long)queries, (long long)keys);
 }
 
-pe_relative pe_relative_make(size_t queries, size_t keys, size_t bytes)
+pe_status pe_relative_lengths(pe_values *values, pe_problem *why)
 {
-    return (pe_relative){
-        .rows = queries, .keys = keys, .first_query = (int64_t)(keys - queries), .bytes = bytes};
+    return pe_relative_keys(values, pe_values_int(values, "query_length"), "query_length", why);
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -32,16 +41,14 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                           pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const void *state = plan->state;
     const pe_relative *table = state;
     const size_t keys = table->keys, bytes = table->bytes;
-    size_t layer = first / keys / table->rows, row = first / keys % table->rows;
-    size_t from = first % keys;
+    size_t layer = region->first / keys / table->rows, row = region->first / keys % table->rows;
+    size_t from = region->first % keys, units = region->units;
     size_t held_from = keys; /* keys of the row above from here on are in out */
     for (unsigned char *at = out; units > 0; from = 0) {
         const size_t n = smaller(keys - from, units);
@@ -60,6 +67,35 @@ pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t u
             held_from = keys;
         }
     }
+    return PE_OK;
+}
+
+pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values,
+                           const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    const size_t queries = (size_t)pe_values_int(values, "query_length");
+    const size_t keys = (size_t)pe_values_int(values, "key_length");
+    const size_t rows = window->one_row ? 1 : queries;
+    const size_t unit = window->channels > 0 ? window->channels : 1;
+    pe_shape shape = {0};
+    if (window->layers > 0)
+        shape.dim[shape.ndim++] = window->layers;
+    shape.dim[shape.ndim++] = rows;
+    shape.dim[shape.ndim++] = keys;
+    if (window->channels > 0)
+        shape.dim[shape.ndim++] = window->channels;
+    const pe_status status =
+        pe_plan_add_tensor(out, limits, window->tensor, window->dtype, &shape, unit, why);
+    if (status != PE_OK)
+        return status;
+    pe_relative *table = pe_plan_begin(out, window->state_bytes, fill, window->free_state);
+    if (table == NULL)
+        return pe_fail_memory(why);
+    *table = (pe_relative){.rows = rows,
+                           .keys = keys,
+                           .first_query = window->one_row ? 0 : (int64_t)(keys - queries),
+                           .bytes = unit * pe_dtype_bytes(window->dtype),
+                           .run = window->run};
     return PE_OK;
 }
 

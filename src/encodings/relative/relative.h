@@ -1,43 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* relative.h - what tables of relative positions share: lengths, and rows that
- * repeat each other. */
+/* relative.h - what tables of relative positions share: their plan, and rows that repeat each
+ * other. */
 #ifndef PE_ENCODINGS_RELATIVE_RELATIVE_H
 #define PE_ENCODINGS_RELATIVE_RELATIVE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 
 #define PE_RELATIVE_LENGTH_MAX 1099511627776.0 /* 2^40 */
 
-extern const char *const pe_relative_index_dtypes[]; /* int32 */
+extern const pe_param_set pe_relative_window_params; /* query_length, key_length */
 
-/* Rows of parameters, as initialisers. */
-#define PE_RELATIVE_QUERY_LENGTH                                                                   \
-    {                                                                                              \
-        .name = "query_length", .kind = PE_KIND_INT, .required = true, .min = 1,                   \
-        .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",                                           \
-        .help = "Queries: the last so many of the key positions.", .example = "16"                 \
-    }
+/** A row: keys, by default as many as `fallback` says. */
 #define PE_RELATIVE_KEY_LENGTH(fallback)                                                           \
     {                                                                                              \
         .name = "key_length", .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),  \
         .min = 1, .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",                                 \
-        .help = "Keys; at least as many as queries.", .example = "16"                              \
-    }
-#define PE_RELATIVE_DTYPE                                                                          \
-    {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_relative_index_dtypes,              \
-        .help = "Element type of the indices; nothing else is offered here.", .example = "int32"   \
+        .help = "The number of keys. There are at least as many as queries.", .example = "16"      \
     }
 
 /**
  * key_length, as many as queries where absent (it becomes part of the canonical form).
  * Errors  INVALID_PARAMETER at `where`: fewer keys than queries.
  */
-pe_status pe_relative_lengths(pe_values *values, int64_t queries, const char *where,
-                              pe_problem *why) PE_MUST_CHECK;
+pe_status pe_relative_keys(pe_values *values, int64_t queries, const char *where,
+                           pe_problem *why) PE_MUST_CHECK;
+/** The same where query_length says how many queries there are. */
+pe_status pe_relative_lengths(pe_values *values, pe_problem *why) PE_MUST_CHECK;
+
+/** The units of keys relative, relative + 1, ... (n of them) of a layer to out. */
+typedef void (*pe_relative_run)(const void *state, size_t layer, int64_t relative, size_t n,
+                                unsigned char *out);
 
 /**
  * A table [layers, rows, keys] of units (elements, or vectors). A unit depends on its layer and on
@@ -48,19 +44,28 @@ typedef struct pe_relative {
     size_t rows, keys;   /* of a layer */
     int64_t first_query; /* position of row 0; keys count from 0 */
     size_t bytes;        /* of a unit */
-    /** The units of keys relative, relative + 1, ... (n of them) to out. */
-    void (*run)(const void *state, size_t layer, int64_t relative, size_t n, unsigned char *out);
+    pe_relative_run run;
 } pe_relative;
 
-/** A table of so many queries and keys. */
-pe_relative pe_relative_make(size_t queries, size_t keys, size_t bytes);
+/** The tensor of a resource that has such a table: [layers, queries, keys, channels]. */
+typedef struct pe_relative_window {
+    const char *tensor; /* its name */
+    pe_dtype dtype;
+    size_t layers, channels; /* 0: there is no such axis */
+    bool one_row;            /* of a query at position 0, however many queries there are */
+    pe_relative_run run;
+    size_t state_bytes; /* of the plan's state, which begins with a pe_relative */
+    void (*free_state)(void *state);
+} pe_relative_window;
 
 /**
- * A plan's fill; the plan's state begins with its pe_relative. Units [first, first + units), row by
- * row: what has no neighbour above left in out is asked of run, the rest is copied. No errors.
+ * Plan the table of query_length and key_length, which have been read. The state is zeroed but for
+ * its pe_relative. fill asks run for the units that have no neighbour above left in out, and copies
+ * the others.
+ * Errors  TOO_MANY_ELEMENTS, INTERNAL (memory).
  */
-pe_status pe_relative_fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                           pe_problem *why);
+pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values,
+                           const pe_limits *limits, pe_plan *out, pe_problem *why) PE_MUST_CHECK;
 
 /** out: `unit` n times. */
 void pe_relative_repeat(const void *unit, size_t bytes, size_t n, unsigned char *out);

@@ -4,18 +4,17 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "plan/common_params.h"
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "logits",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 3,
      .max_dims = 3,
-     .help = "Logits by relative position, [heads, n, r]: r = n where keys after the query are "
-             "masked, r = 2n - 1 where none are.",
+     .help = "Logits by relative position, [heads, n, r]. r is n where keys after the query are "
+             "masked, and 2n - 1 where none are.",
      .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -43,14 +42,13 @@ static void put_run(const state *s, size_t row, size_t from, size_t n, unsigned 
     memset(out + some * bytes, 0, (n - some) * bytes);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t bytes = pe_dtype_bytes(s->logits.dtype);
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / s->length, from = (first + done) % s->length;
         n = units - done < s->length - from ? units - done : s->length - from;
@@ -76,14 +74,11 @@ static pe_status plan_skew(pe_values *values, struct pe_tables *tables, const pe
         pe_plan_add_tensor(out, limits, "logits", logits->dtype, &shape, 1, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->length = n;
     s->relative = relative;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     if (relative < 2 * n - 1)
         pe_plan_warn(out, "logits of keys after the query are 0 here; upstream leaves numbers of "
                           "other positions there, to be masked");
@@ -102,12 +97,11 @@ const pe_resource pe_relative_skew = {
     .encoding = "relative",
     .name = "relative/skew",
     .kind = PE_TRANSFORM,
-    .summary = "Logits by relative position, skewed so that each stands at its key.",
+    .summary = "Logits by relative position, moved to the columns of their keys.",
     .formula = "out[h, i, j] = logits[h, i, j - i + n - 1]; 0 for j > i where there are n columns",
     .source = "Huang et al. 2018, arXiv:1809.04281, section 3.4.1; "
               "_relative_position_to_absolute_position_masked of "
               "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_skew,
 };

@@ -9,18 +9,39 @@
 
 #define WIDTH_MAX 65536
 
-static const pe_param params[] = {
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_SHAW_MAX_RELATIVE_POSITION(NULL),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
-};
+#define SIDE(side, fallback, text)                                                                 \
+    {                                                                                              \
+        .name = (side), .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),        \
+        .min = 0, .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4"        \
+    }
+#define BOTH_SIDES(fallback)                                                                       \
+    SIDE("max_relative_position", fallback,                                                        \
+         "Relative positions are clipped to this many on both sides. It replaces left_max and "    \
+         "right_max.")
+#define LEFT                                                                                       \
+    SIDE("left_max", "max_relative_position",                                                      \
+         "Relative positions are clipped to this many before the query.")
+#define RIGHT                                                                                      \
+    SIDE("right_max", "max_relative_position",                                                     \
+         "Relative positions are clipped to this many after the query.")
 
-/* ----
- * the clipping ------------------------------------------------------------------------------- */
+static const pe_param clip_params[] = {BOTH_SIDES(NULL), LEFT, RIGHT};
+static const pe_param clip_by_rows_params[] = {BOTH_SIDES("(rows - 1)/2"), LEFT, RIGHT};
+const pe_param_set pe_shaw_clip_params = {clip_params, PE_LEN(clip_params)};
+const pe_param_set pe_shaw_clip_by_rows_params = {clip_by_rows_params, PE_LEN(clip_by_rows_params)};
+
+static const pe_param embeddings_params[] = {
+    {.name = "relative_embeddings",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",
+     .example = "[[1,0],[0,1],[1,1]]"},
+};
+const pe_param_set pe_shaw_embeddings_params = {embeddings_params, PE_LEN(embeddings_params)};
+
+/* ---- the clipping ---- */
 
 /* max_relative_position, where present, becomes the two sides. */
 static pe_status split(pe_values *values, pe_problem *why)
@@ -100,14 +121,13 @@ pe_shaw_zones pe_shaw_zones_of(const pe_shaw_clip *clip, int64_t relative, size_
     return zones;
 }
 
-/* ----
- * the table ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 typedef struct state {
     pe_relative table;
     pe_shaw_clip clip;
 } state;
-_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+_Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
 static void run(const void *of, size_t layer, int64_t relative, size_t n, unsigned char *out)
 {
@@ -128,26 +148,21 @@ static pe_status plan_indices(pe_values *values, struct pe_tables *tables, const
 {
     (void)tables;
     pe_shaw_clip clip;
-    const int64_t queries = pe_values_int(values, "query_length");
-    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
-    if (status == PE_OK)
-        status = read_clip(values, &clip, why);
+    pe_status status = pe_relative_lengths(values, why);
     if (status != PE_OK)
         return status;
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
-    const pe_shape shape = {2, {(size_t)queries, keys}};
-    status = pe_plan_add_tensor(out, limits, "indices", PE_INT32, &shape, 1, why);
+    status = read_clip(values, &clip, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return pe_fail_memory(why);
-    s->table = pe_relative_make((size_t)queries, keys, sizeof(int32_t));
-    s->table.run = run;
-    s->clip = clip;
-    out->state = s;
-    out->free_state = free;
-    out->fill = pe_relative_fill;
+    const pe_relative_window window = {.tensor = "indices",
+                                       .dtype = PE_INT32,
+                                       .run = run,
+                                       .state_bytes = sizeof(state),
+                                       .free_state = free};
+    status = pe_relative_plan(&window, values, limits, out, why);
+    if (status != PE_OK)
+        return status;
+    ((state *)out->state)->clip = clip;
     return PE_OK;
 }
 
@@ -162,10 +177,9 @@ const pe_resource pe_shaw_indices = {
     .encoding = "shaw",
     .name = "shaw/indices",
     .kind = PE_TABLE,
-    .summary = "Clipped relative positions, as rows of their embeddings.",
+    .summary = "Clipped relative positions, as row numbers of their embeddings.",
     .formula = PE_SHAW_FORMULA,
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_params_output_int32},
     .plan = plan_indices,
 };

@@ -7,23 +7,12 @@
 #include "encodings/registry.h"
 #include "encodings/relative/shaw.h"
 
-static const pe_param params[] = {
-    PE_SHAW_EMBEDDINGS,
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
-};
-
 typedef struct state {
     pe_relative table; /* of vectors */
     pe_shaw_clip clip;
     pe_array embeddings;
 } state;
-_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+_Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
 static void free_state(void *of)
 {
@@ -53,27 +42,24 @@ static pe_status plan_lookup(pe_values *values, struct pe_tables *tables, const 
 {
     (void)tables;
     pe_shaw_clip clip;
-    const int64_t queries = pe_values_int(values, "query_length");
-    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
-    if (status == PE_OK)
-        status = pe_shaw_read_embeddings(values, &clip, why);
+    pe_status status = pe_relative_lengths(values, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_shaw_read_embeddings(values, &clip, why);
     if (status != PE_OK)
         return status;
     const pe_array *embeddings = &pe_values_find(values, "relative_embeddings")->tensor;
-    const size_t keys = (size_t)pe_values_int(values, "key_length"), d = embeddings->shape.dim[1];
-    const pe_shape shape = {3, {(size_t)queries, keys, d}};
-    status = pe_plan_add_tensor(out, limits, "embeddings", embeddings->dtype, &shape, d, why);
+    const pe_relative_window window = {.tensor = "embeddings",
+                                       .dtype = embeddings->dtype,
+                                       .channels = embeddings->shape.dim[1],
+                                       .run = run,
+                                       .state_bytes = sizeof(state),
+                                       .free_state = free_state};
+    status = pe_relative_plan(&window, values, limits, out, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return pe_fail_memory(why);
-    s->table = pe_relative_make((size_t)queries, keys, d * pe_dtype_bytes(embeddings->dtype));
-    s->table.run = run;
+    state *s = out->state;
     s->clip = clip;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_relative_fill;
     s->embeddings = pe_values_take(values, "relative_embeddings");
     return PE_OK;
 }
@@ -92,7 +78,7 @@ const pe_resource pe_shaw_lookup = {
     .summary = "The embedding of the relative position of every query and key.",
     .formula = "a[i, j] = relative_embeddings[" PE_SHAW_FORMULA "]",
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_shaw_embeddings_params, &pe_relative_window_params,
+                   &pe_shaw_clip_by_rows_params, &pe_params_output_exact},
     .plan = plan_lookup,
 };

@@ -7,7 +7,7 @@
 #include "encodings/registry.h"
 #include "encodings/attention/scores.h"
 #include "encodings/relative/shaw.h"
-#include "exact/wave.h"
+#include "exact/round.h"
 #include "kernels/kernels.h"
 
 /* Numbers of the keys of a head, so that a row's scores take some ten milliseconds. */
@@ -19,23 +19,21 @@
         .help = (what), .example = (shown)                                                         \
     }
 
-static const pe_param params[] = {
-    VECTORS("q", "Queries, [heads, n, d]: the last n of the key positions.", "[[[1,0],[0.5,2]]]"),
+static const pe_param vectors_params[] = {
+    VECTORS("q", "Queries, [heads, n, d]. They are at the last n key positions.",
+            "[[[1,0],[0.5,2]]]"),
     VECTORS("k", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
-    PE_SHAW_EMBEDDINGS,
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
+};
+
+static const pe_param scale_params[] = {
     {.name = "scale",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = 0,
      .max = 1e30,
      .fallback_text = "1/sqrt(d)",
-     .help = "Multiplies the scores.",
+     .help = "The factor of the scores.",
      .example = "0.125"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Arrays as rows of vectors, whatever heads they belong to. */
@@ -166,12 +164,9 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     if (status != PE_OK)
         return status;
     out->tensors[0].work += d;
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_attention_fill;
     s->attention = (pe_attention){keys, 2 * d, scores};
     s->queries = q->shape.dim[1];
     s->scale = scale_of(values, d);
@@ -203,7 +198,7 @@ const pe_resource pe_shaw_probabilities = {
                "relative_embeddings[" PE_SHAW_FORMULA "])",
     .source = "Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(vectors_params), &pe_shaw_embeddings_params,
+                   &pe_shaw_clip_by_rows_params, PE_PARAMS(scale_params), &pe_params_output_exact},
     .plan = plan_probabilities,
 };

@@ -7,21 +7,18 @@
 #include "encodings/relative/shaw.h"
 #include "kernels/kernels.h"
 
-static const pe_param params[] = {
+static const pe_param queries_params[] = {
     {.name = "queries",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "Queries, [n, d]: the last n of the key positions.",
+     .help = "Queries, [n, d]. They are at the last n key positions.",
      .example = "[[1,0],[0.5,2]]"},
-    PE_SHAW_EMBEDDINGS,
+};
+
+static const pe_param keys_params[] = {
     PE_RELATIVE_KEY_LENGTH("n"),
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -38,8 +35,7 @@ static void free_state(void *of)
     free(s);
 }
 
-/* ---- a run
- * of scores ---------------------------------------------------------------------------- */
+/* ---- a run of scores ---- */
 
 /* Scratch of one fill. */
 typedef struct worker {
@@ -78,10 +74,8 @@ static unsigned char *put_run(const worker *work, size_t i, size_t from, size_t 
     return put(work, (size_t)(s->clip.left + s->clip.right), zones.behind, out);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     const state *s = plan->state;
     const size_t d = s->queries.shape.dim[1], keys = s->keys;
     unsigned char *at = out;
@@ -89,6 +83,7 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
     if (room == NULL)
         return pe_fail_memory(why);
     const worker work = {s, room, room + d};
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t i = (first + done) / keys, from = (first + done) % keys;
         n = units - done < keys - from ? units - done : keys - from;
@@ -104,8 +99,7 @@ static pe_status check(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
 {
     const pe_shape *queries = &pe_values_find(values, "queries")->tensor.shape;
     const pe_shape *embeddings = &pe_values_find(values, "relative_embeddings")->tensor.shape;
-    const pe_status status =
-        pe_relative_lengths(values, (int64_t)queries->dim[0], "key_length", why);
+    const pe_status status = pe_relative_keys(values, (int64_t)queries->dim[0], "key_length", why);
     if (status != PE_OK)
         return status;
     if (queries->dim[1] != embeddings->dim[1])
@@ -147,14 +141,11 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     if (status != PE_OK)
         return status;
     out->tensors[0].work = queries->shape.dim[1];
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->keys = keys;
     s->clip = clip;
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     s->queries = pe_values_take(values, "queries");
     s->embeddings = pe_values_take(values, "relative_embeddings");
     return check_overflow(out, why);
@@ -172,10 +163,11 @@ const pe_resource pe_shaw_scores = {
     .encoding = "shaw",
     .name = "shaw/scores",
     .kind = PE_TRANSFORM,
-    .summary = "What relative positions add to attention scores: queries times their embeddings.",
+    .summary =
+        "The scores of relative positions: queries times the embeddings of relative positions.",
     .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(queries_params), &pe_shaw_embeddings_params, PE_PARAMS(keys_params),
+                   &pe_shaw_clip_by_rows_params, &pe_params_output_exact},
     .plan = plan_scores,
 };

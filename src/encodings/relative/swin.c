@@ -15,14 +15,18 @@
     "Liu et al. 2021, arXiv:2103.14030, equation 4; SwinRelativePositionBias of "                  \
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
 
-static const pe_param index_params[] = {
-    PE_SWIN_HEIGHT,
-    PE_SWIN_WIDTH,
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+#define SIDE(side, text)                                                                           \
+    {                                                                                              \
+        .name = (side), .kind = PE_KIND_INT, .required = true, .min = 1, .max = PE_SWIN_SIDE_MAX,  \
+        .plan_work = PE_PLAN_WORK_POWER, .unit = "patches", .help = (text), .example = "3"         \
+    }
+static const pe_param window_params[] = {
+    SIDE("window_height", "Rows of the attention window."),
+    SIDE("window_width", "Columns of the attention window."),
 };
+const pe_param_set pe_swin_window_params = {window_params, PE_LEN(window_params)};
 
-static const pe_param bias_params[] = {
+static const pe_param weights_params[] = {
     {.name = "weights",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -31,10 +35,6 @@ static const pe_param bias_params[] = {
      .help = "A bias for each relative position and head, "
              "[(2 window_height - 1)(2 window_width - 1), heads].",
      .example = "[[0.5,-0.5],[0.25,1],[1,2]]"},
-    PE_SWIN_HEIGHT,
-    PE_SWIN_WIDTH,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -79,14 +79,13 @@ static size_t put_weights(const state *s, size_t head, size_t index, size_t n, v
     return n * bytes;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t patches = s->height * s->width;
     unsigned char *at = out;
+    const size_t first = region->first, units = region->units;
     for (size_t done = 0, n; done < units; done += n) {
         const size_t row = (first + done) / patches, key = (first + done) % patches;
         const size_t index = index_of(s, row % patches, key, &n);
@@ -98,14 +97,11 @@ static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units,
 
 static pe_status make_state(const pe_values *values, pe_plan *out, pe_problem *why)
 {
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
     s->height = (size_t)pe_values_int(values, "window_height");
     s->width = (size_t)pe_values_int(values, "window_width");
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
     return PE_OK;
 }
 
@@ -135,11 +131,13 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
                        rows, weights->shape.dim[0]);
     const pe_shape shape = {3, {weights->shape.dim[1], height * width, height * width}};
     pe_status status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
-    if (status == PE_OK)
-        status = make_state(values, out, why);
-    if (status == PE_OK)
-        ((state *)out->state)->weights = pe_values_take(values, "weights");
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = make_state(values, out, why);
+    if (status != PE_OK)
+        return status;
+    ((state *)out->state)->weights = pe_values_take(values, "weights");
+    return PE_OK;
 }
 
 /**
@@ -153,11 +151,11 @@ const pe_resource pe_swin_index = {
     .encoding = "swin",
     .name = "swin/index",
     .kind = PE_TABLE,
-    .summary = "Relative positions of the patches of a window, as rows of their table of biases.",
+    .summary =
+        "Relative positions of the patches of a window, as row numbers of the table of biases.",
     .formula = FORMULA,
     .source = SOURCE,
-    .params = index_params,
-    .n_params = PE_LEN(index_params),
+    .param_sets = {&pe_swin_window_params, &pe_params_output_int32},
     .plan = plan_index,
 };
 
@@ -175,7 +173,6 @@ const pe_resource pe_swin_bias = {
     .summary = "The biases that Swin adds to the attention scores of a window.",
     .formula = "bias[h, i, j] = weights[index(i, j), h]; index: " FORMULA,
     .source = SOURCE,
-    .params = bias_params,
-    .n_params = PE_LEN(bias_params),
+    .param_sets = {PE_PARAMS(weights_params), &pe_swin_window_params, &pe_params_output_exact},
     .plan = plan_bias,
 };

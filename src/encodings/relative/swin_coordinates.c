@@ -4,7 +4,7 @@
 
 #include "encodings/registry.h"
 #include "encodings/relative/swin.h"
-#include "exact/wave.h"
+#include "exact/round.h"
 
 #define PRETRAINED(side, fallback, text)                                                           \
     {                                                                                              \
@@ -12,15 +12,9 @@
         .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12"            \
     }
 
-static const pe_param params[] = {
-    PE_SWIN_HEIGHT,
-    PE_SWIN_WIDTH,
-    PRETRAINED("pretrained_window_height", "window_height",
-               "Rows of the window that the model was trained with."),
-    PRETRAINED("pretrained_window_width", "window_width",
-               "Columns of the window that the model was trained with."),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+static const pe_param own[] = {
+    PRETRAINED("pretrained_window_height", "window_height", "Rows of the window in training."),
+    PRETRAINED("pretrained_window_width", "window_width", "Columns of the window in training."),
 };
 
 enum { DOWN, ACROSS, AXES };
@@ -51,15 +45,13 @@ static void eval_coordinate(const void *context, size_t offset, mpfr_ptr out)
     mpfr_clear(x);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    (void)t;
     (void)why;
     const state *s = plan->state;
     const size_t columns = 2 * s->side[ACROSS] - 1, bytes = pe_dtype_bytes(s->dtype);
     unsigned char *to = out;
-    for (size_t u = first; u < first + units; u++) {
+    for (size_t u = region->first; u < region->first + region->units; u++) {
         const size_t cell[AXES] = {u / columns, u % columns};
         for (size_t a = 0; a < AXES; a++, to += bytes) {
             const size_t zero = s->side[a] - 1;
@@ -97,12 +89,10 @@ static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
         pe_plan_add_tensor(out, limits, "coordinates", dtype, &shape, AXES, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s + (side[DOWN] + side[ACROSS]) * sizeof s->room[0]);
+    const size_t room = (side[DOWN] + side[ACROSS]) * sizeof(double);
+    state *s = pe_plan_begin(out, sizeof *s + room, fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free;
-    out->fill = fill;
     s->dtype = dtype;
     for (size_t a = 0; a < AXES; a++) {
         const axis of = {most_of(values, side[a], pretrained[a])};
@@ -127,8 +117,9 @@ static pe_status plan_coordinates(pe_values *values, struct pe_tables *tables,
  *
  * Source    Liu et al. 2022, arXiv:2111.09883, section 3.3; the factors 8 and log2(8):
  *           Swinv2SelfAttention of
- * huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e. Shapes    [2h - 1, 2w - 1, 2],
- * h x w the window; the last axis is down, across. Accuracy  correctly rounded.
+ *           huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e.
+ * Shapes    [2h - 1, 2w - 1, 2], h x w the window; the last axis is down, across.
+ * Accuracy  correctly rounded.
  */
 const pe_resource pe_swin_coordinates = {
     .path = "/v1/swin/coordinates",
@@ -140,7 +131,6 @@ const pe_resource pe_swin_coordinates = {
                "-(window - 1) .. window - 1 down and across",
     .source = "Liu et al. 2022, arXiv:2111.09883, section 3.3; Swinv2SelfAttention of "
               "huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_swin_window_params, PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_coordinates,
 };

@@ -13,18 +13,13 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_DEBERTA] = "deberta",
                                        NULL};
 
-static const pe_param params[] = {
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_PARAM_MODEL,
-    PE_T5_NUM_BUCKETS,
-    PE_T5_MAX_DISTANCE,
-    PE_T5_BIDIRECTIONAL,
+static const pe_param own[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "t5: buckets of key - query, the last one for all from max_distance on; mpnet, wavlm: "
-             "the same, both ways; deberta: signed, of query - key, logarithmic without end.",
+     .help = "The model whose buckets are meant. t5: buckets of key - query; all distances from "
+             "max_distance on share the last one. mpnet, wavlm: the same, in both directions. "
+             "deberta: signed buckets of query - key, logarithmic without end.",
      .example = "t5"},
     {.name = "att_span",
      .kind = PE_KIND_INT,
@@ -32,11 +27,9 @@ static const pe_param params[] = {
      .min = 1,
      .max = 1073741823,
      .unit = "buckets",
-     .help = "DeBERTa: answer rows of its 2 att_span embeddings, bucket + att_span from 0 to 2 "
-             "att_span - 1, instead of buckets.",
+     .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of buckets. A "
+             "row is bucket + att_span, limited to 0 and 2 att_span - 1.",
      .example = "256"},
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -44,7 +37,7 @@ typedef struct state {
     pe_buckets buckets;
     int32_t span; /* 0: buckets are wanted, not rows of embeddings */
 } state;
-_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+_Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
 static void free_state(void *of)
 {
@@ -66,7 +59,7 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
     const state *s = of;
     int32_t *to = (int32_t *)(void *)out; /* out is aligned, and so is every element */
     for (int64_t left = (int64_t)n, same; left > 0; left -= same, relative += same) {
-        const int32_t bucket = pe_t5_bucket_of(&s->buckets, relative, &same);
+        const int32_t bucket = pe_t5_buckets_at(&s->buckets, relative, &same);
         const int32_t element = s->span != 0 ? row_of(bucket, s->span) : bucket;
         same = same < left ? same : left;
         for (int64_t i = 0; i < same; i++)
@@ -82,38 +75,35 @@ static pe_status check_span(const pe_values *values, size_t variant, pe_problem 
                    "att_span is read by variant=deberta only, variant is %s", variants[variant]);
 }
 
+static pe_status check(pe_values *values, size_t variant, pe_problem *why)
+{
+    pe_status status = pe_relative_lengths(values, why);
+    if (status != PE_OK)
+        return status;
+    status = check_span(values, variant, why);
+    return status != PE_OK ? status : pe_t5_variant_read(values, variant, why);
+}
+
 static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                               pe_plan *out, pe_problem *why)
 {
     (void)tables;
-    const int64_t queries = pe_values_int(values, "query_length");
     const size_t variant = pe_values_choice(values, "variant");
-    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
-    if (status == PE_OK)
-        status = check_span(values, variant, why);
-    if (status == PE_OK)
-        status = pe_t5_buckets_read(values, variant, why);
+    pe_status status = check(values, variant, why);
     if (status != PE_OK)
         return status;
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
-    const pe_shape shape = {2, {(size_t)queries, keys}};
-    status = pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &shape, 1, why);
+    const pe_relative_window window = {.tensor = "buckets",
+                                       .dtype = PE_INT32,
+                                       .run = run,
+                                       .state_bytes = sizeof(state),
+                                       .free_state = free_state};
+    status = pe_relative_plan(&window, values, limits, out, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_relative_fill;
-    s->table = pe_relative_make((size_t)queries, keys, sizeof(int32_t));
-    s->table.run = run;
+    state *s = out->state;
     s->span =
         pe_values_present(values, "att_span") ? (int32_t)pe_values_int(values, "att_span") : 0;
-    status = pe_t5_buckets_make(values, variant, keys, &s->buckets, why);
-    if (status == PE_OK)
-        pe_t5_buckets_warn(values, variant, &s->buckets, keys, out);
-    return status;
+    return pe_t5_variant_plan(values, variant, &s->buckets, out, why);
 }
 
 /**
@@ -129,13 +119,13 @@ const pe_resource pe_t5_buckets = {
     .encoding = "t5",
     .name = "t5/buckets",
     .kind = PE_TABLE,
-    .summary = "The buckets into which relative positions fall.",
+    .summary = "The bucket of every relative position.",
     .formula = PE_T5_FORMULA
     "; deberta: d = query - key, m = floor(num_buckets/2): |d| <= m ? d : sign(d) (m + "
     "ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_relative_window_params, &pe_params_model, &pe_t5_bucket_params,
+                   PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_buckets,
 };

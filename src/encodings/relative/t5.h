@@ -22,39 +22,10 @@
     "arXiv:2110.13900, WavLMAttention._relative_positions_bucket of "                              \
     "huggingface/transformers@008f5c8c29be84d4721dc6d1e0fcd72300580be4"
 
-/* Rows of parameters, as initialisers. */
-#define PE_T5_NUM_BUCKETS                                                                          \
-    {                                                                                              \
-        .name = "num_buckets", .kind = PE_KIND_INT, .optional = true, .min = 2,                    \
-        .max = PE_T5_BUCKETS_MAX, .fallback_text = "32 (wavlm: 320)", .unit = "buckets",           \
-        .help = "Buckets of the model, both directions together (DeBERTa: position_buckets).",     \
-        .example = "32"                                                                            \
-    }
-#define PE_T5_MAX_DISTANCE                                                                         \
-    {                                                                                              \
-        .name = "max_distance", .kind = PE_KIND_INT, .optional = true, .min = 2,                   \
-        .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "128 (wavlm: 800)", .unit = "tokens",      \
-        .help = "Distance from which on all share the last bucket (DeBERTa: "                      \
-                "max_relative_positions).",                                                        \
-        .example = "128"                                                                           \
-    }
-#define PE_T5_BIDIRECTIONAL                                                                        \
-    {                                                                                              \
-        .name = "bidirectional", .kind = PE_KIND_BOOL, .fallback = 1,                              \
-        .help = "Keys after the query have buckets of their own: an encoder; false: a decoder, "   \
-                "they share bucket 0.",                                                            \
-        .example = "true"                                                                          \
-    }
+extern const pe_param_set pe_t5_bucket_params; /* num_buckets, max_distance, bidirectional */
 
 /** Whose buckets. All but the last have biases. */
 enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT_DEBERTA };
-
-/**
- * num_buckets and max_distance of the variant where absent (they become part of the canonical
- * form).
- * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
- */
-pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
 
 /**
  * How distances fall into buckets: distance n < exact is bucket n; n >= exact is bucket `base` +
@@ -70,14 +41,14 @@ typedef struct pe_buckets {
 } pe_buckets;
 
 /**
- * From num_buckets, max_distance, bidirectional and the variant, all read, for `keys` keys.
+ * From num_buckets, max_distance, bidirectional and the variant, all read, for key_length keys.
  *
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
  *           comparing integer powers.
  * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
  *           there would be more than PE_T5_BUCKETS_MAX edges. INTERNAL (memory).
  */
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, pe_buckets *out,
                              pe_problem *why) PE_MUST_CHECK;
 void pe_t5_buckets_free(pe_buckets *buckets);
 
@@ -85,16 +56,24 @@ void pe_t5_buckets_free(pe_buckets *buckets);
  * The bucket of a relative position (key - query); *same: it is that of relative, relative + 1, ...
  * (so many of them, at least 1).
  */
-int32_t pe_t5_bucket_of(const pe_buckets *buckets, int64_t relative, int64_t *same);
+int32_t pe_t5_buckets_at(const pe_buckets *buckets, int64_t relative, int64_t *same);
 
 /**
- * Warn where the published code computes other buckets than the formula has: its float32
- * logarithms, taken as correctly rounded, may miss an edge (the first 1024 are compared), and it
- * may not read its configuration.
+ * num_buckets and max_distance of the variant where absent (they become part of the canonical
+ * form).
+ * Errors  INVALID_PARAMETER: bidirectional=false of a variant that looks both ways.
+ */
+pe_status pe_t5_variant_read(pe_values *values, size_t variant, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The buckets, and a warning where the published code computes others than the formula has: its
+ * float32 logarithms, taken as correctly rounded, may miss an edge (the first 1024 are compared),
+ * and it may not read its configuration.
  *
  * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
+ * Errors  pe_t5_buckets_make's.
  */
-void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
-                        size_t keys, pe_plan *plan);
+pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets *buckets,
+                             pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_WAVLM] = "wavlm",
                                        NULL};
 
-static const pe_param params[] = {
+static const pe_param weights_params[] = {
     {.name = "weights",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -20,19 +20,15 @@ static const pe_param params[] = {
      .max_dims = 2,
      .help = "A bias for each bucket and head, [num_buckets, heads].",
      .example = "[[0.5,-0.5],[0.25,1],[1,2],[3,4]]"},
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_PARAM_MODEL,
-    PE_T5_NUM_BUCKETS,
-    PE_T5_MAX_DISTANCE,
-    PE_T5_BIDIRECTIONAL,
+};
+
+static const pe_param variant_params[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Whose buckets: mpnet and wavlm look both ways; DeBERTa's have no biases.",
+     .help = "The model whose buckets are meant. mpnet and wavlm have both directions. DeBERTa has "
+             "no such biases.",
      .example = "t5"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -40,7 +36,7 @@ typedef struct state {
     pe_buckets buckets;
     pe_array weights; /* [num_buckets, heads] */
 } state;
-_Static_assert(offsetof(state, table) == 0, "pe_relative_fill finds it there");
+_Static_assert(offsetof(state, table) == 0, "the window's state begins with it");
 
 static void free_state(void *of)
 {
@@ -56,7 +52,7 @@ static void run(const void *of, size_t head, int64_t relative, size_t n, unsigne
     const size_t heads = s->weights.shape.dim[1], bytes = s->table.bytes;
     const unsigned char *weights = s->weights.data;
     for (int64_t left = (int64_t)n, same; left > 0; left -= same, relative += same) {
-        const size_t bucket = (size_t)pe_t5_bucket_of(&s->buckets, relative, &same);
+        const size_t bucket = (size_t)pe_t5_buckets_at(&s->buckets, relative, &same);
         same = same < left ? same : left;
         pe_relative_repeat(weights + (bucket * heads + head) * bytes, bytes, (size_t)same, out);
         out += (size_t)same * bytes;
@@ -75,44 +71,36 @@ static pe_status check_weights(const pe_values *values, pe_problem *why)
         shape->dim[0]);
 }
 
-static pe_status make_state(pe_values *values, size_t queries, size_t keys, state *s,
-                            pe_problem *why)
+static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 {
-    s->weights = pe_values_take(values, "weights");
-    s->table = pe_relative_make(queries, keys, pe_dtype_bytes(s->weights.dtype));
-    s->table.run = run;
-    return pe_t5_buckets_make(values, pe_values_choice(values, "variant"), keys, &s->buckets, why);
+    pe_status status = pe_relative_lengths(values, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_t5_variant_read(values, variant, why);
+    return status != PE_OK ? status : check_weights(values, why);
 }
 
 static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
     (void)tables;
-    const int64_t queries = pe_values_int(values, "query_length");
     const pe_array *weights = &pe_values_find(values, "weights")->tensor;
     const size_t variant = pe_values_choice(values, "variant");
-    pe_status status = pe_relative_lengths(values, queries, "query_length", why);
-    if (status == PE_OK)
-        status = pe_t5_buckets_read(values, variant, why);
-    if (status == PE_OK)
-        status = check_weights(values, why);
+    pe_status status = check(values, variant, why);
     if (status != PE_OK)
         return status;
-    const size_t keys = (size_t)pe_values_int(values, "key_length");
-    const pe_shape shape = {3, {weights->shape.dim[1], (size_t)queries, keys}};
-    status = pe_plan_add_tensor(out, limits, "bias", weights->dtype, &shape, 1, why);
+    const pe_relative_window window = {.tensor = "bias",
+                                       .dtype = weights->dtype,
+                                       .layers = weights->shape.dim[1],
+                                       .run = run,
+                                       .state_bytes = sizeof(state),
+                                       .free_state = free_state};
+    status = pe_relative_plan(&window, values, limits, out, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = pe_relative_fill;
-    status = make_state(values, (size_t)queries, keys, s, why);
-    if (status == PE_OK)
-        pe_t5_buckets_warn(values, variant, &s->buckets, keys, out);
-    return status;
+    state *s = out->state;
+    s->weights = pe_values_take(values, "weights");
+    return pe_t5_variant_plan(values, variant, &s->buckets, out, why);
 }
 
 /**
@@ -129,7 +117,7 @@ const pe_resource pe_t5_bias = {
     .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",
     .formula = "bias[h, i, j] = weights[bucket(i, j), h]; " PE_T5_FORMULA,
     .source = PE_T5_SOURCE "; " PE_T5_OTHERS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(weights_params), &pe_relative_window_params, &pe_params_model,
+                   &pe_t5_bucket_params, PE_PARAMS(variant_params), &pe_params_output_exact},
     .plan = plan_bias,
 };

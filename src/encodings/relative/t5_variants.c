@@ -22,7 +22,36 @@ static const struct variant {
     [PE_T5_VARIANT_DEBERTA] = {"deberta", 32, 128, true, false, false},
 };
 
-pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why)
+static const pe_param bucket_params[] = {
+    {.name = "num_buckets",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 2,
+     .max = PE_T5_BUCKETS_MAX,
+     .fallback_text = "32 (wavlm: 320)",
+     .unit = "buckets",
+     .help = "The number of buckets, both directions together (DeBERTa: position_buckets).",
+     .example = "32"},
+    {.name = "max_distance",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 2,
+     .max = PE_RELATIVE_LENGTH_MAX,
+     .fallback_text = "128 (wavlm: 800)",
+     .unit = "tokens",
+     .help = "Keys at this distance and beyond share the last bucket (DeBERTa: "
+             "max_relative_positions).",
+     .example = "128"},
+    {.name = "bidirectional",
+     .kind = PE_KIND_BOOL,
+     .fallback = 1,
+     .help = "true, for an encoder: keys after the query have buckets of their own. false, for a "
+             "decoder: they share bucket 0.",
+     .example = "true"},
+};
+const pe_param_set pe_t5_bucket_params = {bucket_params, PE_LEN(bucket_params)};
+
+pe_status pe_t5_variant_read(pe_values *values, size_t variant, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
     if (!pe_values_present(values, "num_buckets"))
@@ -35,8 +64,7 @@ pe_status pe_t5_buckets_read(pe_values *values, size_t variant, pe_problem *why)
                    "bidirectional=false is read by variant=t5 only; %s looks both ways", v->name);
 }
 
-/* ---- the reference, with every step rounded
- * to float32 ---------------------------------------- */
+/* ---- the reference, with every step rounded to float32 ---- */
 
 /* ln(x), correctly rounded to `bits`. */
 static double logarithm(double x, mpfr_prec_t bits)
@@ -92,17 +120,18 @@ static int64_t reference_bucket(const reference *r, int64_t distance)
 /* ---- warnings ---- */
 
 /* On either side of the edges, where a float32 may err. */
-static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t keys, pe_plan *plan)
+static void warn_of_edges(const reference *r, const pe_buckets *buckets, int64_t keys,
+                          pe_plan *plan)
 {
     size_t others = 0;
     int64_t checked = r->exact, at = 0, wanted = 0, got = 0;
     for (size_t i = 0; i < buckets->edges && i < EDGES_COMPARED; i++)
         for (int64_t d = buckets->edge[i] - 1; d <= buckets->edge[i]; d++) {
-            if (d <= checked || d >= (int64_t)keys)
+            if (d <= checked || d >= keys)
                 continue;
             int64_t same;
             checked = d;
-            const int64_t bucket = pe_t5_bucket_of(buckets, -d, &same),
+            const int64_t bucket = pe_t5_buckets_at(buckets, -d, &same),
                           theirs = reference_bucket(r, d);
             if (bucket == theirs)
                 continue;
@@ -119,10 +148,13 @@ static void warn_of_edges(const reference *r, const pe_buckets *buckets, size_t 
                      r->variant->name, (long long)at, (long long)got, (long long)wanted, others);
 }
 
-void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_buckets *buckets,
-                        size_t keys, pe_plan *plan)
+pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets *buckets,
+                             pe_plan *plan, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
+    const pe_status status = pe_t5_buckets_make(values, variant, buckets, why);
+    if (status != PE_OK)
+        return status;
     if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||
                      pe_values_int(values, "max_distance") != v->max_distance))
         pe_plan_warn(plan,
@@ -130,5 +162,6 @@ void pe_t5_buckets_warn(const pe_values *values, size_t variant, const pe_bucket
                      "its configuration says",
                      v->name, (long long)v->num_buckets, (long long)v->max_distance);
     const reference r = make_reference(values, variant);
-    warn_of_edges(&r, buckets, keys, plan);
+    warn_of_edges(&r, buckets, pe_values_int(values, "key_length"), plan);
+    return PE_OK;
 }

@@ -10,6 +10,46 @@ const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "inte
                                              [PE_SINUSOIDAL_COS_SIN] = "cos_sin",
                                              NULL};
 
+enum { BASE, LAYOUT, FREQ_SHIFT, SCALE };
+static const pe_param params[] = {
+    [BASE] = {.name = "base",
+              .kind = PE_KIND_REAL,
+              .min = 1,
+              .max = 1e12,
+              .fallback = 10000,
+              .help = "Base of the geometric progression of wavelengths.",
+              .example = "10000"},
+    [LAYOUT] = {.name = "layout",
+                .kind = PE_KIND_CHOICE,
+                .choices = pe_sinusoidal_layouts,
+                .help =
+                    "The order of the columns. interleaved: sines and cosines alternate. sin_cos: "
+                    "all sines, then all cosines. cos_sin: all cosines, then all sines.",
+                .example = "interleaved"},
+    [FREQ_SHIFT] = {.name = "freq_shift",
+                    .kind = PE_KIND_REAL,
+                    .min = 0,
+                    .max = PE_SINUSOIDAL_WIDTH_MAX,
+                    .fallback = 0,
+                    .unit = "frequencies",
+                    .help = "It is subtracted from the number of frequencies in the exponent. The "
+                            "paper has 0. tensor2tensor, fairseq and Whisper have 1.",
+                    .example = "1"},
+    /* Fixed point holds phases of 2^53 * 1e9 turns with bits to spare, and frequencies down to
+     * 1e-9. */
+    [SCALE] = {.name = "scale",
+               .kind = PE_KIND_REAL,
+               .min = 1e-9,
+               .max = 1e9,
+               .fallback = 1,
+               .help =
+                   "The factor of every position. The product is exact. Diffusion models use 1000.",
+               .example = "1"},
+};
+const pe_param_set pe_sinusoidal_params = {params, PE_LEN(params)};
+const pe_param_set pe_sinusoidal_base_params = {&params[BASE], 1};
+const pe_param_set pe_sinusoidal_freq_shift_params = {&params[FREQ_SHIFT], 1};
+
 /* What the callbacks of a frequency set need: w_i = (base[0]/base[1])^(-i/(half - freq_shift)) /
  * divisor[0] / divisor[1]. */
 typedef struct formula {
@@ -65,40 +105,33 @@ static pe_status check_shift(double half, double freq_shift, size_t n, pe_proble
                    freq_shift);
 }
 
-static pe_status share_wave(const pe_sinusoid_spec *spec, const formula *f, size_t n,
-                            pe_tables *tables, pe_shared_wave *out, pe_problem *why)
+/* The set of the first n frequencies. */
+static pe_wave_spec wave_of(const pe_sinusoid_spec *spec, const formula *f, size_t n)
 {
     const bool divided = f->divisor[0] != 1 || f->divisor[1] != 1;
-    pe_wave_spec wave = {.n = n,
-                         .num = 1,
-                         .den = n <= 1 ? 1 : f->half - f->freq_shift,
-                         .position_scale = spec->scale,
-                         .base = eval_base,
-                         .float32 = spec->float32,
-                         .formula = f,
-                         .formula_bytes = sizeof *f};
-    if (!spec->float32 && (divided || (n > 1 && !is_exact(f))))
-        wave.scale = eval_frequency;
-    return pe_tables_wave(tables, &wave, out, why);
+    const bool scaled = !spec->float32 && (divided || (n > 1 && !is_exact(f)));
+    return (pe_wave_spec){.n = n,
+                          .num = 1,
+                          .den = n <= 1 ? 1 : f->half - f->freq_shift,
+                          .position_scale = spec->scale,
+                          .base = eval_base,
+                          .scale = scaled ? eval_frequency : NULL,
+                          .float32 = spec->float32,
+                          .formula = f,
+                          .formula_bytes = sizeof *f};
 }
 
 /* Where sines and cosines go in a row of `sines` and `cosines` of them. */
 static void lay_out(size_t layout, size_t sines, size_t cosines, pe_sinusoid *out)
 {
-    static const struct {
-        ptrdiff_t stride, sin_at, cos_at;
-    } rows[] = {[PE_SINUSOIDAL_INTERLEAVED] = {2, 0, 1},
-                [PE_SINUSOIDAL_SIN_COS] = {1, 0, 0},
-                [PE_SINUSOIDAL_COS_SIN] = {1, 0, 0}};
-    ptrdiff_t sin_at = rows[layout].sin_at, cos_at = rows[layout].cos_at;
-    if (layout == PE_SINUSOIDAL_SIN_COS)
-        cos_at += (ptrdiff_t)sines;
-    if (layout == PE_SINUSOIDAL_COS_SIN)
-        sin_at += (ptrdiff_t)cosines;
+    const ptrdiff_t stride = layout == PE_SINUSOIDAL_INTERLEAVED ? 2 : 1;
+    const ptrdiff_t sin_at = layout == PE_SINUSOIDAL_COS_SIN ? (ptrdiff_t)cosines : 0;
+    const ptrdiff_t cos_at = layout == PE_SINUSOIDAL_INTERLEAVED ? 1
+                             : layout == PE_SINUSOIDAL_SIN_COS   ? (ptrdiff_t)sines
+                                                                 : 0;
     const bool together = sines == cosines;
-    out->sine_layout =
-        (pe_wave_layout){rows[layout].stride, sin_at, together ? cos_at : -1, out->width};
-    out->cosine_layout = (pe_wave_layout){rows[layout].stride, -1, cos_at, out->width};
+    out->waves[0].layout = (pe_wave_layout){stride, sin_at, together ? cos_at : -1, out->width};
+    out->waves[1].layout = (pe_wave_layout){stride, -1, cos_at, out->width};
 }
 
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
@@ -106,6 +139,7 @@ pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
     return (pe_sinusoid_spec){
         .width = width,
         .layout = pe_values_choice(values, "layout"),
+        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = pe_values_real(values, "scale"),
@@ -126,26 +160,23 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
                        .half = paper ? (double)width / 2 : (double)cosines,
                        .freq_shift = spec->freq_shift,
                        .divisor = {spec->divisor[0], spec->divisor[1]}};
-    pe_sinusoid made = {.width = width, .zero_column = sines + cosines < width};
+    const size_t counts[] = {sines, cosines < sines ? cosines : 0};
+    *out =
+        (pe_sinusoid){.width = width, .dtype = spec->dtype, .zero_column = sines + cosines < width};
+    lay_out(spec->layout, sines, cosines, out);
     pe_status status = check_shift(f.half, f.freq_shift, cosines, why);
-    lay_out(spec->layout, sines, cosines, &made);
-    if (status == PE_OK && sines > 0)
-        status = share_wave(spec, &f, sines, tables, &made.sines, why);
-    if (status == PE_OK && cosines > 0 && cosines < sines)
-        status = share_wave(spec, &f, cosines, tables, &made.cosines, why);
-    if (status == PE_OK)
-        *out = made;
-    else
-        pe_sinusoid_free(&made);
+    for (size_t k = 0; k < PE_LEN(counts) && status == PE_OK; k++) {
+        const pe_wave_spec wave = wave_of(spec, &f, counts[k]);
+        if (counts[k] > 0)
+            status = pe_tables_wave(tables, &wave, &out->waves[k].set, why);
+    }
     return status;
 }
 
 void pe_sinusoid_free(pe_sinusoid *sinusoid)
 {
-    if (sinusoid->sines.entry != NULL)
-        pe_tables_wave_unref(&sinusoid->sines);
-    if (sinusoid->cosines.entry != NULL)
-        pe_tables_wave_unref(&sinusoid->cosines);
+    for (size_t k = 0; k < PE_LEN(sinusoid->waves); k++)
+        pe_tables_wave_unref(&sinusoid->waves[k].set);
 }
 
 static void clear_last_column(size_t width, size_t rows, pe_dtype dtype, unsigned char *out)
@@ -155,33 +186,23 @@ static void clear_last_column(size_t width, size_t rows, pe_dtype dtype, unsigne
         memset(out + (r * width - 1) * bytes, 0, bytes);
 }
 
-pe_status pe_sinusoid_rows(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t first,
-                           size_t rows, pe_dtype dtype, void *out, pe_problem *why)
+pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,
+                           const pe_region *region, void *out, pe_problem *why)
 {
-    pe_status status = PE_OK;
-    if (sinusoid->zero_column)
-        clear_last_column(sinusoid->width, rows, dtype, out);
-    if (sinusoid->sines.entry != NULL)
-        status = pe_wave_table(sinusoid->sines.wave, positions, first, rows, &sinusoid->sine_layout,
-                               dtype, out, why);
-    if (status == PE_OK && sinusoid->cosines.entry != NULL)
-        status = pe_wave_table(sinusoid->cosines.wave, positions, first, rows,
-                               &sinusoid->cosine_layout, dtype, out, why);
-    return status;
-}
-
-pe_status pe_sinusoid_part(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t row,
-                           size_t column, size_t columns, pe_dtype dtype, void *out,
-                           pe_problem *why)
-{
+    const size_t first = region->first, units = region->units, column = region->column;
+    const size_t columns = region->columns;
+    const pe_dtype dtype = sinusoid->dtype;
     pe_status status = PE_OK;
     if (sinusoid->zero_column && column + columns == sinusoid->width)
-        clear_last_column(columns, 1, dtype, out);
-    if (sinusoid->sines.entry != NULL)
-        status = pe_wave_part(sinusoid->sines.wave, positions, row, column, columns,
-                              &sinusoid->sine_layout, dtype, out, why);
-    if (status == PE_OK && sinusoid->cosines.entry != NULL)
-        status = pe_wave_part(sinusoid->cosines.wave, positions, row, column, columns,
-                              &sinusoid->cosine_layout, dtype, out, why);
+        clear_last_column(columns, units, dtype, out);
+    for (size_t k = 0; k < PE_LEN(sinusoid->waves) && status == PE_OK; k++) {
+        const pe_wave_table table = {sinusoid->waves[k].set.wave, positions,
+                                     &sinusoid->waves[k].layout, dtype};
+        if (table.wave == NULL)
+            continue;
+        status = columns == sinusoid->width
+                     ? pe_wave_table_rows(&table, first, units, out, why)
+                     : pe_wave_table_part(&table, first, column, columns, out, why);
+    }
     return status;
 }

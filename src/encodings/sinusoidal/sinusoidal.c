@@ -7,7 +7,7 @@
 
 #include "encodings/registry.h"
 
-static const pe_param params[] = {
+static const pe_param width_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -18,23 +18,18 @@ static const pe_param params[] = {
      .unit = "channels",
      .help = "Width of a row.",
      .example = "512"},
-    PE_PARAM_MODEL,
-    PE_SINUSOIDAL_BASE,
-    PE_SINUSOIDAL_LAYOUT,
-    PE_SINUSOIDAL_FREQ_SHIFT,
-    PE_SINUSOIDAL_SCALE,
+};
+
+static const pe_param padding_params[] = {
     {.name = "padding_idx",
      .kind = PE_KIND_INT,
      .optional = true,
      .min = 0,
      .max = 0x1p53 - 1,
      .unit = "tokens",
-     .help = "The position whose row is zero: fairseq and M2M-100 keep one for padding, 1. None by "
-             "default.",
+     .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By default "
+             "no row is zero.",
      .example = "1"},
-    PE_PARAM_POSITIONS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
 };
 
 typedef struct table {
@@ -52,30 +47,16 @@ static void free_table(void *state)
     free(t);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
-    const size_t row_bytes = state->sinusoid.width * pe_dtype_bytes(dtype);
+    const size_t row_bytes = region->columns * pe_dtype_bytes(state->sinusoid.dtype);
     const pe_status status =
-        pe_sinusoid_rows(&state->sinusoid, &state->positions, first, units, dtype, out, why);
-    for (size_t u = 0; state->padded && u < units; u++)
-        if (pe_positions_at(&state->positions, first + u) == state->padding)
+        pe_sinusoid_fill(&state->sinusoid, &state->positions, region, out, why);
+    for (size_t u = 0; state->padded && u < region->units; u++)
+        if (pe_positions_at(&state->positions, region->first + u) == state->padding)
             memset((char *)out + u * row_bytes, 0, row_bytes);
     return status;
-}
-
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
-{
-    const table *state = plan->state;
-    const pe_dtype dtype = plan->tensors[t].dtype;
-    if (state->padded && pe_positions_at(&state->positions, unit) == state->padding) {
-        memset(out, 0, n * pe_dtype_bytes(dtype));
-        return PE_OK;
-    }
-    return pe_sinusoid_part(&state->sinusoid, &state->positions, unit, first, n, dtype, out, why);
 }
 
 static pe_status plan_table(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -88,25 +69,16 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
         out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
     if (status != PE_OK)
         return status;
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_table);
     if (state == NULL)
         return pe_fail_memory(why);
+    out->makes_parts = true;
     state->padded = pe_values_present(values, "padding_idx");
     if (state->padded)
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
     status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
-    if (status == PE_OK)
-        status = pe_positions_copy(positions, &state->positions, why);
-    if (status != PE_OK) {
-        free_table(state);
-        return status;
-    }
-    out->state = state;
-    out->free_state = free_table;
-    out->fill = fill;
-    out->fill_part = fill_part;
-    return PE_OK;
+    return status != PE_OK ? status : pe_positions_copy(positions, &state->positions, why);
 }
 
 /**
@@ -128,7 +100,7 @@ const pe_resource pe_sinusoidal = {
     .summary = "Sinusoidal positional encodings, one row per position.",
     .formula = PE_SINUSOIDAL_FORMULA,
     .source = PE_SINUSOIDAL_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(width_params), &pe_params_model, &pe_sinusoidal_params,
+                   PE_PARAMS(padding_params), &pe_params_positions, &pe_params_output},
     .plan = plan_table,
 };

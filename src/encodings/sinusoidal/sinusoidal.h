@@ -3,6 +3,7 @@
 #ifndef PE_ENCODINGS_SINUSOIDAL_SINUSOIDAL_H
 #define PE_ENCODINGS_SINUSOIDAL_SINUSOIDAL_H
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 #include "tables/tables.h"
 
@@ -19,74 +20,51 @@ enum { PE_SINUSOIDAL_INTERLEAVED, PE_SINUSOIDAL_SIN_COS, PE_SINUSOIDAL_COS_SIN }
     "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift: "                             \
     "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e"
 
-/* Rows of parameters, as initialisers. */
-#define PE_SINUSOIDAL_BASE                                                                         \
-    {                                                                                              \
-        .name = "base", .kind = PE_KIND_REAL, .min = 1, .max = 1e12, .fallback = 10000,            \
-        .unit = NULL, .help = "Base of the geometric progression of wavelengths.",                 \
-        .example = "10000"                                                                         \
-    }
-#define PE_SINUSOIDAL_LAYOUT                                                                       \
-    {                                                                                              \
-        .name = "layout", .kind = PE_KIND_CHOICE, .choices = pe_sinusoidal_layouts,                \
-        .help = "interleaved: sine and cosine alternate; sin_cos, cos_sin: one half after the "    \
-                "other.",                                                                          \
-        .example = "interleaved"                                                                   \
-    }
-#define PE_SINUSOIDAL_FREQ_SHIFT                                                                   \
-    {                                                                                              \
-        .name = "freq_shift", .kind = PE_KIND_REAL, .min = 0, .max = PE_SINUSOIDAL_WIDTH_MAX,      \
-        .fallback = 0, .unit = "frequencies",                                                      \
-        .help = "Taken from the number of frequencies in the exponent: 0 is the paper, 1 is "      \
-                "tensor2tensor, fairseq and Whisper.",                                             \
-        .example = "1"                                                                             \
-    }
-/* Fixed point holds phases of 2^53 * 1e9 turns with bits to spare, and frequencies down to 1e-9. */
-#define PE_SINUSOIDAL_SCALE                                                                        \
-    {                                                                                              \
-        .name = "scale", .kind = PE_KIND_REAL, .min = 1e-9, .max = 1e9, .fallback = 1,             \
-        .unit = NULL, .help = "Multiplies the position, exactly; diffusion models use 1000.",      \
-        .example = "1"                                                                             \
-    }
+/** base, layout, freq_shift, scale; and two of them alone. */
+extern const pe_param_set pe_sinusoidal_params, pe_sinusoidal_base_params,
+    pe_sinusoidal_freq_shift_params;
+
+/** What rows take from one set of frequencies, and where they have it. */
+typedef struct pe_sinusoid_waves {
+    pe_shared_wave set; /* entry NULL: nothing */
+    pe_wave_layout layout;
+} pe_sinusoid_waves;
 
 /** The rows of one table, as far as they do not depend on positions. Immutable once made. */
 typedef struct pe_sinusoid {
     size_t width;
-    pe_shared_wave sines, cosines; /* cosines.entry NULL: those of sines, in the same call */
-    pe_wave_layout sine_layout, cosine_layout;
-    bool zero_column; /* the last one */
+    pe_dtype dtype;
+    pe_sinusoid_waves waves[2]; /* both sines and cosines; or sines, then cosines */
+    bool zero_column;           /* the last one */
 } pe_sinusoid;
 
 /** What rows are made from: w_i = (base[0]/base[1])^(-i/(h - freq_shift)), and position pos stands
  * for pos * scale / divisor[0] / divisor[1]; all of it in real arithmetic. */
 typedef struct pe_sinusoid_spec {
     size_t width, layout;
+    pe_dtype dtype;
     double base[2];
     double freq_shift;
     double scale, divisor[2];
     bool float32; /* the reference path, which has no divisors */
 } pe_sinusoid_spec;
 
-/** From the parameters base, layout, freq_shift, scale and (where there is such a row) numerics. */
+/** From the parameters dtype, base, layout, freq_shift, scale and (where there is one) numerics. */
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 
-/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). */
+/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). *out may
+ * be freed then, too. */
 pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;
 void pe_sinusoid_free(pe_sinusoid *sinusoid);
 
 /**
- * Rows [first, first + rows) of the table of `positions`.
+ * A region of the table of `positions`: rows, or columns of one of them, packed.
  * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
- * Shapes    out: [rows, width], dtype.
+ * Shapes    out: [units, columns], dtype.
  * Accuracy  correctly rounded, or the float32 reference path, as the parameters said.
  */
-pe_status pe_sinusoid_rows(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t first,
-                           size_t rows, pe_dtype dtype, void *out, pe_problem *why) PE_MUST_CHECK;
-
-/** Columns [column, column + columns) of one row, packed: for pe_plan.fill_part. */
-pe_status pe_sinusoid_part(const pe_sinusoid *sinusoid, const pe_positions *positions, size_t row,
-                           size_t column, size_t columns, pe_dtype dtype, void *out,
-                           pe_problem *why) PE_MUST_CHECK;
+pe_status pe_sinusoid_fill(const pe_sinusoid *sinusoid, const pe_positions *positions,
+                           const pe_region *region, void *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

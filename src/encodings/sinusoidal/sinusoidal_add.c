@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sinusoidal_add.c - embeddings with their sinusoidal encodings added. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "encodings/registry.h"
 #include "encodings/sinusoidal/sinusoidal.h"
@@ -9,13 +8,13 @@
 /* Doubles of encodings held at a time: a row at least. */
 #define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
 
-static const pe_param params[] = {
+static const pe_param embeddings_params[] = {
     {.name = "embeddings",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = PE_MAX_DIMS,
-     .help = "Embeddings [..., n, d_model]; d_model is the last axis, the tokens the one before.",
+     .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
      .example = "[[0,0,0,0],[0,0,0,0]]"},
     {.name = "d_model",
      .kind = PE_KIND_INT,
@@ -25,23 +24,20 @@ static const pe_param params[] = {
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .fallback_text = "the last axis",
      .unit = "channels",
-     .help = "Width of a row; embeddings tell it, and it is checked when given.",
+     .help = "Width of a row. It must equal the last axis of embeddings.",
      .example = "4"},
-    PE_PARAM_MODEL,
+};
+
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
      .fallback_text = "0:n",
      .two_axes = true,
      .unit = "tokens",
-     .help = "Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list.",
+     .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+             "accepted too.",
      .example = "0:2"},
-    PE_SINUSOIDAL_BASE,
-    PE_SINUSOIDAL_LAYOUT,
-    PE_SINUSOIDAL_FREQ_SHIFT,
-    PE_SINUSOIDAL_SCALE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Embeddings as [batches, sequences, tokens, width]; each batch has positions of its own, or all
@@ -89,66 +85,53 @@ static pe_status take_width(const pe_shape *x, pe_values *values, pe_problem *wh
     return PE_OK;
 }
 
+typedef struct addition {
+    pe_sinusoid sinusoid;
+    const pe_positions *positions;
+    axes shape;
+    double *block; /* [BLOCK_ELEMENTS] */
+} addition;
+
 /*
  * Add in place. A block of encodings is made once for all sequences of a batch. Nothing overflows:
  * an encoding is at most 1, less than half of the last place of the largest number of any type.
  */
-static pe_status add_batch(const pe_sinusoid *sinusoid, const axes *shape,
-                           const pe_positions *positions, size_t batch, double *block, pe_array *x,
-                           pe_problem *why)
+static pe_status add_batch(const addition *a, size_t batch, pe_array *x, pe_problem *why)
 {
-    const pe_kernels *kernels = pe_kernels_get();
+    const axes *shape = &a->shape;
     const size_t bytes = pe_dtype_bytes(x->dtype), sequence = shape->tokens * shape->width;
     const size_t first = shape->batches > 1 ? batch * shape->tokens : 0;
     const size_t rows_max = BLOCK_ELEMENTS / shape->width;
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
         rows = shape->tokens - row < rows_max ? shape->tokens - row : rows_max;
+        const pe_region region = {.first = first + row, .units = rows, .columns = shape->width};
         const pe_status status =
-            pe_sinusoid_rows(sinusoid, positions, first + row, rows, PE_FLOAT64, block, why);
+            pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why);
         if (status != PE_OK)
             return status;
         for (size_t s = 0; s < shape->sequences; s++) {
             const size_t at = (batch * shape->sequences + s) * sequence + row * shape->width;
             char *here = (char *)x->data + at * bytes;
-            kernels->add(x->dtype, here, block, rows * shape->width, here);
+            pe_kernels_get()->add(x->dtype, here, a->block, rows * shape->width, here);
         }
     }
     return PE_OK;
 }
 
-static pe_status add_encodings(const pe_values *values, pe_tables *tables,
-                               const pe_positions *positions, const axes *shape, pe_array *x,
-                               pe_problem *why)
+static pe_status add_encodings(const pe_values *values, pe_tables *tables, const axes *shape,
+                               pe_array *x, pe_problem *why)
 {
-    pe_sinusoid sinusoid;
-    const pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
-    pe_status status = pe_sinusoid_make(&spec, tables, &sinusoid, why);
-    if (status != PE_OK)
-        return status;
-    double *block = malloc(BLOCK_ELEMENTS * sizeof *block);
-    if (block == NULL)
+    addition a = {.positions = &pe_values_find(values, "positions")->positions, .shape = *shape};
+    pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
+    spec.dtype = PE_FLOAT64;
+    pe_status status = pe_sinusoid_make(&spec, tables, &a.sinusoid, why);
+    if (status == PE_OK && (a.block = malloc(BLOCK_ELEMENTS * sizeof *a.block)) == NULL)
         status = pe_fail_memory(why);
     for (size_t b = 0; status == PE_OK && b < shape->batches; b++)
-        status = add_batch(&sinusoid, shape, positions, b, block, x, why);
-    free(block);
-    pe_sinusoid_free(&sinusoid);
+        status = add_batch(&a, b, x, why);
+    free(a.block);
+    pe_sinusoid_free(&a.sinusoid);
     return status;
-}
-
-static void free_sum(void *state)
-{
-    pe_array_free(state);
-    free(state);
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    (void)why;
-    const pe_array *sum = plan->state;
-    const size_t bytes = plan->tensors[t].unit * pe_dtype_bytes(sum->dtype);
-    memcpy(out, (const char *)sum->data + first * bytes, units * bytes);
-    return PE_OK;
 }
 
 static void derive_positions(pe_values *values, size_t tokens)
@@ -169,26 +152,18 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
     if (status != PE_OK)
         return status;
     derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
-    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
-    status = check_positions(&x->shape, positions, &shape, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &x->shape, shape.width, why);
+    status =
+        check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why);
     if (status != PE_OK)
         return status;
-    pe_array *sum = calloc(1, sizeof *sum);
+    status = pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &x->shape, shape.width, why);
+    if (status != PE_OK)
+        return status;
+    pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
-    status = add_encodings(values, tables, positions, &shape, sum, why);
-    if (status != PE_OK) {
-        free_sum(sum);
-        return status;
-    }
-    out->state = sum;
-    out->free_state = free_sum;
-    out->fill = fill;
-    return PE_OK;
+    return add_encodings(values, tables, &shape, sum, why);
 }
 
 const pe_resource pe_sinusoidal_add = {
@@ -199,7 +174,7 @@ const pe_resource pe_sinusoidal_add = {
     .summary = "Embeddings with the sinusoidal encodings of their positions added.",
     .formula = "embeddings + PE, PE = " PE_SINUSOIDAL_FORMULA,
     .source = PE_SINUSOIDAL_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(embeddings_params), &pe_params_model, PE_PARAMS(positions_params),
+                   &pe_sinusoidal_params, &pe_params_output_exact},
     .plan = plan_add,
 };

@@ -12,7 +12,7 @@ enum { WIDTH_FIRST, HEIGHT_FIRST };
 
 static const char *const orders[] = {[WIDTH_FIRST] = "wh", [HEIGHT_FIRST] = "hw", NULL};
 
-static const pe_param params[] = {
+static const pe_param grid_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -20,7 +20,7 @@ static const pe_param params[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row, a multiple of 4: one half for each axis.",
+     .help = "Width of a row, a multiple of 4. Each axis takes one half.",
      .example = "768"},
     {.name = "height",
      .kind = PE_KIND_INT,
@@ -39,20 +39,25 @@ static const pe_param params[] = {
      .unit = "patches",
      .help = "Columns of the grid.",
      .example = "14"},
-    PE_SINUSOIDAL_BASE,
+};
+
+static const pe_param layout_params[] = {
     {.name = "layout",
      .kind = PE_KIND_CHOICE,
      .choices = pe_sinusoidal_layouts,
      .fallback = PE_SINUSOIDAL_SIN_COS,
-     .help = "Of each axis: interleaved: sine and cosine alternate; sin_cos, cos_sin: one half "
-             "after the other.",
+     .help = "The order of the columns of each axis. interleaved: sines and cosines alternate. "
+             "sin_cos: all sines, then all cosines. cos_sin: all cosines, then all sines.",
      .example = "sin_cos"},
-    PE_SINUSOIDAL_FREQ_SHIFT,
+};
+
+static const pe_param coordinates_params[] = {
     {.name = "axis_order",
      .kind = PE_KIND_CHOICE,
      .choices = orders,
-     .help = "wh: the first half of the channels encodes the column, the second the row (MAE, "
-             "diffusers, MoCo v3); hw: the other way round.",
+     .help = "The order of the axes. wh: the first half of the channels encodes the column, the "
+             "second half the row (MAE, diffusers, MoCo v3). hw: the first half encodes the row, "
+             "the second half the column.",
      .example = "wh"},
     {.name = "base_size",
      .kind = PE_KIND_INT,
@@ -61,15 +66,15 @@ static const pe_param params[] = {
      .max = SIDE_MAX,
      .fallback_text = "the side itself",
      .unit = "patches",
-     .help = "Side of the grid that coordinates are measured in: patch i of n lies at i * "
-             "base_size / n. Absent: at i.",
+     .help = "Side of the grid in which coordinates are measured. Patch i of n lies at i * "
+             "base_size / n.",
      .example = "16"},
     {.name = "interpolation_scale",
      .kind = PE_KIND_REAL,
      .min = 1e-9,
      .max = 1e9,
      .fallback = 1,
-     .help = "Divides the coordinates, exactly.",
+     .help = "The divisor of the coordinates. The quotient is exact.",
      .example = "1"},
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
@@ -77,17 +82,16 @@ static const pe_param params[] = {
      .max = SIDE_MAX,
      .fallback = 0,
      .unit = "rows",
-     .help = "Rows of zeros before those of the patches, as for class tokens.",
+     .help = "How many rows of zeros precede the patches, as for class tokens.",
      .example = "1"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* One axis: its rows are half as wide as those of the table. */
 typedef struct axis {
     pe_sinusoid sinusoid;
     pe_positions positions;
-    size_t at; /* its first channel */
+    size_t at;   /* its first channel */
+    bool across; /* it changes from pixel to pixel of a row; else from row to row */
 } axis;
 
 typedef struct grid {
@@ -105,112 +109,121 @@ static void free_grid(void *state)
     free(g);
 }
 
-/* Rows [first, first + rows) of an axis to its channels of pixels that lie
- * `stride` pixels apart. */
-static pe_status put(const grid *g, const axis *a, size_t first, size_t rows, size_t stride,
-                     char *out, pe_problem *why)
+/* Rows of an axis to its channels of pixels next to each other, or below each other. */
+static pe_status put(const grid *g, const axis *a, const pe_region *rows, char *out,
+                     pe_problem *why)
 {
     pe_sinusoid sinusoid = a->sinusoid;
-    sinusoid.sine_layout.row = stride * g->d_model;
-    return pe_sinusoid_rows(&sinusoid, &a->positions, first, rows, g->dtype, out + a->at * g->item,
-                            why);
+    sinusoid.waves[0].layout.row = (a->across ? 1 : g->width) * g->d_model;
+    return pe_sinusoid_fill(&sinusoid, &a->positions, rows, out + a->at * g->item, why);
 }
 
-/* The axis of pixel `from` to n pixels from `to` on, `step` pixels apart from each other there. */
-static void spread(const grid *g, const axis *a, const char *from, size_t step, char *to, size_t n)
+/* The channels of an axis to n pixels: those of the pixels from `from` on, or of that one alone. */
+static void spread(const grid *g, const axis *a, const char *from, char *to, size_t n)
 {
     const size_t pixel = g->d_model * g->item, bytes = pixel / 2, at = a->at * g->item;
     for (size_t i = 0; i < n; i++)
-        memcpy(to + i * pixel + at, from + i * step * pixel + at, bytes);
+        memcpy(to + i * pixel + at, from + (a->across ? i * pixel : 0) + at, bytes);
 }
 
-/* n pixels from column x of row y on, whole rows but for the last. Columns are computed for the
- * first row and rows for the first column; all else is a copy. */
-static pe_status put_pixels(const grid *g, size_t y, size_t x, size_t n, char *out, pe_problem *why)
+/* n pixels from the first on, whole rows but for the last. Columns are computed for the first row
+ * and rows for the first column; all else is a copy. */
+static pe_status put_pixels(const grid *g, size_t first, size_t n, char *out, pe_problem *why)
 {
+    const size_t x = first % g->width, y = first / g->width, half = g->d_model / 2;
     const size_t across = n < g->width - x ? n : g->width - x;
-    const size_t rows = (n + g->width - 1) / g->width, pixel = g->d_model * g->item;
-    pe_status status = put(g, &g->x, x, across, 1, out, why);
-    if (status == PE_OK)
-        status = put(g, &g->y, y, rows, g->width, out, why);
-    for (size_t r = 0; status == PE_OK && r < rows; r++) {
+    const size_t down = (n + g->width - 1) / g->width, pixel = g->d_model * g->item;
+    const pe_region columns = {.first = x, .units = across, .columns = half};
+    const pe_region rows = {.first = y, .units = down, .columns = half};
+    pe_status status = put(g, &g->x, &columns, out, why);
+    if (status != PE_OK)
+        return status;
+    status = put(g, &g->y, &rows, out, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t r = 0; r < down; r++) {
         char *row = out + r * g->width * pixel;
         const size_t left = n - r * g->width, here = left < across ? left : across;
-        spread(g, &g->y, row, 0, row + pixel, here - 1);
+        spread(g, &g->y, row, row + pixel, here - 1);
         if (r > 0)
-            spread(g, &g->x, out, 1, row, here);
+            spread(g, &g->x, out, row, here);
     }
-    return status;
+    return PE_OK;
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill_rows(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    (void)t;
-    const grid *g = plan->state;
     const size_t bytes = g->d_model * g->item;
-    char *to = out;
+    size_t first = region->first, units = region->units;
     if (first < g->extra) {
         const size_t zeros = units < g->extra - first ? units : g->extra - first;
-        memset(to, 0, zeros * bytes);
-        to += zeros * bytes;
+        memset(out, 0, zeros * bytes);
+        out += zeros * bytes;
         first += zeros;
         units -= zeros;
     }
     if (units == 0)
         return PE_OK;
-    const size_t y = (first - g->extra) / g->width, x = (first - g->extra) % g->width;
+    const size_t pixel = first - g->extra, x = pixel % g->width;
     const size_t rest = x > 0 ? g->width - x : 0, head = units < rest ? units : rest;
     pe_status status = PE_OK;
     if (head > 0)
-        status = put_pixels(g, y, x, head, to, why);
+        status = put_pixels(g, pixel, head, out, why);
     if (status == PE_OK && head < units)
-        status = put_pixels(g, y + (head > 0), 0, units - head, to + head * bytes, why);
+        status = put_pixels(g, pixel + head, units - head, out + head * bytes, why);
     return status;
 }
 
-/* What an axis has of channels [first, first + n) of a pixel. */
-static pe_status put_part(const grid *g, const axis *a, size_t row, size_t first, size_t n,
-                          char *out, pe_problem *why)
+/* What an axis has of these channels of a pixel. */
+static pe_status put_part(const grid *g, const axis *a, const pe_region *region, char *out,
+                          pe_problem *why)
 {
-    const size_t end = first + n, past = a->at + g->d_model / 2;
+    const size_t pixel = region->first - g->extra;
+    const size_t first = region->column, end = first + region->columns;
+    const size_t past = a->at + g->d_model / 2;
     const size_t from = first > a->at ? first : a->at, to = end < past ? end : past;
     if (from >= to)
         return PE_OK;
-    return pe_sinusoid_part(&a->sinusoid, &a->positions, row, from - a->at, to - from, g->dtype,
-                            out + (from - first) * g->item, why);
+    const pe_region part = {.first = a->across ? pixel % g->width : pixel / g->width,
+                            .units = 1,
+                            .column = from - a->at,
+                            .columns = to - from};
+    return pe_sinusoid_fill(&a->sinusoid, &a->positions, &part, out + (from - first) * g->item,
+                            why);
 }
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    (void)t;
-    const grid *g = plan->state;
-    if (unit < g->extra) {
-        memset(out, 0, n * g->item);
+    if (region->first < g->extra) {
+        memset(out, 0, region->columns * g->item);
         return PE_OK;
     }
-    const size_t pixel = unit - g->extra;
-    pe_status status = put_part(g, &g->x, pixel % g->width, first, n, out, why);
-    if (status == PE_OK)
-        status = put_part(g, &g->y, pixel / g->width, first, n, out, why);
-    return status;
+    const pe_status status = put_part(g, &g->x, region, out, why);
+    return status != PE_OK ? status : put_part(g, &g->y, region, out, why);
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const grid *g = plan->state;
+    return pe_plan_whole(plan, region) ? fill_rows(g, region, out, why)
+                                       : fill_part(g, region, out, why);
 }
 
 /* Patch i of `side` lies at i * base_size / side / interpolation_scale. */
-static pe_status make_axis(const pe_values *values, size_t side, size_t d_model, size_t at,
-                           pe_tables *tables, axis *out, pe_problem *why)
+static pe_status make_axis(const pe_values *values, const char *side, pe_tables *tables, axis *out,
+                           pe_problem *why)
 {
     const bool measured = pe_values_present(values, "base_size");
-    const pe_sinusoid_spec spec = {
-        .width = d_model / 2,
+    const size_t n = (size_t)pe_values_int(values, side);
+    pe_sinusoid_spec spec = {
+        .width = (size_t)pe_values_int(values, "d_model") / 2,
         .layout = pe_values_choice(values, "layout"),
+        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = measured ? (double)pe_values_int(values, "base_size") : 1,
-        .divisor = {measured ? (double)side : 1, pe_values_real(values, "interpolation_scale")}};
-    out->positions = pe_positions_range(0, 1, side);
-    out->at = at;
+        .divisor = {measured ? (double)n : 1, pe_values_real(values, "interpolation_scale")}};
+    out->positions = pe_positions_range(0, 1, n);
     return pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
 }
 
@@ -233,30 +246,25 @@ static pe_status add_table(const pe_values *values, const pe_limits *limits, pe_
 static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                            pe_plan *out, pe_problem *why)
 {
-    const size_t height = (size_t)pe_values_int(values, "height");
     if (!pe_values_present(values, "width"))
-        pe_values_set_int(values, "width", (int64_t)height);
+        pe_values_set_int(values, "width", pe_values_int(values, "height"));
     pe_status status = add_table(values, limits, out, why);
     if (status != PE_OK)
         return status;
-    grid *g = calloc(1, sizeof *g);
+    grid *g = pe_plan_begin(out, sizeof *g, fill, free_grid);
     if (g == NULL)
         return pe_fail_memory(why);
+    out->makes_parts = true;
     g->d_model = (size_t)pe_values_int(values, "d_model");
     g->width = (size_t)pe_values_int(values, "width");
     g->extra = (size_t)pe_values_int(values, "extra_tokens");
     g->dtype = (pe_dtype)pe_values_choice(values, "dtype");
     g->item = pe_dtype_bytes(g->dtype);
-    const size_t half = g->d_model / 2;
+    g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
-    out->state = g;
-    out->free_state = free_grid;
-    out->fill = fill;
-    out->fill_part = fill_part;
-    status = make_axis(values, g->width, g->d_model, x_first ? 0 : half, tables, &g->x, why);
-    if (status == PE_OK)
-        status = make_axis(values, height, g->d_model, x_first ? half : 0, tables, &g->y, why);
-    return status;
+    (x_first ? &g->y : &g->x)->at = g->d_model / 2;
+    status = make_axis(values, "width", tables, &g->x, why);
+    return status != PE_OK ? status : make_axis(values, "height", tables, &g->y, why);
 }
 
 /**
@@ -264,10 +272,11 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
  *
  * Source    huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951,
  *           get_2d_sincos_pos_embed; without base_size facebookresearch/mae, util/pos_embed.py;
- * with freq_shift 1 and no base_size the simple ViT (Beyer et al. 2022, arXiv:2205.01580). MAE's
- * cls_token is extra_tokens=1. Shapes    [extra_tokens + height * width, d_model]. Units
- * coordinates in patches (of base_size a side, where given). Accuracy  correctly rounded:
- * coordinates are rational numbers, not rounded to float32 as upstream.
+ *           with freq_shift 1 and no base_size the simple ViT (Beyer et al. 2022,
+ *           arXiv:2205.01580). MAE's cls_token is extra_tokens=1.
+ * Shapes    [extra_tokens + height * width, d_model].
+ * Units     coordinates in patches (of base_size a side, where given).
+ * Accuracy  correctly rounded: coordinates are rational numbers, not rounded to float32 as upstream.
  */
 const pe_resource pe_sinusoidal_grid = {
     .path = "/v1/sinusoidal/grid",
@@ -281,7 +290,8 @@ const pe_resource pe_sinusoidal_grid = {
     .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
               "arXiv:2205.01580",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(grid_params), &pe_sinusoidal_base_params, PE_PARAMS(layout_params),
+                   &pe_sinusoidal_freq_shift_params, PE_PARAMS(coordinates_params),
+                   &pe_params_output_exact},
     .plan = plan_grid,
 };

@@ -10,7 +10,7 @@ enum { BLOCKS, MATRIX };
 
 static const char *const forms[] = {[BLOCKS] = "blocks", [MATRIX] = "matrix", NULL};
 
-static const pe_param params[] = {
+static const pe_param shift_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -26,30 +26,18 @@ static const pe_param params[] = {
      .min = 1 - PE_POSITION_LIMIT,
      .max = PE_POSITION_LIMIT - 1,
      .unit = "tokens",
-     .help = "How far the rotations move an encoding: PE(pos + offset) = M PE(pos).",
+     .help = "The distance by which the rotations move an encoding: PE(pos + offset) = M PE(pos).",
      .example = "2"},
-    PE_SINUSOIDAL_BASE,
+};
+
+static const pe_param form_params[] = {
     {.name = "form",
      .kind = PE_KIND_CHOICE,
      .choices = forms,
-     .help = "blocks: one 2x2 rotation per frequency; matrix: all of them on the diagonal of one "
-             "matrix, for the interleaved layout.",
+     .help = "blocks: one 2x2 rotation for each frequency. matrix: one matrix with these rotations "
+             "on its diagonal, for the interleaved layout.",
      .example = "blocks"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
-
-/* sin and cos of offset * w_i, in the tensor's dtype: element 2i and 2i + 1. */
-typedef struct rotations {
-    pe_array waves;
-} rotations;
-
-static void free_rotations(void *state)
-{
-    rotations *r = state;
-    pe_array_free(&r->waves);
-    free(r);
-}
 
 static void eval_base(const void *formula, mpfr_ptr out)
 {
@@ -72,80 +60,65 @@ static void put_row(const pe_array *waves, size_t i, size_t second, unsigned cha
     }
 }
 
-static pe_status fill_blocks(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_blocks(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why)
 {
-    (void)t;
     (void)why;
-    const pe_array *waves = &((const rotations *)plan->state)->waves;
+    const pe_array *waves = plan->state;
     const size_t row = 2 * pe_dtype_bytes(waves->dtype);
-    for (size_t u = 0; u < 2 * units; u++)
-        put_row(waves, first + u / 2, u % 2, (unsigned char *)out + u * row);
+    for (size_t u = 0; u < 2 * region->units; u++)
+        put_row(waves, region->first + u / 2, u % 2, (unsigned char *)out + u * row);
     return PE_OK;
 }
 
-static pe_status fill_matrix(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
+static pe_status fill_matrix(const pe_plan *plan, const pe_region *region, void *out,
                              pe_problem *why)
 {
     (void)why;
-    const pe_array *waves = &((const rotations *)plan->state)->waves;
-    const size_t bytes = pe_dtype_bytes(waves->dtype);
-    const size_t row = plan->tensors[t].unit * bytes;
-    memset(out, 0, units * row);
-    for (size_t u = 0; u < units; u++) {
-        const size_t i = (first + u) / 2;
-        put_row(waves, i, (first + u) % 2, (unsigned char *)out + u * row + 2 * i * bytes);
+    const pe_array *waves = plan->state;
+    const size_t bytes = pe_dtype_bytes(waves->dtype), row = region->columns * bytes;
+    unsigned char *to = out;
+    memset(out, 0, region->units * row);
+    for (size_t u = region->first; u < region->first + region->units; u++, to += row) {
+        const size_t at = u / 2 * 2; /* of its two numbers: parts begin and end at even columns */
+        if (at >= region->column && at < region->column + region->columns)
+            put_row(waves, u / 2, u % 2, to + (at - region->column) * bytes);
     }
     return PE_OK;
 }
 
-static pe_status fill_matrix_part(const pe_plan *plan, size_t t, size_t unit, size_t first,
-                                  size_t n, void *out, pe_problem *why)
+static void free_waves(void *state)
 {
-    (void)t;
-    (void)why;
-    const pe_array *waves = &((const rotations *)plan->state)->waves;
-    const size_t bytes = pe_dtype_bytes(waves->dtype), at = unit / 2 * 2; /* of its two numbers */
-    memset(out, 0, n * bytes);
-    if (at >= first && at < first + n) /* parts begin and end at even columns */
-        put_row(waves, unit / 2, unit % 2, (unsigned char *)out + (at - first) * bytes);
-    return PE_OK;
+    pe_array_free(state);
+    free(state);
 }
 
-/* The table of one position, `offset`, at once: d_model numbers. */
-static pe_status compute(const pe_values *values, size_t pairs, pe_dtype dtype, pe_tables *tables,
-                         pe_array *out, pe_problem *why)
+/* sin and cos of offset * w_i, as elements 2i and 2i + 1: the table of one position, `offset`. */
+static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *out, pe_problem *why)
 {
     const double base = pe_values_real(values, "base");
-    const pe_wave_spec spec = {.n = pairs,
+    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const pe_wave_spec spec = {.n = width / 2,
                                .num = 1,
-                               .den = (double)pairs,
+                               .den = (double)(width / 2),
                                .position_scale = 1,
                                .base = eval_base,
                                .formula = &base,
                                .formula_bytes = sizeof base};
-    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = 2 * pairs};
+    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = width};
     const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
-    const pe_shape shape = {1, {2 * pairs}};
+    const pe_shape shape = {1, {width}};
     pe_shared_wave wave;
     pe_status status = pe_tables_wave(tables, &spec, &wave, why);
     if (status != PE_OK)
         return status;
     status = pe_array_make(dtype, &shape, out, why);
     if (status == PE_OK)
-        status = pe_wave_table(wave.wave, &offset, 0, 1, &layout, dtype, out->data, why);
+        status = pe_wave_table_rows(&(pe_wave_table){wave.wave, &offset, &layout, dtype}, 0, 1,
+                                    out->data, why);
     pe_tables_wave_unref(&wave);
     return status;
-}
-
-static pe_status add_tensor(const pe_limits *limits, size_t width, size_t form, pe_dtype dtype,
-                            pe_plan *out, pe_problem *why)
-{
-    const pe_shape blocks = {3, {width / 2, 2, 2}}, matrix = {2, {width, width}};
-    out->fill = form == MATRIX ? fill_matrix : fill_blocks;
-    out->fill_part = form == MATRIX ? fill_matrix_part : NULL;
-    return form == MATRIX ? pe_plan_add_tensor(out, limits, "matrix", dtype, &matrix, width, why)
-                          : pe_plan_add_tensor(out, limits, "rotations", dtype, &blocks, 4, why);
 }
 
 static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -153,23 +126,22 @@ static pe_status plan_offset(pe_values *values, struct pe_tables *tables, const 
 {
     const size_t width = (size_t)pe_values_int(values, "d_model");
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
+    const bool matrix = pe_values_choice(values, "form") == MATRIX;
+    const pe_shape shape =
+        matrix ? (pe_shape){2, {width, width}} : (pe_shape){3, {width / 2, 2, 2}};
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %zu",
                        width);
-    pe_status status = add_tensor(limits, width, pe_values_choice(values, "form"), dtype, out, why);
+    const pe_status status = pe_plan_add_tensor(out, limits, matrix ? "matrix" : "rotations", dtype,
+                                                &shape, matrix ? width : 4, why);
     if (status != PE_OK)
         return status;
-    rotations *state = calloc(1, sizeof *state);
-    if (state == NULL)
+    pe_array *waves =
+        pe_plan_begin(out, sizeof *waves, matrix ? fill_matrix : fill_blocks, free_waves);
+    if (waves == NULL)
         return pe_fail_memory(why);
-    status = compute(values, width / 2, dtype, tables, &state->waves, why);
-    if (status != PE_OK) {
-        free_rotations(state);
-        return status;
-    }
-    out->state = state;
-    out->free_state = free_rotations;
-    return PE_OK;
+    out->makes_parts = matrix;
+    return compute(values, tables, waves, why);
 }
 
 const pe_resource pe_sinusoidal_offset = {
@@ -177,11 +149,11 @@ const pe_resource pe_sinusoidal_offset = {
     .encoding = "sinusoidal",
     .name = "sinusoidal/offset",
     .kind = PE_TABLE,
-    .summary = "The rotations that take the encoding of a position to that of another.",
+    .summary = "The rotations that turn the encoding of one position into that of another.",
     .formula = "PE(pos + k) = M_k PE(pos), M_k,i = [cos(k w_i) sin(k w_i); -sin(k w_i) cos(k w_i)] "
                "on (sin, cos), w_i = base^(-2i/d_model)",
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(shift_params), &pe_sinusoidal_base_params, PE_PARAMS(form_params),
+                   &pe_params_output_exact},
     .plan = plan_offset,
 };

@@ -15,7 +15,7 @@ static const char *const variants[] = {
     [XLNET] = "xlnet", [TRANSFORMER_XL] = "transformer_xl", [CONFORMER] = "conformer", NULL};
 static const char *const directions[] = {[BI] = "bi", [UNI] = "uni", NULL};
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -31,7 +31,7 @@ static const pe_param params[] = {
      .min = 1,
      .max = LENGTH_MAX,
      .unit = "tokens",
-     .help = "Queries: the last so many of the key positions.",
+     .help = "The number of queries. They are at the last key positions.",
      .example = "4"},
     {.name = "key_length",
      .kind = PE_KIND_INT,
@@ -40,20 +40,22 @@ static const pe_param params[] = {
      .max = LENGTH_MAX,
      .fallback_text = "query_length",
      .unit = "tokens",
-     .help = "Keys, those of the memory included; at least as many as queries.",
+     .help =
+         "The number of keys, those of the memory included. There are at least as many as queries.",
      .example = "6"},
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Distances, and where the sines are: xlnet: key_length down to 1 - query_length "
-             "(attn_type=uni: to 0), sines first; transformer_xl: key_length - 1 down to 0, sines "
-             "first; conformer: key_length - 1 down to 1 - query_length, interleaved.",
+     .help =
+         "The distances, and the order of the columns. xlnet: key_length down to 1 - query_length "
+         "(with attn_type=uni down to 0), sines first. transformer_xl: key_length - 1 down to 0, "
+         "sines first. conformer: key_length - 1 down to 1 - query_length, interleaved.",
      .example = "xlnet"},
     {.name = "attn_type",
      .kind = PE_KIND_CHOICE,
      .choices = directions,
-     .help = "Of variant=xlnet alone: bi: keys after a query have distances, too; uni: they have "
-             "none.",
+     .help = "Only variant=xlnet reads it. bi: keys after a query have distances too. uni: they "
+             "have none.",
      .example = "bi"},
     {.name = "clamp_len",
      .kind = PE_KIND_INT,
@@ -61,11 +63,9 @@ static const pe_param params[] = {
      .max = LENGTH_MAX,
      .fallback = -1,
      .unit = "tokens",
-     .help = "Farther distances count as this one; 0 and -1: no limit. Not of variant=conformer.",
+     .help = "The largest distance. Farther ones count as this one. 0 and -1 set no limit. "
+             "variant=conformer does not read it.",
      .example = "-1"},
-    PE_SINUSOIDAL_BASE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Row r is at distance farthest - r, clamped: the first and the last of the rows within the clamp
@@ -85,28 +85,24 @@ static void free_state(void *of)
 
 /* ---- which distances ---- */
 
-static pe_status refuse_given(const pe_values *values, const char *name, const char *variant,
-                              pe_problem *why)
-{
-    if (!pe_values_given(values, name))
-        return PE_OK;
-    return pe_fail(why, PE_INVALID_PARAMETER, name, "variant=%s has no %s", variant, name);
-}
-
 /* What a variant does not read is no part of the canonical form. */
 static pe_status drop_unread(pe_values *values, size_t variant, pe_problem *why)
 {
+    static const char *const optional[] = {"attn_type", "clamp_len"};
+    const bool reads[] = {variant == XLNET, variant != CONFORMER};
     pe_value *clamp = pe_values_find(values, "clamp_len");
-    pe_status status = PE_OK;
-    if (variant != XLNET)
-        status = refuse_given(values, "attn_type", variants[variant], why);
-    if (status == PE_OK && variant == CONFORMER)
-        status = refuse_given(values, "clamp_len", variants[variant], why);
-    pe_values_find(values, "attn_type")->present = variant == XLNET;
-    clamp->present = variant != CONFORMER;
+    for (size_t i = 0; i < PE_LEN(reads); i++) {
+        if (reads[i])
+            continue;
+        const char *name = optional[i];
+        if (pe_values_given(values, name))
+            return pe_fail(why, PE_INVALID_PARAMETER, name, "variant=%s has no %s",
+                           variants[variant], name);
+        pe_values_find(values, name)->present = false;
+    }
     if (clamp->integer == 0)
         clamp->integer = -1;
-    return status;
+    return PE_OK;
 }
 
 /* From the first distance down to the last. */
@@ -137,14 +133,14 @@ static void clamp_span(const pe_values *values, span whole, state *s)
 
 /* ---- rows ---- */
 
-static pe_status put(const state *s, pe_dtype dtype, size_t first, size_t rows, void *out,
+static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, void *out,
                      pe_problem *why)
 {
     int32_t *distance = out;
     if (dtype != PE_INT32)
-        return pe_sinusoid_rows(&s->sinusoid, &s->within, first, rows, dtype, out, why);
-    for (size_t r = 0; r < rows; r++)
-        distance[r] = (int32_t)pe_positions_at(&s->within, first + r);
+        return pe_sinusoid_fill(&s->sinusoid, &s->within, region, out, why);
+    for (size_t r = 0; r < region->units; r++)
+        distance[r] = (int32_t)pe_positions_at(&s->within, region->first + r);
     return PE_OK;
 }
 
@@ -153,36 +149,28 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
-    const size_t row = unit < s->before ? 0 : smaller(unit - s->before, s->within.count - 1);
-    return pe_sinusoid_part(&s->sinusoid, &s->within, row, first, n, plan->tensors[t].dtype, out,
-                            why);
-}
-
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
-{
-    const state *s = plan->state;
-    const pe_tensor *tensor = &plan->tensors[t];
-    const size_t bytes = tensor->unit * pe_dtype_bytes(tensor->dtype);
+    const pe_dtype dtype = plan->tensors[region->tensor].dtype;
+    const size_t bytes = region->columns * pe_dtype_bytes(dtype);
     const size_t after = s->before + s->within.count; /* the first row that repeats the last */
-    pe_status status = PE_OK;
+    size_t row = region->first;
     unsigned char *to = out;
-    for (size_t some; status == PE_OK && units > 0; first += some, units -= some) {
-        const bool within = first >= s->before && first < after;
-        const size_t row = first < s->before ? 0 : within ? first - s->before : s->within.count - 1;
-        some = smaller(units, first < s->before ? s->before - first
-                              : within          ? after - first
-                                                : units);
-        status = put(s, tensor->dtype, row, within ? some : 1, to, why);
+    for (size_t left = region->units, some; left > 0; row += some, left -= some) {
+        pe_region rows = *region;
+        const bool within = row >= s->before && row < after;
+        some = smaller(left, row < s->before ? s->before - row : within ? after - row : left);
+        rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
+        rows.units = within ? some : 1;
+        const pe_status status = put(s, dtype, &rows, to, why);
+        if (status != PE_OK)
+            return status;
         if (!within)
             pe_relative_repeat(to, bytes, some - 1, to + bytes);
         to += some * bytes;
     }
-    return status;
+    return PE_OK;
 }
 
 /* ---- the plan ---- */
@@ -206,8 +194,7 @@ static pe_status check(pe_values *values, pe_problem *why)
     if (width % 2 != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model", "d_model must be even, got %lld",
                        (long long)width);
-    const pe_status status =
-        pe_relative_lengths(values, pe_values_int(values, "query_length"), "query_length", why);
+    const pe_status status = pe_relative_lengths(values, why);
     return status == PE_OK ? drop_unread(values, pe_values_choice(values, "variant"), why) : status;
 }
 
@@ -225,16 +212,14 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
     const pe_sinusoid_spec spec = {.width = (size_t)pe_values_int(values, "d_model"),
                                    .layout = variant == CONFORMER ? PE_SINUSOIDAL_INTERLEAVED
                                                                   : PE_SINUSOIDAL_SIN_COS,
+                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "base"), 1},
                                    .scale = 1,
                                    .divisor = {1, 1}};
-    state *s = calloc(1, sizeof *s);
+    state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free_state;
-    out->fill = fill;
-    out->fill_part = fill_part;
+    out->makes_parts = true;
     clamp_span(values, whole, s);
     return pe_sinusoid_make(&spec, tables, &s->sinusoid, why);
 }
@@ -264,7 +249,6 @@ const pe_resource pe_sinusoidal_relative = {
                "key_length - 1 down to 1 - query_length (xlnet bi, conformer) or 0",
     .source = "Dai et al. 2019, arXiv:1901.02860; Yang et al. 2019, arXiv:1906.08237; "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_sinusoidal_base_params, &pe_params_output_exact},
     .plan = plan_relative,
 };

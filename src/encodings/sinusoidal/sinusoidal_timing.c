@@ -13,7 +13,7 @@
         .unit = "positions", .help = (HELP), .example = (EXAMPLE)                                  \
     }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -21,7 +21,8 @@ static const pe_param params[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row: sines, then cosines; the last column of an odd width is zero.",
+     .help =
+         "Width of a row. The sines precede the cosines. The last column of an odd width is zero.",
      .example = "512"},
     {.name = "length",
      .kind = PE_KIND_INT,
@@ -29,7 +30,7 @@ static const pe_param params[] = {
      .min = 1,
      .max = LENGTH_MAX,
      .unit = "tokens",
-     .help = "Rows: positions start_index, start_index + 1, ...",
+     .help = "The number of rows. Their positions are start_index, start_index + 1, ...",
      .example = "128"},
     {.name = "start_index",
      .kind = PE_KIND_INT,
@@ -39,10 +40,9 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Position of the first row.",
      .example = "3"},
-    TIMESCALE("min_timescale", 1, "Timescale of the first sine: its wavelength over 2 pi.", "1"),
+    TIMESCALE("min_timescale", 1, "Timescale of the first sine. It is the wavelength over 2 pi.",
+              "1"),
     TIMESCALE("max_timescale", 10000, "Timescale of the last sine.", "10000"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct signal {
@@ -57,20 +57,10 @@ static void free_signal(void *state)
     free(s);
 }
 
-static pe_status fill(const pe_plan *plan, size_t t, size_t first, size_t units, void *out,
-                      pe_problem *why)
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const signal *s = plan->state;
-    return pe_sinusoid_rows(&s->sinusoid, &s->positions, first, units, plan->tensors[t].dtype, out,
-                            why);
-}
-
-static pe_status fill_part(const pe_plan *plan, size_t t, size_t unit, size_t first, size_t n,
-                           void *out, pe_problem *why)
-{
-    const signal *s = plan->state;
-    return pe_sinusoid_part(&s->sinusoid, &s->positions, unit, first, n, plan->tensors[t].dtype,
-                            out, why);
+    return pe_sinusoid_fill(&s->sinusoid, &s->positions, region, out, why);
 }
 
 static pe_status check(const pe_values *values, pe_problem *why)
@@ -99,25 +89,23 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
     const double least = pe_values_real(values, "min_timescale");
     const pe_sinusoid_spec spec = {.width = width,
                                    .layout = PE_SINUSOIDAL_SIN_COS,
+                                   .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "max_timescale"), least},
                                    .freq_shift = 1,
                                    .scale = 1,
                                    .divisor = {least, 1}};
     const pe_shape shape = {2, {length, width}};
     pe_status status = check(values, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(
-            out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, width, why);
     if (status != PE_OK)
         return status;
-    signal *s = calloc(1, sizeof *s);
+    status = pe_plan_add_tensor(out, limits, "table", spec.dtype, &shape, width, why);
+    if (status != PE_OK)
+        return status;
+    signal *s = pe_plan_begin(out, sizeof *s, fill, free_signal);
     if (s == NULL)
         return pe_fail_memory(why);
+    out->makes_parts = true;
     s->positions = pe_positions_range(pe_values_int(values, "start_index"), 1, length);
-    out->state = s;
-    out->free_state = free_signal;
-    out->fill = fill;
-    out->fill_part = fill_part;
     if (least != 1)
         pe_plan_warn(out, "min_timescale divides the positions here, as tensor2tensor documents; "
                           "its code multiplies them by it");
@@ -145,7 +133,6 @@ const pe_resource pe_sinusoidal_timing = {
                "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2)",
     .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
               "get_timing_signal_1d",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_signal,
 };

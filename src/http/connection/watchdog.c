@@ -20,6 +20,9 @@
 #define REAP_AT_ONCE 64
 #define REAP_PAUSE   50000 /* ns */
 
+/* Connections that can be late at once before room for more is allocated. */
+#define LATE_AT_FIRST 64
+
 /*
  * The lock guards the list, the counts and draining, and keeps sockets open while they are looked
  * at or shut down: a connection is removed before the library closes its socket. No other lock is
@@ -205,6 +208,13 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
     pe_watchdog *watchdog = calloc(1, sizeof *watchdog);
     if (watchdog == NULL)
         return pe_fail_memory(why);
+    /* Room for some from the start: few connections never make the thread allocate. */
+    watchdog->late = malloc(LATE_AT_FIRST * sizeof *watchdog->late);
+    if (watchdog->late == NULL) {
+        free(watchdog);
+        return pe_fail_memory(why);
+    }
+    watchdog->late_max = LATE_AT_FIRST;
     watchdog->deadlines = *deadlines;
     watchdog->tick = tick_of(deadlines);
     watchdog->expired = expired;
@@ -218,6 +228,7 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
     if (pthread_create(&watchdog->thread, NULL, watch_all, watchdog) != 0) {
         pthread_cond_destroy(&watchdog->changed);
         pthread_mutex_destroy(&watchdog->lock);
+        free(watchdog->late);
         free(watchdog);
         return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
     }

@@ -72,10 +72,10 @@ static pe_status set(document *page, const char *media_type, const char *data, s
 }
 
 /* Names are of plain letters. */
-static void list_learned(const pe_learned *learned, pe_buffer *out)
+static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
 {
     size_t n;
-    const pe_learned_table *table = pe_learned_all(learned, &n);
+    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
     pe_buffer_str(out, "{\"tables\":[");
     for (size_t i = 0; i < n; i++)
         pe_buffer_format(
@@ -88,7 +88,7 @@ static void list_learned(const pe_learned *learned, pe_buffer *out)
 }
 
 /* The texts that depend on the settings, the tables and the catalogue. */
-static pe_status write_texts(const pe_settings *settings, const pe_learned *learned,
+static pe_status write_texts(const pe_settings *settings, const pe_learned_tables *learned,
                              pe_documents *documents, pe_problem *why)
 {
     const pe_listing_bound bounds[] = {
@@ -131,7 +131,7 @@ static pe_status set_all(pe_documents *documents, pe_problem *why)
     return status;
 }
 
-pe_status pe_documents_make(const pe_settings *settings, const pe_learned *learned,
+pe_status pe_documents_make(const pe_settings *settings, const pe_learned_tables *learned,
                             pe_documents **out, pe_problem *why)
 {
     pe_documents *documents = calloc(1, sizeof *documents);

@@ -11,7 +11,7 @@
 typedef struct pe_documents pe_documents;
 
 /** learned: may be NULL.   Errors  INTERNAL (memory). */
-pe_status pe_documents_make(const pe_settings *settings, const pe_learned *learned,
+pe_status pe_documents_make(const pe_settings *settings, const pe_learned_tables *learned,
                             pe_documents **out, pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */
 void pe_documents_free(pe_documents *documents);

@@ -57,7 +57,8 @@ static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *o
                                      .max_work = (size_t)service->settings->verify_max_work,
                                      .given_up = has_left,
                                      .context = &waiting};
-    return pe_verify(claim, service->tables, &service->limits, &bounds, out, why);
+    const pe_verify_context context = {service->tables, &service->limits, &bounds};
+    return pe_verify(claim, &context, out, why);
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */

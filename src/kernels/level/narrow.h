@@ -177,17 +177,20 @@ PE_INLINE pe_vf pe_floats_of_bfloat(pe_vh bfloat)
 #endif
 }
 
+/* Numbers known to lie from low to high. */
+typedef struct pe_interval {
+    pe_vf low, high;
+} pe_interval;
+
 /*
- * Two vectors, stored as rounded to the nearest (ties away) if `first_low` and `first_high` round
- * to the same in all lanes, and the second ones too. A NaN whose low half is zero stays one.
+ * Two vectors, stored as rounded to the nearest (ties away) if low and high of the first round to
+ * the same in all lanes, and those of the second too. A NaN whose low half is zero stays one.
  */
-PE_INLINE bool pe_put_bfloats_between(pe_vf first_low, pe_vf first_high, pe_vf second_low,
-                                      pe_vf second_high, void *first, void *second)
+PE_INLINE bool pe_put_bfloats_between(pe_interval a, pe_interval b, void *first, void *second)
 {
     const pe_vi half = (pe_vi){0} + (1U << 15);
-    const pe_vi left = (pe_vi)first_low + half, right = (pe_vi)second_low + half;
-    const pe_vi differ =
-        (left ^ ((pe_vi)first_high + half)) | (right ^ ((pe_vi)second_high + half));
+    const pe_vi left = (pe_vi)a.low + half, right = (pe_vi)b.low + half;
+    const pe_vi differ = (left ^ ((pe_vi)a.high + half)) | (right ^ ((pe_vi)b.high + half));
     if (__builtin_expect(pe_any_bit(differ, 0xffff0000), 0))
         return false;
 #if PE_LANES == 4
@@ -203,12 +206,10 @@ PE_INLINE bool pe_put_bfloats_between(pe_vf first_low, pe_vf first_high, pe_vf s
     return true;
 }
 
-PE_INLINE bool pe_put_halves_between(pe_vf first_low, pe_vf first_high, pe_vf second_low,
-                                     pe_vf second_high, void *first, void *second)
+PE_INLINE bool pe_put_halves_between(pe_interval a, pe_interval b, void *first, void *second)
 {
-    const pe_vh left = pe_halves_near(first_low), right = pe_halves_near(second_low);
-    const pe_vh differ =
-        (left ^ pe_halves_near(first_high)) | (right ^ pe_halves_near(second_high));
+    const pe_vh left = pe_halves_near(a.low), right = pe_halves_near(b.low);
+    const pe_vh differ = (left ^ pe_halves_near(a.high)) | (right ^ pe_halves_near(b.high));
     if (__builtin_expect(!pe_none_set(differ), 0))
         return false;
     pe_put_16(left, first);

@@ -6,34 +6,39 @@
 /* Pairs handled at a time: what is spread for them stays in the nearest cache. */
 #define BLOCK 128
 
-/* [a'; b'] = [cos -sin; sin cos] [a; b] for n pairs, all first channels in a row and all second. */
-PE_INLINE pe_vd rotate_halves(pe_dtype dtype, size_t n, const double *cos, const double *sin,
-                              const void *a, const void *b, void *a_out, void *b_out, pe_vd watch)
+/* Cosines and sines of n pairs, or of the channels of n / 2 pairs: then cos holds each cosine
+ * twice, sin each sine twice, the first negated. */
+typedef struct angles {
+    const double *cos, *sin;
+    size_t n;
+} angles;
+
+/* [a'; b'] = [cos -sin; sin cos] [a; b], all first channels in a row and all second. */
+PE_INLINE pe_vd rotate_halves(pe_dtype dtype, angles by, pe_halves at, pe_vd watch)
 {
     size_t i = 0;
-    for (; i + PE_LANES <= n; i += PE_LANES) {
-        const pe_vd c = pe_load_d(cos + i), s = pe_load_d(sin + i);
-        const pe_vd x = pe_load_wide(dtype, a, i), y = pe_load_wide(dtype, b, i);
+    for (; i + PE_LANES <= by.n; i += PE_LANES) {
+        const pe_vd c = pe_load_d(by.cos + i), s = pe_load_d(by.sin + i);
+        const pe_vd x = pe_load_wide(dtype, at.a, i), y = pe_load_wide(dtype, at.b, i);
         const pe_vd first = x * c - y * s, second = y * c + x * s;
-        pe_store_wide(dtype, first, a_out, i);
-        pe_store_wide(dtype, second, b_out, i);
+        pe_store_wide(dtype, first, at.a_out, i);
+        pe_store_wide(dtype, second, at.b_out, i);
         watch = pe_watch(watch, first, second);
     }
-    for (; i < n; i++) {
-        const double x = pe_load(dtype, a, i), y = pe_load(dtype, b, i);
-        pe_store(dtype, x * cos[i] - y * sin[i], a_out, i);
-        pe_store(dtype, y * cos[i] + x * sin[i], b_out, i);
+    for (; i < by.n; i++) {
+        const double x = pe_load(dtype, at.a, i), y = pe_load(dtype, at.b, i);
+        pe_store(dtype, x * by.cos[i] - y * by.sin[i], at.a_out, i);
+        pe_store(dtype, y * by.cos[i] + x * by.sin[i], at.b_out, i);
     }
     return watch;
 }
 
-/* The same for pairs side by side, n channels: cos holds each cosine twice, sin each sine twice,
- * the first negated. */
-PE_INLINE pe_vd rotate_neighbours(pe_dtype dtype, size_t n, const double *cos, const double *sin,
-                                  const void *x, void *out, pe_vd watch)
+/* The same for pairs side by side. */
+PE_INLINE pe_vd rotate_neighbours(pe_dtype dtype, angles by, const void *x, void *out, pe_vd watch)
 {
+    const double *cos = by.cos, *sin = by.sin;
     size_t j = 0;
-    for (; j + 2 * PE_LANES <= n; j += 2 * PE_LANES) {
+    for (; j + 2 * PE_LANES <= by.n; j += 2 * PE_LANES) {
         const size_t k = j + PE_LANES;
         const pe_vd v = pe_load_wide(dtype, x, j), w = pe_load_wide(dtype, x, k);
         const pe_vd first = v * pe_load_d(cos + j) + pe_swap_pairs(v) * pe_load_d(sin + j);
@@ -42,7 +47,7 @@ PE_INLINE pe_vd rotate_neighbours(pe_dtype dtype, size_t n, const double *cos, c
         pe_store_wide(dtype, second, out, k);
         watch = pe_watch(watch, first, second);
     }
-    for (; j < n; j += 2) {
+    for (; j < by.n; j += 2) {
         const double a = pe_load(dtype, x, j), b = pe_load(dtype, x, j + 1);
         pe_store(dtype, a * cos[j] + b * sin[j], out, j);
         pe_store(dtype, b * cos[j + 1] + a * sin[j + 1], out, j + 1);
@@ -64,12 +69,10 @@ PE_INLINE bool wide_halves(pe_dtype dtype, const pe_vectors *v, const double *co
                            const double *sin)
 {
     const size_t half = v->pairs * pe_dtype_bytes(dtype);
+    const angles by = {cos, sin, v->pairs};
     pe_vd watch = pe_all(0);
-    for (size_t r = 0; r < v->count; r++) {
-        const char *x = v->x + r * v->row;
-        char *out = v->out + r * v->row;
-        watch = rotate_halves(dtype, v->pairs, cos, sin, x, x + half, out, out + half, watch);
-    }
+    for (size_t r = 0; r < v->count; r++)
+        watch = rotate_halves(dtype, by, pe_halves_of(v, half, r, 0), watch);
     return pe_spoiled(watch);
 }
 
@@ -83,9 +86,10 @@ PE_INLINE bool wide_neighbours(pe_dtype dtype, const pe_vectors *v, const double
                                const double *sin2)
 {
     pe_vd watch = pe_all(0);
-    for (size_t r = 0; r < v->count; r++)
-        watch = rotate_neighbours(dtype, 2 * v->pairs, cos2, sin2, v->x + r * v->row,
-                                  v->out + r * v->row, watch);
+    for (size_t r = 0; r < v->count; r++) {
+        const angles by = {cos2, sin2, 2 * v->pairs};
+        watch = rotate_neighbours(dtype, by, v->x + r * v->row, v->out + r * v->row, watch);
+    }
     return pe_spoiled(watch);
 }
 

@@ -12,6 +12,20 @@ typedef struct pe_vectors {
     char *out;
 } pe_vectors;
 
+/** First and second channels of a vector whose pairs are (i, i + pairs). */
+typedef struct pe_halves {
+    const char *a, *b;
+    char *a_out, *b_out;
+} pe_halves;
+
+/** Those of vector r, from byte k of each half on. */
+PE_INLINE pe_halves pe_halves_of(const pe_vectors *v, size_t half, size_t r, size_t k)
+{
+    const char *x = v->x + r * v->row + k;
+    char *out = v->out + r * v->row + k;
+    return (pe_halves){x, x + half, out, out + half};
+}
+
 /** (b, a) of every pair (a, b) of lanes. */
 PE_INLINE pe_vd pe_swap_pairs(pe_vd x)
 {

@@ -77,26 +77,27 @@ static void set_angles(pe_pairing pairing, const double *cos, const double *sin,
 
 /* ---- by doubles ----------------------------------------------------------------------------- */
 
-/* Pairs [i, i + n) of one vector. Narrowing tells NaN too. */
-static void halves_by_doubles(pe_dtype dtype, const angles *at, size_t i, size_t n, const char *a,
-                              const char *b, char *a_out, char *b_out)
+/* Pairs from i on, at most BLOCK. Narrowing tells NaN too. */
+static void halves_by_doubles(pe_dtype dtype, const angles *at, size_t i, pe_halves to)
 {
+    const size_t n = at->pairs - i;
     double wide[2 * BLOCK];
-    PE_LEVEL_NAME(pe_convert_widen)(dtype, a, n, wide);
-    PE_LEVEL_NAME(pe_convert_widen)(dtype, b, n, wide + BLOCK);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, to.a, n, wide);
+    PE_LEVEL_NAME(pe_convert_widen)(dtype, to.b, n, wide + BLOCK);
     for (size_t k = 0; k < n; k++) {
         const double x = wide[k], y = wide[BLOCK + k];
         const double c = at->wide_cos[i + k], s = at->wide_sin[i + k];
         wide[k] = x * c - y * s;
         wide[BLOCK + k] = y * c + x * s;
     }
-    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, n, a_out);
-    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide + BLOCK, n, b_out);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, n, to.a_out);
+    PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide + BLOCK, n, to.b_out);
 }
 
-static void neighbours_by_doubles(pe_dtype dtype, const angles *at, size_t i, size_t n,
-                                  const char *x, char *out)
+static void neighbours_by_doubles(pe_dtype dtype, const angles *at, size_t i, const char *x,
+                                  char *out)
 {
+    const size_t n = at->pairs - i;
     double wide[2 * BLOCK];
     PE_LEVEL_NAME(pe_convert_widen)(dtype, x, 2 * n, wide);
     for (size_t k = 0; k < n; k++) {
@@ -108,16 +109,20 @@ static void neighbours_by_doubles(pe_dtype dtype, const angles *at, size_t i, si
     PE_LEVEL_NAME(pe_convert_narrow)(dtype, wide, 2 * n, out);
 }
 
+PE_INLINE pe_halves halves_after(pe_halves at, size_t bytes)
+{
+    return (pe_halves){at.a + bytes, at.b + bytes, at.a_out + bytes, at.b_out + bytes};
+}
+
 /* The same for a vector of floats' pairs; NaN of any kind for NaN. */
-PE_INLINE void settle_halves(pe_dtype dtype, const angles *at, size_t i, const char *a,
-                             const char *b, char *a_out, char *b_out)
+PE_INLINE void settle_halves(pe_dtype dtype, const angles *at, size_t i, pe_halves to)
 {
     for (size_t k = 0; k < PE_FLOAT_LANES; k += PE_LANES) {
         const size_t bytes = k * sizeof(uint16_t);
-        const pe_vd x = pe_load_16(dtype, a + bytes), y = pe_load_16(dtype, b + bytes);
+        const pe_vd x = pe_load_16(dtype, to.a + bytes), y = pe_load_16(dtype, to.b + bytes);
         const pe_vd c = pe_load_d(at->wide_cos + i + k), s = pe_load_d(at->wide_sin + i + k);
-        pe_store_16(dtype, x * c - y * s, a_out + bytes);
-        pe_store_16(dtype, y * c + x * s, b_out + bytes);
+        pe_store_16(dtype, x * c - y * s, to.a_out + bytes);
+        pe_store_16(dtype, y * c + x * s, to.b_out + bytes);
     }
 }
 
@@ -136,35 +141,36 @@ PE_INLINE margin margin_of(pe_dtype dtype, pe_vf a, pe_vf b, pe_vf twice_most)
     return (margin){e, pe_max_f(e, pe_all_f(-0.0F))};
 }
 
-/* Both rounded and stored, if their margins allow. */
-PE_INLINE bool put(pe_dtype dtype, pe_vf first, margin e, pe_vf second, margin f, void *to_first,
+PE_INLINE pe_interval within(pe_vf v, margin e)
+{
+    return (pe_interval){v - e.minus, v + e.plus};
+}
+
+/* Both rounded and stored, if what is known of them allows. */
+PE_INLINE bool put(pe_dtype dtype, pe_interval first, pe_interval second, void *to_first,
                    void *to_second)
 {
-    const pe_vf low = first - e.minus, high = first + e.plus;
-    const pe_vf other_low = second - f.minus, other_high = second + f.plus;
-    return dtype == PE_FLOAT16
-               ? pe_put_halves_between(low, high, other_low, other_high, to_first, to_second)
-               : pe_put_bfloats_between(low, high, other_low, other_high, to_first, to_second);
+    return dtype == PE_FLOAT16 ? pe_put_halves_between(first, second, to_first, to_second)
+                               : pe_put_bfloats_between(first, second, to_first, to_second);
 }
 
 /* Returns whether there may be a NaN. */
-PE_INLINE bool rotate_halves(pe_dtype dtype, const angles *at, const char *a, const char *b,
-                             char *a_out, char *b_out)
+PE_INLINE bool rotate_halves(pe_dtype dtype, const angles *at, pe_halves of)
 {
     const pe_vf twice_most = pe_all_f(at->twice_most);
     pe_vf watch = {0};
     size_t i = 0, k = 0; /* a pair, and where its bytes are */
     for (; i < at->by_floats; i += PE_FLOAT_LANES, k = i * sizeof(uint16_t)) {
-        const pe_vf x = pe_load_narrow(dtype, a + k), y = pe_load_narrow(dtype, b + k);
+        const pe_vf x = pe_load_narrow(dtype, of.a + k), y = pe_load_narrow(dtype, of.b + k);
         const pe_vf c = pe_load_f(at->cos + i), s = pe_load_f(at->sin + i);
         const pe_vf first = pe_fms_f(x, c, y * s), second = pe_fma_f(y, c, x * s);
         const margin e = margin_of(dtype, x, y, twice_most);
         watch = pe_fma_f(first, second, watch);
-        if (!put(dtype, first, e, second, e, a_out + k, b_out + k))
-            settle_halves(dtype, at, i, a + k, b + k, a_out + k, b_out + k);
+        if (!put(dtype, within(first, e), within(second, e), of.a_out + k, of.b_out + k))
+            settle_halves(dtype, at, i, halves_after(of, k));
     }
     if (i < at->pairs)
-        halves_by_doubles(dtype, at, i, at->pairs - i, a + k, b + k, a_out + k, b_out + k);
+        halves_by_doubles(dtype, at, i, halves_after(of, k));
     return pe_any_nan(watch);
 }
 
@@ -210,11 +216,11 @@ PE_INLINE bool rotate_neighbours(pe_dtype dtype, const angles *at, const char *x
         const margin e = margin_of(dtype, v, v_other, twice_most);
         const margin f = margin_of(dtype, w, w_other, twice_most);
         watch = pe_fma_f(first, second, watch);
-        if (!put(dtype, first, e, second, f, out + k, out + k + BYTES))
+        if (!put(dtype, within(first, e), within(second, f), out + k, out + k + BYTES))
             settle_neighbours(dtype, at, i, x + k, out + k);
     }
     if (i < at->pairs)
-        neighbours_by_doubles(dtype, at, i, at->pairs - i, x + k, out + k);
+        neighbours_by_doubles(dtype, at, i, x + k, out + k);
     return pe_any_nan(watch);
 }
 
@@ -227,14 +233,13 @@ PE_INLINE void rotate_block(pe_dtype dtype, pe_pairing pairing, const pe_vectors
     const bool far = pairing == PE_PAIRING_HALF;
     const size_t half = v->pairs * sizeof(uint16_t), k = (far ? i : 2 * i) * sizeof(uint16_t);
     for (size_t r = 0; r < v->count; r++) {
-        const char *x = v->x + r * v->row + k;
-        char *out = v->out + r * v->row + k;
-        if (far && rotate_halves(dtype, at, x, x + half, out, out + half)) {
-            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, out, at->pairs);
-            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, out + half, at->pairs);
+        const pe_halves of = pe_halves_of(v, half, r, k);
+        if (far && rotate_halves(dtype, at, of)) {
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, of.a_out, at->pairs);
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, of.b_out, at->pairs);
         }
-        if (!far && rotate_neighbours(dtype, at, x, out))
-            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, out, 2 * at->pairs);
+        if (!far && rotate_neighbours(dtype, at, of.a, of.a_out))
+            PE_LEVEL_NAME(pe_nan_canonicalise)(dtype, of.a_out, 2 * at->pairs);
     }
 }
 

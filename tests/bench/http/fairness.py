@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import random
 import re
 import socket
 import subprocess
@@ -64,7 +65,7 @@ def load(port, folder, seconds):
     """4 clients that pull tables of 1 GiB, and 4 that post bodies of 10 MiB."""
     body = folder / "body.bin"
     if not body.exists():
-        body.write_bytes(os.urandom(ROWS * CHANNELS * 4).translate(bytes(b & 0x3f for b in range(256))))
+        body.write_bytes(random.Random(1).randbytes(ROWS * CHANNELS * 4).translate(bytes(b & 0x3f for b in range(256))))
     fields = ["Content-Type: application/octet-stream", f"X-Tensor-Shape: {ROWS},{CHANNELS}",
               "X-Tensor-Dtype: float32", "Accept: application/octet-stream", "Expect:"]
     post = [word for field in fields for word in ("-H", field)] + ["--data-binary", f"@{body}"]

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* rope.c - rotary parameters from a configuration's keys and its rotary dictionary. */
+/* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/rope_reading.h"
+#include "models/rope_layers.h"
 
-static const char class_default[] = "the default of this model type";
-
-/* Names of types that stand for others. */
+/* Other names of types. */
 static const struct {
     const char *name, *means, *note;
 } type_names[] = {
@@ -34,7 +32,8 @@ static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
     pe_buffer_free(&known);
 }
 
-/* Hunyuan's dynamic with alpha: the base grows by alpha, whatever the length. */
+/* The type that a name means. Hunyuan's dynamic with alpha grows the base by alpha, whatever the
+ * length. */
 static const char *meaning_of(pe_rope_reading *r, const char *name, const char **note)
 {
     if ((strcmp(name, "dynamic") == 0 || strcmp(name, "xdrope") == 0) &&
@@ -56,8 +55,8 @@ static const char *type_key(pe_rope_reading *r)
                  *old = pe_dictionary_member(r, "type");
     if (new != NULL && old != NULL) {
         const bool same = json_equal((json_t *)(uintptr_t) new, (json_t *)(uintptr_t)old) != 0;
-        pe_reader_report(r->reader, pe_dictionary_place(r, "type"), old, PE_MODEL_KEY_IGNORED, NULL,
-                         "rope_type is read instead");
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, "type"), old,
+                          "rope_type is read instead");
         if (!same)
             pe_reader_warn(r->reader, "rope_type and type differ in %s; rope_type is read",
                            r->dictionary.place);
@@ -89,8 +88,7 @@ static void read_type(pe_rope_reading *r)
         if (strcmp(pe_rope_types[t]->name, means) == 0) {
             r->type = pe_rope_types[t];
             pe_reader_set_choice(&r->kind->values, "rope_type", means);
-            pe_reader_report(r->reader, pe_dictionary_place(r, key), value, PE_MODEL_KEY_USED,
-                             "rope_type", note);
+            pe_reader_used(r->reader, pe_dictionary_place(r, key), value, "rope_type", note);
             return;
         }
     unknown_type(r, key, name);
@@ -98,8 +96,8 @@ static void read_type(pe_rope_reading *r)
 
 /* ---- rope_theta ---- */
 
-/* A base nested in the dictionary counts more than one beside it. */
-static bool nested_theta(pe_rope_reading *r, double *out)
+/* Is there a base in the dictionary? It takes precedence over one beside the dictionary. */
+static bool has_nested_theta(pe_rope_reading *r, double *out)
 {
     const json_t *nested = pe_dictionary_member(r, "rope_theta");
     if (nested == NULL)
@@ -111,7 +109,7 @@ static bool nested_theta(pe_rope_reading *r, double *out)
         return true;
     char note[320];
     snprintf(note, sizeof note, "%s is read instead", pe_dictionary_place(r, "rope_theta"));
-    pe_reader_report(r->reader, "rope_theta", beside, PE_MODEL_KEY_IGNORED, NULL, note);
+    pe_reader_ignored(r->reader, "rope_theta", beside, note);
     if (json_number_value(beside) != *out)
         pe_reader_warn(r->reader, "rope_theta and %s differ; %s is read", r->place, r->place);
     return true;
@@ -123,7 +121,7 @@ static double fallback_theta(pe_rope_reading *r)
     const double own = r->local ? type->local_theta : type->theta;
     const pe_fact fact = r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA;
     if (own != 0) {
-        pe_reader_default(r->reader, pe_reader_fact_name(fact), own, "rope_theta", class_default);
+        pe_reader_class_default(r->reader, pe_reader_fact_name(fact), own, "rope_theta");
         return own;
     }
     pe_reader_default(r->reader, pe_reader_fact_name(fact), 10000, "rope_theta",
@@ -136,10 +134,11 @@ static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
     double theta = 0, ratio = 1;
-    if (!nested_theta(r, &theta) &&
-        !pe_reader_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, &theta, &where))
+    if (!has_nested_theta(r, &theta) &&
+        !pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, &theta,
+                              &where))
         theta = fallback_theta(r);
-    if (pe_reader_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
+    if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
     pe_dictionary_set_number(r, "rope_theta", where, theta);
 }
@@ -148,17 +147,15 @@ static void read_theta(pe_rope_reading *r)
 
 static void ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
 {
-    const json_t *value = pe_reader_member(reader, pe_reader_fact_name(fact));
-    if (value != NULL)
-        pe_reader_report(reader, pe_reader_fact_name(fact), value, PE_MODEL_KEY_IGNORED, NULL,
-                         note);
+    const char *name = pe_reader_fact_name(fact);
+    pe_reader_ignored(reader, name, pe_reader_member(reader, name), note);
 }
 
-static double divided_width(pe_reader *reader)
+static double hidden_per_head(pe_reader *reader)
 {
     double hidden = 0, heads = 0;
-    if (!pe_reader_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
-        !pe_reader_fact(reader, PE_FACT_HEADS, &heads, NULL))
+    if (!pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
+        !pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL))
         return 0;
     if (fmod(hidden, heads) != 0)
         pe_reader_warn(reader, "%.0f channels do not divide evenly among %.0f heads", hidden,
@@ -166,8 +163,8 @@ static double divided_width(pe_reader *reader)
     return floor(hidden / heads);
 }
 
-/* head_dim is given; hidden_size / num_attention_heads is another number. */
-static void ignore_width(pe_reader *reader, double head_dim)
+/* head_dim is given: hidden_size and the heads are ignored where they give another number. */
+static void ignore_hidden_size(pe_reader *reader, double head_dim)
 {
     const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
     const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
@@ -177,35 +174,35 @@ static void ignore_width(pe_reader *reader, double head_dim)
     ignore_fact(reader, PE_FACT_HEADS, "head_dim is given, and is not hidden_size / heads");
 }
 
-static double head_dim_of(pe_rope_reading *r, const char **where)
+static double find_head_dim(pe_rope_reading *r, const char **where)
 {
     double dim = 0;
     pe_reader *reader = r->reader;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
-    if (pe_reader_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
+    if (pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
         ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
         return dim;
     }
     const bool full = strcmp(r->kind->layer_type, "full_attention") == 0;
-    if (full && pe_reader_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
+    if (full && pe_reader_finds_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
         return dim;
     if (full && reader->type->full_head_dim != 0) {
         *where = pe_reader_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
-        pe_reader_default(reader, *where, reader->type->full_head_dim, "head_dim", class_default);
+        pe_reader_class_default(reader, *where, reader->type->full_head_dim, "head_dim");
         return reader->type->full_head_dim;
     }
-    if (pe_reader_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
-        ignore_width(reader, dim);
+    if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
+        ignore_hidden_size(reader, dim);
         return dim;
     }
     const int own = reader->type->head_dim;
-    if (own == 0 && (dim = divided_width(reader)) > 0) {
+    if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
         *where = "hidden_size";
         return dim;
     }
-    dim = own != 0 ? own : reader->type->width;
+    dim = own != 0 ? own : reader->type->fallback_head_dim;
     if (dim != 0)
-        pe_reader_default(reader, "head_dim", dim, "head_dim", class_default);
+        pe_reader_class_default(reader, "head_dim", dim, "head_dim");
     else
         pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
                        "head_dim is missing, and so is hidden_size or num_attention_heads from "
@@ -213,20 +210,26 @@ static double head_dim_of(pe_rope_reading *r, const char **where)
     return dim;
 }
 
-/* The share of a head that rotates: nested, beside, or the class's own. */
-static void read_share(pe_rope_reading *r, double head_dim)
+static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,
+                              double number)
+{
+    pe_reader_class_default(r->reader, where, number, parameter);
+    pe_dictionary_set_number(r, parameter, where, number);
+}
+
+/* The part of a head that rotates: nested, beside, or the class's own. */
+static void read_rotary_part(pe_rope_reading *r, double head_dim)
 {
     pe_reader *reader = r->reader;
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
-    double share = 1, dim = 0;
+    double part = 1, dim = 0;
     const json_t *nested = pe_dictionary_member(r, where);
-    if (pe_reader_has(reader, PE_FACT_ROPE_HEAD_DIM)) {
-        if (nested != NULL)
-            pe_reader_report(reader, pe_dictionary_place(r, where), nested, PE_MODEL_KEY_IGNORED,
-                             NULL, "qk_rope_head_dim is what rotates, all of it");
+    if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
+                          "qk_rope_head_dim is what rotates, all of it");
         return;
     }
-    if (pe_reader_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
+    if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
         pe_dictionary_set_number(r, "rotary_dim", where, dim);
         ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
         return;
@@ -235,27 +238,23 @@ static void read_share(pe_rope_reading *r, double head_dim)
         pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
         return;
     }
-    if (pe_reader_fact(reader, PE_FACT_PARTIAL, &share, &where)) {
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, share);
+    if (pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &part, &where)) {
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
     } else if (reader->type->partial != 0) {
-        pe_reader_default(reader, where, reader->type->partial, "partial_rotary_factor",
-                          class_default);
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, reader->type->partial);
+        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
     } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
-        pe_reader_default(reader, "rotary_dim", reader->type->rotary_dim, "rotary_dim",
-                          class_default);
-        pe_dictionary_set_number(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
     }
 }
 
 static void read_dims(pe_rope_reading *r)
 {
     const char *where;
-    const double dim = head_dim_of(r, &where);
+    const double dim = find_head_dim(r, &where);
     if (r->reader->status != PE_OK)
         return;
     pe_dictionary_set_number(r, "head_dim", where, dim);
-    read_share(r, dim);
+    read_rotary_part(r, dim);
 }
 
 static void read_pairing(pe_rope_reading *r)
@@ -263,7 +262,7 @@ static void read_pairing(pe_rope_reading *r)
     pe_reader *reader = r->reader;
     double interleave = reader->type->interleaved;
     const char *name = reader->type->interleaved ? "interleaved" : "half";
-    if (!pe_reader_fact(reader, PE_FACT_INTERLEAVE, &interleave, NULL) &&
+    if (!pe_reader_finds_fact(reader, PE_FACT_INTERLEAVE, &interleave, NULL) &&
         reader->type->name == NULL)
         pe_reader_warn(reader, "which channels make a pair is not known for this model type: "
                                "pairing half is assumed, as most have it");
@@ -274,51 +273,48 @@ static void read_pairing(pe_rope_reading *r)
 
 /* ---- lengths ---- */
 
-/* original_max_position_embeddings beside the dictionary counts more than that in it; without
- * either, transformers takes max_position_embeddings. */
-static void read_original(pe_rope_reading *r, double most)
+/* original_max_position_embeddings beside the dictionary takes precedence over that in it. Where
+ * both are absent, transformers takes max_position_embeddings. */
+static void read_original(pe_rope_reading *r, double max_positions)
 {
     static const char key[] = "original_max_position_embeddings";
     const char *where = key;
     double original = 0;
     const json_t *nested = pe_dictionary_member(r, key);
-    const bool beside = pe_reader_has(r->reader, PE_FACT_ORIGINAL);
+    const bool beside = pe_reader_has_fact(r->reader, PE_FACT_ORIGINAL);
     if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
-        if (nested != NULL)
-            pe_reader_report(r->reader, pe_dictionary_place(r, key), nested, PE_MODEL_KEY_IGNORED,
-                             NULL, "this rope_type does not read it");
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
+                          "this rope_type does not read it");
         ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
-    if (beside && pe_reader_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
+    if (beside && pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
         pe_dictionary_set_number(r, key, where, original);
-        if (nested == NULL)
-            return;
-        pe_reader_report(r->reader, pe_dictionary_place(r, key), nested, PE_MODEL_KEY_IGNORED, NULL,
-                         "original_max_position_embeddings beside it is read instead");
-        if (json_number_value(nested) != original)
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
+                          "original_max_position_embeddings beside it is read instead");
+        if (nested != NULL && json_number_value(nested) != original)
             pe_reader_warn(r->reader, "%s and %s differ; the latter is read", r->place, key);
     } else if (nested != NULL) {
         pe_dictionary_set_member(r, key, key, NULL);
-    } else if (most != 0) {
-        pe_reader_default(r->reader, pe_dictionary_place(r, key), most, key,
+    } else if (max_positions != 0) {
+        pe_reader_default(r->reader, pe_dictionary_place(r, key), max_positions, key,
                           "max_position_embeddings stands for it");
-        pe_dictionary_set_number(r, key, r->place, most);
+        pe_dictionary_set_number(r, key, r->place, max_positions);
         pe_reader_warn(r->reader,
                        "rope_type %s has no original_max_position_embeddings: "
                        "max_position_embeddings, %.0f, is taken for it",
-                       r->type->name, most);
+                       r->type->name, max_positions);
     }
 }
 
 static void read_lengths(pe_rope_reading *r)
 {
     const char *where;
-    double most = 0;
-    if (pe_reader_fact(r->reader, PE_FACT_MAX_POSITIONS, &most, &where))
-        pe_dictionary_set_number(r, "max_position_embeddings", where, most);
-    read_original(r, most);
-    /* As loaded: short_factor, until a sequence is longer. */
+    double max_positions = 0;
+    if (pe_reader_finds_fact(r->reader, PE_FACT_MAX_POSITIONS, &max_positions, &where))
+        pe_dictionary_set_number(r, "max_position_embeddings", where, max_positions);
+    read_original(r, max_positions);
+    /* A model that has just been loaded uses short_factor, until a sequence is longer. */
     const pe_value *original = pe_values_find(&r->kind->values, "original_max_position_embeddings");
     if (pe_dictionary_reads(r, PE_ROPE_LONG_FACTOR) && original->present) {
         pe_dictionary_set_number(r, "seq_len", "seq_len", (double)original->integer);
@@ -329,27 +325,18 @@ static void read_lengths(pe_rope_reading *r)
     }
 }
 
-/* ---- all of it against
- * each other --------------------------------------------------------------- */
+/* ---- checks ---- */
 
+/* A copy in which a client has given what the configuration gives. */
 static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
 {
-    pe_status status = pe_values_make(from->params, from->n, out, why);
-    for (size_t i = 0; i < from->n && status == PE_OK; i++) {
-        const pe_value *value = &from->value[i];
-        out->value[i] = *value;
-        if (value->list == NULL)
-            continue;
-        out->value[i].list = malloc(value->list_length * sizeof(double));
-        if (out->value[i].list == NULL)
-            status = pe_fail_memory(why);
-        else
-            memcpy(out->value[i].list, value->list, value->list_length * sizeof(double));
-    }
+    const pe_status status = pe_values_copy(from, out, why);
+    for (size_t i = 0; i < from->n && status == PE_OK; i++)
+        out->value[i].given = from->value[i].given;
     return status;
 }
 
-/* The place of the key that became a parameter, or where it would stand. */
+/* The place of the key that became a parameter, or where such a key would stand. */
 static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *out, size_t room)
 {
     const pe_model *model = r->reader->model;
@@ -374,12 +361,11 @@ static void take_derived(pe_rope_reading *r, const pe_values *checked)
     }
 }
 
-/* The factor and the lengths of yarn say the same twice. */
+/* Warn where yarn's factor is not the ratio of its lengths. */
 static void check_lengths(pe_rope_reading *r)
 {
     const pe_values *values = &r->kind->values;
-    if (r->reader->status != PE_OK || strcmp(r->type->name, "yarn") != 0 ||
-        !pe_values_present(values, "max_position_embeddings"))
+    if (strcmp(r->type->name, "yarn") != 0 || !pe_values_present(values, "max_position_embeddings"))
         return;
     const double ratio = (double)pe_values_int(values, "max_position_embeddings") /
                          (double)pe_values_int(values, "original_max_position_embeddings");
@@ -399,29 +385,37 @@ static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *w
         return;
     }
     place_of_parameter(r, why->where, where, sizeof where);
-    const bool meant = r->stray_near != NULL && strcmp(r->stray_near, why->where) == 0;
+    const bool meant = r->meant_key != NULL && strcmp(r->meant_key, why->where) == 0;
     pe_reader_fail(r->reader, status, where, "%s%s%s%s", why->detail, meant ? "; " : "",
-                   meant ? r->stray : "", meant ? " is not known: is it meant?" : "");
+                   meant ? r->unknown_key : "", meant ? " is not known: is it meant?" : "");
 }
 
-/* The values as a resource would read them. */
+static pe_status check_copy(pe_rope_reading *r, pe_values *values, pe_problem *why)
+{
+    pe_rope checked = {0};
+    pe_status status = pe_values_defaults(values, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_read(values, NULL, &checked, why);
+    if (status == PE_OK)
+        take_derived(r, values);
+    pe_rope_free(&checked);
+    return status;
+}
+
+/* Check the values as a resource would. */
 static pe_status check_values(pe_rope_reading *r, pe_problem *why)
 {
-    pe_values values = {0};
-    pe_rope checked = {0};
+    pe_values values;
     pe_status status = copy_values(&r->kind->values, &values, why);
-    if (status == PE_OK)
-        status = pe_values_defaults(&values, why);
-    if (status == PE_OK)
-        status = pe_rope_params_read(&values, &checked, why);
-    if (status == PE_OK)
-        take_derived(r, &values);
-    pe_rope_free(&checked);
+    if (status != PE_OK)
+        return status;
+    status = check_copy(r, &values, why);
     pe_values_free(&values);
     return status;
 }
 
-/* Sections that cannot be leave a rotation of one axis, which is what text has. */
+/* Leave out sections that cannot be. Text needs none: it has one axis. */
 static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
 {
     static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
@@ -430,7 +424,7 @@ static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
         any |= strcmp(names[i], why->where) == 0;
     for (size_t i = 0; any && i < PE_LEN(names); i++) {
         pe_reader_unset(&r->kind->values, names[i]);
-        pe_reader_ignore(r->reader, names[i], why->detail);
+        pe_reader_drop_parameter(r->reader, names[i], why->detail);
     }
     if (any)
         pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
@@ -441,8 +435,6 @@ static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
 static void check(pe_rope_reading *r)
 {
     pe_problem why = {0};
-    if (r->reader->status != PE_OK)
-        return;
     pe_status status = check_values(r, &why);
     if (status == PE_INVALID_PARAMETER && drop_sections(r, &why))
         status = check_values(r, &why);
@@ -450,37 +442,48 @@ static void check(pe_rope_reading *r)
         fail_check(r, status, &why);
 }
 
-void pe_rope_resolve(pe_reader *reader, const pe_rope_dictionary *dictionary, pe_model_layers *kind)
+/* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
+ * no scaling. */
+static void choose_dictionary(pe_rope_reading *r)
 {
-    pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
-    const bool sliding = strcmp(kind->layer_type, "sliding_attention") == 0;
-    if (dictionary->object != NULL && pe_dictionary_by_type(dictionary->object)) {
-        pe_dictionary_choose(reader, dictionary, kind->layer_type, &r.dictionary);
-        r.local = sliding && reader->type->local_theta != 0;
-    } else if (sliding &&
-               (reader->type->local_theta != 0 || pe_reader_has(reader, PE_FACT_LOCAL_THETA))) {
-        r.local = true;
-        r.dictionary = (pe_rope_dictionary){0};
-    } else if (sliding && reader->type->plain_local) {
-        r.dictionary = (pe_rope_dictionary){0};
+    pe_reader *reader = r->reader;
+    const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
+    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
+        const pe_dictionary all = r->dictionary;
+        pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
+        r->local = sliding && reader->type->local_theta != 0;
+        return;
     }
-    if (reader->status == PE_OK)
-        read_type(&r);
-    if (reader->status == PE_OK)
-        read_theta(&r);
-    if (reader->status == PE_OK)
-        read_dims(&r);
-    if (reader->status == PE_OK)
-        read_pairing(&r);
-    if (reader->status == PE_OK)
-        read_lengths(&r);
-    if (reader->status == PE_OK)
-        pe_dictionary_read_keys(&r);
-    if (reader->status == PE_OK && reader->type->mrope_layout != NULL &&
-        pe_dictionary_member(&r, "mrope_section") != NULL)
-        pe_reader_set_choice(&kind->values, "mrope_layout", reader->type->mrope_layout);
-    if (reader->status == PE_OK)
-        pe_dictionary_read_defaults(&r);
-    check(&r);
-    check_lengths(&r);
+    r->local = sliding &&
+               (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
+    if (r->local || (sliding && reader->type->unscaled_local))
+        r->dictionary = (pe_dictionary){0};
+}
+
+static void read_mrope_layout(pe_rope_reading *r)
+{
+    const char *layout = r->reader->type->mrope_layout;
+    if (layout != NULL && pe_dictionary_member(r, "mrope_section") != NULL)
+        pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
+}
+
+void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
+                            pe_model_layers *kind)
+{
+    static void (*const steps[])(pe_rope_reading *) = {
+        choose_dictionary,
+        read_type,
+        read_theta,
+        read_dims,
+        read_pairing,
+        read_lengths,
+        pe_dictionary_read_keys,
+        read_mrope_layout,
+        pe_dictionary_read_defaults,
+        check,
+        check_lengths,
+    };
+    pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
+    for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)
+        steps[s](&r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* t5_edges.c - where one bucket of relative positions ends and the next begins, exactly. */
+/* t5_buckets.c - where one bucket of relative positions ends and the next begins, exactly. */
 #include "encodings/relative/t5.h"
 
 #include <mpfr.h>
@@ -12,11 +12,12 @@
 
 /*
  * The thresholds low * (high/low)^(k/parts), 0 < low < high. An edge is the first integer at or
- * (strict) beyond its threshold.
+ * (strict) beyond its threshold; those of from <= k < to count.
  */
 typedef struct scale {
     unsigned long low, high, parts;
     bool strict;
+    unsigned long from, to;
 } scale;
 
 static unsigned long common_divisor(unsigned long a, unsigned long b)
@@ -57,9 +58,8 @@ static int64_t edge_of(const scale *s, mpfr_srcptr at, unsigned long k, mpfr_ptr
     return (int64_t)n + (sign < 0 || (s->strict && sign == 0));
 }
 
-/* Edges from .. to - 1 of the scale, as far as `farthest`; returns how many. */
-static size_t find_edges(const scale *s, unsigned long from, unsigned long to, int64_t farthest,
-                         int64_t *edge)
+/* The edges as far as `farthest`; returns how many. */
+static size_t find_edges(const scale *s, int64_t farthest, int64_t *edge)
 {
     size_t n = 0;
     mpfr_t at, step, off;
@@ -68,23 +68,22 @@ static size_t find_edges(const scale *s, unsigned long from, unsigned long to, i
     mpfr_div_ui(step, step, s->low, MPFR_RNDN);
     mpfr_rootn_ui(step, step, s->parts, MPFR_RNDN);
     mpfr_set_ui(at, s->low, MPFR_RNDN);
-    for (unsigned long k = 0; k < to; k++, mpfr_mul(at, at, step, MPFR_RNDN)) {
+    for (unsigned long k = 0; k < s->to; k++, mpfr_mul(at, at, step, MPFR_RNDN)) {
         if (mpfr_cmp_si(at, farthest + 1) > 0)
             break;
-        if (k >= from)
+        if (k >= s->from)
             edge[n++] = edge_of(s, at, k, off);
     }
     mpfr_clears(at, step, off, (mpfr_ptr)NULL);
     return n;
 }
 
-static pe_status make_edges(const scale *s, unsigned long from, unsigned long to, int64_t farthest,
-                            pe_buckets *out, pe_problem *why)
+static pe_status make_edges(const scale *s, int64_t farthest, pe_buckets *out, pe_problem *why)
 {
-    int64_t *edge = malloc((to - from + 1) * sizeof *edge);
+    int64_t *edge = malloc((s->to - s->from + 1) * sizeof *edge);
     if (edge == NULL)
         return pe_fail_memory(why);
-    const size_t n = find_edges(s, from, to, farthest, edge);
+    const size_t n = find_edges(s, farthest, edge);
     if (n > PE_T5_BUCKETS_MAX) {
         free(edge);
         return pe_fail(why, PE_INVALID_PARAMETER, "max_distance",
@@ -110,47 +109,50 @@ static pe_status check(int64_t low, int64_t high, const char *why_more, pe_probl
     return PE_OK;
 }
 
-static pe_status make_t5(int64_t num_buckets, int64_t max_distance, bool bidirectional,
-                         int64_t farthest, pe_buckets *out, pe_problem *why)
+static pe_status make_t5(const pe_values *values, pe_buckets *out, pe_problem *why)
 {
+    const int64_t num_buckets = pe_values_int(values, "num_buckets");
+    const int64_t max_distance = pe_values_int(values, "max_distance");
+    const bool bidirectional = pe_values_bool(values, "bidirectional");
     const int64_t buckets = bidirectional ? num_buckets / 2 : num_buckets, exact = buckets / 2;
     const pe_status status = check(exact, max_distance, "", why);
     if (status != PE_OK)
         return status;
     *out = (pe_buckets){
         .exact = exact, .base = exact, .both = bidirectional, .after = bidirectional ? buckets : 0};
-    const scale s = {(unsigned long)exact, (unsigned long)max_distance,
-                     (unsigned long)(buckets - exact), false};
-    return make_edges(&s, 1, s.parts, farthest, out, why);
+    const unsigned long parts = (unsigned long)(buckets - exact);
+    const scale s = {.low = (unsigned long)exact,
+                     .high = (unsigned long)max_distance,
+                     .parts = parts,
+                     .from = 1,
+                     .to = parts};
+    return make_edges(&s, pe_values_int(values, "key_length") - 1, out, why);
 }
 
 /*
  * sign(d) ceil(ln(|d|/mid) / ln((max_distance - 1)/mid) (mid - 1)) + mid, where |d| > mid: one more
  * beyond each threshold, the first at mid itself; never an end to it.
  */
-static pe_status make_deberta(int64_t num_buckets, int64_t max_distance, int64_t farthest,
-                              pe_buckets *out, pe_problem *why)
+static pe_status make_deberta(const pe_values *values, pe_buckets *out, pe_problem *why)
 {
-    const int64_t mid = num_buckets / 2;
+    const int64_t max_distance = pe_values_int(values, "max_distance");
+    const int64_t mid = pe_values_int(values, "num_buckets") / 2;
     const pe_status status = check(mid, max_distance - 1, " - 1", why);
     if (status != PE_OK)
         return status;
     *out = (pe_buckets){.exact = mid + 1, .base = mid, .both = true, .negate = true};
-    const scale s = {(unsigned long)mid, (unsigned long)(max_distance - 1),
-                     (unsigned long)(mid - 1), true};
-    return mid == 1 ? PE_OK : make_edges(&s, 0, PE_T5_BUCKETS_MAX + 1, farthest, out, why);
+    const scale s = {.low = (unsigned long)mid,
+                     .high = (unsigned long)(max_distance - 1),
+                     .parts = (unsigned long)(mid - 1),
+                     .strict = true,
+                     .to = PE_T5_BUCKETS_MAX + 1};
+    return mid == 1 ? PE_OK : make_edges(&s, pe_values_int(values, "key_length") - 1, out, why);
 }
 
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, size_t keys, pe_buckets *out,
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, pe_buckets *out,
                              pe_problem *why)
 {
-    const int64_t num_buckets = pe_values_int(values, "num_buckets");
-    const int64_t max_distance = pe_values_int(values, "max_distance");
-    const bool bidirectional = pe_values_bool(values, "bidirectional");
-    const int64_t farthest = (int64_t)keys - 1;
-    return variant == PE_T5_VARIANT_DEBERTA
-               ? make_deberta(num_buckets, max_distance, farthest, out, why)
-               : make_t5(num_buckets, max_distance, bidirectional, farthest, out, why);
+    return (variant == PE_T5_VARIANT_DEBERTA ? make_deberta : make_t5)(values, out, why);
 }
 
 void pe_t5_buckets_free(pe_buckets *buckets)
@@ -173,7 +175,7 @@ static size_t edges_passed(const pe_buckets *b, int64_t distance)
     return low;
 }
 
-int32_t pe_t5_bucket_of(const pe_buckets *b, int64_t relative, int64_t *same)
+int32_t pe_t5_buckets_at(const pe_buckets *b, int64_t relative, int64_t *same)
 {
     const bool after = relative > 0;
     const int64_t distance = after ? relative : -relative;
@@ -189,6 +191,6 @@ int32_t pe_t5_bucket_of(const pe_buckets *b, int64_t relative, int64_t *same)
         beyond = passed < b->edges ? b->edge[passed] : INT64_MAX;
     }
     *same = after ? beyond - distance : distance - first + 1;
-    /* deberta counts from the key: query - key. */
+    /* DeBERTa counts from the key: query - key. */
     return (int32_t)(!after ? bucket : b->negate ? -bucket : bucket + b->after);
 }

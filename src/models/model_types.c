@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * types.c - the model types: how each turns its pairs, and what its configuration may leave out.
+ * model_types.c - how each model type turns its pairs, and what its configuration may leave out.
  *
  * Source  for model type NAME of huggingface/transformers, under src/transformers/models/: the
  *         defaults in NAME/configuration_NAME.py, and apply_rotary_pos_emb (or the position
@@ -18,14 +18,14 @@
  *
  *         and at b4b5244c, by what the classes themselves compute (tests/golden/data/configs):
  *         bloom, deepseek_v3, gemma3_text, glm4, gpt_neox, gpt_oss, llama, mistral, modernbert,
- * mpt, phi3, qwen2, qwen2_vl, stablelm, t5.
+ *         mpt, phi3, qwen2, qwen2_vl, stablelm, t5.
  *
  *         The other rows are held against no version: they say what is published of the models,
  *         and the models of config/models resolve by them as their sources say. So are the types
  *         whose code lies beside their weights: aquila, baichuan, chatglm, hunyuan, internlm2,
  *         kimi_k2, mimo_v2_flash, minicpm, minicpm3, nomic_bert, orion, qwen, xverse, yi.
  */
-#include "models/types.h"
+#include "models/model_types.h"
 
 #include <string.h>
 
@@ -36,8 +36,8 @@
 
 static const pe_model_type types[] = {
     /* halves, as Llama */
-    {.name = "llama", .width = 128},
-    {.name = "aquila", .width = 128},
+    {.name = "llama", .fallback_head_dim = 128},
+    {.name = "aquila", .fallback_head_dim = 128},
     {.name = "apertus",
      .theta = 12e6,
      .dictionary = "{\"rope_type\":\"llama3\",\"factor\":8,\"low_freq_factor\":1,"
@@ -53,7 +53,7 @@ static const pe_model_type types[] = {
     {.name = "esm"},
     {.name = "exaone"},
     {.name = "exaone4", .pattern = 4, .nope_full = true},
-    {.name = "falcon", .theta = 10000, .width = 64},
+    {.name = "falcon", .theta = 10000, .fallback_head_dim = 64},
     {.name = "falcon_h1"},
     {.name = "gemma", .head_dim = 256},
     {.name = "gemma2", .head_dim = 256, .pattern = 2},
@@ -104,16 +104,16 @@ static const pe_model_type types[] = {
          "{\"rope_type\":\"yarn\",\"factor\":16,\"beta_fast\":32,\"beta_slow\":1,\"mscale\":1,"
          "\"mscale_all_dim\":1,\"llama_4_scaling_beta\":0.1,\"original_max_position_embeddings\":"
          "16384}"},
-    {.name = "mistral", .width = 128},
+    {.name = "mistral", .fallback_head_dim = 128},
     {.name = "mistral3"},
-    {.name = "mllama_text_model", .theta = 500000, .cross = "[3,8,13,18,23,28,33,38]"},
-    {.name = "mixtral", .theta = 1e6, .width = 128},
+    {.name = "mllama_text_model", .theta = 500000, .cross_layers = "[3,8,13,18,23,28,33,38]"},
+    {.name = "mixtral", .theta = 1e6, .fallback_head_dim = 128},
     {.name = "modernbert", .theta = 160000, .local_theta = 10000, .every = 3},
     {.name = "nemotron", .partial = 0.5},
     {.name = "nomic_bert"},
     {.name = "olmo"},
     {.name = "olmo2"},
-    {.name = "olmo3", .pattern = 4, .plain_local = true, .theta = 500000},
+    {.name = "olmo3", .pattern = 4, .unscaled_local = true, .theta = 500000},
     {.name = "olmoe"},
     {.name = "orion"},
     {.name = "persimmon", .theta = 25000, .partial = 0.5},
@@ -164,7 +164,7 @@ static const pe_model_type types[] = {
     {.name = "vaultgemma", .head_dim = 256},
     {.name = "xverse"},
     {.name = "yi"},
-    {.name = "zamba2", .rope_by_key = true},
+    {.name = "zamba2", .rope_if_mem_rope = true},
 
     /* pairs (2i, 2i+1) */
     {.name = "chatglm", INTERLEAVED, .partial = 0.5},
@@ -223,15 +223,15 @@ static const pe_model_type types[] = {
     {.name = "deberta-v2", SCHEME(DEBERTA)},
 
     {.name = "ctrl", SCHEME(SINUSOIDAL), .layout = "sin_cos"},
-    {.name = "distilbert", SCHEME(SINUSOIDAL), .layout = "interleaved", .needs_key = true},
-    {.name = "flaubert", SCHEME(SINUSOIDAL), .layout = "interleaved", .needs_key = true},
+    {.name = "distilbert", SCHEME(SINUSOIDAL), .layout = "interleaved", .sinusoidal_if_key = true},
+    {.name = "flaubert", SCHEME(SINUSOIDAL), .layout = "interleaved", .sinusoidal_if_key = true},
     {.name = "m2m_100", SCHEME(SINUSOIDAL), .layout = "sin_cos", .freq_shift = 1},
     {.name = "marian", SCHEME(SINUSOIDAL), .layout = "sin_cos"},
     {.name = "pegasus", SCHEME(SINUSOIDAL), .layout = "sin_cos"},
     {.name = "speech_to_text", SCHEME(SINUSOIDAL), .layout = "sin_cos", .freq_shift = 1},
     {.name = "whisper", SCHEME(SINUSOIDAL), .layout = "sin_cos", .freq_shift = 1},
     {.name = "xglm", SCHEME(SINUSOIDAL), .layout = "sin_cos", .freq_shift = 1},
-    {.name = "xlm", SCHEME(SINUSOIDAL), .layout = "interleaved", .needs_key = true},
+    {.name = "xlm", SCHEME(SINUSOIDAL), .layout = "interleaved", .sinusoidal_if_key = true},
 
     {.name = "albert", SCHEME(LEARNED)},
     {.name = "bart", SCHEME(LEARNED)},

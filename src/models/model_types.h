@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* types.h - the model types: how each turns its pairs, and what its configuration may leave out. */
-#ifndef PE_MODELS_TYPES_H
-#define PE_MODELS_TYPES_H
+/* model_types.h - how each model type turns its pairs, and what its configuration may leave out. */
+#ifndef PE_MODELS_MODEL_TYPES_H
+#define PE_MODELS_MODEL_TYPES_H
 
 #include <stdbool.h>
 
@@ -26,17 +26,17 @@ typedef struct pe_model_type {
     int head_dim;              /* of the class, whatever hidden_size is */
     int full_head_dim;         /* of layers of full attention, where they have their own */
     bool last_full;            /* the last layer is of full attention, whatever the pattern */
-    int width;                 /* head_dim of the class's own hidden_size and heads */
+    int fallback_head_dim;     /* head_dim of the class's own hidden_size and heads */
     int rotary_dim;
-    int pattern;              /* every so manieth layer, counted from 1, is full attention */
-    int every;                /* every so manieth layer, counted from 0, is full attention */
-    int attention_every;      /* every so manieth layer, counted from 1, has attention at all */
-    int nope_every;           /* every so manieth layer, counted from 1, does not rotate */
-    const char *cross;        /* cross_attention_layers, where the configuration has none */
-    bool plain_local;         /* layers of sliding attention take no scaling */
+    int pattern;              /* every n-th layer, counted from 1, is full attention */
+    int every;                /* every n-th layer, counted from 0, is full attention */
+    int attention_every;      /* every n-th layer, counted from 1, has attention at all */
+    int nope_every;           /* every n-th layer, counted from 1, does not rotate */
+    const char *cross_layers; /* cross_attention_layers, where the configuration has none */
+    bool unscaled_local;      /* layers of sliding attention take no scaling */
     bool nope_full;           /* layers of full attention do not rotate */
-    bool rope_by_key;         /* rotates where use_mem_rope says so, else has no positions */
-    bool needs_key;           /* sinusoidal where sinusoidal_pos_embds says so, else learned */
+    bool rope_if_mem_rope;    /* rotates if use_mem_rope is true, else has no positions */
+    bool sinusoidal_if_key;   /* sinusoidal if sinusoidal_pos_embds is true, else learned */
     const char *variant;      /* T5: an encoder alone, with buckets of its own */
     const char *mrope_layout; /* of sections, where they have any; NULL: sections */
     bool temperature;         /* queries of layers that do not rotate grow with their position */
