@@ -13,8 +13,8 @@ static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe
     size_t used = 0;
     const char *name = to->param->name;
     if (text.bytes == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got an empty value",
-                       name);
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
+                       "%s must be a number, got an empty value", name);
     pe_scan found = pe_scan_number(text.text, text.bytes, out, &used);
     if (found == PE_SCAN_OVERFLOW && used == text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
