@@ -74,7 +74,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi openapi-lint schemathesis \
+.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
 	run-tests run-coverage FORCE
 
 help: ## list the targets
@@ -129,6 +129,11 @@ openapi: ## write what the program lists of resources, parameters and formats in
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml
+
+settings: ## write every setting at its default into config/posenc.json
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	@env -i $(B)/posenc print-config --config= | sed 's/ "source": "default",//' > config/posenc.json
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test

@@ -76,8 +76,8 @@ static const char *media_type_of(const char *path)
     return format == NULL ? NULL : format->media_type;
 }
 
-static pe_status ask_with_body(const pe_table_arguments *table, const pe_settings *settings,
-                               const pe_read_limits *limits, struct work *work, pe_problem *why)
+static pe_status query_with_body(const pe_table_arguments *table, const pe_settings *settings,
+                                 const pe_read_limits *limits, struct work *work, pe_problem *why)
 {
     const char *media_type = media_type_of(table->body);
     if (media_type == NULL)
@@ -103,14 +103,14 @@ static pe_status ask_with_body(const pe_table_arguments *table, const pe_setting
 
 /* ---- from parameters to a stream ---- */
 
-static pe_status read_ask(const pe_table_arguments *table, const pe_settings *settings,
-                          struct work *work, pe_problem *why)
+static pe_status read_query(const pe_table_arguments *table, const pe_settings *settings,
+                            struct work *work, pe_problem *why)
 {
     const pe_read_limits limits = {.max_elements = (size_t)settings->max_elements,
                                    .max_positions = (size_t)settings->max_positions,
                                    .max_depth = (size_t)settings->max_json_depth};
     if (table->body != NULL)
-        return ask_with_body(table, settings, &limits, work, why);
+        return query_with_body(table, settings, &limits, work, why);
     if (table->resource->kind == PE_TRANSFORM)
         return pe_fail(why, PE_MISSING_PARAMETER, "body",
                        "%s transforms vectors: give them with --body FILE (.json, .npy or "
@@ -131,7 +131,7 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
     if (status == PE_OK)
         status = pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why);
     if (status == PE_OK)
-        status = read_ask(table, settings, work, why);
+        status = read_query(table, settings, work, why);
     if (status != PE_OK)
         return status;
     status = table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why);

@@ -259,7 +259,7 @@ static const struct {
     {"/v1/rope/table?model=&positions=0", 400, "model must not be empty"},
     {"/v1/rope/table?model=a&model=b", 400, "more than once"},
     {"/v1/rope/table?positions=0", 400, "head_dim is required, or a model"},
-    {"/v1/rope/table?head_dim=64&layer_type=full_attention", 422, "no model is given"},
+    {"/v1/rope/table?head_dim=64&layer_type=full_attention", 422, "layer_type needs model"},
     {"/v1/rope/table?model=bloom-560m", 422, "see /v1/alibi/slopes"},
     {"/v1/rope/table?model=gpt2", 422, "learned"},
     {"/v1/alibi/slopes?model=llama-3.1-8b", 422, "see /v1/rope/table"},
