@@ -15,12 +15,12 @@ static int run_help(int n_arguments, char **arguments);
 static const pe_command commands[] = {
     {.name = "serve",
      .usage = "[--flag value ...]",
-     .summary = "Serve positional encodings over HTTP; what `posenc --flag ...` does, too.",
+     .summary = "Serve positional encodings over HTTP; `posenc --flag ...` does the same.",
      .flags = true,
      .run = pe_cli_serve},
     {.name = "table",
      .usage = "ENCODING [--name value ...] [--format NAME] [--body FILE] [-o FILE]",
-     .summary = "Write what the server would answer to a file, without a server.",
+     .summary = "Write the server's answer to a file, without a server.",
      .own_help = true,
      .run = pe_cli_table},
     {.name = "healthcheck",
@@ -34,7 +34,7 @@ static const pe_command commands[] = {
      .run = pe_cli_check_config},
     {.name = "print-config",
      .usage = "[--flag value ...]",
-     .summary = "Print every setting with its value, source and bounds, as a file to start from.",
+     .summary = "Print every setting with its value, source and bounds, as a valid settings file.",
      .flags = true,
      .run = pe_cli_print_config},
     {.name = "version", .usage = "", .summary = "Print the version.", .run = run_version},
@@ -79,8 +79,9 @@ static void explain_program(pe_buffer *out)
     pe_buffer_str(out, "posenc - exact positional encodings, over HTTP or into a file.\n\n");
     for (size_t c = 0; c < PE_LEN(commands); c++)
         pe_buffer_format(out, "  posenc %-13s %s\n", commands[c].name, commands[c].summary);
-    pe_buffer_str(out, "\nFlags of settings; each is also a variable POSENC_NAME and a key of the "
-                       "file:\n\n");
+    pe_buffer_str(
+        out,
+        "\nSettings. Each is a flag, a variable POSENC_NAME and a key of the settings file:\n\n");
     pe_config_help(out);
     pe_buffer_str(out, "\nExamples:\n\n"
                        "  posenc serve --port 8080\n"

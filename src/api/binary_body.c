@@ -91,6 +91,8 @@ pe_status pe_binary_body_read(const pe_binary_body *body, size_t max_elements,
     for (size_t i = 0; i < PE_LEN(readers); i++)
         if (strcasecmp(readers[i].media_type, body->media_type) == 0)
             return readers[i].read(body, max_elements, out, why);
-    return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "", "a body of type %.60s is not read here",
+    return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "",
+                   "a body must be application/json, application/x-npy, "
+                   "application/vnd.safetensors or application/octet-stream, got %.60s",
                    body->media_type);
 }

@@ -76,7 +76,7 @@ static pe_status check_report(const pe_query *query, pe_problem *why)
                        "encoding_format must be float: the answer is a report; got \"base64\"");
     if (query->tensor[0] != '\0')
         return pe_fail(why, PE_INVALID_PARAMETER, "tensor",
-                       "tensor does not go with a verification, whose answer is a report");
+                       "tensor must be left out: the answer is a report");
     return PE_OK;
 }
 

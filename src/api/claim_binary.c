@@ -142,7 +142,7 @@ static pe_status check_vectors(reading *r, pe_problem *why)
                                  : PE_OK;
     if (inputs == NULL || rotated == NULL || r->tensors.n != 2)
         return pe_fail(why, PE_MISSING_PARAMETER, inputs == NULL ? "inputs" : "rotated",
-                       "rotated vectors come as two tensors, inputs and rotated");
+                       "rotated vectors must come as two tensors, inputs and rotated");
     const pe_shape *shape = &inputs->shape;
     const int64_t axis = pe_claim_axis(r->claim, shape);
     if (inputs->elements == 0 || shape->ndim < 2 || axis < 0 || axis + 1 >= (int64_t)shape->ndim)
@@ -171,7 +171,7 @@ static pe_status take_tensor(reading *r, const pe_stored *from, pe_dtype dtype, 
                        PE_UPLOADS_MAX);
     if (dtype == PE_INT32 && from->dtype != PE_INT32)
         return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
-                       "dtype is int32, so the body's numbers must be, too, got %s",
+                       "dtype is int32, so the body's numbers must be int32, got %s",
                        pe_dtype_name(from->dtype));
     pe_upload *upload = &claim->uploads[claim->n_uploads];
     pe_array *array = inputs ? &claim->inputs : &upload->array;

@@ -109,7 +109,7 @@ static pe_status read_members(body *b, pe_slice text, pe_problem *why)
         return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
     if (b->member[CONFIG].text != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config",
-                       "config stands in the place of parameters: give one of them");
+                       "config takes the place of parameters; give one of the two");
     return pe_json_members_walk(b->parameters, b->limits->max_depth - 1, nested_member, b, why);
 }
 
@@ -199,7 +199,7 @@ static pe_status array_of_tree(const body *b, const json_t *tree, const char *pl
         return status;
     pe_array_free(out);
     return pe_fail(why, PE_INVALID_PARAMETER, place,
-                   "%s must be rectangular, of numbers and (where masked) null", place);
+                   "%s must be a rectangular array of numbers, with null where masked", place);
 }
 
 static pe_status read_masked(const body *b, pe_slice json, const char *place, pe_array *out,
@@ -208,7 +208,8 @@ static pe_status read_masked(const body *b, pe_slice json, const char *place, pe
     json_t *tree = NULL;
     if (json.bytes > TREE_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, place,
-                       "a masked bias of more than 4 MiB belongs in a binary body, with -inf");
+                       "an array with null must be at most 4 MiB of JSON; a binary body takes "
+                       "larger ones, with -inf for null");
     pe_status status = pe_tree_load(json, 0, place, &tree, why);
     if (status != PE_OK)
         return status;
@@ -319,7 +320,8 @@ static pe_status take_model(body *b, const pe_model *model, pe_problem *why)
         return status;
     if (layers->resource == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config",
-                       "these layers encode positions by no formula (%s)", model->encoding);
+                       "config must describe layers that encode positions by a formula, got %s",
+                       model->encoding);
     pe_values_json(&layers->values, &b->configured);
     return set_resource(b, b->encoding[0] != '\0' ? b->encoding : model->encoding, why);
 }

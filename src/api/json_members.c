@@ -122,7 +122,7 @@ static pe_status read_key(walk *w, char **key, pe_problem *why)
     json.bytes = (size_t)(w->at - json.text);
     if (json.bytes > KEY_MAX)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "a member name takes %zu bytes, at most %d are read", json.bytes, KEY_MAX);
+                       "a member name must take at most %d bytes, got %zu", KEY_MAX, json.bytes);
     return pe_json_string_decode(json, "", key, why);
 }
 
@@ -157,8 +157,7 @@ pe_status pe_json_members_walk(pe_slice object, size_t max_depth, pe_json_member
     skip_space(&w);
     if (w.at == w.end)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "the body is empty, a JSON object belongs "
-                       "there");
+                       "the body must be a JSON object, got an empty body");
     if (!take(&w, '{'))
         return malformed(&w, "it does not begin with {", why);
     if (max_depth < 1)

@@ -105,8 +105,7 @@ pe_status pe_json_string_decode(pe_slice json, const char *place, char **out, pe
         !pe_utf8_valid(text, (size_t)(d.to - text))) {
         free(text);
         return pe_fail(why, PE_MALFORMED_REQUEST, place,
-                       "this is not a JSON string in UTF-8, or it holds a NUL: %.*s",
-                       PE_SHOWN(json));
+                       "a string must be JSON in UTF-8 without NUL, got %.*s", PE_SHOWN(json));
     }
     *d.to = '\0';
     *out = text;

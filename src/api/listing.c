@@ -99,6 +99,7 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
 {
     static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
     static const char *const transform[] = {"POST", "OPTIONS", NULL};
+    const pe_param *param;
     pe_json_write_item(out);
     pe_buffer_str(out, "{");
     pe_json_write_text(out, "path", resource->path);
@@ -110,8 +111,8 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     pe_json_write_text(out, "nested", resource->nested);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, "[");
-    for (size_t i = 0; i < resource->n_params; i++)
-        put_param(&resource->params[i], out);
+    for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
+        put_param(param, out);
     pe_buffer_str(out, "]}");
 }
 

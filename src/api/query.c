@@ -13,7 +13,7 @@
 pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why)
 {
     *out = (pe_query){.resource = resource};
-    return pe_values_make(resource->params, resource->n_params, &out->values, why);
+    return pe_values_make(resource->param_sets, &out->values, why);
 }
 
 pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out, pe_problem *why)
@@ -43,7 +43,7 @@ void pe_query_free(pe_query *query)
 static pe_value *name_value(const pe_query *query)
 {
     size_t i = 0;
-    while (query->values.params[i].kind != PE_KIND_NAME)
+    while (query->values.value[i].param->kind != PE_KIND_NAME)
         i++;
     return &query->values.value[i];
 }
@@ -53,7 +53,7 @@ pe_status pe_query_set_name(pe_query *query, pe_slice name, pe_problem *why)
     pe_value *value = name_value(query);
     if (value->given)
         return pe_fail(why, PE_MALFORMED_REQUEST, "name",
-                       "name is the path's, and no parameter beside it");
+                       "name is part of the path and must not be a parameter, too");
     value->text = strndup(name.text, name.bytes);
     if (value->text == NULL)
         return pe_fail_memory(why);
@@ -78,7 +78,7 @@ pe_dtype pe_query_dtype(const pe_query *query)
     const pe_value *value = pe_values_find(&query->values, "dtype");
     if (value == NULL)
         return dtype;
-    const pe_param *param = &query->values.params[value - query->values.value];
+    const pe_param *param = value->param;
     const char *name = param->choices[value->present ? value->choice : (size_t)param->fallback];
     (void)pe_dtype_find(pe_slice_of(name), &dtype);
     return dtype;
@@ -90,7 +90,7 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
     const pe_slice name = {why->where, strcspn(why->where, "/")};
     for (size_t i = 0; i < query->values.n; i++) {
         const char *parent = query->values.value[i].parent;
-        if (parent == NULL || !pe_slice_is(name, query->values.params[i].name))
+        if (parent == NULL || !pe_slice_is(name, query->values.value[i].param->name))
             continue;
         const int length = snprintf(where, sizeof where, "%s/%s", parent, why->where);
         if (length > 0 && (size_t)length < sizeof where)
@@ -105,10 +105,11 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
  * nested object. */
 static size_t list_names(const pe_resource *resource, bool in_body, const char **names)
 {
+    const pe_param *param;
     size_t n = 0;
-    for (size_t i = 0; i < resource->n_params; i++)
-        if (in_body || resource->params[i].kind != PE_KIND_TENSOR)
-            names[n++] = resource->params[i].name;
+    for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
+        if (in_body || param->kind != PE_KIND_TENSOR)
+            names[n++] = param->name;
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
         names[n++] = pe_query_output_names[i];
     if (in_body && resource->nested != NULL)
@@ -120,8 +121,8 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
 static const struct {
     const char *name, *before, *after; /* the path */
 } elsewhere[] = {
-    {"model", "no model of the catalogue says anything of", ": give its parameters one by one"},
-    {"layer_type", "layers of a model do not differ in what they say of", ""},
+    {"model", "no model of the catalogue sets parameters of", "; give them one by one"},
+    {"layer_type", "layer_type changes no parameter of", ""},
 };
 
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
@@ -131,7 +132,8 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
         if (strcmp(elsewhere[i].name, name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, where, "%s %s%s", elsewhere[i].before,
                            resource->path, elsewhere[i].after);
-    const char **names = calloc(resource->n_params + PE_OUTPUT_N + 1, sizeof *names);
+    const char **names =
+        calloc(pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1, sizeof *names);
     if (names == NULL)
         return pe_fail_memory(why);
     const char *near = pe_nearest_name(name, names, list_names(resource, in_body, names));

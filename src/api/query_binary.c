@@ -9,8 +9,8 @@ static size_t find_row(const pe_values *values, const char *name)
 {
     const bool first = name[0] == '\0' || strcmp(name, "data") == 0;
     for (size_t i = 0; i < values->n; i++)
-        if (values->params[i].kind == PE_KIND_TENSOR &&
-            (first || strcmp(values->params[i].name, name) == 0))
+        if (values->value[i].param->kind == PE_KIND_TENSOR &&
+            (first || strcmp(values->value[i].param->name, name) == 0))
             return i;
     return values->n;
 }
@@ -21,7 +21,7 @@ static void default_dtype(const pe_query *query, pe_dtype of_body)
     pe_value *value = pe_values_find(&query->values, "dtype");
     if (value == NULL || value->present)
         return;
-    const pe_param *param = &query->values.params[value - query->values.value];
+    const pe_param *param = value->param;
     for (size_t choice = 0; param->choices[choice] != NULL; choice++)
         if (strcmp(param->choices[choice], pe_dtype_name(of_body)) == 0) {
             value->choice = choice;
@@ -43,7 +43,7 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     const size_t i = find_row(&query->values, from->name);
     if (i == query->values.n)
         return fail_no_row(query, from, why);
-    const pe_param *param = &query->values.params[i];
+    const pe_param *param = query->values.value[i].param;
     pe_value *value = &query->values.value[i];
     if (value->given)
         return pe_query_fail_repeated(param->name, param->name, why);

@@ -21,7 +21,7 @@ typedef struct slot {
 typedef struct body {
     pe_query *query;
     const pe_read_limits *limits;
-    slot *rows; /* parallel to the resource's rows */
+    slot *rows; /* parallel to the values */
     pe_slice output[PE_OUTPUT_N];
     pe_slice nested;
     bool inside; /* of the nested object */
@@ -56,8 +56,8 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     if (!b->inside && resource->nested != NULL && strcmp(key, resource->nested) == 0)
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
-    for (size_t i = 0; i < resource->n_params; i++) {
-        const pe_param *param = &resource->params[i];
+    for (size_t i = 0; i < b->query->values.n; i++) {
+        const pe_param *param = b->query->values.value[i].param;
         if (strcmp(param->name, key) != 0 ||
             (b->inside && (param->kind == PE_KIND_TENSOR || param->kind == PE_KIND_TEXT)))
             continue;
@@ -108,25 +108,22 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
     char place[128];
     if (b->rows[i].json.text == NULL || value->given)
         return PE_OK;
-    place_of(parent, resource->params[i].name, place, sizeof place);
+    place_of(parent, value->param->name, place, sizeof place);
     value->parent = parent;
-    const pe_value_reading to = {.param = &resource->params[i],
-                                 .value = value,
-                                 .place = place,
-                                 .limits = b->limits,
-                                 .dtype = dtype};
+    const pe_value_reading to = {
+        .param = value->param, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
     return pe_value_json_parse(&to, b->rows[i].json, why);
 }
 
 static pe_status read_rows(body *b, pe_problem *why)
 {
-    const pe_resource *resource = b->query->resource;
+    const pe_values *values = &b->query->values;
     pe_status status = PE_OK;
-    for (size_t i = 0; i < resource->n_params && status == PE_OK; i++)
-        if (strcmp(resource->params[i].name, "dtype") == 0)
+    for (size_t i = 0; i < values->n && status == PE_OK; i++)
+        if (strcmp(values->value[i].param->name, "dtype") == 0)
             status = read_row(b, i, PE_FLOAT64, why);
     const pe_dtype dtype = pe_query_dtype(b->query);
-    for (size_t i = 0; i < resource->n_params && status == PE_OK; i++)
+    for (size_t i = 0; i < values->n && status == PE_OK; i++)
         status = read_row(b, i, dtype, why);
     return status;
 }
@@ -147,7 +144,7 @@ static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits 
                            pe_problem *why)
 {
     body b = {.query = query, .limits = limits};
-    b.rows = calloc(query->resource->n_params + 1, sizeof *b.rows);
+    b.rows = calloc(query->values.n + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);
     const pe_status status = read_members(&b, text, why);

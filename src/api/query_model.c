@@ -73,7 +73,7 @@ static pe_status read_model(const pe_value *name, const pe_value *layer_type,
         return PE_OK;
     if (name == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "layer_type",
-                       "layer_type says which layers of a model, and no model is given");
+                       "layer_type needs model: it chooses among the layers of a model");
     const pe_status status = pe_catalogue_find(name->text, file, why);
     return status == PE_OK ? pe_catalogue_read(*file, NULL, model, why) : status;
 }

@@ -43,8 +43,8 @@ static pe_status set_tensor(pe_query *query, const char *text, pe_problem *why)
 pe_status pe_query_output_set(pe_query *query, size_t which, const char *text, pe_problem *why)
 {
     if (text[0] == '\0')
-        return pe_fail(why, PE_MALFORMED_REQUEST, pe_query_output_names[which], "%s is empty",
-                       pe_query_output_names[which]);
+        return pe_fail(why, PE_MALFORMED_REQUEST, pe_query_output_names[which],
+                       "%s must not be empty", pe_query_output_names[which]);
     if (which == PE_OUTPUT_FORMAT)
         return pe_format_parse(text, &query->format, why);
     return which == PE_OUTPUT_ENCODING ? set_encoding(query, text, why)

@@ -34,7 +34,7 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
         int high = end - from > 2 ? hex(from[1]) : -1, low = end - from > 2 ? hex(from[2]) : -1;
         if (high < 0 || low < 0)
             return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                           "the query has a %% that two hexadecimal digits do not follow");
+                           "the query must have two hexadecimal digits after each %%");
         *to++ = (char)(high << 4 | low);
         from += 3;
     }
@@ -48,7 +48,7 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
 static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_problem *why)
 {
     pe_values *values = &walk->query->values;
-    const pe_param *param = &values->params[i];
+    const pe_param *param = values->value[i].param;
     if (values->value[i].given)
         return pe_query_fail_repeated(param->name, param->name, why);
     const pe_value_reading to = {
@@ -67,7 +67,7 @@ static pe_status set(query_walk *walk, const char *name, pe_slice value, pe_prob
         return pe_query_output_set(walk->query, which, value.text, why);
     }
     for (size_t i = 0; i < values->n; i++)
-        if (strcmp(values->params[i].name, name) == 0)
+        if (strcmp(values->value[i].param->name, name) == 0)
             return set_row(walk, i, value, why);
     return pe_query_fail_unknown(walk->query->resource, false, name, name, why);
 }

@@ -113,10 +113,10 @@ static size_t undecided(const pe_report *report)
 static const char *conclusion(const pe_report *report)
 {
     if (undecided(report) > 0 && undecided(report) == report->distances.errors.elements)
-        return "float32 arithmetic tells nothing of numbers that lie so far out: see warnings";
+        return "float32 arithmetic cannot decide numbers at such large positions: see warnings";
     if (report->matches && report->undecided > 0)
-        return "the numbers are what was claimed, but for those that lie so far out that float32 "
-               "arithmetic tells nothing of them: see warnings";
+        return "the numbers are what was claimed, except those at positions too large for float32 "
+               "arithmetic to decide: see warnings";
     if (report->matches)
         return "the numbers are what was claimed";
     if (report->n_findings > 0)
@@ -132,10 +132,10 @@ static void write_warnings(const pe_report *report, pe_buffer *out)
         return;
     pe_json_write_name(out, "warnings");
     pe_buffer_format(out,
-                     "[\"%zu of %zu elements lie so far out that float32 arithmetic tells nothing "
-                     "of them%s\"]",
+                     "[\"float32 arithmetic cannot decide %zu of %zu elements, whose positions are "
+                     "too large%s\"]",
                      undecided(report), report->distances.errors.elements,
-                     report->matches ? ": claiming numerics=exact compares them" : "");
+                     report->matches ? "; a claim with numerics=exact compares them" : "");
 }
 
 static void write_search(const pe_report *report, pe_buffer *out)

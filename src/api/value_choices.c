@@ -52,7 +52,8 @@ static pe_status read_one(const pe_value_reading *to, pe_slice text, size_t *out
 {
     if (text.bytes == 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s %s", to->param->name,
-                       to->param->kind == PE_KIND_CHOICES ? "has an empty name" : "is empty");
+                       to->param->kind == PE_KIND_CHOICES ? "must not hold an empty name"
+                                                          : "must not be empty");
     *out = find(to->param->choices, text);
     return to->param->choices[*out] == NULL ? fail_unknown(to, text, why) : PE_OK;
 }

@@ -13,12 +13,12 @@ static pe_status scan(const pe_value_reading *to, pe_slice text, double *out, pe
     size_t used = 0;
     const char *name = to->param->name;
     if (text.bytes == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty, a number belongs there",
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got an empty value",
                        name);
     pe_scan found = pe_scan_number(text.text, text.bytes, out, &used);
     if (found == PE_SCAN_OVERFLOW && used == text.bytes)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is too large to be read: %.*s",
-                       name, PE_SHOWN(text));
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place,
+                       "%s must be a number that float64 can hold, got %.*s", name, PE_SHOWN(text));
     if (found != PE_SCAN_OK || used != text.bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must be a number, got \"%.*s\"",
                        name, PE_SHOWN(text));
@@ -87,7 +87,7 @@ static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem
             return status;
         if (comma < end && *comma == ';' && (i + 1) % to->param->list_row != 0)
             return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                           "%s must have rows of %zu numbers, a semicolon comes after %zu",
+                           "%s must have rows of %zu numbers, got a semicolon after %zu",
                            to->param->name, to->param->list_row, (i + 1) % to->param->list_row);
         at = comma + 1;
     }
@@ -97,7 +97,8 @@ static pe_status read_list(const pe_value_reading *to, pe_slice text, pe_problem
 static pe_status read_positions(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     if (text.bytes == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must not be empty",
+                       to->param->name);
     const bool several = pe_slice_pieces(text, ';') > 1;
     pe_status status = pe_value_check_axes(to, several ? 2 : 1, why); /* before any is held */
     if (status != PE_OK)
@@ -110,7 +111,8 @@ static pe_status read_positions(const pe_value_reading *to, pe_slice text, pe_pr
 static pe_status read_text(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     if (text.bytes == 0)
-        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s is empty", to->param->name);
+        return pe_fail(why, PE_MALFORMED_REQUEST, to->place, "%s must not be empty",
+                       to->param->name);
     if ((double)text.bytes > to->param->max)
         return pe_fail(why, PE_INVALID_PARAMETER, to->place,
                        "%s must be at most %.0f bytes long, got %zu", to->param->name,
@@ -133,8 +135,8 @@ static pe_status read_token_runs(const pe_value_reading *to, pe_slice text, pe_p
 static pe_status fail_in_query(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     (void)text;
-    return pe_fail(why, PE_INVALID_PARAMETER, to->place,
-                   "%s is read from the body, not from the query", to->param->name);
+    return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be in the body, not in the query",
+                   to->param->name);
 }
 
 pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)

@@ -29,7 +29,7 @@ pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, p
     pe_log_set_level(level_named(pe_config_settings(config)->log_level));
     status = pe_kernels_select(pe_config_settings(config)->kernels, why);
     if (status == PE_OK && !pe_blocks_select(pe_config_settings(config)->kernels))
-        status = pe_fail(why, PE_INTERNAL, "kernels", "no number text for kernels %s",
+        status = pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s",
                          pe_config_settings(config)->kernels);
     if (status != PE_OK) {
         pe_config_free(config);

@@ -127,7 +127,7 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
     char line[128] = "";
     if (settings->port == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "port",
-                       "port 0 does not say where the server listens; give its port");
+                       "port must be the one that the server listens on, got 0");
     if (!resolve(settings->host, (uint16_t)settings->port, &to))
         return pe_fail(why, PE_INVALID_PARAMETER, "host", "host must be an address, got %s",
                        settings->host);

@@ -38,18 +38,10 @@ struct flag {
     int width; /* arguments it takes */
 };
 
-static const pe_param *find_param(const pe_resource *resource, const char *name)
-{
-    for (size_t p = 0; p < resource->n_params; p++)
-        if (strcmp(resource->params[p].name, name) == 0)
-            return &resource->params[p];
-    return NULL;
-}
-
 /* A truth needs no value (--bidirectional), but takes one. */
 static bool stands_alone(const pe_resource *resource, const char *name, const char *next)
 {
-    const pe_param *param = find_param(resource, name);
+    const pe_param *param = pe_params_find(resource->param_sets, name);
     return param != NULL && param->kind == PE_KIND_BOOL &&
            (next == NULL || (strcmp(next, "true") != 0 && strcmp(next, "false") != 0));
 }
@@ -63,7 +55,7 @@ static pe_status split(const pe_table_arguments *table, int n, char **arguments,
         return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", argument);
     const size_t bytes = strcspn(argument + 2, "=");
     if (bytes >= sizeof out->name)
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "no flag is as long as %.100s", argument);
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unknown flag %.100s", argument);
     memcpy(out->name, argument + 2, bytes);
     for (char *c = out->name; *c != '\0'; c++)
         if (*c == '-')
@@ -118,7 +110,7 @@ static pe_status find_format(pe_table_arguments *table, pe_problem *why)
                          name != NULL ? pe_formats[f]->name : pe_formats[f]->extension);
     const pe_status status =
         pe_fail(why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
-                name != NULL ? "no format is called" : "the extension does not tell the format of",
+                name != NULL ? "no format is called" : "no format has the extension of",
                 name != NULL ? name : table->output, pe_buffer_text(&known),
                 name != NULL ? "" : ", or give --format");
     pe_buffer_free(&known);
@@ -197,7 +189,7 @@ pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_ar
     out->help = asks_help(n_arguments, arguments);
     if (n_arguments == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "",
-                       "which encoding? posenc table --help lists them");
+                       "an encoding is required; posenc table --help lists them");
     if (out->help && arguments[0][0] == '-')
         return PE_OK;
     const pe_status status = find_resource(arguments[0], out, why);

@@ -62,7 +62,7 @@ static pe_status read_body(const char *path, size_t bytes_max, pe_buffer *out, p
                        strerror(error));
     if (out->bytes > bytes_max)
         return pe_fail(why, PE_BODY_TOO_LARGE, "body",
-                       "%.200s is larger than max_body_bytes, which is %zu", path, bytes_max);
+                       "%.200s must be at most max_body_bytes, %zu bytes", path, bytes_max);
     return PE_OK;
 }
 
@@ -82,7 +82,8 @@ static pe_status ask_with_body(const pe_table_arguments *table, const pe_setting
     const char *media_type = media_type_of(table->body);
     if (media_type == NULL)
         return pe_fail(why, PE_UNSUPPORTED_MEDIA_TYPE, "body",
-                       "a body is a .json, .npy or .safetensors file, got %.200s", table->body);
+                       "a body must be a .json, .npy or .safetensors file, got %.200s",
+                       table->body);
     const pe_status status =
         read_body(table->body, (size_t)settings->max_body_bytes, &work->body, why);
     if (status != PE_OK)
@@ -95,7 +96,7 @@ static pe_status ask_with_body(const pe_table_arguments *table, const pe_setting
         return pe_query_binary_parse(table->resource, &binary, limits, &work->query, why);
     if (table->query.bytes > 0)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "parameters are members of the JSON body, not flags beside it");
+                       "parameters must be members of the JSON body, not flags");
     return pe_query_json_parse(table->resource, pe_buffer_slice(&work->body), limits, &work->query,
                                why);
 }
@@ -222,8 +223,8 @@ static void print_resource_help(const pe_resource *resource, pe_buffer *out)
 {
     pe_buffer_format(out, "posenc table %s [--name value ...] -o FILE\n\n%s\n\n  %s\n  %s\n\n",
                      resource->name, resource->summary, resource->formula, resource->source);
-    for (size_t p = 0; p < resource->n_params; p++) {
-        const pe_param *param = &resource->params[p];
+    const pe_param *param;
+    for (size_t p = 0; (param = pe_params_at(resource->param_sets, p)) != NULL; p++) {
         if (param->kind == PE_KIND_TENSOR)
             continue;
         pe_buffer_format(out, "  --%-24s %s%s", param->name, param->help,

@@ -76,7 +76,8 @@ static pe_status take_member(pe_config *config, const char *key, const json_t *m
     const json_t *value = json_object_get(member, "value");
     if (value == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, key,
-                       "%s in %.200s is an object without a \"value\"", key, config->file);
+                       "%s in %.200s must be a value, or an object that has a \"value\"", key,
+                       config->file);
     return take_value(&to, value, why);
 }
 

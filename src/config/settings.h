@@ -29,54 +29,55 @@
     X(threads, INT, 0, 0, 1024, "threads", "Threads that do the I/O; 0 means one per core.")       \
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \
-      "Requests that may wait for a worker before 503.")                                           \
+      "Requests that may wait for a worker; further ones are answered with 503.")                  \
     X(connections_max, INT, 4096, 1, 1000000, "connections", "Connections open at once.")          \
     X(connection_memory_bytes, INT, 16384, 12288, 1048576, "bytes",                                \
       "Memory for one connection's headers and reads.")                                            \
     X(idle_timeout_ms, INT, 60000, 1000, 86400000, "ms",                                           \
-      "Silence after which a connection is closed.")                                               \
+      "Time without traffic after which a connection is closed.")                                  \
     X(request_deadline_ms, INT, 30000, 100, 86400000, "ms",                                        \
-      "Time in which a whole request must arrive, however slowly it trickles.")                    \
+      "Time in which a whole request must arrive.")                                                \
     X(response_deadline_ms, INT, 3600000, 1000, 86400000, "ms",                                    \
-      "Time in which an answer must be taken, however slowly it is read.")                         \
+      "Time in which the client must have read a whole answer.")                                   \
     X(drain_grace_ms, INT, 500, 0, 3600000, "ms",                                                  \
-      "Time after SIGTERM in which connections are still taken and /readyz says 503.")             \
+      "Time after SIGTERM in which connections are still accepted and /readyz answers 503.")       \
     X(drain_timeout_ms, INT, 10000, 0, 3600000, "ms",                                              \
-      "Time that answers under way get after drain_grace_ms.")                                     \
+      "Time after drain_grace_ms in which answers under way may end.")                             \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \
-      "Most elements an answer may hold.")                                                         \
+      "Largest number of elements of an answer.")                                                  \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
-      "Most positions a request may name.")                                                        \
+      "Largest number of positions of a request.")                                                 \
     X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \
-      "Most elements of a table that POST /v1/verify takes.")                                      \
+      "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
-      "Elements that POST /v1/verify computes, about, to find out what went wrong.")               \
+      "Number of elements, roughly, that POST /v1/verify computes to find a fault.")               \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes", "Largest request body.")           \
     X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
-      "Largest model configuration, a body of its own kind.")                                      \
+      "Largest body of POST /v1/models/resolve: a model's configuration.")                         \
     X(max_url_bytes, INT, 8192, 256, 65536, "bytes",                                               \
-      "Longest request target; connection_memory_bytes holds it, too, and all of the header.")     \
+      "Longest request target; connection_memory_bytes must hold it and the whole header.")        \
     X(max_json_depth, INT, 32, 4, 1024, "levels", "Deepest nesting of a JSON body.")               \
     X(response_cache_bytes, INT, 268435456, 0, 1099511627776, "bytes",                             \
       "Budget of the response cache; 0 is off.")                                                   \
     X(response_cache_entry_bytes, INT, 16777216, 0, 1099511627776, "bytes",                        \
-      "Largest answer kept, if a quarter of the response cache, less what readers hold, is as "    \
-      "large; others are streamed.")                                                               \
+      "Largest answer that is cached, at most a quarter of the response cache less what readers "  \
+      "hold; larger ones are streamed.")                                                           \
     X(stream_blocks_bytes, INT, 2097152, 0, 1099511627776, "bytes",                                \
-      "Memory for large blocks of streams, 256 KiB each; streams beyond have blocks of 32 KiB.")   \
+      "Memory for stream blocks of 256 KiB; further streams get blocks of 32 KiB.")                \
     X(table_cache_bytes, INT, 268435456, 1048576, 1099511627776, "bytes",                          \
       "Budget of the cache of frequencies, slopes, and sine and cosine rows.")                     \
     X(learned_dir, TEXT, "", 0, 255, "",                                                           \
-      "Folder of learned tables, .npy and .safetensors files read at start; empty: none.")         \
+      "Folder of learned tables: .npy and .safetensors files, read at start; empty means none.")   \
     X(learned_bytes, INT, 1073741824, 0, 1099511627776, "bytes",                                   \
-      "Memory for learned tables, all together; also the largest file that is read.")              \
-    X(learned_tables, INT, 256, 0, 4096, "tables", "Most learned tables.")                         \
+      "Memory for all learned tables together; also the size of the largest file that is read.")   \
+    X(learned_tables, INT, 256, 0, 4096, "tables", "Largest number of learned tables.")            \
     X(warm, LIST, "", 0, 64, "",                                                                   \
       "Request targets computed before the server is ready, for example "                          \
       "/v1/rope/table?head_dim=128&positions=0:4096.")                                             \
-    X(cors_origin, TEXT, "*", 0, 255, "", "Access-Control-Allow-Origin; empty sends none.")        \
+    X(cors_origin, TEXT, "*", 0, 255, "",                                                          \
+      "Value of Access-Control-Allow-Origin; empty sends no such field.")                          \
     X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
-      "Kernel variant; auto is the best that the CPU can run. The bytes are the same.")            \
+      "Kernel variant; auto chooses the best that the CPU can run. All give the same bytes.")      \
     X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \
     X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")
 

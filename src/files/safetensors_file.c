@@ -62,7 +62,7 @@ static pe_status read_tensor(const char *name, const json_t *row, const numbers 
     size_t begin = 0, end = 0;
     *out = (pe_stored){0};
     if (strlen(name) >= sizeof out->name)
-        return broken("too long a tensor name:", name, why);
+        return broken("a tensor name is too long:", name, why);
     memcpy(out->name, name, strlen(name) + 1);
     if (!json_is_object(row) || !read_shape(json_object_get(row, "shape"), &out->shape))
         return broken("no shape of at most 8 sizes for tensor", name, why);
@@ -103,7 +103,7 @@ static pe_status read_header(json_t *header, const numbers *from, pe_stored_list
         if (strcmp(name, "__metadata__") == 0)
             continue;
         if (out->n == out->room)
-            return broken("more tensors than are taken here", "", why);
+            return broken("it holds too many tensors", "", why);
         const pe_status status = read_tensor(name, row, from, &out->tensor[out->n], why);
         if (status != PE_OK)
             return status;
@@ -113,7 +113,7 @@ static pe_status read_header(json_t *header, const numbers *from, pe_stored_list
     }
     if (out->n == 0)
         return broken("it holds no tensor", "", why);
-    return sum == from->bytes ? PE_OK : broken("its tensors do not fill it", "", why);
+    return sum == from->bytes ? PE_OK : broken("some of its bytes belong to no tensor", "", why);
 }
 
 pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,

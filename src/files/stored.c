@@ -21,8 +21,8 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
     }
     if (!pe_size_mul(elements, size, &needed) || needed != bytes)
         return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                       "%s names %zu elements of %s, %zu bytes, but %zu came", what, elements,
-                       pe_dtype_name(tensor->dtype), needed, bytes);
+                       "%s names %zu elements of %s, which take %zu bytes, got %zu bytes", what,
+                       elements, pe_dtype_name(tensor->dtype), needed, bytes);
     tensor->elements = elements;
     tensor->bytes = bytes;
     return PE_OK;

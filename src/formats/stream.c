@@ -18,8 +18,13 @@
 /* Room for their text, unless it is unusually long. */
 #define TEXT_BYTES ((size_t)80 << 10)
 /* Elements of a plain table that a block may cost: some milliseconds. */
-#define BLOCK_WORK  ((size_t)1 << 19)
-#define BLOCK_ALIGN 64
+#define BLOCK_WORK ((size_t)1 << 19)
+/* The work of an element is that of one alone. Elements made together may share most of it, as rows
+ * that repeat each other do, so a stream allows twice the work after each block that was quick, and
+ * begins anew after a slow one. */
+#define QUICK_NANOSECONDS (4 * (int64_t)PE_NANOSECONDS_PER_MS)
+#define SLOW_NANOSECONDS  (3 * QUICK_NANOSECONDS)
+#define BLOCK_ALIGN       64
 /* Making a unit of so many elements takes tens of microseconds. */
 #define WIDE_ELEMENTS ((size_t)8 << 10)
 
@@ -39,7 +44,7 @@ struct pe_stream {
     char *text; /* owned: what `pending` is of, unless that is a literal */
     char *unit; /* a wide unit that cannot be cut, from unit_at on, until it has been used */
     size_t unit_at;
-    size_t spent; /* work of the read under way */
+    size_t allowed, spent; /* work: of a block at most, of the read under way */
     double compute, encode;
 };
 
@@ -96,13 +101,14 @@ static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
 }
 
 /*
- * How many elements to make from `at` on, at most `most` and no more than BLOCK_WORK allows: whole
+ * How many of the next elements to make, at most `most` and no more than the work allowed: whole
  * units, or a part of one. 0 when a unit is more than that and cannot be cut.
  */
-static size_t fitting(const pe_tensor *tensor, bool cut, size_t at, size_t most)
+static size_t fitting(const pe_stream *stream, bool cut, size_t most)
 {
-    const size_t unit = tensor->unit, left = unit - at % unit;
-    const size_t bearable = BLOCK_WORK / tensor->work;
+    const pe_tensor *tensor = tensor_at(stream);
+    const size_t at = stream->next, unit = tensor->unit, left = unit - at % unit;
+    const size_t bearable = stream->allowed / tensor->work;
     if (left == unit && most >= unit && (bearable >= unit || !cut)) {
         const size_t units = bearable < unit ? 1 : smaller(most, bearable) / unit;
         return smaller(units * unit, tensor->elements - at);
@@ -125,6 +131,7 @@ pe_status pe_stream_make(const pe_plan *plan, const pe_rendering *rendering, pe_
         return pe_fail_memory(why);
     stream->plan = plan;
     stream->end = UINT64_MAX;
+    stream->allowed = BLOCK_WORK;
     rendering->format->ops->describe(plan, rendering, tensor, &stream->segments);
     if (stream->segments.text.failed) {
         pe_stream_free(stream);
@@ -193,13 +200,24 @@ static void fill_columns(size_t first, size_t n, int32_t *out)
         out[i] = (int32_t)(first + i);
 }
 
+/* A block of this work took so long. One that was small for another reason tells nothing. */
+static void learn(pe_stream *stream, size_t work, int64_t nanoseconds)
+{
+    if (nanoseconds > SLOW_NANOSECONDS)
+        stream->allowed = BLOCK_WORK;
+    else if (nanoseconds < QUICK_NANOSECONDS && work >= stream->allowed / 2 &&
+             stream->allowed < SIZE_MAX / 2)
+        stream->allowed *= 2;
+}
+
 /* Elements [next, next + n), timed: whole units, or a part of one. */
 static pe_status fill(pe_stream *stream, size_t n, void *out, pe_problem *why)
 {
     pe_status status = PE_OK;
     const size_t index = stream->segments.segment[stream->segment].tensor, at = stream->next;
     const pe_tensor *tensor = tensor_at(stream);
-    double start = now();
+    const double start = now();
+    const int64_t before = tensor->work > 1 ? pe_clock_of_thread() : 0;
     if (index == PE_COLUMNS) {
         fill_columns(at, n, out);
     } else {
@@ -213,6 +231,8 @@ static pe_status fill(pe_stream *stream, size_t n, void *out, pe_problem *why)
         status = stream->plan->fill(stream->plan, &region, out, why);
     }
     stream->spent += n * tensor->work;
+    if (tensor->work > 1)
+        learn(stream, n * tensor->work, pe_clock_of_thread() - before);
     stream->compute += now() - start;
     return status;
 }
@@ -240,7 +260,7 @@ static pe_status make_numbers(pe_stream *stream, void *block, const void **numbe
     pe_status status = PE_OK;
     const pe_tensor *tensor = tensor_at(stream);
     const size_t most = numbers_wanted(stream, tensor), size = pe_dtype_bytes(tensor->dtype);
-    *n = stream->unit != NULL ? 0 : fitting(tensor, can_cut(stream, tensor), stream->next, most);
+    *n = stream->unit != NULL ? 0 : fitting(stream, can_cut(stream, tensor), most);
     *numbers = block;
     if (*n > 0)
         return fill(stream, *n, block, why);
@@ -350,7 +370,7 @@ static size_t in_place(const pe_stream *stream, const reading *into)
     if (stream->next >= tensor->elements || (uintptr_t)next_of(into) % size != 0)
         return 0;
     const bool within = stream->next % tensor->unit != 0 || tensor->unit > into->bytes / size;
-    return fitting(tensor, within && can_cut(stream, tensor), stream->next, room_of(into) / size);
+    return fitting(stream, within && can_cut(stream, tensor), room_of(into) / size);
 }
 
 static pe_status make_in_place(pe_stream *stream, size_t n, char *to, size_t *made, pe_problem *why)
@@ -403,6 +423,7 @@ static bool step(pe_stream *stream)
     stream->segment++;
     stream->next = 0;
     stream->carry.n = 0;
+    stream->allowed = BLOCK_WORK;
     return true;
 }
 
@@ -435,13 +456,14 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
     if (stream->end - stream->at < bytes)
         bytes = (size_t)(stream->end - stream->at);
     reading into = {out, bytes, 0};
+    const size_t allowed = stream->allowed;
     stream->spent = 0;
     while (into.got < bytes && status == PE_OK) {
         size_t n = 0;
         if (stream->pending.bytes > 0) {
             n = copy_pending(stream, &into);
         } else if (stream->segment == stream->segments.n ||
-                   (into.got > 0 && stream->spent >= BLOCK_WORK)) {
+                   (into.got > 0 && stream->spent >= allowed)) {
             break;
         } else if (step(stream)) {
             skip_pending(stream);

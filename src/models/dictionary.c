@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "models/dictionary.h"
 
 /* No dictionary has more keys. */
@@ -138,8 +138,7 @@ void pe_dictionary_set_member(pe_rope_reading *r, const char *key, const char *p
     const pe_values *values = &r->kind->values;
     const pe_value *row = pe_values_find(values, parameter);
     if (pe_reader_set(r->reader, &r->kind->values, parameter, pe_dictionary_place(r, key), value))
-        pe_reader_used(r->reader, r->place, value, values->params[row - values->value].name,
-                       note); /* key is jansson's */
+        pe_reader_used(r->reader, r->place, value, row->param->name, note); /* key is jansson's */
     else
         pe_reader_ignored(r->reader, r->place, value, "nothing here reads it");
 }
@@ -193,7 +192,7 @@ static void report_unknown(pe_rope_reading *r, const char *key, const json_t *va
     char safe[96];
     size_t n = 0;
     for (size_t i = 0; i < values->n && n < PE_LEN(names); i++)
-        names[n++] = values->params[i].name;
+        names[n++] = values->value[i].param->name;
     for (size_t i = 0; i < PE_LEN(other_keys) && n < PE_LEN(names); i++)
         names[n++] = other_keys[i].name;
     near = pe_nearest_name(key, names, n);
@@ -227,7 +226,7 @@ static bool is_row(const pe_rope_reading *r, const char *key)
     for (size_t i = 0; i < PE_LEN(beside); i++)
         if (strcmp(beside[i], key) == 0)
             return false;
-    const pe_param_kind kind = values->params[value - values->value].kind;
+    const pe_param_kind kind = value->param->kind;
     return kind == PE_KIND_INT || kind == PE_KIND_REAL || kind == PE_KIND_BOOL ||
            kind == PE_KIND_REAL_LIST;
 }
@@ -268,7 +267,7 @@ void pe_dictionary_read_defaults(pe_rope_reading *r)
     char note[96];
     snprintf(note, sizeof note, "the default of rope_type %s", r->type->name);
     for (size_t p = 0; p < r->kind->values.n; p++) {
-        const char *name = r->kind->values.params[p].name;
+        const char *name = r->kind->values.value[p].param->name;
         const pe_rope_key key = pe_rope_key_find(name);
         for (size_t d = 0; d < r->type->n_defaults; d++) {
             if (key != r->type->defaults[d].key || r->kind->values.value[p].present)

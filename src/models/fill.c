@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "models/model.h"
 
 /* ---- which layers ---- */
@@ -68,10 +68,8 @@ static bool asks_other_type(const pe_values *from, const pe_values *to)
         return false;
     if (asked == NULL)
         return pe_values_find(to, "method") != NULL || pe_values_find(to, "rope_types") != NULL;
-    const pe_param *asked_row = &to->params[asked - to->value];
-    const pe_param *own_row = &from->params[own - from->value];
     return asked->given &&
-           strcmp(asked_row->choices[asked->choice], own_row->choices[own->choice]) != 0;
+           strcmp(asked->param->choices[asked->choice], own->param->choices[own->choice]) != 0;
 }
 
 /* Would the model's value contradict what the client gave? Then it is not filled in. */
@@ -87,18 +85,17 @@ static bool is_left_out(const pe_values *to, const char *name, bool another_type
     return false;
 }
 
-static pe_status copy_choice(const pe_param *from_row, const pe_value *from, const pe_param *to_row,
-                             pe_value *to, pe_problem *why)
+static pe_status copy_choice(const pe_value *from, pe_value *to, pe_problem *why)
 {
-    const char *wanted = from_row->choices[from->choice];
-    for (size_t c = 0; to_row->choices[c] != NULL; c++)
-        if (strcmp(to_row->choices[c], wanted) == 0) {
+    const char *wanted = from->param->choices[from->choice];
+    for (size_t c = 0; to->param->choices[c] != NULL; c++)
+        if (strcmp(to->param->choices[c], wanted) == 0) {
             to->choice = c;
             to->present = true;
             return PE_OK;
         }
     return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                   "the model has %s %s, which is not offered here", from_row->name, wanted);
+                   "the model has %s %s, which is not offered here", from->param->name, wanted);
 }
 
 static pe_status copy_list(const pe_value *from, pe_value *to, pe_problem *why)
@@ -113,12 +110,11 @@ static pe_status copy_list(const pe_value *from, pe_value *to, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status copy(const pe_param *from_row, const pe_value *from, const pe_param *to_row,
-                      pe_value *to, pe_problem *why)
+static pe_status copy(const pe_value *from, pe_value *to, pe_problem *why)
 {
-    if (from_row->kind == PE_KIND_CHOICE)
-        return copy_choice(from_row, from, to_row, to, why);
-    if (from_row->kind == PE_KIND_REAL_LIST)
+    if (from->param->kind == PE_KIND_CHOICE)
+        return copy_choice(from, to, why);
+    if (from->param->kind == PE_KIND_REAL_LIST)
         return copy_list(from, to, why);
     to->integer = from->integer;
     to->real = from->real;
@@ -143,11 +139,10 @@ static pe_status check_unscaled(const pe_values *from, const pe_values *to, pe_p
     const pe_value *own = pe_values_find(from, "rope_type");
     if (own == NULL || own->choice == 0 || pe_values_find(to, "rope_types") == NULL)
         return PE_OK;
-    const pe_param *row = &from->params[own - from->value];
     return pe_fail(why, PE_INVALID_PARAMETER, "model",
                    "the model's frequencies are scaled already (rope_type %s): give head_dim, "
                    "rope_theta and the length it was trained for before that instead",
-                   row->choices[own->choice]);
+                   own->param->choices[own->choice]);
 }
 
 pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why)
@@ -157,13 +152,12 @@ pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *wh
         return unscaled;
     const bool another_type = asks_other_type(from, values);
     for (size_t i = 0; i < from->n; i++) {
-        const pe_param *row = &from->params[i];
+        const pe_param *row = from->value[i].param;
         pe_value *to = pe_values_find(values, name_for(from, values, row->name));
         if (!from->value[i].present || to == NULL || to->given ||
             is_left_out(values, row->name, another_type))
             continue;
-        const pe_status status =
-            copy(row, &from->value[i], &values->params[to - values->value], to, why);
+        const pe_status status = copy(&from->value[i], to, why);
         if (status != PE_OK)
             return status;
     }

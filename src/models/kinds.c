@@ -53,8 +53,7 @@ pe_model_layers *pe_kinds_add(pe_reader *reader, const char *layer_type,
     if (kind->layer_type == NULL)
         pe_reader_fail_memory(reader);
     if (resource != NULL && reader->status == PE_OK)
-        reader->status =
-            pe_values_make(resource->params, resource->n_params, &kind->values, reader->why);
+        reader->status = pe_values_make(resource->param_sets, &kind->values, reader->why);
     return kind;
 }
 

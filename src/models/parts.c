@@ -248,8 +248,7 @@ void pe_parts_resolve(pe_reader *reader, const pe_dictionary *dictionary)
         const pe_resource *resource = parts[i].resource;
         pe_model_part *made = &model->parts[model->n_parts];
         p.values = &made->values;
-        reader->status =
-            pe_values_make(resource->params, resource->n_params, p.values, reader->why);
+        reader->status = pe_values_make(resource->param_sets, p.values, reader->why);
         if (reader->status != PE_OK)
             return;
         made->resource = resource;

@@ -452,7 +452,7 @@ void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name
                           double number)
 {
     pe_value *value = pe_values_find(values, name);
-    const pe_param *row = &values->params[value - values->value];
+    const pe_param *row = value->param;
     json_t *json = row->kind == PE_KIND_BOOL ? json_boolean(number != 0) : json_real(number);
     if (json == NULL)
         pe_reader_fail_memory(reader);
@@ -464,7 +464,7 @@ void pe_reader_set_number(pe_reader *reader, pe_values *values, const char *name
 void pe_reader_set_choice(pe_values *values, const char *name, const char *choice)
 {
     pe_value *value = pe_values_find(values, name);
-    const char *const *choices = values->params[value - values->value].choices;
+    const char *const *choices = value->param->choices;
     for (size_t c = 0; choices[c] != NULL; c++)
         if (strcmp(choices[c], choice) == 0) {
             value->choice = c;
@@ -508,7 +508,7 @@ bool pe_reader_set(pe_reader *reader, pe_values *values, const char *name, const
     double number = 0;
     if (value == NULL)
         return false;
-    const pe_param *row = &values->params[value - values->value];
+    const pe_param *row = value->param;
     if (row->kind == PE_KIND_REAL_LIST)
         set_list(reader, row, value, where, json);
     else if (read_number(reader, row, where, json, &number))
@@ -520,5 +520,5 @@ void pe_reader_unset(pe_values *values, const char *name)
 {
     pe_value *value = pe_values_find(values, name);
     free(value->list);
-    *value = (pe_value){0};
+    *value = (pe_value){.param = value->param};
 }

@@ -396,7 +396,7 @@ static pe_status check_copy(pe_rope_reading *r, pe_values *values, pe_problem *w
     pe_status status = pe_values_defaults(values, why);
     if (status != PE_OK)
         return status;
-    status = pe_rope_params_read(values, &checked, why);
+    status = pe_rope_read(values, NULL, &checked, why);
     if (status == PE_OK)
         take_derived(r, values);
     pe_rope_free(&checked);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* params.h - parameters as rows. */
+/* params.h - parameters as rows, and sets of rows. */
 #ifndef PE_PLAN_PARAMS_H
 #define PE_PLAN_PARAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/array.h"
 
 typedef enum pe_param_kind {
     PE_KIND_INT,        /* value.integer; 512.0 is accepted for 512 */
@@ -48,6 +50,23 @@ typedef struct pe_param {
     const char *help;           /* one sentence */
     const char *example;        /* text of a typical value */
 } pe_param;
+
+/** Rows that belong together, in the order in which they are listed. */
+typedef struct pe_param_set {
+    const pe_param *rows;
+    size_t n;
+} pe_param_set;
+
+/** The set of all rows of an array. */
+#define PE_PARAMS(array) (&(const pe_param_set){(array), PE_LEN(array)})
+
+/** Most sets of a resource, and the NULL that ends them. */
+#define PE_PARAM_SETS_MAX 12
+
+/** Row i of the sets, counted through all of them; NULL past the last. */
+const pe_param *pe_params_at(const pe_param_set *const *sets, size_t i);
+size_t pe_params_count(const pe_param_set *const *sets);
+const pe_param *pe_params_find(const pe_param_set *const *sets, const char *name);
 
 /** A frequency of a geometric sequence is a product; others are powers and logarithms in MPFR, for
  * each of a number of types where these are compared. Measured: up to 0.5, 20 and 50 us. */

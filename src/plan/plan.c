@@ -16,8 +16,6 @@ const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
 const char *const pe_plan_numerics[] = {
     [PE_NUMERICS_EXACT] = "exact", [PE_NUMERICS_FLOAT32] = "float32", NULL};
 
-const char *const pe_plan_numerics_exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
-
 /* requested: SIZE_MAX when the count itself overflows. */
 static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
 {

@@ -146,9 +146,8 @@ typedef struct pe_resource {
     pe_resource_kind kind;
     const char *summary, *formula,
         *source; /* one sentence; ASCII formula; paper or repository@commit */
-    /** Own rows. The common rows (positions, dtype, numerics) are rows of their own here too. */
-    const pe_param *params;
-    size_t n_params;
+    /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */
+    const pe_param_set *param_sets[PE_PARAM_SETS_MAX];
     /** In the JSON of a claim, null is a masked bias: -inf. */
     bool null_is_masked;
     /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */
@@ -162,54 +161,8 @@ typedef struct pe_resource {
                       pe_plan *out, pe_problem *why);
 } pe_resource;
 
-/* Rows that many resources share, as initialisers: PE_PARAM_POSITIONS, ... */
 extern const char *const pe_plan_dtypes[]; /* float32 float64 float16 bfloat16: index == pe_dtype */
 extern const char *const pe_plan_numerics[]; /* exact float32 */
 enum { PE_NUMERICS_EXACT, PE_NUMERICS_FLOAT32 };
-extern const char *const pe_plan_numerics_exact_only[]; /* where no reference path is offered */
-
-#define PE_PARAM_POSITIONS                                                                         \
-    {                                                                                              \
-        .name = "positions", .kind = PE_KIND_POSITIONS, .fallback_text = "0:128",                  \
-        .unit = "tokens", .help = "Positions: a:b, a:b:step, a number, or a list.",                \
-        .example = "0:8"                                                                           \
-    }
-#define PE_PARAM_DTYPE                                                                             \
-    {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_plan_dtypes,                        \
-        .help = "Element type of the numbers.", .example = "float32"                               \
-    }
-/** A model of the catalogue, which sets what the client does not, and which of its layers. */
-#define PE_PARAM_MODEL_ROW(name_of_one)                                                            \
-    .name = "model", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                            \
-    .help = "A model of the catalogue (GET /v1/models): sets every parameter of its own that is "  \
-            "not given.",                                                                          \
-    .example = (name_of_one)
-/** The same where what it sets is the same for all of its layers. */
-#define PE_PARAM_MODEL_ALONE(name_of_one)                                                          \
-    {                                                                                              \
-        PE_PARAM_MODEL_ROW(name_of_one)                                                            \
-    }
-#define PE_PARAM_MODEL                                                                             \
-    {PE_PARAM_MODEL_ROW("llama-3.1-8b")},                                                          \
-    {                                                                                              \
-        .name = "layer_type", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                   \
-        .fallback_text = "full_attention",                                                         \
-        .help = "Which of the model's layers: a type, or the number of one from 0.",               \
-        .example = "full_attention"                                                                \
-    }
-#define PE_PARAM_NUMERICS                                                                          \
-    {                                                                                              \
-        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_plan_numerics,                   \
-        .help =                                                                                    \
-            "exact: correctly rounded; float32: the arithmetic of the PyTorch reference path.",    \
-        .example = "exact"                                                                         \
-    }
-
-#define PE_PARAM_NUMERICS_EXACT                                                                    \
-    {                                                                                              \
-        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = pe_plan_numerics_exact_only,        \
-        .help = "exact: correctly rounded; nothing else is offered here.", .example = "exact"      \
-    }
 
 #endif

@@ -30,7 +30,8 @@ static pe_status scan_number(const reader *of, pe_slice text, double *out)
     const pe_scan scan = pe_scan_number(text.text, text.bytes, out, &used);
     if (scan == PE_SCAN_OVERFLOW)
         return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
-                       "%s: \"%.*s\" is too large to be a number", of->name, PE_SHOWN(text));
+                       "%s must be numbers that float64 can hold, got \"%.*s\"", of->name,
+                       PE_SHOWN(text));
     if (scan != PE_SCAN_OK || used != text.bytes)
         return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
                        "%s must be a:b, a:b:step, a number or a list of numbers, got \"%.*s\"",
@@ -162,8 +163,8 @@ static pe_status fail_length(const reader *of, pe_slice rows, size_t r, size_t n
             return status;
     }
     return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                   "%s must name as many positions on every axis: %zu on the first, %zu on axis "
-                   "%zu",
+                   "%s must name the same number of positions on every axis, got %zu on the first "
+                   "axis and %zu on axis %zu",
                    of->name, n, row.count, r);
 }
 

@@ -27,9 +27,9 @@ static pe_status find_kind(const reader *of, pe_slice word, size_t *out)
         }
         pe_buffer_format(&list, k == 0 ? "%s" : ", %s", kinds[k]);
     }
-    const pe_status status =
-        pe_fail(of->why, PE_INVALID_PARAMETER, of->name, "%s has runs of %s; got \"%.*s\"",
-                of->name, pe_buffer_text(&list), PE_SHOWN(word));
+    const pe_status status = pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                                     "each run of %s must be one of %s; got \"%.*s\"", of->name,
+                                     pe_buffer_text(&list), PE_SHOWN(word));
     pe_buffer_free(&list);
     return status;
 }
@@ -56,7 +56,7 @@ static pe_status read_run(const reader *of, pe_slice text, pe_token_run *out)
     const pe_slice word = pe_slice_next(&text, ':');
     if (word.bytes == 0)
         return pe_fail(of->why, PE_MALFORMED_REQUEST, of->name,
-                       "%s must be runs KIND:LENGTH with commas between them", of->name);
+                       "%s must be runs KIND:LENGTH, separated by commas", of->name);
     const pe_status status = find_kind(of, word, &out->choice);
     if (status != PE_OK || !has_length)
         return status;

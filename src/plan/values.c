@@ -3,15 +3,27 @@
 #include "plan/values.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out, pe_problem *why)
+static pe_status make_values(size_t n, pe_values *out, pe_problem *why)
 {
     pe_value *value = calloc(n == 0 ? 1 : n, sizeof *value);
     if (value == NULL)
         return pe_fail_memory(why);
-    *out = (pe_values){params, n, value};
+    *out = (pe_values){n, value};
+    return PE_OK;
+}
+
+pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out, pe_problem *why)
+{
+    const pe_status status = make_values(pe_params_count(sets), out, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t i = 0; i < out->n; i++)
+        out->value[i].param = pe_params_at(sets, i);
     return PE_OK;
 }
 
@@ -62,7 +74,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
 {
     pe_values made = {0};
-    pe_status status = pe_values_make(from->params, from->n, &made, why);
+    pe_status status = make_values(from->n, &made, why);
     for (size_t i = 0; i < from->n && status == PE_OK; i++)
         status = copy_value(&from->value[i], &made.value[i], why);
     if (status == PE_OK)
@@ -75,7 +87,7 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
 pe_value *pe_values_find(const pe_values *values, const char *name)
 {
     for (size_t i = 0; i < values->n; i++)
-        if (strcmp(values->params[i].name, name) == 0)
+        if (strcmp(values->value[i].param->name, name) == 0)
             return &values->value[i];
     return NULL;
 }
@@ -136,7 +148,7 @@ uint64_t pe_values_plan_work(const pe_values *values)
     uint64_t work = 0;
     for (size_t p = 0; p < values->n; p++) {
         const pe_value *value = &values->value[p];
-        work += values->params[p].plan_work * (value->present ? (uint64_t)value->integer : longest);
+        work += value->param->plan_work * (value->present ? (uint64_t)value->integer : longest);
     }
     return work;
 }
@@ -165,10 +177,25 @@ pe_array pe_values_take(pe_values *values, const char *name)
     return taken;
 }
 
+pe_status pe_values_invalid(const pe_values *values, const char *name, pe_problem *why,
+                            const char *format, ...)
+{
+    char where[sizeof why->where], detail[sizeof why->detail];
+    const pe_value *value = pe_values_find(values, name);
+    const bool nested = value != NULL && value->parent != NULL;
+    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(detail, sizeof detail, format, list);
+    va_end(list);
+    return pe_fail(why, PE_INVALID_PARAMETER, where, "%s", detail);
+}
+
 /* ---- defaults ---- */
 
-static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem *why)
+static pe_status fill_default(pe_value *value, pe_problem *why)
 {
+    const pe_param *param = value->param;
     value->present = true;
     switch (param->kind) {
     case PE_KIND_INT:
@@ -201,7 +228,7 @@ static pe_status fill_default(const pe_param *param, pe_value *value, pe_problem
 pe_status pe_values_defaults(pe_values *values, pe_problem *why)
 {
     for (size_t i = 0; i < values->n; i++) {
-        const pe_param *param = &values->params[i];
+        const pe_param *param = values->value[i].param;
         if (values->value[i].present || param->kind == PE_KIND_NAME)
             continue;
         if (param->required)
@@ -209,7 +236,7 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
                            param->name, param->by_model ? ", or a model" : "", param->help);
         if (param->optional)
             continue;
-        const pe_status status = fill_default(param, &values->value[i], why);
+        const pe_status status = fill_default(&values->value[i], why);
         if (status != PE_OK)
             return status;
     }

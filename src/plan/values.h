@@ -19,6 +19,7 @@
 /** The value of one parameter. `present` after parsing: given by the client or filled from the
  * row. */
 typedef struct pe_value {
+    const pe_param *param; /* its row */
     bool present, given;
     int64_t integer;
     double real;
@@ -37,14 +38,13 @@ typedef struct pe_value {
     const char *parent;
 } pe_value;
 
-/** Values of a resource's rows, parallel to them. */
+/** A value for each row of a resource, in the order of rows. */
 typedef struct pe_values {
-    const pe_param *params;
     size_t n;
     pe_value *value; /* n, owned */
 } pe_values;
 
-pe_status pe_values_make(const pe_param *params, size_t n, pe_values *out,
+pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_values_free(pe_values *values);
 
@@ -74,6 +74,10 @@ void pe_values_set_real(pe_values *values, const char *name, double real);
  * stay where they are, in a body that is there for this request alone. */
 pe_array pe_values_take(pe_values *values, const char *name);
 
+/** INVALID_PARAMETER at the value named so: "rope_parameters/factor" where the client put it. */
+pe_status pe_values_invalid(const pe_values *values, const char *name, pe_problem *why,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /** Fill every absent row that has a default. MISSING_PARAMETER for a required one that is absent,
  * names excepted: paths bring them. */
 pe_status pe_values_defaults(pe_values *values, pe_problem *why) PE_MUST_CHECK;
@@ -87,6 +91,6 @@ void pe_values_query(const pe_values *values, pe_buffer *out);
 void pe_values_json(const pe_values *values, pe_buffer *out);
 
 /** One value as it stands in a query; tensors and texts are left out. */
-void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out);
+void pe_value_print(const pe_value *value, pe_buffer *out);
 
 #endif

@@ -7,24 +7,25 @@
 #include "plan/real.h"
 
 /* A list of rows, with `between` between them. */
-static void print_rows(const pe_param *param, const pe_value *value, const char *between,
-                       pe_buffer *out)
+static void print_rows(const pe_value *value, const char *between, pe_buffer *out)
 {
-    for (size_t i = 0; i < value->list_length; i += param->list_row) {
+    const size_t row = value->param->list_row;
+    for (size_t i = 0; i < value->list_length; i += row) {
         pe_buffer_str(out, i == 0 ? "" : between);
-        pe_real_print_list(value->list + i, param->list_row, out);
+        pe_real_print_list(value->list + i, row, out);
     }
 }
 
-static void print_picks(const pe_param *param, const pe_value *value, const char *between,
-                        pe_buffer *out)
+static void print_picks(const pe_value *value, const char *between, pe_buffer *out)
 {
     for (size_t i = 0; i < value->n_picks; i++)
-        pe_buffer_format(out, "%s%s", i == 0 ? "" : between, param->choices[value->picks[i]]);
+        pe_buffer_format(out, "%s%s", i == 0 ? "" : between,
+                         value->param->choices[value->picks[i]]);
 }
 
-void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out)
+void pe_value_print(const pe_value *value, pe_buffer *out)
 {
+    const pe_param *param = value->param;
     switch (param->kind) {
     case PE_KIND_INT:
         pe_buffer_format(out, "%lld", (long long)value->integer);
@@ -40,7 +41,7 @@ void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out
         break;
     case PE_KIND_REAL_LIST:
         if (param->list_row != 0)
-            print_rows(param, value, ";", out);
+            print_rows(value, ";", out);
         else
             pe_real_print_list(value->list, value->list_length, out);
         break;
@@ -48,7 +49,7 @@ void pe_value_print(const pe_param *param, const pe_value *value, pe_buffer *out
         pe_token_runs_print(&value->runs, param->choices, out);
         break;
     case PE_KIND_CHOICES:
-        print_picks(param, value, ",", out);
+        print_picks(value, ",", out);
         break;
     case PE_KIND_POSITIONS:
         pe_positions_print(&value->positions, out);
@@ -79,8 +80,9 @@ static void print_nested(const pe_shape *shape, size_t axis, const double **next
     pe_buffer_str(out, "]");
 }
 
-static void print_json(const pe_param *param, const pe_value *value, pe_buffer *out)
+static void print_json(const pe_value *value, pe_buffer *out)
 {
+    const pe_param *param = value->param;
     const char *open = "", *close = "";
     if (param->kind == PE_KIND_POSITIONS && value->positions.shape.ndim > 2) {
         const double *next = value->positions.list;
@@ -89,13 +91,13 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
     }
     if (param->kind == PE_KIND_REAL_LIST && param->list_row != 0) {
         pe_buffer_str(out, "[[");
-        print_rows(param, value, "],[", out);
+        print_rows(value, "],[", out);
         pe_buffer_str(out, "]]");
         return;
     }
     if (param->kind == PE_KIND_CHOICES) {
         pe_buffer_str(out, "[\"");
-        print_picks(param, value, "\",\"", out);
+        print_picks(value, "\",\"", out);
         pe_buffer_str(out, "\"]");
         return;
     }
@@ -108,7 +110,7 @@ static void print_json(const pe_param *param, const pe_value *value, pe_buffer *
         close = "]";
     }
     pe_buffer_str(out, open);
-    pe_value_print(param, value, out);
+    pe_value_print(value, out);
     pe_buffer_str(out, close);
 }
 
@@ -118,14 +120,14 @@ static size_t next_by_name(const pe_values *values, const char *after, pe_param_
 {
     size_t best = values->n;
     for (size_t i = 0; i < values->n; i++) {
-        const char *name = values->params[i].name;
-        const pe_param_kind kind = values->params[i].kind;
+        const char *name = values->value[i].param->name;
+        const pe_param_kind kind = values->value[i].param->kind;
         if (!values->value[i].present || kind == PE_KIND_TENSOR || kind == PE_KIND_TEXT ||
             kind == without)
             continue;
         if (after != NULL && strcmp(name, after) <= 0)
             continue;
-        if (best == values->n || strcmp(name, values->params[best].name) < 0)
+        if (best == values->n || strcmp(name, values->value[best].param->name) < 0)
             best = i;
     }
     return best;
@@ -135,9 +137,9 @@ void pe_values_query(const pe_values *values, pe_buffer *out)
 {
     const char *after = NULL;
     for (size_t i; (i = next_by_name(values, after, PE_KIND_NAME)) < values->n;
-         after = values->params[i].name) {
-        pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->params[i].name);
-        pe_value_print(&values->params[i], &values->value[i], out);
+         after = values->value[i].param->name) {
+        pe_buffer_format(out, "%s%s=", after == NULL ? "" : "&", values->value[i].param->name);
+        pe_value_print(&values->value[i], out);
     }
 }
 
@@ -146,9 +148,9 @@ void pe_values_json(const pe_values *values, pe_buffer *out)
     const char *after = NULL;
     pe_buffer_str(out, "{");
     for (size_t i; (i = next_by_name(values, after, PE_KIND_TENSOR)) < values->n;
-         after = values->params[i].name) {
-        pe_buffer_format(out, "%s\"%s\":", after == NULL ? "" : ",", values->params[i].name);
-        print_json(&values->params[i], &values->value[i], out);
+         after = values->value[i].param->name) {
+        pe_buffer_format(out, "%s\"%s\":", after == NULL ? "" : ",", values->value[i].param->name);
+        print_json(&values->value[i], out);
     }
     pe_buffer_str(out, "}");
 }

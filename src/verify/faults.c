@@ -15,7 +15,7 @@ static pe_value *value_of(pe_guess *guess, const char *name, const pe_param **ro
     pe_value *value = pe_values_find(&guess->values, name);
     if (value == NULL)
         return NULL;
-    *row = &guess->values.params[value - guess->values.value];
+    *row = value->param;
     return value->present ? value : NULL;
 }
 
@@ -93,8 +93,7 @@ static bool satisfy(pe_values *values, const pe_problem *why)
     pe_value *value = pe_values_find(values, name);
     if (value == NULL)
         return false;
-    if (why->status == PE_INVALID_PARAMETER && value->present &&
-        values->params[value - values->value].optional) {
+    if (why->status == PE_INVALID_PARAMETER && value->present && value->param->optional) {
         value->present = value->given = false;
         return true;
     }
@@ -284,7 +283,7 @@ static bool negate(pe_guess *guess, const pe_fault *fault)
 static void borrow_values(const pe_guess *guess, size_t numerics, pe_values *out)
 {
     for (size_t i = 0; i < out->n; i++) {
-        const pe_value *from = pe_values_find(&guess->values, out->params[i].name);
+        const pe_value *from = pe_values_find(&guess->values, out->value[i].param->name);
         if (from == NULL)
             continue;
         out->value[i] = *from;
@@ -311,8 +310,7 @@ static bool find_frequencies(const pe_guess *guess, size_t numerics, pe_array *o
     pe_values values;
     pe_plan plan = {0};
     bool found = false;
-    if (pe_values_make(pe_rope_frequencies.params, pe_rope_frequencies.n_params, &values, &why) !=
-        PE_OK)
+    if (pe_values_make(pe_rope_frequencies.param_sets, &values, &why) != PE_OK)
         return false;
     borrow_values(guess, numerics, &values);
     if (plan_frequencies(guess, &values, &plan, &why) == PE_OK &&
@@ -456,13 +454,13 @@ static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
     const pe_value *is = pe_values_find(&guess->values, name);
     const size_t i = (size_t)(is - guess->values.value);
     pe_buffer_format(out, "%s was ", name);
-    pe_value_print(&guess->values.params[i], is, out);
+    pe_value_print(is, out);
     if (!before->values.value[i].present) {
         pe_buffer_str(out, ", which was not claimed");
         return;
     }
     pe_buffer_str(out, ", not ");
-    pe_value_print(&guess->values.params[i], &before->values.value[i], out);
+    pe_value_print(&before->values.value[i], out);
 }
 
 static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)

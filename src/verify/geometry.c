@@ -9,7 +9,7 @@ const char *pe_geometry_choice_text(const pe_values *values, const char *name)
     const pe_value *value = pe_values_find(values, name);
     if (value == NULL || !value->present)
         return "";
-    return values->params[value - values->value].choices[value->choice];
+    return value->param->choices[value->choice];
 }
 
 /* ---- rotary tables ---- */

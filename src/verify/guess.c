@@ -95,8 +95,7 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
 {
     pe_value *value = pe_values_find(values, name);
-    const char *const *choices =
-        value != NULL ? values->params[value - values->value].choices : NULL;
+    const char *const *choices = value != NULL ? value->param->choices : NULL;
     for (size_t c = 0; choices != NULL && choices[c] != NULL; c++)
         if (strcmp(choices[c], choice) == 0) {
             value->choice = c;
@@ -132,13 +131,13 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
 }
 
 /* Positions are the same in all guesses: the distortion has the map that moves them. */
-static bool is_same_value(const pe_param *param, const pe_value *a, const pe_value *b)
+static bool is_same_value(const pe_value *a, const pe_value *b)
 {
     pe_buffer x = {0}, y = {0};
-    if (a->present != b->present || !a->present || param->kind == PE_KIND_POSITIONS)
+    if (a->present != b->present || !a->present || a->param->kind == PE_KIND_POSITIONS)
         return a->present == b->present;
-    pe_value_print(param, a, &x);
-    pe_value_print(param, b, &y);
+    pe_value_print(a, &x);
+    pe_value_print(b, &y);
     const bool same = strcmp(pe_buffer_text(&x), pe_buffer_text(&y)) == 0;
     pe_buffer_free(&x);
     pe_buffer_free(&y);
@@ -150,7 +149,7 @@ bool pe_guess_is_same(const pe_guess *a, const pe_guess *b)
     if (!is_same_distortion(&a->distortion, &b->distortion))
         return false;
     for (size_t i = 0; i < a->values.n; i++)
-        if (!is_same_value(&a->values.params[i], &a->values.value[i], &b->values.value[i]))
+        if (!is_same_value(&a->values.value[i], &b->values.value[i]))
             return false;
     return true;
 }

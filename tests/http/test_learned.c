@@ -210,7 +210,7 @@ static const struct refusal {
     {ROWS "?positions=0.5", NULL, 422, "invalid-parameter", "integers"},
     {ROWS "?offset=6", NULL, 422, "invalid-parameter", "offset must be below that, got 6"},
     {ROWS "?offset=-1", NULL, 422, "invalid-parameter", "between 0"},
-    {ROWS "?name=wpe", NULL, 400, "malformed-request", "name is the path's"},
+    {ROWS "?name=wpe", NULL, 400, "malformed-request", "name is part of the path"},
     {ROWS, "{\"name\":\"wpe\"}", 400, "malformed-request", "#/name"},
     {ROWS "?position=1", NULL, 400, "unknown-parameter", "positions"},
     {ROWS "?numerics=float32", NULL, 422, "invalid-parameter", "numerics"},

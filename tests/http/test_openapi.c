@@ -259,21 +259,21 @@ static void check_name(const pe_resource *resource, const pe_param *row)
 
 static void every_parameter_is_described_with_its_bounds(void **state)
 {
+    const pe_param *param;
     (void)state;
     for (size_t r = 0; pe_registry[r] != NULL; r++)
-        for (size_t p = 0; p < pe_registry[r]->n_params; p++)
-            if (pe_registry[r]->params[p].kind == PE_KIND_NAME)
-                check_name(pe_registry[r], &pe_registry[r]->params[p]);
+        for (size_t p = 0; (param = pe_params_at(pe_registry[r]->param_sets, p)) != NULL; p++)
+            if (param->kind == PE_KIND_NAME)
+                check_name(pe_registry[r], param);
             else
-                check_parameter(pe_registry[r], &pe_registry[r]->params[p]);
+                check_parameter(pe_registry[r], param);
 }
 
 static bool known(const pe_resource *resource, const char *name)
 {
     static const char *const representation[] = {"format", "encoding_format", "tensor"};
-    for (size_t p = 0; p < resource->n_params; p++)
-        if (strcmp(resource->params[p].name, name) == 0)
-            return true;
+    if (pe_params_find(resource->param_sets, name) != NULL)
+        return true;
     for (size_t i = 0; i < PE_LEN(representation); i++)
         if (strcmp(representation[i], name) == 0)
             return true;

@@ -122,7 +122,7 @@ static const struct says {
     {{"print-config", "--port", "2"}, "POSENC_PORT=1", 0, "2, \"source\": \"--port\"", ""},
     {{"healthcheck", "--port=0"}, NULL, 1, "", "port 0"},
     {{"healthcheck", "--config=/nonexistent"}, NULL, 1, "", "unhealthy"},
-    {{"table"}, NULL, 2, "", "which encoding?"},
+    {{"table"}, NULL, 2, "", "an encoding is required"},
     {{"table", "sinusoidl"}, NULL, 2, "", "did you mean sinusoidal?"},
     {{"table", "sinusoidal"}, NULL, 2, "", "d_model"},
     {{"table", "sinusoidal", "--d-model"}, NULL, 2, "", "--d-model needs a value"},

@@ -333,11 +333,11 @@ static void check_rope(tally *sums, const pe_rope_type *type)
     pe_rope rope = {0};
     pe_shared_wave shared = {0};
     pe_problem why;
-    if (e.status != PE_OK || pe_rope_params_read(&e.ask.values, &rope, &why) != PE_OK) {
+    if (e.status != PE_OK || pe_rope_read(&e.ask.values, e.tables, &rope, &why) != PE_OK) {
         sums->refused++; /* parameters that do not go together */
     } else {
         const size_t variant = choose_variant();
-        if (pe_rope_wave(&rope, e.tables, PE_ROPE_ATTENDED, &shared, &why) != PE_OK)
+        if (pe_rope_wave(&rope, PE_ROPE_ATTENDED, &shared, &why) != PE_OK)
             fail_msg("%s: %s", type->name, why.detail);
         subject of = subject_of(sums, shared.wave);
         of.formula = (truth_formula){theta_of_wave, type->amplitude, shared.wave, rope.formula, 1};

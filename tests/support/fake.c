@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "plan/common_params.h"
+
 static const char *const layouts[] = {"interleaved", "sin_cos", "cos_sin", NULL};
 
 static const pe_param table_rows[] = {
@@ -42,19 +44,17 @@ static const pe_param table_rows[] = {
      .choices = layouts,
      .optional = true,
      .help = "Some of the layouts."},
-    PE_PARAM_POSITIONS,
-    PE_PARAM_DTYPE,
 };
 
-const pe_resource fake_table = {.path = "/v1/fake/table",
-                                .encoding = "fake",
-                                .name = "fake/table",
-                                .kind = PE_TABLE,
-                                .summary = "A table for tests.",
-                                .formula = "f(pos, i) = pos + i",
-                                .source = "made up",
-                                .params = table_rows,
-                                .n_params = PE_LEN(table_rows)};
+const pe_resource fake_table = {
+    .path = "/v1/fake/table",
+    .encoding = "fake",
+    .name = "fake/table",
+    .kind = PE_TABLE,
+    .summary = "A table for tests.",
+    .formula = "f(pos, i) = pos + i",
+    .source = "made up",
+    .param_sets = {PE_PARAMS(table_rows), &pe_params_positions, &pe_params_dtype}};
 
 static const pe_param transform_rows[] = {
     {.name = "vectors",
@@ -77,7 +77,8 @@ static const pe_param transform_rows[] = {
      .two_axes = true,
      .fallback_text = "0:n",
      .help = "Positions."},
-    PE_PARAM_DTYPE,
+};
+static const pe_param transform_picks[] = {
     {.name = "orders",
      .kind = PE_KIND_CHOICES,
      .choices = layouts,
@@ -85,14 +86,14 @@ static const pe_param transform_rows[] = {
      .help = "Some of the layouts."},
 };
 
-const pe_resource fake_transform = {.path = "/v1/fake/transform",
-                                    .encoding = "fake",
-                                    .name = "fake/transform",
-                                    .kind = PE_TRANSFORM,
-                                    .summary = "A transform for tests.",
-                                    .params = transform_rows,
-                                    .n_params = PE_LEN(transform_rows),
-                                    .nested = "rope_parameters"};
+const pe_resource fake_transform = {
+    .path = "/v1/fake/transform",
+    .encoding = "fake",
+    .name = "fake/transform",
+    .kind = PE_TRANSFORM,
+    .summary = "A transform for tests.",
+    .param_sets = {PE_PARAMS(transform_rows), &pe_params_dtype, PE_PARAMS(transform_picks)},
+    .nested = "rope_parameters"};
 
 const pe_read_limits fake_limits = {.max_elements = 100000, .max_positions = 1000, .max_depth = 10};
 

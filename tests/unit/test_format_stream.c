@@ -241,6 +241,30 @@ static void ranges_end_where_they_are_told(void **state)
     }
 }
 
+/* The first block of elements that may cost much is small; those after it grow while they cost
+ * little. */
+static void blocks_that_are_quick_grow(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 1 << 18, WORK = 4096, FIRST = 128 };
+    static char out[32768];
+    pe_plan plan;
+    pe_stream *stream = NULL;
+    pe_problem why = {0};
+    size_t got = 0, reads = 0;
+    const pe_rendering rendering = render_as("raw", false, NULL);
+    fake_plan(&plan, 1, PE_FLOAT32, &(pe_shape){1, {ELEMENTS}}, 1);
+    plan.tensors[0].work = WORK;
+    assert_int_equal(pe_stream_make(&plan, &rendering, &stream, &why), PE_OK);
+    assert_int_equal(pe_stream_read(stream, out, sizeof out, &got, &why), PE_OK);
+    assert_int_equal(got, FIRST * sizeof(float));
+    for (; got > 0; reads++)
+        assert_int_equal(pe_stream_read(stream, out, sizeof out, &got, &why), PE_OK);
+    assert_true(reads < ELEMENTS / FIRST / 8);
+    pe_stream_free(stream);
+    pe_plan_free(&plan);
+}
+
 static void only_what_a_range_asks_for_is_computed(void **state)
 {
     (void)state;
@@ -390,6 +414,7 @@ int main(void)
         cmocka_unit_test(wide_units_are_made_in_parts_once),
         cmocka_unit_test(samples_are_taken_from_all_over),
         cmocka_unit_test(offsets_past_the_end_and_unknown_lengths_are_refused),
+        cmocka_unit_test(blocks_that_are_quick_grow),
         cmocka_unit_test(a_failing_fill_reaches_the_reader),
         cmocka_unit_test(times_are_spent_and_counted),
     };

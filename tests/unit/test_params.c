@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 
 static const char *const layouts[] = {"interleaved", "sin_cos", NULL};
@@ -20,15 +21,15 @@ static const pe_param rows[] = {
     {.name = "short_factor", .kind = PE_KIND_REAL_LIST, .optional = true},
     {.name = "rotary_dim", .kind = PE_KIND_INT, .optional = true},
     {.name = "orders", .kind = PE_KIND_CHOICES, .choices = layouts, .optional = true},
-    PE_PARAM_POSITIONS,
 };
+static const pe_param_set *const sets[] = {PE_PARAMS(rows), &pe_params_positions, NULL};
 
 static void defaults_fill_what_is_absent_and_name_what_is_missing(void **state)
 {
     (void)state;
     pe_values values;
     pe_problem why;
-    assert_int_equal(pe_values_make(rows, PE_LEN(rows), &values, &why), PE_OK);
+    assert_int_equal(pe_values_make(sets, &values, &why), PE_OK);
     assert_int_equal(pe_values_defaults(&values, &why), PE_MISSING_PARAMETER);
     assert_string_equal(why.where, "d_model");
     pe_values_set_int(&values, "d_model", 4);
@@ -50,7 +51,7 @@ static void the_canonical_form_is_sorted_with_shortest_numbers(void **state)
     pe_values values;
     pe_problem why;
     pe_buffer query = {0}, json = {0};
-    assert_int_equal(pe_values_make(rows, PE_LEN(rows), &values, &why), PE_OK);
+    assert_int_equal(pe_values_make(sets, &values, &why), PE_OK);
     pe_values_set_int(&values, "d_model", 4);
     assert_int_equal(pe_values_defaults(&values, &why), PE_OK);
     pe_values_set_real(&values, "base", 1e12);
@@ -87,10 +88,12 @@ static void what_planning_costs_goes_by_the_rows(void **state)
         {.name = "tokens", .kind = PE_KIND_INT, .optional = true},
         {.name = "x", .kind = PE_KIND_TENSOR, .optional = true},
     };
+    static const pe_param_set of_wide = {wide, PE_LEN(wide)};
+    static const pe_param_set *const sets_of_wide[] = {&of_wide, NULL};
     pe_values values;
     pe_problem why;
     (void)state;
-    assert_int_equal(pe_values_make(wide, PE_LEN(wide), &values, &why), PE_OK);
+    assert_int_equal(pe_values_make(sets_of_wide, &values, &why), PE_OK);
     assert_int_equal(pe_values_plan_work(&values), 0);
     pe_values_set_int(&values, "tokens", 1000000);
     assert_int_equal(pe_values_plan_work(&values), 0);

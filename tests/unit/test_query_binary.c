@@ -255,9 +255,9 @@ static void broken_numpy_files_are_refused(void **state)
         const char *detail;
     } rows[] = {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }", PE_MALFORMED_REQUEST,
-         "32 bytes, but 24 came"},
+         "which take 32 bytes, got 24 bytes"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (5,), }", PE_MALFORMED_REQUEST,
-         "20 bytes, but 24 came"},
+         "which take 20 bytes, got 24 bytes"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (6,), }", PE_INVALID_PARAMETER,
          "2 to 4 axes, got 1"},
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }", PE_INVALID_PARAMETER,
@@ -324,9 +324,9 @@ static void plain_numbers_need_their_headers(void **state)
     } rows[] = {
         {NULL, "float32", 24, PE_MALFORMED_REQUEST, "X-Tensor-Shape is missing"},
         {"2,3", NULL, 24, PE_MALFORMED_REQUEST, "X-Tensor-Dtype is missing"},
-        {"2,3", "float32", 23, PE_MALFORMED_REQUEST, "24 bytes, but 23 came"},
-        {"2,3", "float32", 0, PE_MALFORMED_REQUEST, "but 0 came"},
-        {"2,2", "float32", 24, PE_MALFORMED_REQUEST, "16 bytes, but 24 came"},
+        {"2,3", "float32", 23, PE_MALFORMED_REQUEST, "which take 24 bytes, got 23 bytes"},
+        {"2,3", "float32", 0, PE_MALFORMED_REQUEST, "got 0 bytes"},
+        {"2,2", "float32", 24, PE_MALFORMED_REQUEST, "which take 16 bytes, got 24 bytes"},
         {"2,3", "f4", 24, PE_INVALID_PARAMETER, "float32, float64"},
         {"", "float32", 24, PE_MALFORMED_REQUEST, "X-Tensor-Shape must be"},
         {"2,", "float32", 24, PE_MALFORMED_REQUEST, "X-Tensor-Shape must be"},

@@ -198,7 +198,7 @@ static const struct refusal {
      "not valid JSON"},
     {"NaN", "{\"factor\":NaN,\"vectors\":[[1]]}", PE_MALFORMED_REQUEST, "factor", "JSON"},
     {"a number that overflows", "{\"factor\":1e999,\"vectors\":[[1]]}", PE_MALFORMED_REQUEST,
-     "factor", "too large"},
+     "factor", "float64 can hold"},
     {"a number with a leading zero", "{\"factor\":01,\"vectors\":[[1]]}", PE_MALFORMED_REQUEST,
      "factor", "number"},
     {"a number for a choice", "{\"dtype\":1,\"vectors\":[[1]]}", PE_INVALID_PARAMETER, "dtype",

@@ -82,7 +82,7 @@ static const struct refusal {
     {"letters", "d_model=x", PE_MALFORMED_REQUEST, "d_model", "got \"x\""},
     {"nan", "d_model=4&base=nan", PE_MALFORMED_REQUEST, "base", "nan"},
     {"inf", "d_model=4&base=inf", PE_MALFORMED_REQUEST, "base", "inf"},
-    {"overflow", "d_model=4&base=1e999", PE_MALFORMED_REQUEST, "base", "too large"},
+    {"overflow", "d_model=4&base=1e999", PE_MALFORMED_REQUEST, "base", "float64 can hold"},
     {"empty", "d_model=", PE_MALFORMED_REQUEST, "d_model", "empty"},
     {"no equals sign", "d_model", PE_MALFORMED_REQUEST, "d_model", "empty"},
     {"a leading plus", "d_model=+4", PE_MALFORMED_REQUEST, "d_model", "+4"},

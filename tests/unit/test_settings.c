@@ -247,7 +247,7 @@ static const struct {
     {"port", "must be an integer from 0 to 65535, got \"80\"", {{0}, {0}, "{\"port\":\"80\"}"}},
     {"port", "must be an integer from 0 to 65535, got 80.5", {{0}, {0}, "{\"port\": 80.5}"}},
     {"port", "got null", {{0}, {0}, "{\"port\": null}"}},
-    {"port", "an object without a \"value\"", {{0}, {0}, "{\"port\": {\"vlaue\": 1}}"}},
+    {"port", "or an object that has a \"value\"", {{0}, {0}, "{\"port\": {\"vlaue\": 1}}"}},
     {"prot", "did you mean \"port\"?", {{0}, {0}, "{\"prot\": 1}"}},
     {"max-body-bytes", "did you mean \"max_body_bytes\"?", {{0}, {0}, "{\"max-body-bytes\": 1}"}},
     {"config", "line 1", {{0}, {0}, "{\"port\": }"}},

@@ -4,11 +4,10 @@
 
 #include "encodings/learned/learned_rows.h"
 #include "encodings/registry.h"
-#include "encodings/relative/relative.h"
 
 #define ID_MAX 1073741823 /* so that a sum of two is an int32 */
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "input_ids",
      .kind = PE_KIND_TENSOR,
      .integers_only = true,
@@ -16,15 +15,15 @@ static const pe_param params[] = {
      .optional = true,
      .min_dims = 1,
      .max_dims = 2,
-     .help = "Tokens [n] or [batch, n]; those that equal padding_idx are padding.",
+     .help = "Tokens, [n] or [batch, n]. Those that equal padding_idx are padding.",
      .example = "[[0,31,2,1]]"},
     {.name = "padding_idx",
      .kind = PE_KIND_INT,
      .min = 0,
      .max = ID_MAX,
      .fallback = 1,
-     .help = "With input_ids: the token of padding, and the id that it gets; others count from the "
-             "one after it.",
+     .help = "For input_ids: the token of padding. It is also the position id of padding. Other "
+             "tokens count from the next id.",
      .example = "1"},
     {.name = "attention_mask",
      .kind = PE_KIND_TENSOR,
@@ -33,7 +32,7 @@ static const pe_param params[] = {
      .optional = true,
      .min_dims = 1,
      .max_dims = 2,
-     .help = "Instead of input_ids: [n] or [batch, n], 1 for a token and 0 for padding.",
+     .help = "The mask [n] or [batch, n], in place of input_ids. 1 is a token, 0 is padding.",
      .example = "[[0,1,1,1]]"},
     {.name = "offset",
      .kind = PE_KIND_INT,
@@ -41,7 +40,7 @@ static const pe_param params[] = {
      .max = ID_MAX,
      .fallback = 0,
      .unit = "rows",
-     .help = "With attention_mask: the id of the first token; padding gets the one before.",
+     .help = "For attention_mask: the id of the first token. Padding has the id before it.",
      .example = "2"},
     {.name = "past_key_values_length",
      .kind = PE_KIND_INT,
@@ -49,11 +48,9 @@ static const pe_param params[] = {
      .max = ID_MAX,
      .fallback = 0,
      .unit = "tokens",
-     .help = "Tokens before these: input_ids has them not, and they are added; attention_mask has "
-             "them, and they are left out.",
+     .help = "How many tokens precede these. input_ids does not have them: they are added to the "
+             "ids. attention_mask has them: they are omitted from the answer.",
      .example = "0"},
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 void pe_learned_ids_free(pe_learned_ids *ids)
@@ -220,7 +217,6 @@ const pe_resource pe_learned_position_ids = {
                "padding_idx; attention_mask: cumsum(mask) * mask - 1 + offset",
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "create_position_ids_from_input_ids (RoBERTa), OPTLearnedPositionalEmbedding",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_ids,
 };

@@ -20,49 +20,50 @@ enum { BICUBIC, BILINEAR };
 
 static const char *const modes[] = {[BICUBIC] = "bicubic", [BILINEAR] = "bilinear", NULL};
 
-#define GRID(NAME, HELP, ...)                                                                      \
-    {                                                                                              \
-        .name = (NAME), .kind = PE_KIND_REAL_LIST, .min = 1, .max = SIDE_MAX, .list_max = 2,       \
-        .unit = "patches", .help = (HELP), __VA_ARGS__                                             \
-    }
-#define SOURCE_GRID                                                                                \
-    GRID("source_grid", "Height and width of the table's grid; one number for a square.",          \
-         .optional = true, .fallback_text = "a square", .example = "4,4")
-#define TARGET_GRID                                                                                \
-    GRID("target_grid", "Height and width wanted; one number for a square.", .required = true,     \
-         .example = "6,3")
-#define EXTRA_TOKENS                                                                               \
-    {                                                                                              \
-        .name = "extra_tokens", .kind = PE_KIND_INT, .min = 0, .max = 65536, .fallback = 1,        \
-        .unit = "rows", .help = "First rows that belong to no patch, as a class token; kept.",     \
-        .example = "1"                                                                             \
-    }
-#define MODE                                                                                       \
-    {                                                                                              \
-        .name = "mode", .kind = PE_KIND_CHOICE, .choices = modes,                                  \
-        .help = "bicubic: Keys's cubic with a = -0.75; both as PyTorch with align_corners=False.", \
-        .example = "bicubic"                                                                       \
-    }
-
-static const pe_param named_params[] = {
-    PE_LEARNED_NAME,         SOURCE_GRID, TARGET_GRID, EXTRA_TOKENS, MODE, PE_LEARNED_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+static const pe_param resize_params[] = {
+    {.name = "source_grid",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .min = 1,
+     .max = SIDE_MAX,
+     .list_max = 2,
+     .fallback_text = "a square",
+     .unit = "patches",
+     .help = "Height and width of the table's grid. One number means a square.",
+     .example = "4,4"},
+    {.name = "target_grid",
+     .kind = PE_KIND_REAL_LIST,
+     .required = true,
+     .min = 1,
+     .max = SIDE_MAX,
+     .list_max = 2,
+     .unit = "patches",
+     .help = "Height and width of the wanted grid. One number means a square.",
+     .example = "6,3"},
+    {.name = "extra_tokens",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = 65536,
+     .fallback = 1,
+     .unit = "rows",
+     .help = "How many first rows belong to no patch, as that of a class token. They are kept.",
+     .example = "1"},
+    {.name = "mode",
+     .kind = PE_KIND_CHOICE,
+     .choices = modes,
+     .help = "The interpolation, as PyTorch has it with align_corners=False. bicubic is the cubic "
+             "of Keys with a = -0.75.",
+     .example = "bicubic"},
 };
 
-static const pe_param body_params[] = {
+static const pe_param table_params[] = {
     {.name = "table",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "The table [extra_tokens + height * width, width of a row].",
+     .help = "The table, [extra_tokens + height * width, channels].",
      .example = "[[0,0],[1,0],[0,1],[1,1],[2,2]]"},
-    SOURCE_GRID,
-    TARGET_GRID,
-    EXTRA_TOKENS,
-    MODE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* ---- weights ---- */
@@ -359,8 +360,8 @@ const pe_resource pe_learned_interpolate = {
     .summary = "A learned table of image patches at another resolution.",
     .formula = FORMULA,
     .source = SOURCE,
-    .params = named_params,
-    .n_params = PE_LEN(named_params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(resize_params), &pe_learned_dtype_params,
+                   &pe_params_exact},
     .plan = plan_named,
 };
 
@@ -373,7 +374,6 @@ const pe_resource pe_learned_interpolate_body = {
     .summary = "A table of image patches, given in the body, at another resolution.",
     .formula = FORMULA,
     .source = SOURCE,
-    .params = body_params,
-    .n_params = PE_LEN(body_params),
+    .param_sets = {PE_PARAMS(table_params), PE_PARAMS(resize_params), &pe_params_output_exact},
     .plan = plan_body,
 };

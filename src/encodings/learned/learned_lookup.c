@@ -13,35 +13,35 @@
         .two_axes = true, .fallback_text = "0:n", .unit = "tokens", .help = (HELP),                \
         .example = "0:2"                                                                           \
     }
-#define ATTENTION_MASK                                                                             \
-    {                                                                                              \
-        .name = "attention_mask", .kind = PE_KIND_TENSOR, .integers_only = true,                   \
-        .as_float64 = true, .optional = true, .min_dims = 1, .max_dims = 2,                        \
-        .help =                                                                                    \
-            "Instead of positions: [n] or [batch, n], 1 for a token and 0 for padding; tokens "    \
-            "are counted, padding is at position -1.",                                             \
-        .example = "[[0,1]]"                                                                       \
-    }
-#define PAST                                                                                       \
-    {                                                                                              \
-        .name = "past_key_values_length", .kind = PE_KIND_INT, .min = 0,                           \
-        .max = PE_POSITION_LIMIT - 1, .fallback = 0, .unit = "tokens",                             \
-        .help = "First tokens of attention_mask that are counted and left out.", .example = "0"    \
-    }
-
-static const pe_param lookup_params[] = {
-    PE_LEARNED_NAME,
-    ATTENTION_MASK,
-    POSITIONS("Positions, also [batch, n]: a:b, a:b:step, a number, or a list. One of the two is "
-              "needed."),
-    PE_LEARNED_OFFSET,
-    PAST,
-    PE_LEARNED_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+static const pe_param mask_params[] = {
+    {.name = "attention_mask",
+     .kind = PE_KIND_TENSOR,
+     .integers_only = true,
+     .as_float64 = true,
+     .optional = true,
+     .min_dims = 1,
+     .max_dims = 2,
+     .help = "The mask [n] or [batch, n], in place of positions. 1 is a token, 0 is padding. The "
+             "tokens are counted from position 0. Padding is at position -1.",
+     .example = "[[0,1]]"},
+};
+static const pe_param past_params[] = {
+    {.name = "past_key_values_length",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback = 0,
+     .unit = "tokens",
+     .help = "How many first tokens of attention_mask are counted but have no row in the answer.",
+     .example = "0"},
 };
 
-static const pe_param add_params[] = {
-    PE_LEARNED_NAME,
+static const pe_param lookup_positions_params[] = {
+    POSITIONS("Positions: a:b, a:b:step, a number, or a list. [batch, n] is accepted too. Either "
+              "positions or attention_mask is required."),
+};
+
+static const pe_param embeddings_params[] = {
     {.name = "embeddings",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -49,12 +49,11 @@ static const pe_param add_params[] = {
      .max_dims = 3,
      .help = "Embeddings [n, width] or [batch, n, width].",
      .example = "[[0,0,0,0],[0,0,0,0]]"},
-    ATTENTION_MASK,
-    POSITIONS("Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list."),
-    PE_LEARNED_OFFSET,
-    PAST,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+};
+
+static const pe_param add_positions_params[] = {
+    POSITIONS("Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+              "accepted too."),
 };
 
 /* ---- which rows ---- */
@@ -199,8 +198,9 @@ const pe_resource pe_learned_lookup = {
     .formula = "table[pos + offset], pos = cumsum(attention_mask) * attention_mask - 1",
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",
-    .params = lookup_params,
-    .n_params = PE_LEN(lookup_params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(mask_params),
+                   PE_PARAMS(lookup_positions_params), &pe_learned_offset_params,
+                   PE_PARAMS(past_params), &pe_learned_dtype_params, &pe_params_exact},
     .plan = plan_lookup,
 };
 
@@ -319,7 +319,8 @@ const pe_resource pe_learned_add = {
     .summary = "Embeddings with the rows of a learned table added.",
     .formula = "embeddings + table[pos + offset]",
     .source = "Devlin et al. 2018, arXiv:1810.04805",
-    .params = add_params,
-    .n_params = PE_LEN(add_params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(embeddings_params), PE_PARAMS(mask_params),
+                   PE_PARAMS(add_positions_params), &pe_learned_offset_params,
+                   PE_PARAMS(past_params), &pe_params_output_exact},
     .plan = plan_add,
 };

@@ -9,8 +9,41 @@
 #include "base/nearest.h"
 #include "encodings/registry.h"
 
-static const pe_param params[] = {
-    PE_LEARNED_NAME,
+static const pe_param name_params[] = {
+    {.name = "name",
+     .kind = PE_KIND_NAME,
+     .required = true,
+     .max = PE_LEARNED_NAME_MAX,
+     .help = "The name of a table that GET /v1/learned lists.",
+     .example = "wpe"},
+};
+const pe_param_set pe_learned_name_params = {name_params, PE_LEN(name_params)};
+
+static const pe_param offset_params[] = {
+    {.name = "offset",
+     .kind = PE_KIND_INT,
+     .min = 0,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback = 0,
+     .unit = "rows",
+     .help = "It is added to every position. The first rows of some tables belong to no position: "
+             "OPT needs 2, RoBERTa needs padding_idx + 1.",
+     .example = "2"},
+};
+const pe_param_set pe_learned_offset_params = {offset_params, PE_LEN(offset_params)};
+
+static const pe_param dtype_params[] = {
+    {.name = "dtype",
+     .kind = PE_KIND_CHOICE,
+     .optional = true,
+     .choices = pe_plan_dtypes,
+     .fallback_text = "that of the table",
+     .help = "The element type of the numbers. Each is rounded to it once.",
+     .example = "float32"},
+};
+const pe_param_set pe_learned_dtype_params = {dtype_params, PE_LEN(dtype_params)};
+
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
@@ -19,9 +52,6 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Positions: a:b, a:b:step, a number, or a list.",
      .example = "0:8"},
-    PE_LEARNED_OFFSET,
-    PE_LEARNED_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* ---- what the resources share ---- */
@@ -228,7 +258,7 @@ const pe_resource pe_learned_table_rows = {
     .source = "Devlin et al. 2018, arXiv:1810.04805; offset: "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_learned_name_params, PE_PARAMS(positions_params), &pe_learned_offset_params,
+                   &pe_learned_dtype_params, &pe_params_exact},
     .plan = plan_rows,
 };

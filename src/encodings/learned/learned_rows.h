@@ -3,29 +3,13 @@
 #ifndef PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 #define PE_ENCODINGS_LEARNED_LEARNED_ROWS_H
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 #include "tables/tables.h"
 
-/* Rows of parameters, as initialisers. */
-#define PE_LEARNED_NAME                                                                            \
-    {                                                                                              \
-        .name = "name", .kind = PE_KIND_NAME, .required = true, .max = PE_LEARNED_NAME_MAX,        \
-        .help = "The table, one of those that GET /v1/learned lists.", .example = "wpe"            \
-    }
-#define PE_LEARNED_OFFSET                                                                          \
-    {                                                                                              \
-        .name = "offset", .kind = PE_KIND_INT, .min = 0, .max = PE_POSITION_LIMIT - 1,             \
-        .fallback = 0, .unit = "rows",                                                             \
-        .help = "Added to every position: the first rows of OPT's table (offset 2) and of "        \
-                "RoBERTa's (padding_idx + 1) belong to no position.",                              \
-        .example = "2"                                                                             \
-    }
-#define PE_LEARNED_DTYPE                                                                           \
-    {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .optional = true, .choices = pe_plan_dtypes,      \
-        .fallback_text = "that of the table",                                                      \
-        .help = "Element type of the numbers; each is rounded to it once.", .example = "float32"   \
-    }
+extern const pe_param_set pe_learned_name_params;
+extern const pe_param_set pe_learned_offset_params;
+extern const pe_param_set pe_learned_dtype_params; /* that of the table by default */
 
 /** Both are of the tables' folder, or of the request. */
 typedef struct pe_learned_rows {

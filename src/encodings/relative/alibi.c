@@ -11,12 +11,51 @@
 
 enum { PRESS, FORMULA };
 
-const char *const pe_alibi_variants[] = {[PRESS] = "press", [FORMULA] = "formula", NULL};
+static const char *const variants[] = {[PRESS] = "press", [FORMULA] = "formula", NULL};
 
-static const pe_param params[] = {
-    PE_PARAM_MODEL,   PE_ALIBI_NUM_HEADS, PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT, PE_PARAM_DTYPE,     PE_PARAM_NUMERICS_EXACT,
+static const pe_param num_heads_params[] = {
+    {.name = "num_heads",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .by_model = true,
+     .min = 1,
+     .max = PE_ALIBI_HEADS_MAX,
+     .plan_work = PE_PLAN_WORK_POWER,
+     .unit = "heads",
+     .help = "Attention heads of the model.",
+     .example = "8"},
 };
+const pe_param_set pe_alibi_num_heads_params = {num_heads_params, PE_LEN(num_heads_params)};
+
+static const pe_param heads_params[] = {
+    {.name = "heads",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .integers_only = true,
+     .fallback_text = "0:num_heads",
+     .unit = "heads",
+     .help = "The wanted heads, from 0: a:b, a:b:step, a number, or a list.",
+     .example = "0:4"},
+};
+const pe_param_set pe_alibi_heads_params = {heads_params, PE_LEN(heads_params)};
+
+static const pe_param slope_params[] = {
+    /* Slopes of 1 - 2^-36 to 2^-512: what is left of a double's range holds any product. */
+    {.name = "alibi_bias_max",
+     .kind = PE_KIND_REAL,
+     .min = 1e-6,
+     .max = 512,
+     .fallback = 8,
+     .help = "The last slope is 2^-alibi_bias_max.",
+     .example = "8"},
+    {.name = "variant",
+     .kind = PE_KIND_CHOICE,
+     .choices = variants,
+     .help = "The slopes for a number of heads that is no power of two. press: every other slope "
+             "of the next power of two is added. formula: the exponents are evenly spaced.",
+     .example = "press"},
+};
+const pe_param_set pe_alibi_slope_params = {slope_params, PE_LEN(slope_params)};
 
 pe_alibi_formula pe_alibi_formula_of(const pe_values *values)
 {
@@ -148,8 +187,8 @@ const pe_resource pe_alibi_slopes = {
     .formula = "m_h = 2^(-alibi_bias_max h/H), h = 1..H; press, H no power of two: those of the "
                "largest power p below H, then 2^(-alibi_bias_max (2j - 1)/(2p)), j = 1..H-p",
     .source = PE_ALIBI_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, &pe_alibi_slope_params,
+                   &pe_params_output_exact},
     .null_is_masked = true,
     .plan = plan_slopes,
 };

@@ -3,45 +3,19 @@
 #ifndef PE_ENCODINGS_RELATIVE_ALIBI_H
 #define PE_ENCODINGS_RELATIVE_ALIBI_H
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 #include "tables/tables.h"
 
 #define PE_ALIBI_HEADS_MAX 4096
 
-extern const char *const pe_alibi_variants[]; /* press formula */
-
 #define PE_ALIBI_SOURCE                                                                            \
     "Press et al. 2022, arXiv:2108.12409, section 3; other head counts: "                          \
     "ofirpress/attention_with_linear_biases@4b92f28a005ead2567abe2359f633e73e08f3833"
 
-/* Rows of parameters, as initialisers. */
-#define PE_ALIBI_NUM_HEADS                                                                         \
-    {                                                                                              \
-        .name = "num_heads", .kind = PE_KIND_INT, .required = true, .by_model = true, .min = 1,    \
-        .max = PE_ALIBI_HEADS_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "heads",               \
-        .help = "Attention heads of the model.", .example = "8"                                    \
-    }
-/* Slopes of 1 - 2^-36 to 2^-512: what is left of a double's range holds any product. */
-#define PE_ALIBI_BIAS_MAX                                                                          \
-    {                                                                                              \
-        .name = "alibi_bias_max", .kind = PE_KIND_REAL, .min = 1e-6, .max = 512, .fallback = 8,    \
-        .unit = NULL, .help = "The last slope is 2^-alibi_bias_max.", .example = "8"               \
-    }
-#define PE_ALIBI_VARIANT                                                                           \
-    {                                                                                              \
-        .name = "variant", .kind = PE_KIND_CHOICE, .choices = pe_alibi_variants,                   \
-        .help = "Head counts that are no power of two: press takes every other slope of the next " \
-                "power, formula spaces them evenly.",                                              \
-        .example = "press"                                                                         \
-    }
-
-#define PE_ALIBI_HEADS                                                                             \
-    {                                                                                              \
-        .name = "heads", .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,       \
-        .fallback_text = "0:num_heads", .unit = "heads",                                           \
-        .help = "The heads wanted, counted from 0: a:b, a:b:step, a number, or a list.",           \
-        .example = "0:4"                                                                           \
-    }
+extern const pe_param_set pe_alibi_num_heads_params;
+extern const pe_param_set pe_alibi_heads_params; /* the heads wanted */
+extern const pe_param_set pe_alibi_slope_params; /* alibi_bias_max, variant */
 
 /** What slopes depend on. Plain data without padding. */
 typedef struct pe_alibi_formula {

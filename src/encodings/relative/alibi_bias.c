@@ -14,9 +14,7 @@ enum { SYMMETRIC, CAUSAL, KEY };
 static const char *const forms[] = {
     [SYMMETRIC] = "symmetric", [CAUSAL] = "causal", [KEY] = "key", NULL};
 
-static const pe_param params[] = {
-    PE_PARAM_MODEL,
-    PE_ALIBI_NUM_HEADS,
+static const pe_param own[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
      .optional = true,
@@ -24,27 +22,24 @@ static const pe_param params[] = {
      .max = PE_RELATIVE_LENGTH_MAX,
      .fallback_text = "1 where form=key says key_length",
      .unit = "tokens",
-     .help = "Queries: the last so many of the key positions. Needed by all forms but key.",
+     .help =
+         "The number of queries. They are at the last key positions. Every form but key needs it.",
      .example = "16"},
     PE_RELATIVE_KEY_LENGTH("query_length"),
     {.name = "form",
      .kind = PE_KIND_CHOICE,
      .choices = forms,
-     .help = "symmetric: -m|i-j|; causal: -m(i-j), keys after the query masked; key: m*j, which "
-             "softmax cannot tell from causal.",
+     .help = "The bias of query i and key j, where m is the slope. symmetric: -m|i-j|. causal: "
+             "-m(i-j), and keys after the query are masked. key: m*j, which gives the same softmax "
+             "as causal.",
      .example = "causal"},
     {.name = "mask_value",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = -1.7976931348623157e308,
      .max = 1.7976931348623157e308,
-     .help = "What form=causal puts at masked keys instead of minus infinity.",
+     .help = "The bias of masked keys with form=causal. The default is minus infinity.",
      .example = "-10000"},
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct bias {
@@ -166,8 +161,8 @@ const pe_resource pe_alibi_bias = {
     .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "
                "query i the last query_length of the key_length positions",
     .source = PE_ALIBI_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, PE_PARAMS(own),
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .null_is_masked = true,
     .plan = plan_bias,
 };

@@ -6,7 +6,7 @@
 #include "encodings/relative/alibi.h"
 #include "encodings/registry.h"
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "attention_mask",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -14,15 +14,8 @@ static const pe_param params[] = {
      .as_float64 = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "1 for a key, 0 for padding, [batch, keys].",
+     .help = "The mask [batch, keys]. 1 is a key, 0 is padding.",
      .example = "[[1,1,1,0],[0,0,1,1]]"},
-    PE_PARAM_MODEL,
-    PE_ALIBI_NUM_HEADS,
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -153,7 +146,7 @@ const pe_resource pe_alibi_padded_bias = {
     .formula = "m j', j' = 1 of attention_mask up to key j, less one; 0 where attention_mask is 0",
     .source = PE_ALIBI_SOURCE "; build_alibi_tensor of "
                               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_model, &pe_alibi_num_heads_params,
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .plan = plan_bias,
 };

@@ -8,28 +8,30 @@
 #include "encodings/registry.h"
 #include "kernels/kernels.h"
 
-static const pe_param params[] = {
+static const pe_param logits_params[] = {
     {.name = "logits",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 3,
      .max_dims = 3,
-     .help = "Attention scores, [heads, queries, keys]; queries are the last of the keys.",
+     .help = "Attention scores, [heads, queries, keys]. The queries are at the last key positions.",
      .example = "[[[1,0],[0.5,2]]]"},
     {.name = "scale",
      .kind = PE_KIND_REAL,
      .min = 0,
      .max = 1e30,
      .fallback = 1,
-     .help = "Multiplies the scores, not the biases.",
+     .help = "The factor of the scores. The biases are not multiplied.",
      .example = "0.125"},
     {.name = "causal",
      .kind = PE_KIND_BOOL,
      .fallback = 1,
-     .help = "Keys after the query are masked; false: their biases are those of keys as far before "
-             "it.",
+     .help = "true: keys after the query are masked. false: their biases are those of keys at the "
+             "same distance before it.",
      .example = "true"},
-    PE_PARAM_MODEL,
+};
+
+static const pe_param num_heads_params[] = {
     {.name = "num_heads",
      .kind = PE_KIND_INT,
      .optional = true,
@@ -40,11 +42,6 @@ static const pe_param params[] = {
      .unit = "heads",
      .help = "Attention heads of the model.",
      .example = "8"},
-    PE_ALIBI_HEADS,
-    PE_ALIBI_BIAS_MAX,
-    PE_ALIBI_VARIANT,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -168,7 +165,7 @@ const pe_resource pe_alibi_probabilities = {
     .formula = "softmax over keys j of scale logits[h, i, j] - m_h |i - j|; causal: over j <= i",
     .source = PE_ALIBI_SOURCE "; ggml_compute_forward_soft_max of "
                               "ggml-org/ggml@d99724f2b141fed9e1a9f402213506c081433465",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(logits_params), &pe_params_model, PE_PARAMS(num_heads_params),
+                   &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},
     .plan = plan_probabilities,
 };

@@ -5,7 +5,18 @@
 
 #include <string.h>
 
-const char *const pe_relative_index_dtypes[] = {"int32", NULL};
+static const pe_param window_params[] = {
+    {.name = "query_length",
+     .kind = PE_KIND_INT,
+     .required = true,
+     .min = 1,
+     .max = PE_RELATIVE_LENGTH_MAX,
+     .unit = "tokens",
+     .help = "The number of queries. They are at the last key positions.",
+     .example = "16"},
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+};
+const pe_param_set pe_relative_window_params = {window_params, PE_LEN(window_params)};
 
 pe_status pe_relative_keys(pe_values *values, int64_t queries, const char *where, pe_problem *why)
 {

@@ -7,29 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 
 #define PE_RELATIVE_LENGTH_MAX 1099511627776.0 /* 2^40 */
 
-extern const char *const pe_relative_index_dtypes[]; /* int32 */
+extern const pe_param_set pe_relative_window_params; /* query_length, key_length */
 
-/* Rows of parameters, as initialisers. */
-#define PE_RELATIVE_QUERY_LENGTH                                                                   \
-    {                                                                                              \
-        .name = "query_length", .kind = PE_KIND_INT, .required = true, .min = 1,                   \
-        .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",                                           \
-        .help = "Queries: the last so many of the key positions.", .example = "16"                 \
-    }
+/** A row: keys, by default as many as `fallback` says. */
 #define PE_RELATIVE_KEY_LENGTH(fallback)                                                           \
     {                                                                                              \
         .name = "key_length", .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),  \
         .min = 1, .max = PE_RELATIVE_LENGTH_MAX, .unit = "tokens",                                 \
-        .help = "Keys; at least as many as queries.", .example = "16"                              \
-    }
-#define PE_RELATIVE_DTYPE                                                                          \
-    {                                                                                              \
-        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_relative_index_dtypes,              \
-        .help = "Element type of the indices; nothing else is offered here.", .example = "int32"   \
+        .help = "The number of keys. There are at least as many as queries.", .example = "16"      \
     }
 
 /**

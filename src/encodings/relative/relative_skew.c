@@ -4,18 +4,17 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "plan/common_params.h"
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "logits",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 3,
      .max_dims = 3,
-     .help = "Logits by relative position, [heads, n, r]: r = n where keys after the query are "
-             "masked, r = 2n - 1 where none are.",
+     .help = "Logits by relative position, [heads, n, r]. r is n where keys after the query are "
+             "masked, and 2n - 1 where none are.",
      .example = "[[[1,2,3],[4,5,6],[7,8,9]]]"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -98,12 +97,11 @@ const pe_resource pe_relative_skew = {
     .encoding = "relative",
     .name = "relative/skew",
     .kind = PE_TRANSFORM,
-    .summary = "Logits by relative position, skewed so that each stands at its key.",
+    .summary = "Logits by relative position, moved to the columns of their keys.",
     .formula = "out[h, i, j] = logits[h, i, j - i + n - 1]; 0 for j > i where there are n columns",
     .source = "Huang et al. 2018, arXiv:1809.04281, section 3.4.1; "
               "_relative_position_to_absolute_position_masked of "
               "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_skew,
 };

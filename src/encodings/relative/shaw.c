@@ -9,15 +9,37 @@
 
 #define WIDTH_MAX 65536
 
-static const pe_param params[] = {
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_SHAW_MAX_RELATIVE_POSITION(NULL),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+#define SIDE(side, fallback, text)                                                                 \
+    {                                                                                              \
+        .name = (side), .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),        \
+        .min = 0, .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4"        \
+    }
+#define BOTH_SIDES(fallback)                                                                       \
+    SIDE("max_relative_position", fallback,                                                        \
+         "Relative positions are clipped to this many on both sides. It replaces left_max and "    \
+         "right_max.")
+#define LEFT                                                                                       \
+    SIDE("left_max", "max_relative_position",                                                      \
+         "Relative positions are clipped to this many before the query.")
+#define RIGHT                                                                                      \
+    SIDE("right_max", "max_relative_position",                                                     \
+         "Relative positions are clipped to this many after the query.")
+
+static const pe_param clip_params[] = {BOTH_SIDES(NULL), LEFT, RIGHT};
+static const pe_param clip_by_rows_params[] = {BOTH_SIDES("(rows - 1)/2"), LEFT, RIGHT};
+const pe_param_set pe_shaw_clip_params = {clip_params, PE_LEN(clip_params)};
+const pe_param_set pe_shaw_clip_by_rows_params = {clip_by_rows_params, PE_LEN(clip_by_rows_params)};
+
+static const pe_param embeddings_params[] = {
+    {.name = "relative_embeddings",
+     .kind = PE_KIND_TENSOR,
+     .required = true,
+     .min_dims = 2,
+     .max_dims = 2,
+     .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",
+     .example = "[[1,0],[0,1],[1,1]]"},
 };
+const pe_param_set pe_shaw_embeddings_params = {embeddings_params, PE_LEN(embeddings_params)};
 
 /* ---- the clipping ---- */
 
@@ -155,10 +177,9 @@ const pe_resource pe_shaw_indices = {
     .encoding = "shaw",
     .name = "shaw/indices",
     .kind = PE_TABLE,
-    .summary = "Clipped relative positions, as rows of their embeddings.",
+    .summary = "Clipped relative positions, as row numbers of their embeddings.",
     .formula = PE_SHAW_FORMULA,
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_params_output_int32},
     .plan = plan_indices,
 };

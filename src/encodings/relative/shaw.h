@@ -11,27 +11,10 @@
 #define PE_SHAW_FORMULA "max(-left_max, min(right_max, key - query)) + left_max"
 #define PE_SHAW_SOURCE  "Shaw et al. 2018, arXiv:1803.02155, equations 3 and 4"
 
-/* Rows of parameters, as initialisers. */
-#define PE_SHAW_SIDE(side, fallback, text)                                                         \
-    {                                                                                              \
-        .name = (side), .kind = PE_KIND_INT, .optional = true, .fallback_text = (fallback),        \
-        .min = 0, .max = PE_SHAW_CLIP_MAX, .unit = "tokens", .help = (text), .example = "4"        \
-    }
-#define PE_SHAW_MAX_RELATIVE_POSITION(fallback)                                                    \
-    PE_SHAW_SIDE("max_relative_position", fallback,                                                \
-                 "Relative positions are clipped to so many on either side; instead of left_max "  \
-                 "and right_max.")
-#define PE_SHAW_LEFT_MAX                                                                           \
-    PE_SHAW_SIDE("left_max", "max_relative_position", "Clipped to so many before the query.")
-#define PE_SHAW_RIGHT_MAX                                                                          \
-    PE_SHAW_SIDE("right_max", "max_relative_position", "Clipped to so many after the query.")
-#define PE_SHAW_EMBEDDINGS                                                                         \
-    {                                                                                              \
-        .name = "relative_embeddings", .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2,    \
-        .max_dims = 2,                                                                             \
-        .help = "Embeddings of the relative positions from -left_max to right_max, [rows, d].",    \
-        .example = "[[1,0],[0,1],[1,1]]"                                                           \
-    }
+/** max_relative_position, left_max, right_max. By rows: what is absent follows from the number of
+ * relative embeddings. */
+extern const pe_param_set pe_shaw_clip_params, pe_shaw_clip_by_rows_params;
+extern const pe_param_set pe_shaw_embeddings_params;
 
 typedef struct pe_shaw_clip {
     int64_t left, right;

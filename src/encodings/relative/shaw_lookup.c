@@ -7,17 +7,6 @@
 #include "encodings/registry.h"
 #include "encodings/relative/shaw.h"
 
-static const pe_param params[] = {
-    PE_SHAW_EMBEDDINGS,
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
-};
-
 typedef struct state {
     pe_relative table; /* of vectors */
     pe_shaw_clip clip;
@@ -89,7 +78,7 @@ const pe_resource pe_shaw_lookup = {
     .summary = "The embedding of the relative position of every query and key.",
     .formula = "a[i, j] = relative_embeddings[" PE_SHAW_FORMULA "]",
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_shaw_embeddings_params, &pe_relative_window_params,
+                   &pe_shaw_clip_by_rows_params, &pe_params_output_exact},
     .plan = plan_lookup,
 };

@@ -19,23 +19,21 @@
         .help = (what), .example = (shown)                                                         \
     }
 
-static const pe_param params[] = {
-    VECTORS("q", "Queries, [heads, n, d]: the last n of the key positions.", "[[[1,0],[0.5,2]]]"),
+static const pe_param vectors_params[] = {
+    VECTORS("q", "Queries, [heads, n, d]. They are at the last n key positions.",
+            "[[[1,0],[0.5,2]]]"),
     VECTORS("k", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
-    PE_SHAW_EMBEDDINGS,
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
+};
+
+static const pe_param scale_params[] = {
     {.name = "scale",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = 0,
      .max = 1e30,
      .fallback_text = "1/sqrt(d)",
-     .help = "Multiplies the scores.",
+     .help = "The factor of the scores.",
      .example = "0.125"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Arrays as rows of vectors, whatever heads they belong to. */
@@ -200,7 +198,7 @@ const pe_resource pe_shaw_probabilities = {
                "relative_embeddings[" PE_SHAW_FORMULA "])",
     .source = "Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(vectors_params), &pe_shaw_embeddings_params,
+                   &pe_shaw_clip_by_rows_params, PE_PARAMS(scale_params), &pe_params_output_exact},
     .plan = plan_probabilities,
 };

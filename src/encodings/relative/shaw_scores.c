@@ -7,21 +7,18 @@
 #include "encodings/relative/shaw.h"
 #include "kernels/kernels.h"
 
-static const pe_param params[] = {
+static const pe_param queries_params[] = {
     {.name = "queries",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
-     .help = "Queries, [n, d]: the last n of the key positions.",
+     .help = "Queries, [n, d]. They are at the last n key positions.",
      .example = "[[1,0],[0.5,2]]"},
-    PE_SHAW_EMBEDDINGS,
+};
+
+static const pe_param keys_params[] = {
     PE_RELATIVE_KEY_LENGTH("n"),
-    PE_SHAW_MAX_RELATIVE_POSITION("(rows - 1)/2"),
-    PE_SHAW_LEFT_MAX,
-    PE_SHAW_RIGHT_MAX,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -166,10 +163,11 @@ const pe_resource pe_shaw_scores = {
     .encoding = "shaw",
     .name = "shaw/scores",
     .kind = PE_TRANSFORM,
-    .summary = "What relative positions add to attention scores: queries times their embeddings.",
+    .summary =
+        "The scores of relative positions: queries times the embeddings of relative positions.",
     .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
     .source = PE_SHAW_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(queries_params), &pe_shaw_embeddings_params, PE_PARAMS(keys_params),
+                   &pe_shaw_clip_by_rows_params, &pe_params_output_exact},
     .plan = plan_scores,
 };

@@ -15,14 +15,18 @@
     "Liu et al. 2021, arXiv:2103.14030, equation 4; SwinRelativePositionBias of "                  \
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
 
-static const pe_param index_params[] = {
-    PE_SWIN_HEIGHT,
-    PE_SWIN_WIDTH,
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+#define SIDE(side, text)                                                                           \
+    {                                                                                              \
+        .name = (side), .kind = PE_KIND_INT, .required = true, .min = 1, .max = PE_SWIN_SIDE_MAX,  \
+        .plan_work = PE_PLAN_WORK_POWER, .unit = "patches", .help = (text), .example = "3"         \
+    }
+static const pe_param window_params[] = {
+    SIDE("window_height", "Rows of the attention window."),
+    SIDE("window_width", "Columns of the attention window."),
 };
+const pe_param_set pe_swin_window_params = {window_params, PE_LEN(window_params)};
 
-static const pe_param bias_params[] = {
+static const pe_param weights_params[] = {
     {.name = "weights",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -31,10 +35,6 @@ static const pe_param bias_params[] = {
      .help = "A bias for each relative position and head, "
              "[(2 window_height - 1)(2 window_width - 1), heads].",
      .example = "[[0.5,-0.5],[0.25,1],[1,2]]"},
-    PE_SWIN_HEIGHT,
-    PE_SWIN_WIDTH,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -151,11 +151,11 @@ const pe_resource pe_swin_index = {
     .encoding = "swin",
     .name = "swin/index",
     .kind = PE_TABLE,
-    .summary = "Relative positions of the patches of a window, as rows of their table of biases.",
+    .summary =
+        "Relative positions of the patches of a window, as row numbers of the table of biases.",
     .formula = FORMULA,
     .source = SOURCE,
-    .params = index_params,
-    .n_params = PE_LEN(index_params),
+    .param_sets = {&pe_swin_window_params, &pe_params_output_int32},
     .plan = plan_index,
 };
 
@@ -173,7 +173,6 @@ const pe_resource pe_swin_bias = {
     .summary = "The biases that Swin adds to the attention scores of a window.",
     .formula = "bias[h, i, j] = weights[index(i, j), h]; index: " FORMULA,
     .source = SOURCE,
-    .params = bias_params,
-    .n_params = PE_LEN(bias_params),
+    .param_sets = {PE_PARAMS(weights_params), &pe_swin_window_params, &pe_params_output_exact},
     .plan = plan_bias,
 };

@@ -12,15 +12,9 @@
         .fallback_text = (fallback), .unit = "patches", .help = (text), .example = "12"            \
     }
 
-static const pe_param params[] = {
-    PE_SWIN_HEIGHT,
-    PE_SWIN_WIDTH,
-    PRETRAINED("pretrained_window_height", "window_height",
-               "Rows of the window that the model was trained with."),
-    PRETRAINED("pretrained_window_width", "window_width",
-               "Columns of the window that the model was trained with."),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+static const pe_param own[] = {
+    PRETRAINED("pretrained_window_height", "window_height", "Rows of the window in training."),
+    PRETRAINED("pretrained_window_width", "window_width", "Columns of the window in training."),
 };
 
 enum { DOWN, ACROSS, AXES };
@@ -137,7 +131,6 @@ const pe_resource pe_swin_coordinates = {
                "-(window - 1) .. window - 1 down and across",
     .source = "Liu et al. 2022, arXiv:2111.09883, section 3.3; Swinv2SelfAttention of "
               "huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_swin_window_params, PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_coordinates,
 };

@@ -13,18 +13,13 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_DEBERTA] = "deberta",
                                        NULL};
 
-static const pe_param params[] = {
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_PARAM_MODEL,
-    PE_T5_NUM_BUCKETS,
-    PE_T5_MAX_DISTANCE,
-    PE_T5_BIDIRECTIONAL,
+static const pe_param own[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "t5: buckets of key - query, the last one for all from max_distance on; mpnet, wavlm: "
-             "the same, both ways; deberta: signed, of query - key, logarithmic without end.",
+     .help = "The model whose buckets are meant. t5: buckets of key - query; all distances from "
+             "max_distance on share the last one. mpnet, wavlm: the same, in both directions. "
+             "deberta: signed buckets of query - key, logarithmic without end.",
      .example = "t5"},
     {.name = "att_span",
      .kind = PE_KIND_INT,
@@ -32,11 +27,9 @@ static const pe_param params[] = {
      .min = 1,
      .max = 1073741823,
      .unit = "buckets",
-     .help = "DeBERTa: answer rows of its 2 att_span embeddings, bucket + att_span from 0 to 2 "
-             "att_span - 1, instead of buckets.",
+     .help = "For DeBERTa: the answer has rows of its 2 att_span embeddings instead of buckets. A "
+             "row is bucket + att_span, limited to 0 and 2 att_span - 1.",
      .example = "256"},
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -126,13 +119,13 @@ const pe_resource pe_t5_buckets = {
     .encoding = "t5",
     .name = "t5/buckets",
     .kind = PE_TABLE,
-    .summary = "The buckets into which relative positions fall.",
+    .summary = "The bucket of every relative position.",
     .formula = PE_T5_FORMULA
     "; deberta: d = query - key, m = floor(num_buckets/2): |d| <= m ? d : sign(d) (m + "
     "ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_relative_window_params, &pe_params_model, &pe_t5_bucket_params,
+                   PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan_buckets,
 };

@@ -22,29 +22,7 @@
     "arXiv:2110.13900, WavLMAttention._relative_positions_bucket of "                              \
     "huggingface/transformers@008f5c8c29be84d4721dc6d1e0fcd72300580be4"
 
-/* Rows of parameters, as initialisers. */
-#define PE_T5_NUM_BUCKETS                                                                          \
-    {                                                                                              \
-        .name = "num_buckets", .kind = PE_KIND_INT, .optional = true, .min = 2,                    \
-        .max = PE_T5_BUCKETS_MAX, .fallback_text = "32 (wavlm: 320)", .unit = "buckets",           \
-        .help = "Buckets of the model, both directions together (DeBERTa: position_buckets).",     \
-        .example = "32"                                                                            \
-    }
-#define PE_T5_MAX_DISTANCE                                                                         \
-    {                                                                                              \
-        .name = "max_distance", .kind = PE_KIND_INT, .optional = true, .min = 2,                   \
-        .max = PE_RELATIVE_LENGTH_MAX, .fallback_text = "128 (wavlm: 800)", .unit = "tokens",      \
-        .help = "Distance from which on all share the last bucket (DeBERTa: "                      \
-                "max_relative_positions).",                                                        \
-        .example = "128"                                                                           \
-    }
-#define PE_T5_BIDIRECTIONAL                                                                        \
-    {                                                                                              \
-        .name = "bidirectional", .kind = PE_KIND_BOOL, .fallback = 1,                              \
-        .help = "Keys after the query have buckets of their own: an encoder; false: a decoder, "   \
-                "they share bucket 0.",                                                            \
-        .example = "true"                                                                          \
-    }
+extern const pe_param_set pe_t5_bucket_params; /* num_buckets, max_distance, bidirectional */
 
 /** Whose buckets. All but the last have biases. */
 enum { PE_T5_VARIANT_T5, PE_T5_VARIANT_MPNET, PE_T5_VARIANT_WAVLM, PE_T5_VARIANT_DEBERTA };

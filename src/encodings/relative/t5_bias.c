@@ -12,7 +12,7 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_WAVLM] = "wavlm",
                                        NULL};
 
-static const pe_param params[] = {
+static const pe_param weights_params[] = {
     {.name = "weights",
      .kind = PE_KIND_TENSOR,
      .required = true,
@@ -20,19 +20,15 @@ static const pe_param params[] = {
      .max_dims = 2,
      .help = "A bias for each bucket and head, [num_buckets, heads].",
      .example = "[[0.5,-0.5],[0.25,1],[1,2],[3,4]]"},
-    PE_RELATIVE_QUERY_LENGTH,
-    PE_RELATIVE_KEY_LENGTH("query_length"),
-    PE_PARAM_MODEL,
-    PE_T5_NUM_BUCKETS,
-    PE_T5_MAX_DISTANCE,
-    PE_T5_BIDIRECTIONAL,
+};
+
+static const pe_param variant_params[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Whose buckets: mpnet and wavlm look both ways; DeBERTa's have no biases.",
+     .help = "The model whose buckets are meant. mpnet and wavlm have both directions. DeBERTa has "
+             "no such biases.",
      .example = "t5"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct state {
@@ -121,7 +117,7 @@ const pe_resource pe_t5_bias = {
     .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",
     .formula = "bias[h, i, j] = weights[bucket(i, j), h]; " PE_T5_FORMULA,
     .source = PE_T5_SOURCE "; " PE_T5_OTHERS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(weights_params), &pe_relative_window_params, &pe_params_model,
+                   &pe_t5_bucket_params, PE_PARAMS(variant_params), &pe_params_output_exact},
     .plan = plan_bias,
 };

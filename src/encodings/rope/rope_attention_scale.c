@@ -28,8 +28,8 @@ static void eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_add_ui(out, out, 1, MPFR_RNDN);
 }
 
-/* floor((position + offset) / original) as if nothing were rounded: that can only be too high, and
- * the remainder tells */
+/* floor((position + offset) / original) in real arithmetic. Rounding can only make the quotient too
+ * large; then the remainder is negative. */
 static double steps_at(const scale *state, size_t r)
 {
     const double position = pe_positions_at(&state->positions, r);
@@ -74,34 +74,32 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (least < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
                        "positions must be at least 0, where attention begins, got %.17g", least);
-    scale *state = calloc(1, sizeof *state);
+    scale *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
     state->beta = pe_values_real(values, "beta");
     state->original = (double)pe_values_int(values, "original_max_position_embeddings");
     state->offset = (double)pe_values_int(values, "position_offset");
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     pe_status status = pe_positions_copy(positions, &state->positions, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
-                               &(pe_shape){1, {positions->count}}, 1, why);
-    if (status == PE_OK) /* neighbours share their logarithm */
-        out->tensors[0].work =
-            state->original >= EVALUATION_WORK ? 1 : EVALUATION_WORK / (size_t)state->original;
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),
+                                &(pe_shape){1, {positions->count}}, 1, why);
+    if (status != PE_OK)
+        return status;
+    /* The positions of one step share a logarithm. */
+    out->tensors[0].work =
+        state->original >= EVALUATION_WORK ? 1 : EVALUATION_WORK / (size_t)state->original;
+    return PE_OK;
 }
 
-static const pe_param params[] = {
-    PE_PARAM_POSITIONS,
+static const pe_param own[] = {
     {.name = "beta",
      .kind = PE_KIND_REAL,
      .min = 0,
      .max = 1000,
      .fallback = 0.1,
-     .help = "How fast the scale grows.",
+     .help = "The factor of the logarithm by which the scale grows.",
      .example = "0.1"},
     {.name = "original_max_position_embeddings",
      .kind = PE_KIND_INT,
@@ -109,18 +107,16 @@ static const pe_param params[] = {
      .max = PE_ROPE_LENGTH_MAX,
      .fallback = 16384,
      .unit = "tokens",
-     .help = "Length of the steps in which it grows; the first has scale 1.",
+     .help = "The scale grows in steps of this length. The first step has scale 1.",
      .example = "8192"},
     {.name = "position_offset",
      .kind = PE_KIND_INT,
      .min = 0,
      .max = 1,
      .unit = "tokens",
-     .help = "Added to each position: 1 for Llama 4, which counts from 1 here.",
+     .help = "It is added to each position. Llama 4 counts from 1 here, and so needs 1.",
      .example = "0"},
-    PE_PARAM_MODEL_ALONE("ministral-3-3b-reasoning"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+    PE_PARAM_MODEL("ministral-3-3b-reasoning"),
 };
 
 /**
@@ -141,13 +137,12 @@ const pe_resource pe_rope_attention_scale = {
     .encoding = "rope",
     .name = "rope/attention-scale",
     .kind = PE_TABLE,
-    .summary = "The factor by which attention temperature scales the query at a position.",
+    .summary = "The factor of the query at each position, by attention temperature.",
     .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
                "original_max_position_embeddings))",
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
               "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_params_positions, PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan,
 };

@@ -17,12 +17,12 @@ pe_rope_axes *pe_rope_axes_make(size_t n, size_t pairs, const unsigned char *axi
     axes->own = true;
     for (size_t p = 0; p < pairs; p++) {
         const uint32_t from = at != NULL ? at[p] : (uint32_t)p;
-        pe_axis_run *last = axes->n_runs != 0 ? &axes->run[axes->n_runs - 1] : NULL;
+        pe_rope_axis_run *last = axes->n_runs != 0 ? &axes->run[axes->n_runs - 1] : NULL;
         axes->own &= from == p;
         if (last != NULL && last->axis == axis[p] && last->at + last->count == from)
             last->count++;
         else
-            axes->run[axes->n_runs++] = (pe_axis_run){axis[p], from, (uint32_t)p, 1};
+            axes->run[axes->n_runs++] = (pe_rope_axis_run){axis[p], from, (uint32_t)p, 1};
     }
     return axes;
 }
@@ -48,11 +48,11 @@ pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
 
 /* ---- tables ---- */
 
-/* Rows made at once, and the frequencies in them: scratch of some hundred KiB. */
+/* A chunk has at most so many rows and so many frequencies: some hundred KiB of scratch. */
 #define CHUNK_ROWS 256
 #define CHUNK      16384
 
-/* What making rows needs; scratch that all chunks share. */
+/* One call: what it was asked for, and scratch that its chunks share. */
 typedef struct mixer {
     const pe_rope_axes *axes;
     const pe_wave *wave;
@@ -65,7 +65,7 @@ typedef struct mixer {
     uint32_t *source; /* [most]: the dense row of each */
 } mixer;
 
-static void copy_run(const mixer *m, const pe_axis_run *run, const char *from, ptrdiff_t at,
+static void copy_run(const mixer *m, const pe_rope_axis_run *run, const char *from, ptrdiff_t at,
                      char *row)
 {
     const size_t item = m->item, stride = (size_t)m->layout->stride;
@@ -86,7 +86,7 @@ static void place(const mixer *m, size_t axis, size_t rows, char *out)
     for (size_t r = 0; r < rows; r++, out += layout->row * m->item) {
         const char *from = m->dense + m->source[r] * 2 * m->n * m->item;
         for (size_t k = 0; k < m->axes->n_runs; k++) {
-            const pe_axis_run *run = &m->axes->run[k];
+            const pe_rope_axis_run *run = &m->axes->run[k];
             if (run->axis != axis)
                 continue;
             if (layout->cos_at >= 0)
@@ -97,8 +97,9 @@ static void place(const mixer *m, size_t axis, size_t rows, char *out)
     }
 }
 
-/* Positions of a few values near each other, as on the rows of an image, become the range that
- * holds them, which is made faster and once; source tells where they are in it. */
+/* The positions to make dense rows of. Integers that lie near each other, as on the rows of an
+ * image, become the range that holds them: its rows are made faster, and each once. source says
+ * which dense row each token takes. */
 static pe_positions gather(const mixer *m, const double *at, size_t rows)
 {
     double least = at[0], most = at[0];
@@ -128,7 +129,7 @@ static bool all_equal(const mixer *m, size_t rows)
     return true;
 }
 
-/* Text: one position for all axes, so the plain rotation. */
+/* Tokens of text have one position for all axes: the plain rotation. */
 static pe_status plain_chunk(const mixer *m, size_t rows, char *out, pe_problem *why)
 {
     pe_positions positions = gather(m, m->at, rows);
@@ -173,7 +174,7 @@ static bool allocate(mixer *m)
     return m->at != NULL && m->dense != NULL && m->source != NULL;
 }
 
-pe_status pe_rope_axes_table(const pe_axes_table *table, size_t first, size_t rows, void *out,
+pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why)
 {
     mixer m = {.axes = table->axes,
@@ -197,21 +198,20 @@ pe_status pe_rope_axes_table(const pe_axes_table *table, size_t first, size_t ro
     return status;
 }
 
-/* ---- rows, one after
- * the other ------------------------------------------------------------------ */
+/* ---- rows, one after the other ---- */
 
-pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
-                            const pe_shared_wave *wave, const pe_positions *positions,
-                            pe_problem *why)
+pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes,
+                            const pe_rope_cos_sin *of, pe_problem *why)
 {
-    if (positions->shape.ndim < 2) /* one position for all axes */
+    if (of->positions->shape.ndim < 2) /* one position for all axes */
         axes = NULL;
     const size_t n = axes != NULL ? axes->n : 1;
-    *rows = (pe_axes_rows){.axes = axes, .pairs = axes != NULL ? axes->pairs : 0};
+    *rows = (pe_rope_axes_rows){.axes = axes, .pairs = axes != NULL ? axes->pairs : 0};
     for (size_t axis = 0; axis < n; axis++) {
-        rows->view[axis] = axes == NULL ? *positions : pe_positions_part(positions, axis, n);
-        rows->rows[axis] =
-            (pe_rope_rows){.tables = tables, .wave = wave, .positions = &rows->view[axis]};
+        rows->view[axis] =
+            axes == NULL ? *of->positions : pe_positions_part(of->positions, axis, n);
+        rows->rows[axis] = *of;
+        rows->rows[axis].positions = &rows->view[axis];
     }
     if (axes == NULL)
         return PE_OK;
@@ -219,12 +219,12 @@ pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tab
     return rows->mixed != NULL ? PE_OK : pe_fail_memory(why);
 }
 
-static void mix(pe_axes_rows *rows, size_t axis, size_t r)
+static void mix(pe_rope_axes_rows *rows, size_t axis, size_t r)
 {
     const double *cos, *sin;
-    pe_rope_rows_at(&rows->rows[axis], r, &cos, &sin);
+    pe_rope_cos_sin_at(&rows->rows[axis], r, &cos, &sin);
     for (size_t k = 0; k < rows->axes->n_runs; k++) {
-        const pe_axis_run *run = &rows->axes->run[k];
+        const pe_rope_axis_run *run = &rows->axes->run[k];
         if (run->axis != axis)
             continue;
         memcpy(rows->mixed + run->first, cos + run->at, run->count * sizeof *cos);
@@ -232,13 +232,13 @@ static void mix(pe_axes_rows *rows, size_t axis, size_t r)
     }
 }
 
-pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
+pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why)
 {
     if (rows->axes == NULL)
-        return pe_rope_rows_load(&rows->rows[0], first, most, got, why);
+        return pe_rope_cos_sin_load(&rows->rows[0], first, most, got, why);
     for (size_t axis = 0; axis < rows->axes->n; axis++) {
-        const pe_status status = pe_rope_rows_load(&rows->rows[axis], first, 1, got, why);
+        const pe_status status = pe_rope_cos_sin_load(&rows->rows[axis], first, 1, got, why);
         if (status != PE_OK)
             return status;
         mix(rows, axis, first);
@@ -246,20 +246,21 @@ pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_
     return PE_OK;
 }
 
-void pe_rope_axes_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin)
+void pe_rope_axes_at(const pe_rope_axes_rows *rows, size_t r, const double **cos,
+                     const double **sin)
 {
     if (rows->axes == NULL) {
-        pe_rope_rows_at(&rows->rows[0], r, cos, sin);
+        pe_rope_cos_sin_at(&rows->rows[0], r, cos, sin);
         return;
     }
     *cos = rows->mixed;
     *sin = rows->mixed + rows->pairs;
 }
 
-void pe_rope_axes_close(pe_axes_rows *rows)
+void pe_rope_axes_close(pe_rope_axes_rows *rows)
 {
     for (size_t axis = 0; axis < PE_ROPE_AXES_MAX; axis++)
-        pe_rope_rows_close(&rows->rows[axis]);
+        pe_rope_cos_sin_close(&rows->rows[axis]);
     free(rows->mixed);
     rows->mixed = NULL;
 }

@@ -3,23 +3,23 @@
 #ifndef PE_ENCODINGS_ROPE_ROPE_AXES_H
 #define PE_ENCODINGS_ROPE_ROPE_AXES_H
 
-#include "encodings/rope/rope_rows.h"
+#include "encodings/rope/rope_cos_sin.h"
 
-/** Time, height and width, and one more. */
+/** Most axes: time, height, width, and the image of XD-RoPE. */
 #define PE_ROPE_AXES_MAX 4
 
 /** Pairs [first, first + count) turn by the position on `axis`, with frequencies at, at + 1, ... of
  * the set. */
-typedef struct pe_axis_run {
+typedef struct pe_rope_axis_run {
     uint32_t axis, at, first, count;
-} pe_axis_run;
+} pe_rope_axis_run;
 
 /** Which axis and which frequency each pair has, as runs in the order of pairs. */
 typedef struct pe_rope_axes {
     size_t n, pairs;
     bool own; /* pair i has frequency i */
     size_t n_runs;
-    pe_axis_run run[];
+    pe_rope_axis_run run[];
 } pe_rope_axes;
 
 /** From the axis and the frequency of each pair; `at` NULL: pair i has frequency i. Released with
@@ -32,17 +32,17 @@ pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
                              const pe_positions *positions, pe_problem *why) PE_MUST_CHECK;
 
 /** The position of token r on an axis. */
-typedef double (*pe_axis_position)(const void *context, size_t axis, size_t r);
+typedef double (*pe_rope_axis_position)(const void *context, size_t axis, size_t r);
 
 /** A table of tokens. Borrows everything. */
-typedef struct pe_axes_table {
+typedef struct pe_rope_axes_spec {
     const pe_rope_axes *axes;
     const pe_wave *wave;
-    pe_axis_position position;
+    pe_rope_axis_position position;
     const void *context; /* of position */
     const pe_wave_layout *layout;
     pe_dtype dtype;
-} pe_axes_table;
+} pe_rope_axes_spec;
 
 /**
  * Rows [first, first + rows) of the table: pe_wave_table_rows with a position for each axis.
@@ -51,30 +51,31 @@ typedef struct pe_axes_table {
  * Accuracy  pe_wave_table_rows'.
  * Errors    INTERNAL (memory).   Threads  any.
  */
-pe_status pe_rope_axes_table(const pe_axes_table *table, size_t first, size_t rows, void *out,
+pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why) PE_MUST_CHECK;
 
 /**
- * pe_rope_rows where each token has a position for each axis: positions [axes, ...]. Without axes
- * (NULL), or positions on several, it is that of the one axis there is; then pair i has frequency
- * i.
+ * pe_rope_cos_sin of tokens that have a position for each axis: positions [axes, ...]. Without axes
+ * (NULL), or with one position for all of them, it is a plain pe_rope_cos_sin, and pair i has
+ * frequency i.
  *
  * Does not move: its rows point to its positions. Release with pe_rope_axes_close.
  */
-typedef struct pe_axes_rows {
+typedef struct pe_rope_axes_rows {
     const pe_rope_axes *axes;
-    pe_rope_rows rows[PE_ROPE_AXES_MAX];
+    pe_rope_cos_sin rows[PE_ROPE_AXES_MAX];
     pe_positions view[PE_ROPE_AXES_MAX]; /* borrowed */
     double *mixed;                       /* cosines [pairs], then sines */
     size_t pairs;
-} pe_axes_rows;
+} pe_rope_axes_rows;
 
-pe_status pe_rope_axes_open(pe_axes_rows *rows, const pe_rope_axes *axes, pe_tables *tables,
-                            const pe_shared_wave *wave, const pe_positions *positions,
+/** of: tables, wave and positions. */
+pe_status pe_rope_axes_open(pe_rope_axes_rows *rows, const pe_rope_axes *axes,
+                            const pe_rope_cos_sin *of, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_axes_load(pe_rope_axes_rows *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why) PE_MUST_CHECK;
-pe_status pe_rope_axes_load(pe_axes_rows *rows, size_t first, size_t most, size_t *got,
-                            pe_problem *why) PE_MUST_CHECK;
-void pe_rope_axes_at(const pe_axes_rows *rows, size_t r, const double **cos, const double **sin);
-void pe_rope_axes_close(pe_axes_rows *rows);
+void pe_rope_axes_at(const pe_rope_axes_rows *rows, size_t r, const double **cos,
+                     const double **sin);
+void pe_rope_axes_close(pe_rope_axes_rows *rows);
 
 #endif

@@ -26,50 +26,43 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status plan_decay(const pe_rope *rope, const pe_values *values, pe_tables *tables,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
 {
-    decay *state = calloc(1, sizeof *state);
+    decay *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
     pe_status status = pe_positions_copy(offsets, &state->offsets, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
-                               &(pe_shape){1, {offsets->count}}, 1, why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work = rope->pairs; /* cosines */
-    return pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &state->wave, why);
+    status = pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
+                                &(pe_shape){1, {offsets->count}}, 1, why);
+    if (status != PE_OK)
+        return status;
+    out->tensors[0].work = rope->pairs; /* an element is the mean of so many cosines */
+    return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    status = plan_decay(&rope, values, tables, limits, out, why);
+    status = plan_decay(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
+static const pe_param own[] = {
     {.name = "offsets",
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:4096",
      .unit = "tokens",
      .help = "Distances between tokens: a:b, a:b:step, a number, or a list.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -85,11 +78,12 @@ const pe_resource pe_rope_decay = {
     .encoding = "rope",
     .name = "rope/decay",
     .kind = PE_TABLE,
-    .summary = "The mean cosine at a distance: how attention to a like token falls.",
+    .summary = "The mean cosine of the rotary angles at each distance between tokens.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),
+                   &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

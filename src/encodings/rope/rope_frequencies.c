@@ -1,49 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_frequencies.c - the frequencies of a rotary embedding, scaled and compared. */
 #include "encodings/rope/rope_spectrum.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
-};
-
-#define ROWS                                                                                       \
-    {"inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},                                       \
-        {"wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED},                                \
+#define INV_FREQ                                                                                   \
+    {                                                                                              \
+        "inv_freq", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED                                      \
+    }
+#define WAVELENGTH                                                                                 \
+    {                                                                                              \
+        "wavelength", PE_SPECTRUM_WAVELENGTH, PE_SPECTRUM_SCALED                                   \
+    }
+#define STRETCH                                                                                    \
     {                                                                                              \
         "stretch", PE_SPECTRUM_STRETCH, PE_SPECTRUM_SCALED                                         \
     }
 
-static const pe_spectrum_row one_set[] = {ROWS};
-/* longrope's, by whether the long one holds */
+static const pe_spectrum_row one_set[] = {INV_FREQ, WAVELENGTH, STRETCH};
+/* Those of longrope, by whether the long divisors hold. */
 static const pe_spectrum_row two_sets[][5] = {
-    {ROWS,
+    {INV_FREQ,
+     WAVELENGTH,
+     STRETCH,
      {"inv_freq_short", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED},
      {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_OTHER}},
-    {ROWS,
+    {INV_FREQ,
+     WAVELENGTH,
+     STRETCH,
      {"inv_freq_short", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_OTHER},
      {"inv_freq_long", PE_SPECTRUM_FREQUENCY, PE_SPECTRUM_SCALED}},
 };
 
-static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values, pe_tables *tables,
+static pe_status plan_spectrum(const pe_rope *rope, const pe_values *values,
                                const pe_limits *limits, pe_plan *out, pe_problem *why)
 {
     pe_rope other;
-    const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    pe_status status = pe_rope_keys_other(values, rope, &other, why);
+    pe_rope_spectrum spectrum = {.rope = rope,
+                                 .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
+                                 .rows = one_set,
+                                 .n = PE_LEN(one_set)};
+    pe_status status = pe_rope_type_keys_other(values, rope, &other, why);
     if (status != PE_OK)
         return status;
-    if (other.formula == NULL)
-        return pe_rope_spectrum_plan(rope, NULL, tables, dtype, one_set, PE_LEN(one_set), limits,
-                                     out, why);
-    status =
-        pe_rope_spectrum_plan(rope, &other, tables, dtype, two_sets[pe_rope_beyond(rope->formula)],
-                              PE_LEN(two_sets[0]), limits, out, why);
+    if (other.formula != NULL) {
+        spectrum.other = &other;
+        spectrum.rows = two_sets[pe_rope_beyond(rope->formula)];
+        spectrum.n = PE_LEN(two_sets[0]);
+    }
+    status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
     pe_rope_free(&other);
     return status;
 }
@@ -52,37 +59,38 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
-    if (rope.formula->type->facts != NULL)
-        rope.formula->type->facts(rope.formula, out);
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
+    if (rope.formula->type->add_scalars != NULL)
+        rope.formula->type->add_scalars(rope.formula, out);
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, NULL, out);
-    status = plan_spectrum(&rope, values, tables, limits, out, why);
+    status = plan_spectrum(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
 /**
  * Source  theta_i: Su et al. 2021, arXiv:2104.09864, section 3.4.2, equation 15; types: see
- *         rope_types.c.
- * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]; of longrope inv_freq_short and
- *         inv_freq_long, too, one of which is inv_freq; with mrope_section pair_axis
- * [rotary_dim/2], int32: the axis whose position turns the pair.
+ *         rope_types.h.
+ * Shapes  inv_freq, wavelength, stretch: [rotary_dim/2]. longrope adds inv_freq_short and
+ *         inv_freq_long, one of which is inv_freq. mrope_section adds pair_axis [rotary_dim/2],
+ *         int32: the axis whose position rotates the pair.
  */
 const pe_resource pe_rope_frequencies = {
     .path = "/v1/rope/frequencies",
     .encoding = "rope",
     .name = "rope/frequencies",
     .kind = PE_TABLE,
-    .summary = "Rotary frequencies with their wavelengths, and how far scaling stretches them.",
+    .summary = "Rotary frequencies, their wavelengths, and the stretch by scaling.",
     .formula = "theta_i = rope_theta^(-2i/rotary_dim), scaled as rope_type says; "
                "wavelength_i = 2 pi / theta_i; stretch_i = unscaled theta_i / theta_i",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

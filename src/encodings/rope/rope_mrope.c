@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Sections as asked for. */
+/* The sections of a request. */
 typedef struct sections {
     size_t n, pairs;
     size_t of[PE_ROPE_AXES_MAX];
@@ -26,7 +26,7 @@ static void interleaved(const sections *s, unsigned char *axis)
         axis[p] = (unsigned char)(p % 3 != 0 && p < 3 * s->of[p % 3] ? p % 3 : 0);
 }
 
-/* Height and width in turn, then time. */
+/* Height and width alternate over the first pairs; time has the others. */
 static void space_then_time(size_t space, size_t pairs, unsigned char *axis)
 {
     for (size_t p = 0; p < pairs; p++)
@@ -43,9 +43,9 @@ static void bailing(const sections *s, unsigned char *axis)
     space_then_time(s->of[1] + s->of[2], s->pairs, axis);
 }
 
-/* The axis with pairs left, other than `last` if that can be, of which the least share is placed:
- * placed[a] / whole[a], compared exactly. */
-static size_t hungriest(const size_t *whole, const size_t *placed, size_t n, size_t last)
+/* The axis of which the least share is placed, placed[a] / whole[a], compared exactly. Only axes
+ * with pairs left count, and `last` only if it is the one left. */
+static size_t least_placed(const size_t *whole, const size_t *placed, size_t n, size_t last)
 {
     size_t best = n;
     for (size_t a = 0; a < n; a++)
@@ -57,12 +57,12 @@ static size_t hungriest(const size_t *whole, const size_t *placed, size_t n, siz
 
 static void balanced(const sections *s, unsigned char *axis)
 {
-    const size_t kept = s->n == 3 ? 1 : 0; /* the last pair, for the first axis */
+    const size_t kept = s->n == 3 ? 1 : 0; /* the last pair is the first axis's */
     size_t whole[PE_ROPE_AXES_MAX], placed[PE_ROPE_AXES_MAX] = {0}, last = s->n;
     for (size_t a = 0; a < s->n; a++)
         whole[a] = s->of[a] - (a == 0 ? kept : 0);
     for (size_t p = 0; p + kept < s->pairs; p++) {
-        last = hungriest(whole, placed, s->n, last);
+        last = least_placed(whole, placed, s->n, last);
         placed[last]++;
         axis[p] = (unsigned char)last;
     }
@@ -92,18 +92,18 @@ static const mrope_layout layouts[] = {
 
 /* ---- parameters ---- */
 
-/* Nothing that only sections give a meaning. */
+/* Without sections, parameters that describe them are refused. */
 static pe_status check_absent(const pe_values *values, pe_problem *why)
 {
     static const char *const others[] = {"mrope_layout", "mrope_interleaved"};
     for (size_t i = 0; i < PE_LEN(others); i++)
         if (pe_values_present(values, others[i]))
-            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, others[i], why,
-                                       "%s goes with mrope_section, which is absent", others[i]);
+            return pe_values_invalid(values, others[i], why,
+                                     "%s goes with mrope_section, which is absent", others[i]);
     return PE_OK;
 }
 
-/* mrope_layout and mrope_interleaved say the same in two ways: fill in what is absent. */
+/* mrope_layout and mrope_interleaved must agree; what is absent follows from the other. */
 static pe_status settle_layout(pe_values *values, size_t *out, pe_problem *why)
 {
     pe_value *layout = pe_values_find(values, "mrope_layout");
@@ -111,10 +111,9 @@ static pe_status settle_layout(pe_values *values, size_t *out, pe_problem *why)
     if (!layout->present)
         layout->choice = flag->present && flag->truth ? INTERLEAVED : SECTIONS;
     if (flag->present && flag->truth != (layout->choice == INTERLEAVED))
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "mrope_interleaved", why,
-                                   "mrope_interleaved must be %s with mrope_layout %s",
-                                   flag->truth ? "false" : "true",
-                                   pe_rope_mrope_layouts[layout->choice]);
+        return pe_values_invalid(
+            values, "mrope_interleaved", why, "mrope_interleaved must be %s with mrope_layout %s",
+            flag->truth ? "false" : "true", pe_rope_mrope_layouts[layout->choice]);
     flag->truth = layout->choice == INTERLEAVED;
     flag->present = layout->present = true;
     *out = layout->choice;
@@ -133,9 +132,9 @@ static pe_status read_sections(const pe_values *values, size_t pairs, sections *
     }
     if (sum == pairs)
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
-                               "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu", pairs,
-                               sum);
+    return pe_values_invalid(values, "mrope_section", why,
+                             "mrope_section must sum to rotary_dim/2 = %zu pairs, got %zu", pairs,
+                             sum);
 }
 
 static pe_status check_sections(const pe_values *values, size_t choice, const sections *s,
@@ -144,21 +143,21 @@ static pe_status check_sections(const pe_values *values, size_t choice, const se
     const mrope_layout *layout = &layouts[choice];
     const char *name = pe_rope_mrope_layouts[choice];
     if (s->n < layout->least || s->n > layout->most)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "mrope_section", why,
+        return pe_values_invalid(
+            values, "mrope_section", why,
             "mrope_section must have %zu to %zu sections with mrope_layout %s, got "
             "%zu",
             layout->least, layout->most, name, s->n);
     const size_t first = s->of[layout->same[0]], second = s->of[layout->same[1]];
     if (first != second)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "mrope_section", why,
+        return pe_values_invalid(
+            values, "mrope_section", why,
             "the sections of height and width must be equal with mrope_layout %s, "
             "got %zu and %zu",
             name, first, second);
     if (layout->filled < s->n && s->of[layout->filled] == 0)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "mrope_section", why,
-                                   "the first section must not be 0 with mrope_layout %s", name);
+        return pe_values_invalid(values, "mrope_section", why,
+                                 "the first section must not be 0 with mrope_layout %s", name);
     return PE_OK;
 }
 
@@ -169,10 +168,12 @@ pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why)
     if (!pe_values_present(values, "mrope_section"))
         return check_absent(values, why);
     pe_status status = settle_layout(values, &choice, why);
-    if (status == PE_OK)
-        status = read_sections(values, rope->pairs, &s, why);
-    if (status == PE_OK)
-        status = check_sections(values, choice, &s, why);
+    if (status != PE_OK)
+        return status;
+    status = read_sections(values, rope->pairs, &s, why);
+    if (status != PE_OK)
+        return status;
+    status = check_sections(values, choice, &s, why);
     if (status != PE_OK)
         return status;
     unsigned char *axis = malloc(rope->pairs);

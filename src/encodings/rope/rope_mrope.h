@@ -26,13 +26,14 @@ extern const char *const pe_rope_mrope_layouts[];
  *           at b4b5244c, models/qwen2_vl, apply_multimodal_rotary_pos_emb; with four axes (token,
  *           width, height, image) vllm-project/vllm at 0f70a1ec, rotary_embedding/xdrope.py.
  *           interleaved: transformers at b4b5244c, models/qwen3_vl, apply_interleaved_mrope.
- *           ernie: vllm at 9e2c9148, rotary_embedding/ernie45_vl_rope.py. bailing: vllm at
- * 9c5b7163, bailing_mrope.py. balanced: vllm at 41c5903d, mrope_interleaved.py. Errors
- * INVALID_PARAMETER.
+ *           ernie: vllm at 9e2c9148, rotary_embedding/ernie45_vl_rope.py.
+ *           bailing: vllm at 9c5b7163, bailing_mrope.py.
+ *           balanced: vllm at 41c5903d, mrope_interleaved.py.
+ * Errors    INVALID_PARAMETER.
  */
 pe_status pe_rope_mrope_read(pe_values *values, pe_rope *rope, pe_problem *why) PE_MUST_CHECK;
 
-/** Tell where the axes do not have the pairs that mrope_section says. */
+/** Warn where the axes do not get the pairs that mrope_section names. */
 void pe_rope_mrope_warn(const pe_rope *rope, pe_plan *plan);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "encodings/relative/relative.h"
+#include "plan/common_params.h"
 
 enum { TEXT, IMAGE, VIDEO, KINDS };
 enum { AXES = 3, GRIDS_MAX = 4096, SPANS_MAX = 16384 };
@@ -70,7 +70,8 @@ static void fill_span(const placed *span, size_t axis, size_t first, size_t n, i
 /* The last span that begins at or before a token; n when none does: padding on the left. */
 static size_t span_at(const state *s, size_t token)
 {
-    size_t low = 0, high = s->n; /* spans before low begin at or before, from high on behind */
+    size_t low = 0,
+           high = s->n; /* low spans begin at or before it; those from high on begin after it */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (s->span[middle].first <= token)
@@ -81,7 +82,7 @@ static size_t span_at(const state *s, size_t token)
     return low == 0 ? s->n : low - 1;
 }
 
-/* As many tokens as are alike, at most n: of a span, or padding, whose positions are 0. */
+/* How many of n tokens follow one rule: those of a span, or padding, whose positions are 0. */
 static size_t fill_some(const state *s, size_t axis, size_t token, size_t n, int32_t *out)
 {
     const size_t k = span_at(s, token);
@@ -114,19 +115,19 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 /* ---- planning ---- */
 
-/* What placing the spans goes by. */
+/* The state of placing one span after the other. */
 typedef struct placing {
     size_t merge;
-    const double *grid[KINDS]; /* rows of t, h, w; those not yet met */
+    const double *grid[KINDS]; /* rows of t, h, w that are left */
     size_t grids[KINDS];       /* left */
     const double *seconds;     /* of the videos left; NULL: 1 */
     double speed;
     size_t token;
     int64_t next, highest;
-    bool hurried; /* a video lasts longer than it is wide and high */
+    bool overtaken; /* a video lasts longer than it is wide and high */
 } placing;
 
-/* As many images and videos as there are grids. */
+/* There must be as many images and videos as grids. */
 static pe_status count_grids(const pe_values *values, pe_problem *why)
 {
     size_t spans[KINDS] = {0};
@@ -152,10 +153,11 @@ static pe_status count_grids(const pe_values *values, pe_problem *why)
     return PE_OK;
 }
 
-/* The next grid of a kind into span; its tokens must be those that the span says. */
-static pe_status take_grid(placing *p, size_t kind, pe_token_run *from, placed *span,
-                           size_t *frames, pe_problem *why)
+/* Give the span the next grid of its kind, which must have as many tokens as the span says. */
+static pe_status take_grid(placing *p, pe_token_run *from, placed *span, size_t *frames,
+                           pe_problem *why)
 {
+    const size_t kind = from->choice;
     const size_t t = (size_t)p->grid[kind][0], h = (size_t)p->grid[kind][1],
                  w = (size_t)p->grid[kind][2];
     p->grid[kind] += AXES;
@@ -181,7 +183,7 @@ static pe_status take_grid(placing *p, size_t kind, pe_token_run *from, placed *
     return PE_OK;
 }
 
-/* The last offset within a span; SIZE_MAX where time takes it out of bounds. */
+/* The largest offset of a position within a span; SIZE_MAX where time goes out of bounds. */
 static size_t reach(placing *p, const placed *span, size_t frames)
 {
     if (span->height == 0)
@@ -191,7 +193,7 @@ static size_t reach(placing *p, const placed *span, size_t frames)
     if (last >= PE_TOKEN_RUN_MAX)
         return SIZE_MAX;
     const size_t time = (size_t)frame_offset(frames - 1, span->seconds, span->speed);
-    p->hurried |= time >= wide;
+    p->overtaken |= time >= wide;
     return time > wide - 1 ? time : wide - 1;
 }
 
@@ -201,7 +203,7 @@ static pe_status place_span(placing *p, pe_token_run *from, placed *span, pe_pro
     size_t frames = 1;
     *span = (placed){.first = p->token, .start = p->next, .seconds = 1, .speed = 1};
     if (from->choice != TEXT)
-        status = take_grid(p, from->choice, from, span, &frames, why);
+        status = take_grid(p, from, span, &frames, why);
     else if (from->length == 0)
         status = pe_fail(why, PE_INVALID_PARAMETER, "token_runs",
                          "a span of text in token_runs must say how many tokens: text:4");
@@ -246,12 +248,9 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
     pe_status status = count_grids(values, why);
     if (status != PE_OK)
         return status;
-    state *s = calloc(1, sizeof *s + runs->n * sizeof s->span[0]);
+    state *s = pe_plan_begin(out, sizeof *s + runs->n * sizeof s->span[0], fill, free);
     if (s == NULL)
         return pe_fail_memory(why);
-    out->state = s;
-    out->free_state = free;
-    out->fill = fill;
     s->n = runs->n;
     placing p = start_placing(values);
     const size_t left = p.token;
@@ -261,7 +260,7 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
         return status;
     s->tokens = p.token + (size_t)pe_values_int(values, "right_padding");
     pe_plan_add_scalar(out, "mrope_position_delta", (double)(p.next - (int64_t)(p.token - left)));
-    if (p.hurried)
+    if (p.overtaken)
         pe_plan_warn(out, "after a video that lasts longer than it is high and wide, some versions "
                           "of huggingface/transformers go on at its start + max(height, width); "
                           "here, as published, the next position is the highest so far + 1");
@@ -279,18 +278,18 @@ static pe_status plan(pe_values *values, struct pe_tables *tables, const pe_limi
 #define PADDING_ROW(label, where)                                                                  \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_INT, .min = 0, .max = 1e9, .unit = "tokens",              \
-        .help = "Padding " where " the sequence; its positions are 0.", .example = "0"             \
+        .help = "Tokens of padding " where " the sequence. Their positions are 0.", .example = "0" \
     }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "token_runs",
      .kind = PE_KIND_TOKEN_RUNS,
      .required = true,
      .choices = kinds,
      .list_max = SPANS_MAX,
      .unit = "tokens",
-     .help = "The sequence as spans of text, image and video tokens; those of images and videos "
-             "may leave their lengths to the grids.",
+     .help = "The sequence as runs of text, image and video tokens. A run of an image or a video "
+             "may omit its length. The grids then tell it.",
      .example = "text:4,image:6,text:2"},
     GRID_ROW("image_grid_thw", "image"),
     GRID_ROW("video_grid_thw", "video"),
@@ -300,7 +299,7 @@ static const pe_param params[] = {
      .max = 64,
      .fallback = 2,
      .unit = "patches",
-     .help = "Patches on a side that make one token.",
+     .help = "A token stands for a square of patches. This is the side of the square.",
      .example = "2"},
     {.name = "second_per_grid_ts",
      .kind = PE_KIND_REAL_LIST,
@@ -309,21 +308,19 @@ static const pe_param params[] = {
      .max = 1e6,
      .list_max = GRIDS_MAX,
      .unit = "seconds",
-     .help = "Seconds between the frames of each video (Qwen2.5-VL); 1 by default.",
+     .help = "Seconds between the frames of each video (Qwen2.5-VL). The default is 1.",
      .example = "0.5"},
     {.name = "tokens_per_second",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = 0,
      .max = 1e6,
-     .help = "Temporal positions in a second of video (Qwen2.5-VL); without it each frame is one "
-             "position after the last.",
+     .help = "Temporal positions in a second of video (Qwen2.5-VL). Without it, each frame is one "
+             "position after the frame before.",
      .example = "2"},
     PADDING_ROW("left_padding", "before"),
     PADDING_ROW("right_padding", "after"),
-    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
-    PE_RELATIVE_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
+    PE_PARAM_MODEL("qwen2.5-vl-7b"),
 };
 
 /**
@@ -355,7 +352,6 @@ const pe_resource pe_rope_mrope_positions = {
     .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
               "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "
               "src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_int32},
     .plan = plan,
 };

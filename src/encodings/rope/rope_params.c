@@ -1,197 +1,196 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_params.c - the parameters that rope resources share, checked against each other. */
-#include "encodings/rope/rope_keys.h"
+/* rope_params.c - the sets of parameters that rope resources list. */
 #include "encodings/rope/rope_params.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "encodings/rope/rope_mrope.h"
 
 const char *const pe_rope_params_pairings[] = {
     [PE_PAIRING_INTERLEAVED] = "interleaved", [PE_PAIRING_HALF] = "half", NULL};
 
-pe_status pe_rope_params_fail(const pe_values *values, pe_status status, const char *name,
-                              pe_problem *why, const char *format, ...)
-{
-    char where[sizeof why->where], detail[sizeof why->detail];
-    const pe_value *value = pe_values_find(values, name);
-    const bool nested = value != NULL && value->parent != NULL;
-    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
-    va_list list;
-    va_start(list, format);
-    vsnprintf(detail, sizeof detail, format, list);
-    va_end(list);
-    return pe_fail(why, status, where, "%s", detail);
-}
-
-/* ---- dimensions ---- */
-
-/* rotary_dim was left out: as Hugging Face derives it, int(head_dim * partial_rotary_factor). */
-static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
-{
-    const double share = pe_values_real(values, "partial_rotary_factor");
-    const int64_t dim = (int64_t)((double)head_dim * share);
-    if (dim >= 2 && dim % 2 == 0) {
-        pe_values_set_int(values, "rotary_dim", dim);
-        return PE_OK;
+#define HEAD_DIM(is_required, otherwise)                                                           \
+    {                                                                                              \
+        .name = "head_dim", .kind = PE_KIND_INT, .required = (is_required),                        \
+        .optional = !(is_required), .by_model = true, .min = 2, .max = 65536,                      \
+        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",         \
+        .help = "Channels of a head.", .example = "128"                                            \
     }
-    if (!pe_values_given(values, "partial_rotary_factor"))
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
-                                   "head_dim must be even where all of it rotates, got %lld",
-                                   (long long)head_dim);
-    return pe_rope_params_fail(
-        values, PE_INVALID_PARAMETER, "partial_rotary_factor", why,
-        "int(head_dim * partial_rotary_factor) must be even and at least 2, got "
-        "%lld",
-        (long long)dim);
-}
+static const pe_param head_dim_params[] = {HEAD_DIM(true, NULL)};
+static const pe_param last_axis_params[] = {HEAD_DIM(false, "the last axis")};
+const pe_param_set pe_rope_head_dim_params = {head_dim_params, PE_LEN(head_dim_params)};
+const pe_param_set pe_rope_last_axis_params = {last_axis_params, PE_LEN(last_axis_params)};
 
-static pe_status check_rotary_dim(pe_values *values, int64_t head_dim, pe_problem *why)
-{
-    const int64_t dim = pe_values_int(values, "rotary_dim");
-    if (dim % 2 != 0)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                                   "rotary_dim must be even, got %lld", (long long)dim);
-    if (dim > head_dim)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                                   "rotary_dim must be at most head_dim, %lld, got %lld",
-                                   (long long)head_dim, (long long)dim);
-    if (!pe_values_present(values, "partial_rotary_factor")) {
-        pe_values_set_real(values, "partial_rotary_factor", (double)dim / (double)head_dim);
-        return PE_OK;
+enum { ROTARY_DIM, PARTIAL_ROTARY_FACTOR, ROPE_THETA };
+static const pe_param shape_params[] = {
+    [ROTARY_DIM] =
+        {.name = "rotary_dim",
+         .kind = PE_KIND_INT,
+         .optional = true,
+         .min = 2,
+         .max = 65536,
+         .fallback_text = "int(head_dim * partial_rotary_factor)",
+         .unit = "channels",
+         .help = "The number of channels that rotate. It is even. They are the first channels.",
+         .example = "64"},
+    [PARTIAL_ROTARY_FACTOR] = {.name = "partial_rotary_factor",
+                               .kind = PE_KIND_REAL,
+                               .optional = true,
+                               .min = 0,
+                               .above_min = true,
+                               .max = 1,
+                               .fallback_text = "1",
+                               .help = "The share of the channels that rotate.",
+                               .example = "0.5"},
+    [ROPE_THETA] = {.name = "rope_theta",
+                    .kind = PE_KIND_REAL,
+                    .min = 1,
+                    .max = 1e12,
+                    .fallback = 10000,
+                    .help = "Base of the frequencies.",
+                    .example = "10000"},
+};
+const pe_param_set pe_rope_shape_params = {shape_params, PE_LEN(shape_params)};
+const pe_param_set pe_rope_theta_params = {&shape_params[ROPE_THETA], 1};
+
+enum { ROPE_TYPE, FACTOR, MAX_POSITIONS, SEQ_LEN, ORIGINAL };
+static const pe_param type_params[] = {
+    [ROPE_TYPE] = {.name = "rope_type",
+                   .kind = PE_KIND_CHOICE,
+                   .choices = pe_rope_type_names,
+                   .help = PE_ROPE_TYPES_HELP,
+                   .example = "default"},
+    [FACTOR] = PE_ROPE_FACTOR_ROW(false, NULL),
+    [MAX_POSITIONS] = {.name = "max_position_embeddings",
+                       .kind = PE_KIND_INT,
+                       .optional = true,
+                       .min = 1,
+                       .max = PE_ROPE_LENGTH_MAX,
+                       .unit = "tokens",
+                       .help = "Context length of the model.",
+                       .example = "4096"},
+    [SEQ_LEN] = {.name = "seq_len",
+                 .kind = PE_KIND_INT,
+                 .optional = true,
+                 .min = 1,
+                 .max = PE_ROPE_LENGTH_MAX,
+                 .fallback_text = "max_position_embeddings",
+                 .unit = "tokens",
+                 .help = "The length of the sequence. It matters for rope types whose frequencies "
+                         "depend on it.",
+                 .example = "8192"},
+    [ORIGINAL] = {.name = "original_max_position_embeddings",
+                  .kind = PE_KIND_INT,
+                  .optional = true,
+                  .min = 1,
+                  .max = PE_ROPE_LENGTH_MAX,
+                  .fallback_text = "max_position_embeddings",
+                  .unit = "tokens",
+                  .help = "The context length before it was stretched.",
+                  .example = "4096"},
+};
+const pe_param_set pe_rope_type_params = {type_params, PE_LEN(type_params)};
+const pe_param_set pe_rope_length_params = {&type_params[MAX_POSITIONS], 2};
+
+/* Optional numbers; ABOVE_0 excludes 0. */
+#define NUMBER(label, least, most, otherwise, about, say)                                          \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_REAL, .optional = true, .min = (least), .max = (most),    \
+        .fallback_text = (otherwise), .help = (about), .example = (say)                            \
     }
-    /* a share that came from rotary_dim / head_dim is fine though its product may fall short */
-    const double share = pe_values_real(values, "partial_rotary_factor");
-    if ((int64_t)((double)head_dim * share) != dim && share != (double)dim / (double)head_dim)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "rotary_dim", why,
-            "rotary_dim must be int(head_dim * partial_rotary_factor) = %lld where "
-            "both are given, got %lld",
-            (long long)((double)head_dim * share), (long long)dim);
-    return PE_OK;
-}
-
-/* All of the head has frequencies; the share tells which of them are not 0. */
-static pe_status check_whole_head(pe_values *values, const pe_rope_type *type, int64_t head_dim,
-                                  pe_problem *why)
-{
-    if (head_dim % 2 != 0)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "head_dim", why,
-                                   "head_dim must be even with rope_type %s, got %lld", type->name,
-                                   (long long)head_dim);
-    if (!pe_values_present(values, "rotary_dim"))
-        pe_values_set_int(values, "rotary_dim", head_dim);
-    if (pe_values_int(values, "rotary_dim") != head_dim)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rotary_dim", why,
-                                   "rotary_dim must be head_dim, %lld, with rope_type %s, got %lld",
-                                   (long long)head_dim, type->name,
-                                   (long long)pe_values_int(values, "rotary_dim"));
-    if (!pe_values_present(values, "partial_rotary_factor"))
-        pe_values_set_real(values, "partial_rotary_factor", 1);
-    return PE_OK;
-}
-
-/* Pairs that turn: int(head_dim * partial_rotary_factor // 2) of a whole head, else all. */
-static uint64_t turning(const pe_values *values, const pe_rope_type *type, const pe_rope *rope)
-{
-    if (!type->whole_head)
-        return rope->pairs;
-    return (uint64_t)((double)rope->head_dim * pe_values_real(values, "partial_rotary_factor") / 2);
-}
-
-static pe_status read_dims(pe_values *values, const pe_rope_type *type, pe_rope *rope,
-                           pe_problem *why)
-{
-    pe_status status;
-    const int64_t head_dim = pe_values_int(values, "head_dim");
-    if (type->whole_head) {
-        status = check_whole_head(values, type, head_dim, why);
-    } else if (pe_values_present(values, "rotary_dim")) {
-        status = check_rotary_dim(values, head_dim, why);
-    } else {
-        if (!pe_values_present(values, "partial_rotary_factor"))
-            pe_values_set_real(values, "partial_rotary_factor", 1);
-        status = derive_rotary_dim(values, head_dim, why);
+#define ABOVE_0(label, most, otherwise, about, say)                                                \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_REAL, .optional = true, .above_min = true, .max = (most), \
+        .fallback_text = (otherwise), .help = (about), .example = (say)                            \
     }
-    if (status != PE_OK)
-        return status;
-    rope->head_dim = (size_t)head_dim;
-    rope->rotary_dim = (size_t)pe_values_int(values, "rotary_dim");
-    rope->pairs = rope->rotary_dim / 2;
-    if (rope->rotary_dim < type->min_dim)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rope_type", why,
-                                   "rope_type %s needs a rotary_dim of at least %u: %s", type->name,
-                                   type->min_dim, type->min_dim_is);
-    return PE_OK;
-}
-
-/* ---- all
- * of it ---------------------------------------------------------------------------------- */
-
-/* There is a reference to follow, and its base, which it takes powers of, is a float32. */
-static pe_status check_float32(const pe_values *values, const pe_rope *rope, pe_problem *why)
-{
-    const pe_rope_formula *formula = rope->formula;
-    if (rope->float32 && formula->type->exact_only)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "numerics", why,
-                                   "numerics must be exact with rope_type %s, which no reference "
-                                   "computes in float32",
-                                   formula->type->name);
-    if (!rope->float32 || formula->type->base == NULL)
-        return PE_OK;
-    mpfr_t base;
-    mpfr_init2(base, 64);
-    formula->type->base(formula, base);
-    const float base32 = mpfr_get_flt(base, MPFR_RNDN);
-    mpfr_clear(base);
-    if (isfinite(base32))
-        return PE_OK;
-    return pe_rope_params_fail(
-        values, PE_INVALID_PARAMETER, "numerics", why,
-        "the scaled base overflows float32, so numerics=float32 has no value");
-}
-
-static pe_status read_formula(const pe_values *values, const pe_rope_type *type, pe_rope *rope,
-                              pe_problem *why)
-{
-    rope->formula =
-        pe_rope_waves_formula(type, pe_values_real(values, "rope_theta"), rope->rotary_dim,
-                              pe_rope_keys_room(values, type, rope->pairs), &rope->formula_bytes);
-    if (rope->formula == NULL)
-        return pe_fail_memory(why);
-    rope->formula->turning = turning(values, type, rope);
-    pe_status status = pe_rope_keys_read(values, rope->pairs, rope->formula, why);
-    if (status == PE_OK && type->check != NULL)
-        status = type->check(values, rope->formula, why);
-    return status != PE_OK ? status : check_float32(values, rope, why);
-}
-
-pe_status pe_rope_params_read(pe_values *values, pe_rope *out, pe_problem *why)
-{
-    const pe_rope_type *type = pe_rope_types[pe_values_choice(values, "rope_type")];
-    pe_rope rope = {.pairing = (pe_pairing)pe_values_choice(values, "pairing"),
-                    .float32 = pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32};
-    pe_status status = pe_rope_keys_check(values, type, why);
-    if (status == PE_OK)
-        status = read_dims(values, type, &rope, why);
-    if (status == PE_OK)
-        status = read_formula(values, type, &rope, why);
-    if (status == PE_OK)
-        status = pe_rope_mrope_read(values, &rope, why);
-    if (status != PE_OK) {
-        pe_rope_free(&rope);
-        return status;
+/* One number for each pair. */
+#define LIST(label, about)                                                                         \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .min = 0.001, .max = 1e6,    \
+        .list_max = 32768, .help = (about), .example = "1,1.5,2,4"                                 \
     }
-    *out = rope;
-    return PE_OK;
-}
 
-void pe_rope_free(pe_rope *rope)
-{
-    if (rope == NULL)
-        return;
-    free(rope->formula);
-    free(rope->axes);
-    *rope = (pe_rope){0};
-}
+static const pe_param key_params[] = {
+    ABOVE_0("attention_factor", 1000, NULL,
+            "The factor of cosines and sines, for yarn and longrope. By default it is derived.",
+            "1.2"),
+    ABOVE_0("beta_fast", 1e6, "32",
+            "For yarn and ntk_by_parts: a pair with more turns than this over the original context "
+            "keeps its frequency.",
+            "32"),
+    ABOVE_0("beta_slow", 1e6, "1",
+            "For yarn and ntk_by_parts: a pair with fewer turns than this over the original "
+            "context is stretched fully.",
+            "1"),
+    NUMBER("mscale", 0, 100, NULL,
+           "For yarn, with mscale_all_dim: the attention factor is (1 + 0.1 mscale ln(factor)) / "
+           "(1 + 0.1 mscale_all_dim ln(factor)).",
+           "1"),
+    NUMBER("mscale_all_dim", 0, 100, NULL, "For yarn, with mscale. 0 counts as absent.", "0.5"),
+    {.name = "truncate",
+     .kind = PE_KIND_BOOL,
+     .optional = true,
+     .fallback = 1,
+     .help = "Does yarn round the bounds of its ramp outwards?",
+     .example = "true"},
+    ABOVE_0("low_freq_factor", 1e6, NULL,
+            "For llama3: a pair with fewer turns than this over the original context is stretched "
+            "fully.",
+            "1"),
+    ABOVE_0("high_freq_factor", 1e6, NULL,
+            "For llama3: a pair with more turns than this over the original context keeps its "
+            "frequency.",
+            "4"),
+    NUMBER("alpha", 1, PE_ROPE_FACTOR_MAX, NULL,
+           "For ntk_alpha: the base is multiplied by alpha^(d/(d - 2)).", "1000"),
+    NUMBER("mixed_b", 0, 100, NULL,
+           "For ntk_mixed: how the stretch is spread over the pairs. 0 is linear.", "0.625"),
+    NUMBER(
+        "extrapolation_factor", 0, 100, "1",
+        "For yarn and part_ntk: it multiplies the share of the unscaled frequencies in the blend.",
+        "1"),
+    NUMBER("ntk_factor", 0, 1, "1",
+           "For part_ntk: it multiplies the share of the frequencies of ntk in the blend.", "1"),
+    ABOVE_0("attn_factor", 1000, "1", "For yarn: it multiplies the derived attention factor.", "1"),
+    LIST("short_factor",
+         "For longrope: the divisors up to the original context, one for each pair."),
+    LIST("long_factor",
+         "For longrope: the divisors beyond the original context, one for each pair."),
+};
+const pe_param_set pe_rope_key_params = {key_params, PE_LEN(key_params)};
+
+static const pe_param pair_params[] = {
+    LIST("freq_factors",
+         "Divisors of the frequencies, one for each pair. Every rope type accepts them."),
+    {.name = "pairing",
+     .kind = PE_KIND_CHOICE,
+     .choices = pe_rope_params_pairings,
+     .help =
+         "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + rotary_dim/2.",
+     .example = "interleaved"},
+    {.name = "mrope_section",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .integers_only = true,
+     .min = 0,
+     .max = 32768,
+     .list_max = PE_ROPE_AXES_MAX,
+     .unit = "pairs",
+     .help = "How many pairs rotate by each axis of the positions. The axes are usually time, "
+             "height and width. The numbers sum to rotary_dim/2.",
+     .example = "16,24,24"},
+    {.name = "mrope_interleaved",
+     .kind = PE_KIND_BOOL,
+     .optional = true,
+     .help = "Do the pairs of the axes alternate? true means mrope_layout=interleaved.",
+     .example = "false"},
+    {.name = "mrope_layout",
+     .kind = PE_KIND_CHOICE,
+     .optional = true,
+     .choices = pe_rope_mrope_layouts,
+     .fallback_text = "sections",
+     .help =
+         "The pairs of each axis. sections: one run for each axis (Qwen2-VL). interleaved: the "
+         "axes alternate (Qwen3-VL). ernie: sections are h,w,t; h and w alternate, then t follows. "
+         "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
+     .example = "sections"},
+};
+const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};

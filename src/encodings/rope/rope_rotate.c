@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_rotate.c - rotary embedding of queries and keys, and its inverse. */
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
@@ -10,37 +11,37 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     pe_shared_wave wave;
     size_t tokens;
-    pe_status status = pe_rope_turned_check(values, &tokens, why);
-    if (status == PE_OK)
-        status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_rotated_check(values, &tokens, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_turned_positions(values, tokens);
-    pe_rope_mrope_warn(&rope, out);
-    pe_rope_warnings_add(&rope, positions, out);
+    status = pe_rope_read(values, tables, &rope, why);
+    if (status != PE_OK)
+        return status;
     const bool inverse = pe_values_bool(values, "inverse");
-    status = pe_rope_wave(&rope, tables, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
+    const pe_rope_rotated answer = {
+        .values = values,
+        .limits = limits,
+        .rotation = {.rope = &rope,
+                     .wave = &wave,
+                     .positions = pe_rope_rotated_positions(values, tokens),
+                     .backwards = inverse,
+                     .axes = rope.axes},
+        .positions = "positions"};
+    pe_rope_mrope_warn(&rope, out);
+    pe_rope_warnings_add(&rope, answer.rotation.positions, out);
+    status = pe_rope_wave(&rope, inverse ? PE_ROPE_UNDONE : PE_ROPE_ATTENDED, &wave, why);
     if (status == PE_OK) {
-        const pe_rope_turned answer = {
-            .values = values,
-            .limits = limits,
-            .turn = {&rope, tables, &wave, positions, inverse, rope.axes, NULL},
-            .positions = "positions"};
-        status = pe_rope_turned_all(&answer, out, why);
+        status = pe_rope_rotated_all(&answer, out, why);
         pe_tables_wave_unref(&wave);
     }
     pe_rope_free(&rope);
     return status;
 }
 
-static const pe_param params[] = {
-    PE_ROPE_PARAM_TENSORS,
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SEQ_AXIS,
+static const pe_param own[] = {
     {.name = "inverse",
      .kind = PE_KIND_BOOL,
-     .help = "Undo the rotation, the attention factor included.",
+     .help = "true undoes the rotation, the attention factor included.",
      .example = "false"},
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
@@ -49,11 +50,9 @@ static const pe_param params[] = {
      .three_axes = true,
      .fallback_text = "0:n",
      .unit = "tokens",
-     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0; with "
-             "mrope_section [n], [axes, n] or [axes, batch, n].",
+     .help = "A position for each token: [n], or [batch, n] with the batch along axis 0. With "
+             "mrope_section: [n], [axes, n] or [axes, batch, n].",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
 };
 
 /**
@@ -68,12 +67,15 @@ const pe_resource pe_rope_rotate = {
     .encoding = "rope",
     .name = "rope/rotate",
     .kind = PE_TRANSFORM,
-    .summary = "Rotates vectors, or queries and keys, to their positions; or back.",
+    .summary =
+        "Rotates vectors, or queries and keys, to their positions. It also rotates them back.",
     .formula = "a' = A (a cos(pos theta_i) - b sin(pos theta_i)), b' = A (b cos(pos theta_i) + a "
                "sin(pos theta_i))",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_vectors_params, &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, &pe_rope_seq_axis_params, PE_PARAMS(own),
+                   &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -4,7 +4,7 @@
 #include "encodings/rope/rope_params.h"
 #include "exact/round.h"
 
-/* The naive b*s, for contrast: no pair keeps its frequency but the first. */
+/* b*s, for comparison: only the first pair keeps its frequency. */
 static void product_base(const void *formula, mpfr_ptr out)
 {
     const pe_rope_formula *f = formula;
@@ -17,20 +17,14 @@ static const pe_rope_type product = {.name = "linear", .base = product_base};
 static const char *const method_names[] = {"ntk", "dynamic", "linear", NULL};
 static const pe_rope_type *const methods[] = {&pe_rope_ntk, &pe_rope_dynamic, &product};
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_PARAM_MODEL,
-    PE_ROPE_PARAM_THETA,
-    {PE_ROPE_PARAM_FACTOR, .required = true},
+static const pe_param method_params[] = {
+    PE_ROPE_FACTOR_ROW(true, NULL),
     {.name = "method",
      .kind = PE_KIND_CHOICE,
      .choices = method_names,
-     .help = "ntk: b*s^(d/(d-2)); dynamic: s grows with seq_len; linear: b*s.",
+     .help = "The scaled base. ntk: b*s^(d/(d-2)). dynamic: the same, where s grows with seq_len. "
+             "linear: b*s.",
      .example = "ntk"},
-    PE_ROPE_PARAM_MAX_POSITIONS,
-    PE_ROPE_PARAM_SEQ_LEN,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 static const pe_spectrum_row tensors[] = {
@@ -63,20 +57,13 @@ static pe_status check(const pe_values *values, const pe_rope_type *method, pe_p
     return PE_OK;
 }
 
-static void base_eval(const void *context, size_t index, mpfr_ptr out)
-{
-    const pe_rope_formula *formula = context;
-    (void)index;
-    formula->type->base(formula, out);
-}
-
 static pe_status read(const pe_values *values, const pe_rope_type *method, pe_rope *out,
                       pe_problem *why)
 {
     const size_t dim = (size_t)pe_values_int(values, "head_dim");
     *out = (pe_rope){.head_dim = dim, .rotary_dim = dim, .pairs = dim / 2};
-    out->formula = pe_rope_waves_formula(method, pe_values_real(values, "rope_theta"), dim, 0,
-                                         &out->formula_bytes);
+    out->formula = pe_rope_formula_make(method, pe_values_real(values, "rope_theta"), dim, 0,
+                                        &out->formula_bytes);
     if (out->formula == NULL)
         return pe_fail_memory(why);
     out->formula->key[PE_ROPE_FACTOR] = pe_values_real(values, "factor");
@@ -94,34 +81,39 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     const pe_rope_type *method = methods[pe_values_choice(values, "method")];
     pe_status status = check(values, method, why);
-    if (status == PE_OK)
-        status = read(values, method, &rope, why);
+    if (status != PE_OK)
+        return status;
+    status = read(values, method, &rope, why);
     if (status != PE_OK)
         return status;
     pe_plan_add_scalar(out, "base", rope.formula->theta);
-    pe_plan_add_scalar(out, "scaled_base", pe_exact_round(PE_FLOAT64, base_eval, rope.formula, 0));
-    status = pe_rope_spectrum_plan(&rope, NULL, tables, (pe_dtype)pe_values_choice(values, "dtype"),
-                                   tensors, PE_LEN(tensors), limits, out, why);
+    pe_plan_add_scalar(out, "scaled_base", pe_rope_wave_base(&rope));
+    rope.tables = tables;
+    const pe_rope_spectrum spectrum = {.rope = &rope,
+                                       .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
+                                       .rows = tensors,
+                                       .n = PE_LEN(tensors)};
+    status = pe_rope_spectrum_plan(&spectrum, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
 /**
  * Source  NTK-aware scaling: bloc97 2023; dynamic: emozilla 2023, as
- * _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it. Shapes  all
- * [head_dim/2].
+ *         _compute_dynamic_ntk_parameters in huggingface/transformers at b4b5244c does it.
+ * Shapes  all [head_dim/2].
  */
 const pe_resource pe_rope_scaled_base = {
     .path = "/v1/rope/scaled-base",
     .encoding = "rope",
     .name = "rope/scaled-base",
     .kind = PE_TABLE,
-    .summary = "The base that stretches a context, and every frequency before and after.",
+    .summary = "The base for a stretched context, and every frequency before and after.",
     .formula = "scaled_base = b * s^(d/(d-2)); dynamic: s = factor*seq_len/max_position_embeddings "
                "- (factor - 1); linear: b * s",
     .source = "NTK-aware scaled RoPE: bloc97, 2023; dynamic: emozilla, 2023",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_theta_params,
+                   PE_PARAMS(method_params), &pe_rope_length_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

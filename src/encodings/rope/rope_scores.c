@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_scores.c - attention logits of rotated queries and keys, by relative position. */
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/attention/scores.h"
 
@@ -8,24 +8,22 @@
 
 typedef struct scores {
     pe_rope rope;
-    pe_tables *tables;
     pe_shared_wave wave; /* amplitude: the attention factor squared */
     pe_array q, k;       /* [m, head_dim], [n, head_dim] */
     pe_positions query_at, key_at;
 } scores;
 
-/* ---- a run
- * of logits ---------------------------------------------------------------------------- */
+/* ---- a run of logits ---- */
 
 /* Scratch of one fill. */
 typedef struct worker {
     const scores *state;
-    pe_rope_rows rows;
+    pe_rope_cos_sin rows;
     pe_positions delta;  /* key_at - the position of the query at hand */
     double *query, *key; /* [head_dim] */
 } worker;
 
-/* deltas of query i to all keys, as positions that the rows follow */
+/* The distances of query i to all keys become the positions of the rows. */
 static void set_query(worker *work, size_t i)
 {
     const scores *state = work->state;
@@ -46,23 +44,24 @@ static double logit(worker *work, size_t j)
     const scores *state = work->state;
     const pe_rope *rope = &state->rope;
     const double *cos, *sin;
-    pe_rope_rows_at(&work->rows, j, &cos, &sin);
+    pe_rope_cos_sin_at(&work->rows, j, &cos, &sin);
     pe_kernels_get()->widen(state->k.dtype, pe_scores_row(&state->k, j), rope->head_dim, work->key);
     pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
                              work->key, work->key);
     return pe_scores_dot(work->query, work->key, rope->head_dim);
 }
 
-static pe_status fill_run(worker *work, pe_dtype dtype, size_t first, size_t units,
-                          unsigned char *out, pe_problem *why)
+static pe_status fill_run(worker *work, const pe_region *region, pe_dtype dtype, unsigned char *out,
+                          pe_problem *why)
 {
+    const size_t first = region->first, units = region->units;
     const size_t n = work->state->key_at.count, bytes = pe_dtype_bytes(dtype);
     for (size_t done = 0, got; done < units; done += got) {
         const size_t i = (first + done) / n, j = (first + done) % n;
         const size_t most = units - done < n - j ? units - done : n - j;
         if (done == 0 || j == 0)
             set_query(work, i);
-        const pe_status status = pe_rope_rows_load(&work->rows, j, most, &got, why);
+        const pe_status status = pe_rope_cos_sin_load(&work->rows, j, most, &got, why);
         if (status != PE_OK)
             return status;
         for (size_t u = 0; u < got; u++, out += bytes)
@@ -77,33 +76,31 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     worker work = {.state = state,
                    .query = malloc(state->rope.head_dim * sizeof(double)),
                    .key = malloc(state->rope.head_dim * sizeof(double))};
-    work.rows =
-        (pe_rope_rows){.tables = state->tables, .wave = &state->wave, .positions = &work.delta};
+    work.rows = (pe_rope_cos_sin){
+        .tables = state->rope.tables, .wave = &state->wave, .positions = &work.delta};
     pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = fill_run(&work, plan->tensors[region->tensor].dtype, region->first, region->units,
-                          out, why);
-    pe_rope_rows_close(&work.rows);
+        status = fill_run(&work, region, plan->tensors[region->tensor].dtype, out, why);
+    pe_rope_cos_sin_close(&work.rows);
     pe_positions_free(&work.delta);
     free(work.query);
     free(work.key);
     return status;
 }
 
-/* ---- overflow, before anything
- * is answered ------------------------------------------------------ */
+/* ---- overflow ---- */
 
-/* |q . R k| <= A^2 |q| |k|: mostly that settles it. What it does not clear is computed once here
- * and again when it is sent. */
+/* Refuse what overflows before anything is answered. |q . R k| <= A^2 |q| |k|, and mostly this
+ * bound fits. Where it does not, all scores are computed here, and again when they are sent. */
 static pe_status check_overflow(const pe_plan *plan, pe_problem *why)
 {
     const scores *state = plan->state;
     double *wide = malloc(state->rope.head_dim * sizeof *wide);
     if (wide == NULL)
         return pe_fail_memory(why);
-    const double attention = pe_rope_waves_attention_factor(&state->rope);
+    const double attention = pe_rope_wave_attention_factor(&state->rope);
     const double amplitude = attention > 1 ? attention * attention : 1;
     const double bound =
         amplitude * pe_scores_norm_max(&state->q, wide) * pe_scores_norm_max(&state->k, wide);
@@ -163,9 +160,10 @@ static pe_status check(pe_values *values, pe_problem *why)
         if (pe_values_find(values, tensors[t])->tensor.shape.ndim != 2)
             return pe_fail(why, PE_INVALID_PARAMETER, tensors[t],
                            "%s must have two axes, [rows, head_dim]", tensors[t]);
-        pe_status status = pe_rope_head_dim(values, tensors[t], why);
-        if (status == PE_OK)
-            status = check_positions(values, positions[t], tensors[t], why);
+        pe_status status = pe_rope_rotated_head_dim(values, tensors[t], why);
+        if (status != PE_OK)
+            return status;
+        status = check_positions(values, positions[t], tensors[t], why);
         if (status != PE_OK)
             return status;
     }
@@ -186,19 +184,18 @@ static void free_state(void *of)
 
 static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
-    state->tables = tables;
-    pe_status status = pe_rope_params_read(values, &state->rope, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(&state->rope, tables, PE_ROPE_SQUARED, &state->wave, why);
-    if (status == PE_OK)
-        status = pe_positions_copy(&pe_values_find(values, "query_positions")->positions,
-                                   &state->query_at, why);
-    if (status == PE_OK)
-        status = pe_positions_copy(&pe_values_find(values, "key_positions")->positions,
-                                   &state->key_at, why);
+    const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
+    const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
+    pe_status status = pe_rope_read(values, tables, &state->rope, why);
+    if (status != PE_OK)
+        return status;
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
-    return status;
+    status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_positions_copy(query_at, &state->query_at, why);
+    return status != PE_OK ? status : pe_positions_copy(key_at, &state->key_at, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -215,12 +212,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
-    scores *state = calloc(1, sizeof *state);
+    scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     status = set_state(state, values, tables, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }
@@ -228,7 +222,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 #define TENSOR_ROW(label, what)                                                                    \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
-        .help = what ", [rows, head_dim], not rotated yet."                                        \
+        .help = what ", [rows, head_dim], before rotation."                                        \
     }
 #define POSITIONS_ROW(label, rows)                                                                 \
     {                                                                                              \
@@ -237,15 +231,14 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
         .example = "0:8"                                                                           \
     }
 
-static const pe_param params[] = {
+static const pe_param vectors_params[] = {
     TENSOR_ROW("q", "Queries"),
     TENSOR_ROW("k", "Keys"),
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
+};
+
+static const pe_param positions_params[] = {
     POSITIONS_ROW("query_positions", "0:m"),
     POSITIONS_ROW("key_positions", "0:n"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -265,8 +258,9 @@ const pe_resource pe_rope_scores = {
     .summary = "Attention logits of rotated queries and keys, unscaled.",
     .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

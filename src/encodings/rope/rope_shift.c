@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_shift.c - cached keys moved to other positions without their originals. */
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 
-static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
-                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status rotate(const pe_rope *rope, pe_values *values, const pe_limits *limits,
+                        pe_plan *out, pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &wave, why);
+    pe_status status = pe_rope_wave(rope, PE_ROPE_PLAIN, &wave, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_turned answer = {.values = values,
-                                   .limits = limits,
-                                   .turn = {rope, tables, &wave,
-                                            &pe_values_find(values, "delta")->positions, false,
-                                            rope->axes, NULL},
-                                   .positions = "delta",
-                                   .one_for_all = true};
-    status = pe_rope_turned_add(&answer, "keys", "data", out, why);
+    const pe_rope_rotated answer = {.values = values,
+                                    .limits = limits,
+                                    .rotation = {rope, &wave,
+                                                 &pe_values_find(values, "delta")->positions, false,
+                                                 rope->axes, NULL},
+                                    .positions = "delta",
+                                    .one_for_all = true};
+    status = pe_rope_rotated_add(&answer, "keys", "data", out, why);
     pe_tables_wave_unref(&wave);
     return status;
 }
@@ -28,38 +29,34 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_rope rope;
     if (pe_values_find(values, "delta")->positions.fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "delta", "delta must be integers");
-    pe_status status = pe_rope_head_dim(values, "keys", why);
-    if (status == PE_OK)
-        status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_rotated_head_dim(values, "keys", why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
     pe_rope_mrope_warn(&rope, out);
-    status = turn(&rope, values, tables, limits, out, why);
+    status = rotate(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "keys",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = PE_MAX_DIMS,
-     .help = "Keys that were rotated already: any leading axes, channels last."},
+     .help = "Rotated keys, with any leading axes. The channels are the last axis."},
     {.name = "delta",
      .kind = PE_KIND_POSITIONS,
      .required = true,
      .two_axes = true,
      .integers_only = true,
      .unit = "tokens",
-     .help = "How far to move: one integer, or one for each token; with mrope_section also on each "
-             "axis, [axes, 1] or [axes, n].",
+     .help = "The distance to move: one integer, or one for each token. With mrope_section also "
+             "one for each axis: [axes, 1] or [axes, n].",
      .example = "-256"},
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SEQ_AXIS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -76,8 +73,9 @@ const pe_resource pe_rope_shift = {
     .summary = "Moves cached keys to other positions by rotating them further.",
     .formula = "R_(m+delta) k = R_delta (R_m k)",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, &pe_rope_seq_axis_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

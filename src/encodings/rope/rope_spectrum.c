@@ -16,8 +16,7 @@ typedef struct spectrum {
     int32_t *pair_axis; /* NULL: there is one */
 } spectrum;
 
-/* ----
- * one value ---------------------------------------------------------------------------------- */
+/* ---- one value ---- */
 
 static void turn(mpfr_ptr out)
 {
@@ -91,8 +90,8 @@ double pe_rope_spectrum_value(const pe_spectrum_values *values, pe_dtype dtype, 
     return pe_exact_round(dtype, eval, values, i);
 }
 
-/* The value within a relative 2^-45; not a number, or infinite, where a frequency is 0
- * or not near. */
+/* The value within a relative 2^-45. It is NaN or infinite where a frequency is 0, or is not known
+ * in float64. */
 static double near_value(const pe_spectrum_values *values, size_t i)
 {
     static const double two_pi = 0x1.921fb54442d18p+2;
@@ -107,13 +106,13 @@ static double near_value(const pe_spectrum_values *values, size_t i)
     case PE_SPECTRUM_TURNS:
         return theta / two_pi * values->length;
     case PE_SPECTRUM_REACH:
-        break; /* is in no tensor */
+        break; /* no tensor holds it */
     }
     return (double)NAN;
 }
 
-/* Halfway past 65504, from where values round to infinity. What is not surely below it is evaluated
- * exactly. */
+/* Values round to infinity from 65520 on, halfway past 65504. A value that is not surely below it
+ * is evaluated exactly. */
 static bool overflows_half(const pe_spectrum_values *values, size_t i)
 {
     static const double past = 65520, margin = 0x1p-40;
@@ -121,8 +120,8 @@ static bool overflows_half(const pe_spectrum_values *values, size_t i)
            isinf(pe_rope_spectrum_value(values, PE_FLOAT16, i)) && !stands_still(values->wave, i);
 }
 
-/* The parameters' bounds keep every value within the other types: below 2 pi * 1e12 *
- * 1e18 * 1e6. */
+/* No value overflows the other types: the bounds of the parameters keep all below
+ * 2 pi * 1e12 * 1e18 * 1e6. */
 pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *name, pe_dtype dtype,
                                  size_t pairs, pe_problem *why)
 {
@@ -195,27 +194,31 @@ static pe_status add_pair_axis(const pe_rope_axes *axes, const pe_shape *shape,
     return pe_plan_add_tensor(out, limits, "pair_axis", PE_INT32, shape, 1, why);
 }
 
-pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_tables *tables,
-                                pe_dtype dtype, const pe_spectrum_row *rows, size_t n,
-                                const pe_limits *limits, pe_plan *out, pe_problem *why)
+/* The frequency sets that the rows are of. */
+static pe_status set_waves(const pe_rope_spectrum *of, pe_shared_wave *set, pe_problem *why)
 {
+    pe_status status = pe_rope_wave(of->rope, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_wave_unscaled(of->rope, &set[PE_SPECTRUM_UNSCALED], why);
+    if (status != PE_OK || of->other == NULL)
+        return status;
+    return pe_rope_wave(of->other, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
+}
+
+pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *limits,
+                                pe_plan *out, pe_problem *why)
+{
+    const pe_rope *rope = asked->rope;
     const pe_shape shape = {1, {rope->pairs}};
-    spectrum *state = calloc(1, sizeof *state);
+    spectrum *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    state->rows = rows;
-    state->n_rows = n;
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
-    pe_shared_wave *set = state->set;
-    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_SCALED], why);
-    if (status == PE_OK)
-        status = pe_rope_waves_unscaled(rope, tables, &set[PE_SPECTRUM_UNSCALED], why);
-    if (status == PE_OK && other != NULL)
-        status = pe_rope_wave(other, tables, PE_ROPE_PLAIN, &set[PE_SPECTRUM_OTHER], why);
-    for (size_t t = 0; t < n && status == PE_OK; t++)
-        status = pe_plan_add_tensor(out, limits, rows[t].name, dtype, &shape, 1, why);
+    state->rows = asked->rows;
+    state->n_rows = asked->n;
+    pe_status status = set_waves(asked, state->set, why);
+    for (size_t t = 0; t < state->n_rows && status == PE_OK; t++)
+        status = pe_plan_add_tensor(out, limits, state->rows[t].name, asked->dtype, &shape, 1, why);
     for (size_t t = 0; t < out->n_tensors; t++)
         out->tensors[t].work = PE_SPECTRUM_WORK;
     if (status == PE_OK && rope->axes != NULL)

@@ -46,15 +46,20 @@ typedef struct pe_spectrum_row {
     pe_spectrum_set set;
 } pe_spectrum_row;
 
+/** The tensors of a rotation. */
+typedef struct pe_rope_spectrum {
+    const pe_rope *rope, *other; /* other: NULL where no row is of its frequencies */
+    pe_dtype dtype;
+    const pe_spectrum_row *rows; /* [n], a constant array */
+    size_t n;
+} pe_rope_spectrum;
+
 /**
- * Plan the tensors of `rows` (a constant array). Elements are correctly rounded; where a frequency
- * is 0 its wavelength and stretch are infinite. A rotation by several axes adds pair_axis. `other`
- * is NULL where no row is of its frequencies.
+ * Plan the tensors of all rows. Elements are correctly rounded; where a frequency is 0 its
+ * wavelength and stretch are infinite. A rotation by several axes adds pair_axis.
  * Errors  INVALID_PARAMETER: one overflows dtype.
  */
-pe_status pe_rope_spectrum_plan(const pe_rope *rope, const pe_rope *other, pe_tables *tables,
-                                pe_dtype dtype, const pe_spectrum_row *rows, size_t n,
-                                const pe_limits *limits, pe_plan *out,
-                                pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *limits,
+                                pe_plan *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

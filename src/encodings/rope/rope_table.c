@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_table.c - cosines and sines of rotary angles, in the shapes that engines keep. */
+#include "encodings/rope/rope_mrope.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
@@ -93,7 +94,7 @@ static pe_wave_layout wave_layout(const table *state, const face *shown)
                             .row = state->pairs * layout->width};
 }
 
-/* Each number of a row a second time: behind itself (interleaved), or in the other half. */
+/* Repeat each number of a row: next to itself (interleaved), or in the other half. */
 static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned char *row)
 {
     if (pairing == PE_PAIRING_HALF) {
@@ -104,8 +105,7 @@ static void double_row(pe_pairing pairing, size_t pairs, size_t bytes, unsigned 
         memcpy(row + (2 * i + 1) * bytes, row + 2 * i * bytes, bytes);
 }
 
-/* ----
- * the table ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static double position(const void *of, size_t axis, size_t r)
 {
@@ -120,7 +120,8 @@ static pe_status fill_rows(const pe_plan *plan, const pe_region *region, void *o
     const pe_dtype dtype = plan->tensors[region->tensor].dtype;
     const size_t bytes = pe_dtype_bytes(dtype), units = region->units;
     const pe_wave_layout layout = wave_layout(state, &state->layout->faces[region->tensor]);
-    const pe_axes_table tokens = {state->axes, state->wave.wave, position, state, &layout, dtype};
+    const pe_rope_axes_spec tokens = {state->axes, state->wave.wave, position,
+                                      state,       &layout,          dtype};
     const pe_wave_table plain = {state->wave.wave, &state->positions, &layout, dtype};
     if (state->axes == NULL)
         status = pe_wave_table_rows(&plain, region->first, units, out, why);
@@ -132,7 +133,7 @@ static pe_status fill_rows(const pe_plan *plan, const pe_region *region, void *o
     return status;
 }
 
-/* Of a table of one axis. A doubled row is two, side by side or interleaved. */
+/* For positions on one axis. A doubled row is made of two, side by side or interleaved. */
 static pe_status fill_part(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const table *state = plan->state;
@@ -169,7 +170,7 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     const pe_shape rows = {2, {state->tokens, state->pairs * layout->width}};
     size_t elements;
     pe_shape shape = rows;
-    /* the product of a flat shape is checked before it is taken; the refusal names the shape */
+    /* The elements are checked before a flat shape multiplies them: it cannot overflow then. */
     if (pe_shape_elements(&rows, &elements))
         shape = shape_of(layout, state->tokens, state->pairs);
     for (size_t t = 0; t < layout->n_faces; t++) {
@@ -181,7 +182,7 @@ static pe_status add_tensors(const table *state, pe_dtype dtype, const pe_limits
     return PE_OK;
 }
 
-/* Positions on several axes keep them; otherwise all axes are at the one position. */
+/* The table keeps the axes only where positions differ between them. */
 static pe_status set_positions(table *state, pe_rope *rope, const pe_values *values,
                                pe_problem *why)
 {
@@ -197,60 +198,54 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
     return pe_positions_copy(positions, &state->positions, why);
 }
 
-static pe_status plan_table(pe_rope *rope, const pe_values *values, pe_tables *tables,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
 {
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     state->pairs = rope->pairs;
     state->pairing = rope->pairing;
     state->layout = &layouts[pe_values_choice(values, "cache_layout")];
     pe_status status = set_positions(state, rope, values, why);
     out->makes_parts = state->axes == NULL;
-    if (status == PE_OK)
-        status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &state->wave, why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = add_tensors(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status != PE_OK)
+        return status;
+    return pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, &pe_values_find(values, "positions")->positions, out);
-    status = plan_table(&rope, values, tables, limits, out, why);
+    status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
+static const pe_param own[] = {
     {.name = "cache_layout",
      .kind = PE_KIND_CHOICE,
      .choices = layout_names,
-     .help = "The shapes an engine keeps its table in.",
+     .help = "The shapes of the table, as inference engines keep it.",
      .example = "pairs"},
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .two_axes = true,
      .fallback_text = "0:128",
      .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list; with mrope_section also one of these "
-             "for each axis, [axes, n], with semicolons between them.",
+     .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section also [axes, n]: "
+             "one of these for each axis, with semicolons between them.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
 };
 
 /**
@@ -270,8 +265,9 @@ const pe_resource pe_rope_table = {
     .summary = "Cosines and sines of rotary angles, the attention factor included.",
     .formula = "cos(pos, i) = A cos(pos theta_i), sin(pos, i) = A sin(pos theta_i)",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),
+                   &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

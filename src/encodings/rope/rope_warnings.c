@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_warnings.c - where the published implementations do something else than they say. */
+/* rope_warnings.c - warnings of where published implementations deviate from their description. */
 #include "encodings/rope/rope_warnings.h"
 
 #include <math.h>
-
-/* A dynamic rotation past the trained context depends on what came before. */
-static void warn_dynamic(const pe_rope_formula *f, pe_plan *plan)
-{
-    if (f->type == &pe_rope_dynamic && f->key[PE_ROPE_SEQ_LEN] > f->key[PE_ROPE_MAX_POSITIONS])
-        pe_plan_warn(plan,
-                     "huggingface/transformers keeps the frequencies of the longest sequence seen "
-                     "until one is shorter than max_position_embeddings: seq_len is that longest "
-                     "length, and keys cached at other lengths were turned by other frequencies");
-}
-
-/* One of the two alone has no effect there, unlike in the code that came with the models. */
-static void warn_mscale(const pe_rope_formula *f, pe_plan *plan)
-{
-    const bool mscale = f->key[PE_ROPE_MSCALE] != 0, all = f->key[PE_ROPE_MSCALE_ALL_DIM] != 0;
-    if (mscale != all && !pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR))
-        pe_plan_warn(plan,
-                     "%s has no effect without %s, as in huggingface/transformers: the attention "
-                     "factor is 1 + 0.1 ln(factor)",
-                     mscale ? "mscale" : "mscale_all_dim", mscale ? "mscale_all_dim" : "mscale");
-}
 
 static bool is_float32(double position)
 {
     return (double)(float)position == position;
 }
 
-/* The first of a range or a list that is no float32, if there is one. Of a range, if two positions
- * beside each other are, so are those nearer to 0; hence the two at each end tell. */
+/* The first position of a range or a list that is no float32. Of a range the two at each end are
+ * enough: where two neighbours are float32, so are all positions nearer to 0. */
 static bool find_lost(const pe_positions *positions, double *lost)
 {
     const size_t n = positions->count;
@@ -61,27 +40,14 @@ static void warn_positions(const pe_rope *rope, const pe_positions *positions, p
                      lost, (double)(float)lost);
 }
 
-/* seq_len, not the positions, chooses between the two lists. */
-static void warn_length(const pe_rope_formula *f, const pe_positions *positions, pe_plan *plan)
-{
-    const double original = f->key[PE_ROPE_ORIGINAL];
-    double least, most;
-    if (f->type != &pe_rope_longrope || f->key[PE_ROPE_SEQ_LEN] > original)
-        return;
-    pe_positions_bounds(positions, &least, &most);
-    if (most >= original)
-        pe_plan_warn(plan,
-                     "position %.0f lies beyond original_max_position_embeddings, but seq_len says "
-                     "that the sequence does not: frequencies are those of short_factor",
-                     most);
-}
-
 void pe_rope_warnings_add(const pe_rope *rope, const pe_positions *positions, pe_plan *plan)
 {
-    warn_dynamic(rope->formula, plan);
-    warn_mscale(rope->formula, plan);
+    const pe_rope_type *type = rope->formula->type;
+    if (type->warn != NULL)
+        type->warn(rope->formula, plan);
     if (positions == NULL)
         return;
     warn_positions(rope, positions, plan);
-    warn_length(rope->formula, positions, plan);
+    if (type->warn_positions != NULL)
+        type->warn_positions(rope->formula, positions, plan);
 }

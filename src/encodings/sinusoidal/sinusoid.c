@@ -10,6 +10,46 @@ const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "inte
                                              [PE_SINUSOIDAL_COS_SIN] = "cos_sin",
                                              NULL};
 
+enum { BASE, LAYOUT, FREQ_SHIFT, SCALE };
+static const pe_param params[] = {
+    [BASE] = {.name = "base",
+              .kind = PE_KIND_REAL,
+              .min = 1,
+              .max = 1e12,
+              .fallback = 10000,
+              .help = "Base of the geometric progression of wavelengths.",
+              .example = "10000"},
+    [LAYOUT] = {.name = "layout",
+                .kind = PE_KIND_CHOICE,
+                .choices = pe_sinusoidal_layouts,
+                .help =
+                    "The order of the columns. interleaved: sines and cosines alternate. sin_cos: "
+                    "all sines, then all cosines. cos_sin: all cosines, then all sines.",
+                .example = "interleaved"},
+    [FREQ_SHIFT] = {.name = "freq_shift",
+                    .kind = PE_KIND_REAL,
+                    .min = 0,
+                    .max = PE_SINUSOIDAL_WIDTH_MAX,
+                    .fallback = 0,
+                    .unit = "frequencies",
+                    .help = "It is subtracted from the number of frequencies in the exponent. The "
+                            "paper has 0. tensor2tensor, fairseq and Whisper have 1.",
+                    .example = "1"},
+    /* Fixed point holds phases of 2^53 * 1e9 turns with bits to spare, and frequencies down to
+     * 1e-9. */
+    [SCALE] = {.name = "scale",
+               .kind = PE_KIND_REAL,
+               .min = 1e-9,
+               .max = 1e9,
+               .fallback = 1,
+               .help =
+                   "The factor of every position. The product is exact. Diffusion models use 1000.",
+               .example = "1"},
+};
+const pe_param_set pe_sinusoidal_params = {params, PE_LEN(params)};
+const pe_param_set pe_sinusoidal_base_params = {&params[BASE], 1};
+const pe_param_set pe_sinusoidal_freq_shift_params = {&params[FREQ_SHIFT], 1};
+
 /* What the callbacks of a frequency set need: w_i = (base[0]/base[1])^(-i/(half - freq_shift)) /
  * divisor[0] / divisor[1]. */
 typedef struct formula {

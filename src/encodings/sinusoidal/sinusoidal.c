@@ -7,7 +7,7 @@
 
 #include "encodings/registry.h"
 
-static const pe_param params[] = {
+static const pe_param width_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -18,23 +18,18 @@ static const pe_param params[] = {
      .unit = "channels",
      .help = "Width of a row.",
      .example = "512"},
-    PE_PARAM_MODEL,
-    PE_SINUSOIDAL_BASE,
-    PE_SINUSOIDAL_LAYOUT,
-    PE_SINUSOIDAL_FREQ_SHIFT,
-    PE_SINUSOIDAL_SCALE,
+};
+
+static const pe_param padding_params[] = {
     {.name = "padding_idx",
      .kind = PE_KIND_INT,
      .optional = true,
      .min = 0,
      .max = 0x1p53 - 1,
      .unit = "tokens",
-     .help = "The position whose row is zero: fairseq and M2M-100 keep one for padding, 1. None by "
-             "default.",
+     .help = "The position whose row is zero. fairseq and M2M-100 use 1, for padding. By default "
+             "no row is zero.",
      .example = "1"},
-    PE_PARAM_POSITIONS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS,
 };
 
 typedef struct table {
@@ -105,7 +100,7 @@ const pe_resource pe_sinusoidal = {
     .summary = "Sinusoidal positional encodings, one row per position.",
     .formula = PE_SINUSOIDAL_FORMULA,
     .source = PE_SINUSOIDAL_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(width_params), &pe_params_model, &pe_sinusoidal_params,
+                   PE_PARAMS(padding_params), &pe_params_positions, &pe_params_output},
     .plan = plan_table,
 };

@@ -3,6 +3,7 @@
 #ifndef PE_ENCODINGS_SINUSOIDAL_SINUSOIDAL_H
 #define PE_ENCODINGS_SINUSOIDAL_SINUSOIDAL_H
 
+#include "plan/common_params.h"
 #include "plan/plan.h"
 #include "tables/tables.h"
 
@@ -19,35 +20,9 @@ enum { PE_SINUSOIDAL_INTERLEAVED, PE_SINUSOIDAL_SIN_COS, PE_SINUSOIDAL_COS_SIN }
     "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift: "                             \
     "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e"
 
-/* Rows of parameters, as initialisers. */
-#define PE_SINUSOIDAL_BASE                                                                         \
-    {                                                                                              \
-        .name = "base", .kind = PE_KIND_REAL, .min = 1, .max = 1e12, .fallback = 10000,            \
-        .unit = NULL, .help = "Base of the geometric progression of wavelengths.",                 \
-        .example = "10000"                                                                         \
-    }
-#define PE_SINUSOIDAL_LAYOUT                                                                       \
-    {                                                                                              \
-        .name = "layout", .kind = PE_KIND_CHOICE, .choices = pe_sinusoidal_layouts,                \
-        .help = "interleaved: sine and cosine alternate; sin_cos, cos_sin: one half after the "    \
-                "other.",                                                                          \
-        .example = "interleaved"                                                                   \
-    }
-#define PE_SINUSOIDAL_FREQ_SHIFT                                                                   \
-    {                                                                                              \
-        .name = "freq_shift", .kind = PE_KIND_REAL, .min = 0, .max = PE_SINUSOIDAL_WIDTH_MAX,      \
-        .fallback = 0, .unit = "frequencies",                                                      \
-        .help = "Taken from the number of frequencies in the exponent: 0 is the paper, 1 is "      \
-                "tensor2tensor, fairseq and Whisper.",                                             \
-        .example = "1"                                                                             \
-    }
-/* Fixed point holds phases of 2^53 * 1e9 turns with bits to spare, and frequencies down to 1e-9. */
-#define PE_SINUSOIDAL_SCALE                                                                        \
-    {                                                                                              \
-        .name = "scale", .kind = PE_KIND_REAL, .min = 1e-9, .max = 1e9, .fallback = 1,             \
-        .unit = NULL, .help = "Multiplies the position, exactly; diffusion models use 1000.",      \
-        .example = "1"                                                                             \
-    }
+/** base, layout, freq_shift, scale; and two of them alone. */
+extern const pe_param_set pe_sinusoidal_params, pe_sinusoidal_base_params,
+    pe_sinusoidal_freq_shift_params;
 
 /** What rows take from one set of frequencies, and where they have it. */
 typedef struct pe_sinusoid_waves {

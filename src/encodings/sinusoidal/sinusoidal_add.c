@@ -8,13 +8,13 @@
 /* Doubles of encodings held at a time: a row at least. */
 #define BLOCK_ELEMENTS PE_SINUSOIDAL_WIDTH_MAX
 
-static const pe_param params[] = {
+static const pe_param embeddings_params[] = {
     {.name = "embeddings",
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = PE_MAX_DIMS,
-     .help = "Embeddings [..., n, d_model]; d_model is the last axis, the tokens the one before.",
+     .help = "Embeddings [..., n, d_model]. The tokens are the last axis but one.",
      .example = "[[0,0,0,0],[0,0,0,0]]"},
     {.name = "d_model",
      .kind = PE_KIND_INT,
@@ -24,23 +24,20 @@ static const pe_param params[] = {
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .fallback_text = "the last axis",
      .unit = "channels",
-     .help = "Width of a row; embeddings tell it, and it is checked when given.",
+     .help = "Width of a row. It must equal the last axis of embeddings.",
      .example = "4"},
-    PE_PARAM_MODEL,
+};
+
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
      .fallback_text = "0:n",
      .two_axes = true,
      .unit = "tokens",
-     .help = "Positions of the n tokens, also [batch, n]: a:b, a:b:step, a number, or a list.",
+     .help = "Positions of the n tokens: a:b, a:b:step, a number, or a list. [batch, n] is "
+             "accepted too.",
      .example = "0:2"},
-    PE_SINUSOIDAL_BASE,
-    PE_SINUSOIDAL_LAYOUT,
-    PE_SINUSOIDAL_FREQ_SHIFT,
-    PE_SINUSOIDAL_SCALE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Embeddings as [batches, sequences, tokens, width]; each batch has positions of its own, or all
@@ -177,7 +174,7 @@ const pe_resource pe_sinusoidal_add = {
     .summary = "Embeddings with the sinusoidal encodings of their positions added.",
     .formula = "embeddings + PE, PE = " PE_SINUSOIDAL_FORMULA,
     .source = PE_SINUSOIDAL_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(embeddings_params), &pe_params_model, PE_PARAMS(positions_params),
+                   &pe_sinusoidal_params, &pe_params_output_exact},
     .plan = plan_add,
 };

@@ -12,7 +12,7 @@ enum { WIDTH_FIRST, HEIGHT_FIRST };
 
 static const char *const orders[] = {[WIDTH_FIRST] = "wh", [HEIGHT_FIRST] = "hw", NULL};
 
-static const pe_param params[] = {
+static const pe_param grid_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -20,7 +20,7 @@ static const pe_param params[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row, a multiple of 4: one half for each axis.",
+     .help = "Width of a row, a multiple of 4. Each axis takes one half.",
      .example = "768"},
     {.name = "height",
      .kind = PE_KIND_INT,
@@ -39,20 +39,25 @@ static const pe_param params[] = {
      .unit = "patches",
      .help = "Columns of the grid.",
      .example = "14"},
-    PE_SINUSOIDAL_BASE,
+};
+
+static const pe_param layout_params[] = {
     {.name = "layout",
      .kind = PE_KIND_CHOICE,
      .choices = pe_sinusoidal_layouts,
      .fallback = PE_SINUSOIDAL_SIN_COS,
-     .help = "Of each axis: interleaved: sine and cosine alternate; sin_cos, cos_sin: one half "
-             "after the other.",
+     .help = "The order of the columns of each axis. interleaved: sines and cosines alternate. "
+             "sin_cos: all sines, then all cosines. cos_sin: all cosines, then all sines.",
      .example = "sin_cos"},
-    PE_SINUSOIDAL_FREQ_SHIFT,
+};
+
+static const pe_param coordinates_params[] = {
     {.name = "axis_order",
      .kind = PE_KIND_CHOICE,
      .choices = orders,
-     .help = "wh: the first half of the channels encodes the column, the second the row (MAE, "
-             "diffusers, MoCo v3); hw: the other way round.",
+     .help = "The order of the axes. wh: the first half of the channels encodes the column, the "
+             "second half the row (MAE, diffusers, MoCo v3). hw: the first half encodes the row, "
+             "the second half the column.",
      .example = "wh"},
     {.name = "base_size",
      .kind = PE_KIND_INT,
@@ -61,15 +66,15 @@ static const pe_param params[] = {
      .max = SIDE_MAX,
      .fallback_text = "the side itself",
      .unit = "patches",
-     .help = "Side of the grid that coordinates are measured in: patch i of n lies at i * "
-             "base_size / n. Absent: at i.",
+     .help = "Side of the grid in which coordinates are measured. Patch i of n lies at i * "
+             "base_size / n.",
      .example = "16"},
     {.name = "interpolation_scale",
      .kind = PE_KIND_REAL,
      .min = 1e-9,
      .max = 1e9,
      .fallback = 1,
-     .help = "Divides the coordinates, exactly.",
+     .help = "The divisor of the coordinates. The quotient is exact.",
      .example = "1"},
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
@@ -77,10 +82,8 @@ static const pe_param params[] = {
      .max = SIDE_MAX,
      .fallback = 0,
      .unit = "rows",
-     .help = "Rows of zeros before those of the patches, as for class tokens.",
+     .help = "How many rows of zeros precede the patches, as for class tokens.",
      .example = "1"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* One axis: its rows are half as wide as those of the table. */
@@ -287,7 +290,8 @@ const pe_resource pe_sinusoidal_grid = {
     .source = "huggingface/diffusers@58eb52c0803ea9af3abec60841c2a093bdf1f951, "
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
               "arXiv:2205.01580",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(grid_params), &pe_sinusoidal_base_params, PE_PARAMS(layout_params),
+                   &pe_sinusoidal_freq_shift_params, PE_PARAMS(coordinates_params),
+                   &pe_params_output_exact},
     .plan = plan_grid,
 };

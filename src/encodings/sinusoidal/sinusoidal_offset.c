@@ -10,7 +10,7 @@ enum { BLOCKS, MATRIX };
 
 static const char *const forms[] = {[BLOCKS] = "blocks", [MATRIX] = "matrix", NULL};
 
-static const pe_param params[] = {
+static const pe_param shift_params[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -26,17 +26,17 @@ static const pe_param params[] = {
      .min = 1 - PE_POSITION_LIMIT,
      .max = PE_POSITION_LIMIT - 1,
      .unit = "tokens",
-     .help = "How far the rotations move an encoding: PE(pos + offset) = M PE(pos).",
+     .help = "The distance by which the rotations move an encoding: PE(pos + offset) = M PE(pos).",
      .example = "2"},
-    PE_SINUSOIDAL_BASE,
+};
+
+static const pe_param form_params[] = {
     {.name = "form",
      .kind = PE_KIND_CHOICE,
      .choices = forms,
-     .help = "blocks: one 2x2 rotation per frequency; matrix: all of them on the diagonal of one "
-             "matrix, for the interleaved layout.",
+     .help = "blocks: one 2x2 rotation for each frequency. matrix: one matrix with these rotations "
+             "on its diagonal, for the interleaved layout.",
      .example = "blocks"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 static void eval_base(const void *formula, mpfr_ptr out)
@@ -149,11 +149,11 @@ const pe_resource pe_sinusoidal_offset = {
     .encoding = "sinusoidal",
     .name = "sinusoidal/offset",
     .kind = PE_TABLE,
-    .summary = "The rotations that take the encoding of a position to that of another.",
+    .summary = "The rotations that turn the encoding of one position into that of another.",
     .formula = "PE(pos + k) = M_k PE(pos), M_k,i = [cos(k w_i) sin(k w_i); -sin(k w_i) cos(k w_i)] "
                "on (sin, cos), w_i = base^(-2i/d_model)",
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(shift_params), &pe_sinusoidal_base_params, PE_PARAMS(form_params),
+                   &pe_params_output_exact},
     .plan = plan_offset,
 };

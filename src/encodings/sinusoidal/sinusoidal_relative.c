@@ -15,7 +15,7 @@ static const char *const variants[] = {
     [XLNET] = "xlnet", [TRANSFORMER_XL] = "transformer_xl", [CONFORMER] = "conformer", NULL};
 static const char *const directions[] = {[BI] = "bi", [UNI] = "uni", NULL};
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -31,7 +31,7 @@ static const pe_param params[] = {
      .min = 1,
      .max = LENGTH_MAX,
      .unit = "tokens",
-     .help = "Queries: the last so many of the key positions.",
+     .help = "The number of queries. They are at the last key positions.",
      .example = "4"},
     {.name = "key_length",
      .kind = PE_KIND_INT,
@@ -40,20 +40,22 @@ static const pe_param params[] = {
      .max = LENGTH_MAX,
      .fallback_text = "query_length",
      .unit = "tokens",
-     .help = "Keys, those of the memory included; at least as many as queries.",
+     .help =
+         "The number of keys, those of the memory included. There are at least as many as queries.",
      .example = "6"},
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
      .choices = variants,
-     .help = "Distances, and where the sines are: xlnet: key_length down to 1 - query_length "
-             "(attn_type=uni: to 0), sines first; transformer_xl: key_length - 1 down to 0, sines "
-             "first; conformer: key_length - 1 down to 1 - query_length, interleaved.",
+     .help =
+         "The distances, and the order of the columns. xlnet: key_length down to 1 - query_length "
+         "(with attn_type=uni down to 0), sines first. transformer_xl: key_length - 1 down to 0, "
+         "sines first. conformer: key_length - 1 down to 1 - query_length, interleaved.",
      .example = "xlnet"},
     {.name = "attn_type",
      .kind = PE_KIND_CHOICE,
      .choices = directions,
-     .help = "Of variant=xlnet alone: bi: keys after a query have distances, too; uni: they have "
-             "none.",
+     .help = "Only variant=xlnet reads it. bi: keys after a query have distances too. uni: they "
+             "have none.",
      .example = "bi"},
     {.name = "clamp_len",
      .kind = PE_KIND_INT,
@@ -61,11 +63,9 @@ static const pe_param params[] = {
      .max = LENGTH_MAX,
      .fallback = -1,
      .unit = "tokens",
-     .help = "Farther distances count as this one; 0 and -1: no limit. Not of variant=conformer.",
+     .help = "The largest distance. Farther ones count as this one. 0 and -1 set no limit. "
+             "variant=conformer does not read it.",
      .example = "-1"},
-    PE_SINUSOIDAL_BASE,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /* Row r is at distance farthest - r, clamped: the first and the last of the rows within the clamp
@@ -249,7 +249,6 @@ const pe_resource pe_sinusoidal_relative = {
                "key_length - 1 down to 1 - query_length (xlnet bi, conformer) or 0",
     .source = "Dai et al. 2019, arXiv:1901.02860; Yang et al. 2019, arXiv:1906.08237; "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_sinusoidal_base_params, &pe_params_output_exact},
     .plan = plan_relative,
 };

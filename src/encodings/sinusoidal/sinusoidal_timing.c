@@ -13,7 +13,7 @@
         .unit = "positions", .help = (HELP), .example = (EXAMPLE)                                  \
     }
 
-static const pe_param params[] = {
+static const pe_param own[] = {
     {.name = "d_model",
      .kind = PE_KIND_INT,
      .required = true,
@@ -21,7 +21,8 @@ static const pe_param params[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row: sines, then cosines; the last column of an odd width is zero.",
+     .help =
+         "Width of a row. The sines precede the cosines. The last column of an odd width is zero.",
      .example = "512"},
     {.name = "length",
      .kind = PE_KIND_INT,
@@ -29,7 +30,7 @@ static const pe_param params[] = {
      .min = 1,
      .max = LENGTH_MAX,
      .unit = "tokens",
-     .help = "Rows: positions start_index, start_index + 1, ...",
+     .help = "The number of rows. Their positions are start_index, start_index + 1, ...",
      .example = "128"},
     {.name = "start_index",
      .kind = PE_KIND_INT,
@@ -39,10 +40,9 @@ static const pe_param params[] = {
      .unit = "tokens",
      .help = "Position of the first row.",
      .example = "3"},
-    TIMESCALE("min_timescale", 1, "Timescale of the first sine: its wavelength over 2 pi.", "1"),
+    TIMESCALE("min_timescale", 1, "Timescale of the first sine. It is the wavelength over 2 pi.",
+              "1"),
     TIMESCALE("max_timescale", 10000, "Timescale of the last sine.", "10000"),
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 typedef struct signal {
@@ -133,7 +133,6 @@ const pe_resource pe_sinusoidal_timing = {
                "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2)",
     .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
               "get_timing_signal_1d",
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
     .plan = plan_signal,
 };

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "exact/round.h"
 
 static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
 {
+    const pe_param *row = to->param;
     *to = *from;
+    to->param = row;
     if (from->list == NULL)
         return PE_OK;
     to->list = malloc(from->list_length * sizeof *to->list);
@@ -22,7 +24,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
     return PE_OK;
 }
 
-/* dtype and numerics are those of the comparison, and change no frequency. */
+/* Not dtype and numerics: they are those of the comparison, and change no frequency. */
 static bool is_wanted(const pe_param *param, const pe_rope_type *type)
 {
     const pe_rope_key key = pe_rope_key_find(param->name);
@@ -35,8 +37,8 @@ static pe_status copy_values(const pe_values *from, const pe_rope_type *type, pe
                              pe_problem *why)
 {
     for (size_t i = 0; i < from->n; i++) {
-        pe_value *value = pe_values_find(to, from->params[i].name);
-        if (value == NULL || !from->value[i].present || !is_wanted(&from->params[i], type))
+        pe_value *value = pe_values_find(to, from->value[i].param->name);
+        if (value == NULL || !from->value[i].present || !is_wanted(from->value[i].param, type))
             continue;
         const pe_status status = copy_value(&from->value[i], value, why);
         if (status != PE_OK)
@@ -57,50 +59,37 @@ static void set_type(const pe_rope_type *type, const pe_rope_lengths *lengths, p
         pe_values_set_int(values, "original_max_position_embeddings", (int64_t)lengths->trained);
 }
 
-static void base_eval(const void *context, size_t index, mpfr_ptr out)
+static pe_status read(const pe_values *values, const pe_rope_lengths *lengths, pe_tables *tables,
+                      pe_rope_candidate *out, pe_problem *why)
 {
-    const pe_rope_formula *formula = context;
-    (void)index;
-    formula->type->base(formula, out);
-}
-
-static pe_status read(const pe_rope_lengths *lengths, pe_tables *tables, pe_rope_candidate *out,
-                      pe_problem *why)
-{
-    set_type(out->type, lengths, &out->values);
-    pe_status status = pe_values_defaults(&out->values, why);
-    if (status == PE_OK)
-        status = pe_rope_params_read(&out->values, &out->rope, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(&out->rope, tables, PE_ROPE_PLAIN, &out->wave, why);
+    pe_status status = pe_values_make(pe_rope_frequencies.param_sets, &out->values, why);
     if (status != PE_OK)
         return status;
-    const pe_rope_formula *formula = out->rope.formula;
-    out->base = out->type->base == NULL ? formula->theta
-                                        : pe_exact_round(PE_FLOAT64, base_eval, formula, 0);
-    out->attention_factor = pe_rope_waves_attention_factor(&out->rope);
-    return PE_OK;
+    status = copy_values(values, out->type, &out->values, why);
+    if (status != PE_OK)
+        return status;
+    set_type(out->type, lengths, &out->values);
+    status = pe_values_defaults(&out->values, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_read(&out->values, tables, &out->rope, why);
+    if (status != PE_OK)
+        return status;
+    out->base = pe_rope_wave_base(&out->rope);
+    out->attention_factor = pe_rope_wave_attention_factor(&out->rope);
+    return pe_rope_wave(&out->rope, PE_ROPE_PLAIN, &out->wave, why);
 }
 
-pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *type,
-                                 const pe_rope_lengths *lengths, pe_tables *tables,
-                                 pe_rope_candidate *out, pe_problem *why)
+pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths *lengths,
+                                 pe_tables *tables, pe_rope_candidate *candidate, pe_problem *why)
 {
-    pe_rope_candidate made = {.type = type};
-    pe_status status =
-        pe_values_make(pe_rope_frequencies.params, pe_rope_frequencies.n_params, &made.values, why);
+    const pe_status status = read(values, lengths, tables, candidate, why);
     if (status == PE_OK)
-        status = copy_values(values, type, &made.values, why);
-    if (status == PE_OK)
-        status = read(lengths, tables, &made, why);
-    if (status != PE_OK) {
-        if (strcmp(why->where, "rope_type") == 0)
-            snprintf(why->where, sizeof why->where, "rope_types");
-        pe_rope_candidate_free(&made);
-        return status;
-    }
-    *out = made;
-    return PE_OK;
+        return PE_OK;
+    if (strcmp(why->where, "rope_type") == 0)
+        snprintf(why->where, sizeof why->where, "rope_types");
+    pe_rope_candidate_free(candidate);
+    return status;
 }
 
 void pe_rope_candidate_free(pe_rope_candidate *candidate)
@@ -108,4 +97,5 @@ void pe_rope_candidate_free(pe_rope_candidate *candidate)
     pe_tables_wave_unref(&candidate->wave);
     pe_rope_free(&candidate->rope);
     pe_values_free(&candidate->values);
+    *candidate = (pe_rope_candidate){0};
 }

@@ -6,21 +6,22 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_spectrum.h"
 
-/* All but proportional, whose model turns other pairs. */
-static const pe_rope_type *const types[] = {
-    &pe_rope_default,   &pe_rope_linear,    &pe_rope_ntk,          &pe_rope_dynamic,
-    &pe_rope_yarn,      &pe_rope_longrope,  &pe_rope_llama3,       &pe_rope_ntk_alpha,
-    &pe_rope_ntk_fixed, &pe_rope_ntk_mixed, &pe_rope_ntk_by_parts, &pe_rope_part_ntk,
-};
-static const char *const type_names[] = {
-    "default",   "linear",    "ntk",       "dynamic",      "yarn",     "longrope", "llama3",
-    "ntk_alpha", "ntk_fixed", "ntk_mixed", "ntk_by_parts", "part_ntk", NULL};
+/* The types that are compared. */
+#define TYPE_compared(name) &pe_rope_##name,
+#define TYPE_left_out(name)
+#define TYPE(name, how)     TYPE_##how(name)
+#define NAME_compared(name) #name,
+#define NAME_left_out(name)
+#define NAME(name, how) NAME_##how(name)
 
-static const pe_param params[] = {
+static const pe_rope_type *const types[] = {PE_ROPE_TYPE_MAP(TYPE)};
+static const char *const type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};
+
+static const pe_param head_dim_params[] = {
     {.name = "head_dim",
      .kind = PE_KIND_INT,
      .required = true,
@@ -31,7 +32,9 @@ static const pe_param params[] = {
      .unit = "channels",
      .help = "Channels of a head.",
      .example = "128"},
-    PE_ROPE_SHAPE_PARAMS,
+};
+
+static const pe_param own[] = {
     {.name = "max_position_embeddings",
      .kind = PE_KIND_INT,
      .required = true,
@@ -39,7 +42,7 @@ static const pe_param params[] = {
      .min = 1,
      .max = PE_ROPE_LENGTH_MAX,
      .unit = "tokens",
-     .help = "Context length that the model was trained for.",
+     .help = "The context length of training.",
      .example = "4096"},
     {.name = "target_length",
      .kind = PE_KIND_INT,
@@ -48,24 +51,19 @@ static const pe_param params[] = {
      .max = PE_ROPE_LENGTH_MAX,
      .fallback_text = "floor(max_position_embeddings * factor)",
      .unit = "tokens",
-     .help = "Context length that is wanted: at least max_position_embeddings.",
+     .help = "The wanted context length. It is at least max_position_embeddings.",
      .example = "16384"},
-    {PE_ROPE_PARAM_FACTOR, .optional = true,
-     .fallback_text = "target_length / max_position_embeddings"},
+    PE_ROPE_FACTOR_ROW(false, "target_length / max_position_embeddings"),
     {.name = "rope_types",
      .kind = PE_KIND_CHOICES,
      .choices = type_names,
      .optional = true,
      .fallback_text = "every type whose keys are given or have a default",
-     .help = "Types to compare, in the order of the answer's first axis.",
+     .help = "The rope types to compare, in the order of the answer's first axis.",
      .example = "default,linear,ntk,yarn"},
-    PE_ROPE_KEY_PARAMS,
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
-/* ----
- * the numbers -------------------------------------------------------------------------------- */
+/* ---- the numbers ---- */
 
 typedef struct compare {
     pe_rope_lengths lengths;
@@ -75,7 +73,7 @@ typedef struct compare {
     pe_rope_candidate candidate[PE_LEN(types)];
 } compare;
 
-/* [types, pairs] */
+/* Tensors [types, pairs]. */
 static const struct {
     const char *name;
     pe_spectrum_kind kind;
@@ -95,7 +93,7 @@ static pe_spectrum_values values_of(const compare *state, size_t type, pe_spectr
                                 .target = state->lengths.target};
 }
 
-/* Is the value, which is irrational where turns are counted, below the limit? */
+/* Is the value below the limit? Turns never equal it: they are irrational. */
 static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
 {
     mpfr_t value;
@@ -106,8 +104,8 @@ static bool is_below(const pe_spectrum_values *values, size_t i, double limit)
     return below;
 }
 
-/* The first pair that fell short of a whole turn while training: from there on frequencies only
- * fall. */
+/* The first pair that made less than one turn while training. Frequencies fall from pair to pair,
+ * so all after it did. */
 static size_t first_unturned(const compare *state)
 {
     const pe_spectrum_values turns = {
@@ -142,7 +140,7 @@ static double slow_pairs(const compare *state, size_t type)
     return (double)n;
 }
 
-/* A token beyond: what factor was rounded by is less. */
+/* Beyond training by a token or more; the rounding of factor is less than that. */
 static double unseen_pairs(const compare *state, size_t type)
 {
     const pe_spectrum_values reach = values_of(state, type, PE_SPECTRUM_REACH);
@@ -162,7 +160,7 @@ static double largest_angle(const compare *state, size_t type)
     return largest;
 }
 
-/* [types]; all: looks at every pair */
+/* Tensors [types]; all: an element looks at every pair. */
 static const struct {
     const char *name;
     pe_dtype dtype;
@@ -176,12 +174,13 @@ static const struct {
     {"largest_angle", PE_FLOAT64, true, largest_angle},
 };
 
-static void fill_spectrum(const compare *state, size_t t, pe_dtype dtype, size_t first,
-                          size_t units, unsigned char *out)
+static void fill_spectrum(const compare *state, const pe_region *region, pe_dtype dtype,
+                          unsigned char *out)
 {
+    const pe_spectrum_kind kind = spectra[region->tensor].kind;
     const size_t bytes = pe_dtype_bytes(dtype);
-    for (size_t e = first; e < first + units; e++, out += bytes) {
-        const pe_spectrum_values values = values_of(state, e / state->pairs, spectra[t].kind);
+    for (size_t e = region->first; e < region->first + region->units; e++, out += bytes) {
+        const pe_spectrum_values values = values_of(state, e / state->pairs, kind);
         pe_dtype_store(dtype, pe_rope_spectrum_value(&values, dtype, e % state->pairs), out);
     }
 }
@@ -193,7 +192,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     unsigned char *to = out;
     (void)why;
     if (region->tensor < PE_LEN(spectra)) {
-        fill_spectrum(state, region->tensor, dtype, region->first, region->units, to);
+        fill_spectrum(state, region, dtype, to);
         return PE_OK;
     }
     for (size_t u = 0; u < region->units; u++, to += pe_dtype_bytes(dtype))
@@ -228,9 +227,9 @@ static pe_status derive_target(pe_values *values, double trained, pe_problem *wh
                        "is to be");
     const double target = floor_product(trained, pe_values_real(values, "factor"));
     if (target > PE_ROPE_LENGTH_MAX)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "factor", why,
-            "max_position_embeddings * factor must be at most 1e12, got %.17g", target);
+        return pe_values_invalid(values, "factor", why,
+                                 "max_position_embeddings * factor must be at most 1e12, got %.17g",
+                                 target);
     pe_values_set_int(values, "target_length", (int64_t)target);
     return PE_OK;
 }
@@ -240,8 +239,8 @@ static pe_status derive_factor(pe_values *values, double trained, double target,
     if (pe_values_present(values, "factor"))
         return PE_OK;
     if (target / trained > PE_ROPE_FACTOR_MAX)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "target_length", why,
+        return pe_values_invalid(
+            values, "target_length", why,
             "target_length must be at most 1e6 times max_position_embeddings, got "
             "%.17g and %.17g",
             target, trained);
@@ -259,31 +258,33 @@ static pe_status read_lengths(pe_values *values, pe_rope_lengths *out, pe_proble
         return status;
     const double target = (double)pe_values_int(values, "target_length");
     if (target < trained)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "target_length", why,
+        return pe_values_invalid(
+            values, "target_length", why,
             "target_length must be at least max_position_embeddings, %.17g, got "
             "%.17g",
             trained, target);
     status = derive_factor(values, trained, target, why);
-    if (status == PE_OK)
-        *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
-    return status;
+    if (status != PE_OK)
+        return status;
+    *out = (pe_rope_lengths){trained, target, pe_values_real(values, "factor")};
+    return PE_OK;
 }
 
 /* ---- types ---- */
 
-/* Keys with a default here, as Llama 3.1 has them. */
-static const struct {
-    const char *name;
-    double value;
-} llama3_defaults[] = {{"low_freq_factor", 1}, {"high_freq_factor", 4}};
+/* Is the key given, or does rope/compare know it? */
+static bool is_known(const pe_values *values, const pe_rope_type *type, pe_rope_key key)
+{
+    for (size_t d = 0; d < type->n_compared_with; d++)
+        if (type->compared_with[d].key == key)
+            return true;
+    return key == PE_ROPE_ORIGINAL || pe_values_present(values, pe_rope_key_name(key));
+}
 
 static bool suffices(const pe_values *values, const pe_rope_type *type, size_t rotary_dim)
 {
-    if (type == &pe_rope_llama3)
-        return true;
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
-        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !pe_values_present(values, pe_rope_key_name(k)))
+        if ((type->needs & PE_ROPE_BIT(k)) != 0 && !is_known(values, type, k))
             return false;
     return rotary_dim >= type->min_dim;
 }
@@ -308,27 +309,35 @@ static unsigned all_reads(const pe_value *chosen)
     return reads;
 }
 
+/* Keys that have a default where types are compared. */
+static void fill_defaults(pe_values *values, const pe_rope_type *type)
+{
+    for (size_t d = 0; d < type->n_compared_with; d++) {
+        const char *name = pe_rope_key_name(type->compared_with[d].key);
+        if (!pe_values_present(values, name))
+            pe_values_set_real(values, name, type->compared_with[d].value);
+    }
+}
+
 static pe_status check_keys(pe_values *values, pe_problem *why)
 {
-    const unsigned reads = all_reads(pe_values_find(values, "rope_types")) |
-                           PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
+    const pe_value *chosen = pe_values_find(values, "rope_types");
+    const unsigned reads =
+        all_reads(chosen) | PE_ROPE_BIT(PE_ROPE_FACTOR) | PE_ROPE_BIT(PE_ROPE_MAX_POSITIONS);
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++)
         if ((reads & PE_ROPE_BIT(k)) == 0 && pe_values_given(values, pe_rope_key_name(k)))
-            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, pe_rope_key_name(k), why,
-                                       "%s is read by none of the rope_types", pe_rope_key_name(k));
-    for (size_t d = 0; d < PE_LEN(llama3_defaults); d++)
-        if ((reads & PE_ROPE_BIT(PE_ROPE_LOW_FREQ_FACTOR)) != 0 &&
-            !pe_values_present(values, llama3_defaults[d].name))
-            pe_values_set_real(values, llama3_defaults[d].name, llama3_defaults[d].value);
+            return pe_values_invalid(values, pe_rope_key_name(k), why,
+                                     "%s is read by none of the rope_types", pe_rope_key_name(k));
+    for (size_t t = 0; t < chosen->n_picks; t++)
+        fill_defaults(values, types[chosen->picks[t]]);
     return PE_OK;
 }
 
 /* What the types have in common: the frequencies that were trained. */
 static pe_status read_trained(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
-    pe_rope_candidate trained;
-    const pe_status status =
-        pe_rope_candidate_make(values, &pe_rope_default, &state->lengths, tables, &trained, why);
+    pe_rope_candidate trained = {.type = &pe_rope_default};
+    const pe_status status = pe_rope_candidate_read(values, &state->lengths, tables, &trained, why);
     if (status != PE_OK)
         return status;
     state->pairs = trained.rope.pairs;
@@ -345,23 +354,23 @@ static pe_status read_trained(pe_values *values, pe_tables *tables, compare *sta
 static pe_status read_types(pe_values *values, pe_tables *tables, compare *state, pe_problem *why)
 {
     pe_status status = read_lengths(values, &state->lengths, why);
-    if (status == PE_OK)
-        status = read_trained(values, tables, state, why);
+    if (status != PE_OK)
+        return status;
+    status = read_trained(values, tables, state, why);
     if (status != PE_OK)
         return status;
     choose_types(values, 2 * state->pairs);
     status = check_keys(values, why);
     const pe_value *chosen = pe_values_find(values, "rope_types");
     for (size_t c = 0; c < chosen->n_picks && status == PE_OK; c++) {
-        status = pe_rope_candidate_make(values, types[chosen->picks[c]], &state->lengths, tables,
-                                        &state->candidate[c], why);
+        state->candidate[c].type = types[chosen->picks[c]];
+        status = pe_rope_candidate_read(values, &state->lengths, tables, &state->candidate[c], why);
         state->n += status == PE_OK;
     }
     return status;
 }
 
-/* ----
- * the plan ----------------------------------------------------------------------------------- */
+/* ---- the plan ---- */
 
 static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limits *limits,
                              pe_plan *out, pe_problem *why)
@@ -399,19 +408,18 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                       pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    compare *state = calloc(1, sizeof *state);
+    compare *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     pe_status status = read_types(values, tables, state, why);
-    if (status == PE_OK)
-        status = add_tensors(state, dtype, limits, out, why);
-    if (status == PE_OK)
-        status = check_overflow(state, dtype, why);
+    if (status != PE_OK)
+        return status;
+    status = add_tensors(state, dtype, limits, out, why);
+    if (status != PE_OK)
+        return status;
+    status = check_overflow(state, dtype, why);
     for (size_t c = 0; c < state->n && status == PE_OK; c++)
-        status = pe_rope_settings_add(&state->candidate[c], &state->lengths, out, why);
+        status = pe_rope_engine_settings_add(&state->candidate[c], &state->lengths, out, why);
     return status;
 }
 
@@ -428,8 +436,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
  * a context of T tokens takes there, a token or more beyond training, and largest_angle says how
  * far.
  *
- * Source  the types: rope_types.c; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
- *         section 3.2; settings: rope_settings.c.
+ * Source  the types: rope_types.h; turns and unseen phases: Peng et al. 2023, arXiv:2309.00071,
+ *         section 3.2; settings: rope_engine_settings.c.
  * Shapes  inv_freq, wavelength, stretch, turns: [types, rotary_dim/2]; attention_factor, base,
  *         largest_angle: [types], float64; slow_pairs, unseen_pairs: [types], int32.
  * Accuracy  correctly rounded; inv_freq, wavelength and stretch are those of rope/frequencies.
@@ -441,13 +449,14 @@ const pe_resource pe_rope_compare = {
     .encoding = "rope",
     .name = "rope/compare",
     .kind = PE_TABLE,
-    .summary = "Rope types side by side for a longer context, and the settings that engines take.",
+    .summary =
+        "A comparison of rope types for a longer context, with the settings for inference engines.",
     .formula = "turns_i = max_position_embeddings * theta_i / (2 pi); largest_angle = max "
                "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
                "that never turned while training",
     .source = PE_ROPE_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(head_dim_params), &pe_params_model, &pe_rope_shape_params,
+                   PE_PARAMS(own), &pe_rope_key_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

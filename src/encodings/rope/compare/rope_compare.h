@@ -14,23 +14,25 @@ typedef struct pe_rope_candidate {
     double base, attention_factor; /* correctly rounded */
 } pe_rope_candidate;
 
-/** How far a model was trained, and is to go; factor is what types stretch by. */
+/** The trained and the wanted context length; factor is what types stretch by. */
 typedef struct pe_rope_lengths {
     double trained, target, factor;
 } pe_rope_lengths;
 
 /**
- * Read `type` from the values of rope/compare, with those keys that it reads.
+ * Read the candidate's type, which is set, from the values of rope/compare, with those keys that it
+ * reads. Zeroed when it fails.
  * Errors  those of rope/frequencies, at the places of rope/compare; INTERNAL (memory).
  */
-pe_status pe_rope_candidate_make(const pe_values *values, const pe_rope_type *type,
-                                 const pe_rope_lengths *lengths, pe_tables *tables,
-                                 pe_rope_candidate *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths *lengths,
+                                 pe_tables *tables, pe_rope_candidate *candidate,
+                                 pe_problem *why) PE_MUST_CHECK;
 void pe_rope_candidate_free(pe_rope_candidate *candidate);
 
-/** What each program that rotates is told for the candidate, added to the plan.
+/** Add what each engine has to be told for the candidate.
  * Errors  INTERNAL (memory). */
-pe_status pe_rope_settings_add(const pe_rope_candidate *candidate, const pe_rope_lengths *lengths,
-                               pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_engine_settings_add(const pe_rope_candidate *candidate,
+                                      const pe_rope_lengths *lengths, pe_plan *plan,
+                                      pe_problem *why) PE_MUST_CHECK;
 
 #endif

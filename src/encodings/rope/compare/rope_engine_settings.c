@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "encodings/rope/compare/rope_compare.h"
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/rope_type_keys.h"
 #include "exact/round.h"
 #include "plan/real.h"
 
@@ -80,7 +80,7 @@ static const dictionary_row *row_of(const dictionary_row *rows, size_t n, const 
     return NULL;
 }
 
-/* A setting in the making. */
+/* One setting while it is written. */
 typedef struct draft {
     const pe_rope_candidate *of;
     const pe_rope_lengths *lengths;
@@ -105,8 +105,7 @@ static void put_float(pe_buffer *out, const char *before, double number)
         pe_buffer_str(out, ".0");
 }
 
-/* ---- yarn's
- * attention factor -------------------------------------------------------------------- */
+/* ---- yarn's attention factor ---- */
 
 /* The formula without the keys that change its attention factor: 1 + ln(factor) / 10. */
 static pe_rope_formula *plain_of(const pe_rope *rope)
@@ -136,8 +135,7 @@ static void quotient_eval(const void *context, size_t index, mpfr_ptr out)
     mpfr_clear(under);
 }
 
-/* By what engines that compute 1 + ln(factor) / 10 themselves have to multiply it; 0 without
- * memory. */
+/* What engines have to multiply by that compute 1 + ln(factor) / 10 themselves. 0: no memory. */
 static double attention_ratio(const pe_rope *rope)
 {
     pe_rope_formula *plain = plain_of(rope);
@@ -224,7 +222,7 @@ static const dictionary_row *transformers_row(draft *to)
     return to->cannot == NULL ? row : NULL;
 }
 
-/* Its attn_factor, which transformers does not read, as part of the whole factor. */
+/* Transformers does not read attn_factor: it becomes part of attention_factor. */
 static void put_attention(draft *to)
 {
     const pe_rope_formula *formula = to->of->rope.formula;
@@ -491,8 +489,9 @@ static pe_status add(draft *to, const char *program, pe_plan *plan, pe_problem *
  *         4c7103b96d720ea6057eec6ac11a49727f9ecd43. With yarn it multiplies by 1 + 0.1 ln(factor)
  *         itself, as vLLM does.
  */
-pe_status pe_rope_settings_add(const pe_rope_candidate *candidate, const pe_rope_lengths *lengths,
-                               pe_plan *plan, pe_problem *why)
+pe_status pe_rope_engine_settings_add(const pe_rope_candidate *candidate,
+                                      const pe_rope_lengths *lengths, pe_plan *plan,
+                                      pe_problem *why)
 {
     plan->engine_setting_sources = sources;
     plan->n_engine_setting_sources = PE_LEN(sources);

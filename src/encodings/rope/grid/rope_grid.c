@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Rows and columns that positions may name: their double is exact, whatever they count from. */
+/* Bound of the rows and columns in positions: twice as much, plus one, is exact. */
 #define PLACE_MAX 0x1p31
 
 /** A row of the table of conventions. */
@@ -12,14 +12,14 @@ typedef struct pe_grid_convention {
     size_t first;    /* the axis of the first pair */
     bool alternate;  /* pairs of the axes in turn; else one half after the other */
     bool split;      /* the axes share one set of frequencies: even ones and odd ones */
-    bool normalized; /* positions are 2 pi times -1 to 1 */
+    bool normalized; /* positions are 2 pi times a number from -1 to 1 */
     int64_t origin;  /* of rows and columns */
     pe_pairing pairing;
     double theta;
 } pe_grid_convention;
 
-const char *const pe_rope_grid_conventions[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
-                                                "llama4",   "kimi",    "dinov3", NULL};
+static const char *const convention_names[] = {"qwen2_vl", "pixtral", "eva02",  "sam2",
+                                               "llama4",   "kimi",    "dinov3", NULL};
 static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .pairing = PE_PAIRING_HALF, .theta = 10000},
     {.first = PE_GRID_ROW, .split = true, .pairing = PE_PAIRING_HALF, .theta = 10000},
@@ -30,8 +30,62 @@ static const pe_grid_convention conventions[] = {
     {.first = PE_GRID_ROW, .normalized = true, .pairing = PE_PAIRING_HALF, .theta = 100},
 };
 
-/* ---- pairs
- * and frequencies ---------------------------------------------------------------------- */
+#define SIDE(label, fallback, what)                                                                \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1, .max = 65536,            \
+        .fallback_text = (fallback), .unit = "patches", .help = what " of the grid.",              \
+        .example = "14"                                                                            \
+    }
+
+static const pe_param grid_params[] = {
+    {.name = "convention",
+     .kind = PE_KIND_CHOICE,
+     .choices = convention_names,
+     .help = "The model whose convention is followed: the pairs that rotate by rows, those that "
+             "rotate by columns, and their frequencies.",
+     .example = "qwen2_vl"},
+    {.name = "rope_theta",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 1,
+     .max = 1e12,
+     .fallback_text = "10000; dinov3: 100",
+     .help = "Base of the frequencies.",
+     .example = "10000"},
+    SIDE("height", "required without positions", "Rows"),
+    SIDE("width", "height", "Columns"),
+    {.name = "frames",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = 65536,
+     .fallback_text = "1",
+     .help = "The number of frames of a video. The grid is repeated for each.",
+     .example = "1"},
+    {.name = "spatial_merge_size",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1,
+     .max = 64,
+     .fallback_text = "1",
+     .unit = "patches",
+     .help = "The order of the patches: in square blocks of this side, row by row within each. "
+             "With 1 they come row by row.",
+     .example = "2"},
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .two_axes = true,
+     .integers_only = true,
+     .fallback_text = "the patches of the grid",
+     .unit = "patches",
+     .help = "Rows and columns of patches, [2, n]. They replace the grid. In a query a semicolon "
+             "separates rows from columns.",
+     .example = "0,0,1,1;0,1,0,1"},
+};
+const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};
+
+/* ---- pairs and frequencies ---- */
 
 /* The frequency of the j-th pair of an axis, in the set. */
 static uint32_t frequency_at(const pe_grid *grid, size_t axis, size_t j)
@@ -210,7 +264,8 @@ pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
         pe_values_present(values, "positions")
             ? read_given(values, grid.convention->normalized, &grid.patches, why)
             : read_grid(values, &grid.patches, why);
-    if (status == PE_OK)
-        *out = grid;
-    return status;
+    if (status != PE_OK)
+        return status;
+    *out = grid;
+    return PE_OK;
 }

@@ -4,6 +4,7 @@
 #define PE_ENCODINGS_ROPE_GRID_ROPE_GRID_H
 
 #include "encodings/rope/rope_axes.h"
+#include "plan/common_params.h"
 
 enum { PE_GRID_ROW, PE_GRID_COLUMN, PE_GRID_AXES };
 
@@ -21,8 +22,6 @@ typedef struct pe_grid {
     double theta;
     pe_grid_patches patches; /* borrows */
 } pe_grid;
-
-extern const char *const pe_rope_grid_conventions[];
 
 /**
  * Read convention, rope_theta, height, width, frames, spatial_merge_size and positions, and fill in
@@ -43,10 +42,11 @@ extern const char *const pe_rope_grid_conventions[];
  *           qwen2_vl: the same, vision_utils.py, get_vision_position_ids (merge blocks), and
  *           models/qwen2_vl, VisionRotaryEmbedding. eva02: baaivision/EVA at 8e966a91,
  *           EVA-02/asuka/rope.py, VisionRotaryEmbeddingFast at its own resolution; also the axial
- *           frequencies of lucidrains/rotary-embedding-torch at 8bb4643d. sam2:
- * facebookresearch/sam2 at 393ae336, sam2/modeling/position_encoding.py, compute_axial_cis. llama4:
- * vllm-project/ vllm at 10760a01, rotary_embedding/llama4_vision_rope.py. kimi: vllm at 97d4c384,
- *           models/moonvit.py, Rope2DPosEmb. dinov3: transformers at fd302075, models/dinov3_vit,
+ *           frequencies of lucidrains/rotary-embedding-torch at 8bb4643d.
+ *           sam2: facebookresearch/sam2 at 393ae336, sam2/modeling/position_encoding.py,
+ *           compute_axial_cis. llama4: vllm-project/vllm at 10760a01,
+ *           rotary_embedding/llama4_vision_rope.py. kimi: vllm at 97d4c384, models/moonvit.py,
+ *           Rope2DPosEmb. dinov3: transformers at fd302075, models/dinov3_vit,
  *           DINOv3ViTRopePositionEmbedding, without augmentation.
  * Errors    INVALID_PARAMETER, MISSING_PARAMETER.
  */
@@ -69,67 +69,15 @@ pe_pairing pe_rope_grid_pairing(const pe_grid *grid);
     "eva02: baaivision/EVA at 8e966a91; sam2: facebookresearch/sam2 at 393ae336; llama4, kimi: "   \
     "vllm-project/vllm at 10760a01 and 97d4c384; dinov3: huggingface/transformers at fd302075"
 
-#define PE_GRID_SIDE(label, fallback, what)                                                        \
+extern const pe_param_set pe_rope_grid_params; /* convention, rope_theta, the grid or positions */
+
+/** A row: head_dim, required or that of the vectors. */
+#define PE_ROPE_GRID_HEAD_DIM(is_required, otherwise)                                              \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1, .max = 65536,            \
-        .fallback_text = (fallback), .unit = "patches", .help = what " of the grid.",              \
-        .example = "14"                                                                            \
+        .name = "head_dim", .kind = PE_KIND_INT, .required = (is_required),                        \
+        .by_model = (is_required), .optional = !(is_required), .min = 4, .max = 4096,              \
+        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",         \
+        .help = "Channels of a head, a multiple of 4.", .example = "64"                            \
     }
-
-#define PE_GRID_HEAD_DIM                                                                           \
-    .name = "head_dim", .kind = PE_KIND_INT, .min = 4, .max = 4096,                                \
-    .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",                                           \
-    .help = "Channels of a head, a multiple of 4.", .example = "64"
-
-#define PE_GRID_PARAMS                                                                             \
-    {.name = "convention",                                                                         \
-     .kind = PE_KIND_CHOICE,                                                                       \
-     .choices = pe_rope_grid_conventions,                                                          \
-     .help = "Which pairs turn by rows and which by columns, and how fast.",                       \
-     .example = "qwen2_vl"},                                                                       \
-        {.name = "rope_theta",                                                                     \
-         .kind = PE_KIND_REAL,                                                                     \
-         .optional = true,                                                                         \
-         .min = 1,                                                                                 \
-         .max = 1e12,                                                                              \
-         .fallback_text = "10000; dinov3: 100",                                                    \
-         .help = "Base of the frequencies.",                                                       \
-         .example = "10000"},                                                                      \
-        PE_GRID_SIDE("height", "required without positions", "Rows"),                              \
-        PE_GRID_SIDE("width", "height", "Columns"),                                                \
-        {.name = "frames",                                                                         \
-         .kind = PE_KIND_INT,                                                                      \
-         .optional = true,                                                                         \
-         .min = 1,                                                                                 \
-         .max = 65536,                                                                             \
-         .fallback_text = "1",                                                                     \
-         .help = "Frames of a video, one grid after the other.",                                   \
-         .example = "1"},                                                                          \
-        {.name = "spatial_merge_size",                                                             \
-         .kind = PE_KIND_INT,                                                                      \
-         .optional = true,                                                                         \
-         .min = 1,                                                                                 \
-         .max = 64,                                                                                \
-         .fallback_text = "1",                                                                     \
-         .unit = "patches",                                                                        \
-         .help = "Patches come in square blocks of this side, row by row within each; 1: row by "  \
-                 "row.",                                                                           \
-         .example = "2"},                                                                          \
-        {.name = "positions",                                                                      \
-         .kind = PE_KIND_POSITIONS,                                                                \
-         .optional = true,                                                                         \
-         .two_axes = true,                                                                         \
-         .integers_only = true,                                                                    \
-         .fallback_text = "the patches of the grid",                                               \
-         .unit = "patches",                                                                        \
-         .help = "Rows and columns of patches in place of a grid: [2, n], in a query with a "      \
-                 "semicolon between them.",                                                        \
-         .example = "0,0,1,1;0,1,0,1"},                                                            \
-        {.name = "dtype",                                                                          \
-         .kind = PE_KIND_CHOICE,                                                                   \
-         .choices = pe_plan_dtypes,                                                                \
-         .help = "Element type of the numbers.",                                                   \
-         .example = "float32"},                                                                    \
-        PE_PARAM_NUMERICS_EXACT
 
 #endif

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "encodings/registry.h"
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/grid/rope_grid.h"
 #include "encodings/rope/rope_params.h"
 
-/* Positions [2, patches] as the frequencies have them. */
+/* The positions [2, patches] that the frequencies are multiplied by. */
 static pe_status make_positions(const pe_grid *grid, pe_positions *out, pe_problem *why)
 {
     const size_t n = grid->patches.count;
@@ -35,38 +35,28 @@ static pe_status check_patches(const pe_values *values, const pe_grid *grid, siz
                    tokens, grid->patches.count);
 }
 
-static pe_status turn(const pe_grid *grid, pe_values *values, pe_tables *tables,
-                      const pe_limits *limits, pe_plan *out, pe_problem *why)
+/* What the rotation borrows. */
+typedef struct borrowed {
+    pe_rope rope;
+    pe_positions positions;
+    pe_shared_wave wave;
+    pe_rope_axes *axes;
+} borrowed;
+
+static pe_status borrow(const pe_grid *grid, pe_tables *tables, borrowed *out, pe_problem *why)
 {
-    const pe_value *pairing = pe_values_find(values, "pairing");
-    const pe_rope rope = {.head_dim = grid->head_dim,
-                          .rotary_dim = grid->head_dim,
-                          .pairs = grid->pairs,
-                          .pairing = (pe_pairing)pairing->choice};
-    pe_positions positions = {0};
-    pe_shared_wave wave = {0};
-    pe_rope_axes *axes = pe_rope_grid_axes(grid);
-    pe_status status = axes != NULL ? PE_OK : pe_fail_memory(why);
-    if (status == PE_OK)
-        status = make_positions(grid, &positions, why);
-    if (status == PE_OK)
-        status = pe_rope_grid_wave(grid, tables, &wave, why);
-    if (status == PE_OK) {
-        const pe_rope_turned answer = {.values = values,
-                                       .limits = limits,
-                                       .turn = {.rope = &rope,
-                                                .tables = tables,
-                                                .wave = &wave,
-                                                .positions = &positions,
-                                                .backwards = pe_values_bool(values, "inverse"),
-                                                .axes = axes},
-                                       .positions = "positions"};
-        status = pe_rope_turned_all(&answer, out, why);
-        pe_tables_wave_unref(&wave);
-    }
-    pe_positions_free(&positions);
-    free(axes);
-    return status;
+    out->axes = pe_rope_grid_axes(grid);
+    if (out->axes == NULL)
+        return pe_fail_memory(why);
+    const pe_status status = make_positions(grid, &out->positions, why);
+    return status != PE_OK ? status : pe_rope_grid_wave(grid, tables, &out->wave, why);
+}
+
+static void give_back(borrowed *of)
+{
+    pe_tables_wave_unref(&of->wave);
+    pe_positions_free(&of->positions);
+    free(of->axes);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -74,34 +64,56 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_grid grid;
     size_t tokens;
-    pe_status status = pe_rope_turned_check(values, &tokens, why);
-    if (status == PE_OK)
-        status = pe_rope_grid_read(values, &grid, why);
-    if (status == PE_OK)
-        status = check_patches(values, &grid, tokens, why);
+    pe_status status = pe_rope_rotated_check(values, &tokens, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_grid_read(values, &grid, why);
+    if (status != PE_OK)
+        return status;
+    status = check_patches(values, &grid, tokens, why);
     if (status != PE_OK)
         return status;
     pe_value *pairing = pe_values_find(values, "pairing");
     if (!pairing->present)
         pairing->choice = pe_rope_grid_pairing(&grid);
     pairing->present = true;
-    return turn(&grid, values, tables, limits, out, why);
+    borrowed of = {.rope = {.tables = tables,
+                            .head_dim = grid.head_dim,
+                            .rotary_dim = grid.head_dim,
+                            .pairs = grid.pairs,
+                            .pairing = (pe_pairing)pairing->choice}};
+    status = borrow(&grid, tables, &of, why);
+    const pe_rope_rotated answer = {.values = values,
+                                    .limits = limits,
+                                    .rotation = {.rope = &of.rope,
+                                                 .wave = &of.wave,
+                                                 .positions = &of.positions,
+                                                 .backwards = pe_values_bool(values, "inverse"),
+                                                 .axes = of.axes},
+                                    .positions = "positions"};
+    if (status == PE_OK)
+        status = pe_rope_rotated_all(&answer, out, why);
+    give_back(&of);
+    return status;
 }
 
-static const pe_param params[] = {
-    PE_ROPE_PARAM_TENSORS,
-    {PE_GRID_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
-    PE_GRID_PARAMS,
-    PE_ROPE_PARAM_SEQ_AXIS,
+static const pe_param head_dim_params[] = {
+    PE_ROPE_GRID_HEAD_DIM(false, "the last axis"),
+    PE_PARAM_MODEL("qwen2.5-vl-7b"),
+};
+
+static const pe_param own[] = {
     {.name = "pairing",
      .kind = PE_KIND_CHOICE,
      .optional = true,
      .choices = pe_rope_params_pairings,
      .fallback_text = "the convention's",
-     .help = "Which channels form pair i: interleaved (2i, 2i+1), half (i, i + head_dim/2).",
+     .help = "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + head_dim/2.",
      .example = "half"},
-    {.name = "inverse", .kind = PE_KIND_BOOL, .help = "Undo the rotation.", .example = "false"},
+    {.name = "inverse",
+     .kind = PE_KIND_BOOL,
+     .help = "true undoes the rotation.",
+     .example = "false"},
 };
 
 /**
@@ -118,11 +130,12 @@ const pe_resource pe_rope_grid_rotate = {
     .encoding = "rope",
     .name = "rope/grid/rotate",
     .kind = PE_TRANSFORM,
-    .summary = "Rotates the queries and keys of patches to their row and column; or back.",
+    .summary = "Rotates the queries and keys of patches to their row and column. It also rotates "
+               "them back.",
     .formula = "a' = a cos(angle) - b sin(angle), b' = b cos(angle) + a sin(angle), angles as of "
                "rope/grid",
     .source = PE_GRID_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_vectors_params, PE_PARAMS(head_dim_params), &pe_rope_grid_params,
+                   &pe_params_output_exact, &pe_rope_seq_axis_params, PE_PARAMS(own)},
     .plan = plan,
 };

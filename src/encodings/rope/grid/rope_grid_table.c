@@ -13,7 +13,7 @@
 /* Bits of the frequencies that angles are multiplied from. */
 #define THETA_BITS 320
 
-/* What rounds to more than float16 holds. */
+/* From here on values round to infinity in float16. */
 #define FLOAT16_END 65520
 
 enum { COS, SIN, ANGLES, ROW_COL };
@@ -92,7 +92,7 @@ static void fill_angles(const table *state, pe_dtype dtype, size_t first, size_t
                 wide[axis] = wide_of(at[axis]);
         }
         for (size_t r = 0; r < axes->n_runs; r++) {
-            const pe_axis_run *run = &axes->run[r];
+            const pe_rope_axis_run *run = &axes->run[r];
             for (size_t i = 0; i < run->count; i++, out += bytes)
                 pe_dtype_store(dtype,
                                angle_of(state, dtype, run->at + i, at[run->axis], &wide[run->axis]),
@@ -118,8 +118,7 @@ static pe_status make_thetas(table *state, pe_problem *why)
     return PE_OK;
 }
 
-/* ----
- * the table ---------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static double position(const void *of, size_t axis, size_t k)
 {
@@ -148,7 +147,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
         fill_angles(state, dtype, region->first, region->units, out);
     else
         return pe_rope_axes_table(
-            &(pe_axes_table){state->axes, state->wave.wave, position, state, &layout, dtype},
+            &(pe_rope_axes_spec){state->axes, state->wave.wave, position, state, &layout, dtype},
             region->first, region->units, out, why);
     return PE_OK;
 }
@@ -172,14 +171,14 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
-    if (status == PE_OK)
-        status = pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
-    if (status == PE_OK)
-        out->tensors[ANGLES].work = ANGLE_WORK;
-    return status;
+    if (status != PE_OK)
+        return status;
+    out->tensors[ANGLES].work = ANGLE_WORK;
+    return pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
 }
 
-/* The patch farthest along an axis: of a range one at an end, of a grid one at a corner. */
+/* The patch whose position on an axis is largest. Only a list has to be searched: in a range it is
+ * at an end, in a grid at a corner. */
 static size_t farthest(const pe_grid *grid, size_t axis)
 {
     const pe_positions *given = grid->patches.given;
@@ -200,7 +199,7 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
 {
     bool seen[PE_GRID_AXES] = {false};
     for (size_t r = 0; r < state->axes->n_runs && dtype == PE_FLOAT16; r++) {
-        const pe_axis_run *run = &state->axes->run[r];
+        const pe_rope_axis_run *run = &state->axes->run[r];
         if (seen[run->axis])
             continue;
         const size_t k = farthest(&state->grid, run->axis);
@@ -222,15 +221,18 @@ static pe_status set_state(table *state, pe_values *values, pe_tables *tables, p
         status = pe_positions_copy(state->grid.patches.given, &state->given, why);
         state->grid.patches.given = &state->given;
     }
-    if (status == PE_OK)
-        status = pe_rope_grid_wave(&state->grid, tables, &state->wave, why);
-    if (status == PE_OK && (state->axes = pe_rope_grid_axes(&state->grid)) == NULL)
-        status = pe_fail_memory(why);
-    if (status == PE_OK)
-        status = make_thetas(state, why);
-    if (status == PE_OK)
-        status = check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_grid_wave(&state->grid, tables, &state->wave, why);
+    if (status != PE_OK)
+        return status;
+    state->axes = pe_rope_grid_axes(&state->grid);
+    if (state->axes == NULL)
+        return pe_fail_memory(why);
+    status = make_thetas(state, why);
+    if (status != PE_OK)
+        return status;
+    return check_overflow(state, (pe_dtype)pe_values_choice(values, "dtype"), why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -238,24 +240,21 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 {
     pe_grid grid;
     pe_status status = pe_rope_grid_read(values, &grid, why);
-    if (status == PE_OK)
-        status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     if (status != PE_OK)
         return status;
-    table *state = calloc(1, sizeof *state);
+    status = add_tensors(&grid, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status != PE_OK)
+        return status;
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     state->grid = grid;
     return set_state(state, values, tables, why);
 }
 
-static const pe_param params[] = {
-    {PE_GRID_HEAD_DIM, .required = true, .by_model = true},
-    PE_PARAM_MODEL_ALONE("qwen2.5-vl-7b"),
-    PE_GRID_PARAMS,
+static const pe_param own[] = {
+    PE_ROPE_GRID_HEAD_DIM(true, NULL),
+    PE_PARAM_MODEL("qwen2.5-vl-7b"),
 };
 
 /**
@@ -275,7 +274,6 @@ const pe_resource pe_rope_grid = {
     .summary = "Rotary angles of the patches of an image, by row and column.",
     .formula = "angle(k, p) = (row or column of patch k) theta_j; cos and sin of it",
     .source = PE_GRID_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(own), &pe_rope_grid_params, &pe_params_output_exact},
     .plan = plan,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* longrope.c - LongRoPE: a divisor for each pair, found by search. */
-#include "encodings/rope/rope_keys.h"
+#include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
 
 enum { GUARD = 64 };
@@ -65,18 +65,32 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
                        "rope_type longrope needs max_position_embeddings, factor or "
                        "attention_factor for its attention factor");
     if (formula->key[PE_ROPE_ORIGINAL] < 2)
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "original_max_position_embeddings",
-                                   why,
-                                   "original_max_position_embeddings must be at least 2 where the "
-                                   "attention factor divides by its logarithm, got 1");
+        return pe_values_invalid(values, "original_max_position_embeddings", why,
+                                 "original_max_position_embeddings must be at least 2 where the "
+                                 "attention factor divides by its logarithm, got 1");
     return PE_OK;
 }
 
 /* Which set of divisors holds, and the length up to which it is the short one. */
-static void facts(const pe_rope_formula *formula, pe_plan *plan)
+static void add_scalars(const pe_rope_formula *formula, pe_plan *plan)
 {
     pe_plan_add_text(plan, "selected", pe_rope_beyond(formula) ? "long" : "short");
     pe_plan_add_scalar(plan, "original_max_position_embeddings", formula->key[PE_ROPE_ORIGINAL]);
+}
+
+/* seq_len, not the positions, chooses between the two lists. */
+static void warn_positions(const pe_rope_formula *f, const pe_positions *positions, pe_plan *plan)
+{
+    const double original = f->key[PE_ROPE_ORIGINAL];
+    double least, most;
+    if (pe_rope_beyond(f))
+        return;
+    pe_positions_bounds(positions, &least, &most);
+    if (most >= original)
+        pe_plan_warn(plan,
+                     "position %.0f lies beyond original_max_position_embeddings, but seq_len says "
+                     "that the sequence does not: frequencies are those of short_factor",
+                     most);
 }
 
 /**
@@ -95,5 +109,6 @@ const pe_rope_type pe_rope_longrope = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
-    .facts = facts,
+    .add_scalars = add_scalars,
+    .warn_positions = warn_positions,
 };

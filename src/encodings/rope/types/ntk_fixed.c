@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk_fixed.c - NTK with fixed coefficients: every pair stretched, the last one by factor. */
-#include "encodings/rope/rope.h"
+#include "encodings/rope/types/rope_types.h"
 
 enum { GUARD = 64 };
 

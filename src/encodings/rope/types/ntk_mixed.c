@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ntk_mixed.c - NTK in mixed radix: the stretch grows over the pairs as a power of their
  * number. */
-#include "encodings/rope/rope.h"
+#include "encodings/rope/types/rope_types.h"
 #include "exact/round.h"
 
 enum { GUARD = 64 };
@@ -66,10 +66,9 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     if (pe_values_choice(values, "numerics") == PE_NUMERICS_EXACT ||
         power_of_half(formula) <= pe_dtype_max(PE_FLOAT32))
         return PE_OK;
-    return pe_rope_params_fail(
-        values, PE_INVALID_PARAMETER, "mixed_b", why,
-        "(rotary_dim/2)^mixed_b overflows float32, so numerics=float32 has no "
-        "value");
+    return pe_values_invalid(values, "mixed_b", why,
+                             "(rotary_dim/2)^mixed_b overflows float32, so numerics=float32 has no "
+                             "value");
 }
 
 /**

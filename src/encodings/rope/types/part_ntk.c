@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* part_ntk.c - linear for slow pairs, NTK between, kept for fast ones, with ramps between. */
-#include "encodings/rope/types/ramp.h"
+#include "encodings/rope/types/pair_ramp.h"
 #include "exact/round.h"
 
 enum { GUARD = 128 };
@@ -13,7 +13,7 @@ static void share(double low, double high, double most, size_t i, mpfr_ptr out)
     mpfr_init2(to, 53);
     mpfr_set_d(from, low, MPFR_RNDN);
     mpfr_set_d(to, high, MPFR_RNDN);
-    pe_rope_ramp_at(i, from, to, out);
+    pe_rope_pair_ramp_at(i, from, to, out);
     mpfr_ui_sub(out, 1, out, MPFR_RNDN);
     mpfr_mul_d(out, out, most, MPFR_RNDN);
     mpfr_clears(from, to, (mpfr_ptr)0);
@@ -61,7 +61,7 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 
 static float share32(double low, double high, double most, size_t i)
 {
-    return (1.0F - pe_rope_ramp32(i, low, high)) * (float)most;
+    return (1.0F - pe_rope_pair_ramp32(i, low, high)) * (float)most;
 }
 
 /* x (1 - by) + y by, as the reference has it */
@@ -102,7 +102,7 @@ static void ends(const pe_rope_formula *f, double fast, double slow, double *low
 {
     mpfr_t from, to;
     mpfr_inits2(256, from, to, (mpfr_ptr)0);
-    pe_rope_ramp_ends(f, fast, slow, true, from, to);
+    pe_rope_pair_ramp_ends(f, &(pe_rope_pair_ramp){fast, slow, true}, from, to);
     *low = mpfr_get_d(from, MPFR_RNDN) + 0.0;
     *high = mpfr_get_d(to, MPFR_RNDN) + 0.0;
     mpfr_clears(from, to, (mpfr_ptr)0);
@@ -110,7 +110,7 @@ static void ends(const pe_rope_formula *f, double fast, double slow, double *low
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
-    const pe_status status = pe_rope_ramp_check(values, formula, why);
+    const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
     if (status != PE_OK)
         return status;
     /* "found experimentally for LLaMA", there */
@@ -136,7 +136,7 @@ const pe_rope_type pe_rope_part_ntk = {
     .defaults = {{PE_ROPE_NTK_FACTOR, 1}, {PE_ROPE_EXTRAPOLATION_FACTOR, 1}},
     .n_defaults = 2,
     .min_dim = 4,
-    .min_dim_is = "its exponent d/(d - 2) has no value at d = 2",
+    .min_dim_is = PE_ROPE_NO_EXPONENT,
     .check = check,
     .scale = scale,
     .scale32 = scale32,

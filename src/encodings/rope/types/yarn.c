@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* yarn.c - YaRN: fast pairs keep their frequency, slow ones are stretched, a ramp between. */
-#include "encodings/rope/types/ramp.h"
+#include "encodings/rope/types/pair_ramp.h"
 #include "exact/round.h"
 
 enum { GUARD = 64 };
@@ -9,11 +9,12 @@ enum { GUARD = 64 };
 
 static void ends(const pe_rope_formula *f, mpfr_ptr low, mpfr_ptr high)
 {
-    pe_rope_ramp_ends(f, f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
-                      f->key[PE_ROPE_TRUNCATE] != 0, low, high);
+    const pe_rope_pair_ramp ramp = {f->key[PE_ROPE_BETA_FAST], f->key[PE_ROPE_BETA_SLOW],
+                                    f->key[PE_ROPE_TRUNCATE] != 0};
+    pe_rope_pair_ramp_ends(f, &ramp, low, high);
 }
 
-static void ramp(const pe_rope_formula *f, size_t i, mpfr_ptr out)
+static void ramp_at(const pe_rope_formula *f, size_t i, mpfr_ptr out)
 {
     mpfr_t low, high;
     mpfr_inits2(mpfr_get_prec(out), low, high, (mpfr_ptr)0);
@@ -23,7 +24,7 @@ static void ramp(const pe_rope_formula *f, size_t i, mpfr_ptr out)
     } else {
         ends(f, low, high);
     }
-    pe_rope_ramp_at(i, low, high, out);
+    pe_rope_pair_ramp_at(i, low, high, out);
     mpfr_clears(low, high, (mpfr_ptr)0);
 }
 
@@ -34,7 +35,7 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
     const mpfr_prec_t bits = mpfr_get_prec(theta) + GUARD;
     mpfr_t keep, rest;
     mpfr_inits2(bits, keep, rest, (mpfr_ptr)0);
-    ramp(f, i, keep);
+    ramp_at(f, i, keep);
     mpfr_ui_sub(keep, 1, keep, MPFR_RNDN);
     mpfr_mul_d(keep, keep, f->key[PE_ROPE_EXTRAPOLATION_FACTOR], MPFR_RNDN);
     mpfr_ui_sub(rest, 1, keep, MPFR_RNDN);
@@ -48,7 +49,7 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
 static float scale32(const void *formula, size_t i, float inv)
 {
     const pe_rope_formula *f = formula;
-    const float ramp32 = pe_rope_ramp32(i, f->low, f->high);
+    const float ramp32 = pe_rope_pair_ramp32(i, f->low, f->high);
     const float keep = (1.0F - ramp32) * (float)f->key[PE_ROPE_EXTRAPOLATION_FACTOR];
     const float p = pe_exact_powf((float)f->theta, (float)(2 * i) / (float)f->dim);
     const float slow = 1.0F / ((float)f->key[PE_ROPE_FACTOR] * p);
@@ -56,8 +57,7 @@ static float scale32(const void *formula, size_t i, float inv)
     return slow_part + fast_part;
 }
 
-/* ---- the
- * attention factor ----------------------------------------------------------------------- */
+/* ---- the attention factor ---- */
 
 /* out = 1 + 0.1 mscale ln(factor) */
 static void stretch_scale(const pe_rope_formula *f, double mscale, mpfr_ptr out)
@@ -96,25 +96,23 @@ static void amplitude(const void *formula, mpfr_ptr out)
         mpfr_mul_d(out, out, f->key[PE_ROPE_ATTN_FACTOR], MPFR_RNDN);
 }
 
-/* ----
- * the type ----------------------------------------------------------------------------------- */
+/* ---- the type ---- */
 
 static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
 {
     mpfr_t low, high;
-    const pe_status status = pe_rope_ramp_check(values, formula, why);
+    const pe_status status = pe_rope_pair_ramp_check(values, formula, why);
     if (status != PE_OK)
         return status;
     /* swapped by a client they are a mistake; verify asks what that mistake gives */
     if (formula->key[PE_ROPE_BETA_FAST] < formula->key[PE_ROPE_BETA_SLOW] &&
         (pe_values_given(values, "beta_fast") || pe_values_given(values, "beta_slow")))
-        return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "beta_fast", why,
-                                   "beta_fast must be at least beta_slow, %.17g, got %.17g",
-                                   formula->key[PE_ROPE_BETA_SLOW],
-                                   formula->key[PE_ROPE_BETA_FAST]);
+        return pe_values_invalid(values, "beta_fast", why,
+                                 "beta_fast must be at least beta_slow, %.17g, got %.17g",
+                                 formula->key[PE_ROPE_BETA_SLOW], formula->key[PE_ROPE_BETA_FAST]);
     if (pe_rope_has(formula, PE_ROPE_ATTENTION_FACTOR) && pe_rope_has(formula, PE_ROPE_ATTN_FACTOR))
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "attn_factor", why,
+        return pe_values_invalid(
+            values, "attn_factor", why,
             "attn_factor multiplies the factor that attention_factor replaces: "
             "give one of them");
     mpfr_inits2(256, low, high, (mpfr_ptr)0);
@@ -125,10 +123,21 @@ static pe_status check(const pe_values *values, pe_rope_formula *formula, pe_pro
     return PE_OK;
 }
 
-static void facts(const pe_rope_formula *formula, pe_plan *plan)
+static void add_scalars(const pe_rope_formula *formula, pe_plan *plan)
 {
     pe_plan_add_scalar(plan, "low", formula->low);
     pe_plan_add_scalar(plan, "high", formula->high);
+}
+
+/* One of the two alone has no effect in transformers, unlike in the code of the models. */
+static void warn(const pe_rope_formula *f, pe_plan *plan)
+{
+    const bool mscale = f->key[PE_ROPE_MSCALE] != 0, all = f->key[PE_ROPE_MSCALE_ALL_DIM] != 0;
+    if (mscale != all && !pe_rope_has(f, PE_ROPE_ATTENTION_FACTOR))
+        pe_plan_warn(plan,
+                     "%s has no effect without %s, as in huggingface/transformers: the attention "
+                     "factor is 1 + 0.1 ln(factor)",
+                     mscale ? "mscale" : "mscale_all_dim", mscale ? "mscale_all_dim" : "mscale");
 }
 
 /**
@@ -153,5 +162,6 @@ const pe_rope_type pe_rope_yarn = {
     .scale = scale,
     .scale32 = scale32,
     .amplitude = amplitude,
-    .facts = facts,
+    .add_scalars = add_scalars,
+    .warn = warn,
 };

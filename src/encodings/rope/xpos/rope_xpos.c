@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention
- * falls with distance. */
+/* rope_xpos.c - xPos: queries and keys rotated, and scaled so that attention falls with distance.
+ * */
 #include "encodings/rope/xpos/rope_xpos.h"
 
 #include <math.h>
 
-#include "encodings/rope/rope_turned.h"
+#include "encodings/rope/rope_rotated.h"
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-/* ---- what the
- * resources share ------------------------------------------------------------------- */
+static const pe_param xpos_params[] = {
+    {.name = "scale_base",
+     .kind = PE_KIND_REAL,
+     .min = 1,
+     .max = 1e6,
+     .fallback = 512,
+     .unit = "tokens",
+     .help = "The distance in tokens over which the scale of a pair falls by the factor zeta of "
+             "that pair.",
+     .example = "512"},
+    {.name = "center",
+     .kind = PE_KIND_INT,
+     .optional = true,
+     .min = 1 - PE_POSITION_LIMIT,
+     .max = PE_POSITION_LIMIT - 1,
+     .fallback_text = "half the number of positions",
+     .unit = "tokens",
+     .help = "The position whose scale is 1.",
+     .example = "0"},
+};
+const pe_param_set pe_rope_xpos_params = {xpos_params, PE_LEN(xpos_params)};
+
+/* ---- what the resources share ---- */
 
 /* The position farthest from the center. */
 static double farthest(double center, const pe_positions *positions)
@@ -21,13 +42,13 @@ static double farthest(double center, const pe_positions *positions)
 }
 
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why)
+                            pe_xpos_scale *out, pe_problem *why)
 {
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
     if (rope->axes != NULL)
-        return pe_rope_params_fail(
-            values, PE_INVALID_PARAMETER, "mrope_section", why,
+        return pe_values_invalid(
+            values, "mrope_section", why,
             "mrope_section does not go with xPos, whose tokens have one position");
     if (positions->fractional)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
@@ -42,35 +63,28 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
                        "scales to stay below 2^1000, got %.17g",
                        PE_XPOS_REACH, PE_XPOS_REACH * base,
                        (long long)pe_values_int(values, "center"), far);
-    return pe_rope_xpos_scale_make(tables, rope->formula->dim, base, most, out, why);
+    return pe_rope_xpos_scale_make(rope, base, most, out, why);
 }
 
-/* ---- queries
- * and keys --------------------------------------------------------------------------- */
+/* ---- queries and keys ---- */
 
 static const char *const tensor_names[] = {"q", "k"};
 
-static pe_status turn(const pe_rope *rope, pe_values *values, pe_tables *tables,
-                      const pe_xpos_scale *scale, const pe_limits *limits, pe_plan *out,
-                      pe_problem *why)
+/* Queries are multiplied by the scale, keys divided. */
+static pe_status rotate(pe_rope_rotated *answer, const pe_xpos_scale *scale, pe_plan *out,
+                        pe_problem *why)
 {
     pe_shared_wave wave;
-    pe_status status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &wave, why);
+    pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_ATTENDED, &wave, why);
     if (status != PE_OK)
         return status;
+    answer->rotation.wave = &wave;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
-        const pe_xpos_turn xpos = {scale, (double)pe_values_int(values, "center"), t == 1};
-        const pe_rope_turned answer = {
-            .values = values,
-            .limits = limits,
-            .turn = {.rope = rope,
-                     .tables = tables,
-                     .wave = &wave,
-                     .positions = &pe_values_find(values, "positions")->positions,
-                     .xpos = &xpos},
-            .positions = "positions"};
-        if (pe_values_present(values, tensor_names[t]))
-            status = pe_rope_turned_add(&answer, tensor_names[t], tensor_names[t], out, why);
+        const char *name = tensor_names[t];
+        const double center = (double)pe_values_int(answer->values, "center");
+        answer->rotation.xpos = &(pe_xpos_turn){scale, center, t == 1};
+        if (pe_values_present(answer->values, name))
+            status = pe_rope_rotated_add(answer, name, name, out, why);
     }
     pe_tables_wave_unref(&wave);
     return status;
@@ -85,36 +99,33 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (!pe_values_present(values, "q") && !pe_values_present(values, "k"))
         return pe_fail(why, PE_MISSING_PARAMETER, "q", "q or k is required, or both");
     pe_status status =
-        pe_rope_turned_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
-    if (status == PE_OK)
-        status = pe_rope_params_read(values, &rope, why);
+        pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), &tokens, why);
     if (status != PE_OK)
         return status;
-    const pe_positions *positions = pe_rope_turned_positions(values, tokens);
+    status = pe_rope_read(values, tables, &rope, why);
+    if (status != PE_OK)
+        return status;
+    pe_rope_rotated answer = {
+        .values = values,
+        .limits = limits,
+        .rotation = {.rope = &rope, .positions = pe_rope_rotated_positions(values, tokens)},
+        .positions = "positions"};
     pe_rope_warnings_add(&rope, NULL, out);
-    status = pe_rope_xpos_read(values, &rope, positions, tables, &scale, why);
+    status = pe_rope_xpos_read(values, &rope, answer.rotation.positions, &scale, why);
     if (status == PE_OK) {
-        status = turn(&rope, values, tables, &scale, limits, out, why);
+        status = rotate(&answer, &scale, out, why);
         pe_rope_xpos_scale_free(&scale);
     }
     pe_rope_free(&rope);
     return status;
 }
 
-#define TENSOR_ROW(label, what)                                                                    \
-    {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
-        .max_dims = PE_MAX_DIMS, .help = what ": any leading axes, channels last."                 \
-    }
+static const pe_param vectors_params[] = {
+    PE_ROPE_TENSOR_ROW("q", "Queries, multiplied by the scale"),
+    PE_ROPE_TENSOR_ROW("k", "Keys, divided by the scale"),
+};
 
-static const pe_param params[] = {
-    TENSOR_ROW("q", "Queries, multiplied by the scale"),
-    TENSOR_ROW("k", "Keys, divided by the scale"),
-    {PE_ROPE_PARAM_HEAD_DIM, .optional = true, .fallback_text = "the last axis"},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SCALE_BASE,
-    PE_ROPE_PARAM_CENTER,
-    PE_ROPE_PARAM_SEQ_AXIS,
+static const pe_param positions_params[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .optional = true,
@@ -122,10 +133,8 @@ static const pe_param params[] = {
      .integers_only = true,
      .fallback_text = "0:n",
      .unit = "tokens",
-     .help = "A position for each token, [n], or [batch, n] with the batch along axis 0.",
+     .help = "A position for each token: [n], or [batch, n] with the batch along axis 0.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -138,19 +147,21 @@ static const pe_param params[] = {
  *           RotaryEmbedding.rotate_queries_and_keys in lucidrains/rotary-embedding-torch at
  *           8bb4643d1c29f944c47d2e807452ac437689af18, whose center is half the number of positions.
  * Shapes    as given; channels past rotary_dim pass through, not scaled.
- * Accuracy  pe_rope_turn_array's.
+ * Accuracy  pe_rope_apply_array's.
  */
 const pe_resource pe_rope_xpos = {
     .path = "/v1/rope/xpos",
     .encoding = "rope",
     .name = "rope/xpos",
     .kind = PE_TRANSFORM,
-    .summary = "Rotates queries and keys with xPos: scaled so that attention falls with distance.",
+    .summary = "Rotates queries and keys with xPos, whose scale lets attention fall with distance.",
     .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
                "1.4)^((p - center) / scale_base)",
     .source = PE_ROPE_XPOS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, &pe_rope_xpos_params, &pe_rope_seq_axis_params,
+                   PE_PARAMS(positions_params), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -4,23 +4,13 @@
 #define PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_H
 
 #include "encodings/rope/rope.h"
-#include "encodings/rope/xpos/rope_xpos_scale.h"
+#include "encodings/rope/rope_xpos_scale.h"
 
 #define PE_ROPE_XPOS_SOURCE                                                                        \
     "Sun et al. 2022, arXiv:2212.10554, section 3.2 and algorithm 1, as rotate_queries_and_keys "  \
     "in lucidrains/rotary-embedding-torch at 8bb4643d1c29f944c47d2e807452ac437689af18"
 
-#define PE_ROPE_PARAM_SCALE_BASE                                                                   \
-    {                                                                                              \
-        .name = "scale_base", .kind = PE_KIND_REAL, .min = 1, .max = 1e6, .fallback = 512,         \
-        .unit = "tokens", .help = "Tokens over which a scale falls by its zeta.", .example = "512" \
-    }
-#define PE_ROPE_PARAM_CENTER                                                                       \
-    {                                                                                              \
-        .name = "center", .kind = PE_KIND_INT, .optional = true, .min = -9007199254740991.0,       \
-        .max = 9007199254740991.0, .fallback_text = "half the number of positions",                \
-        .unit = "tokens", .help = "Position whose scale is 1.", .example = "0"                     \
-    }
+extern const pe_param_set pe_rope_xpos_params; /* scale_base, center */
 
 /**
  * Check what xPos asks of a rotation and its integer positions, fill in center, and make the
@@ -28,6 +18,6 @@
  * Errors  INVALID_PARAMETER: mrope_section; positions too far from the center. INTERNAL.
  */
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,
-                            pe_tables *tables, pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
+                            pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
 
 #endif

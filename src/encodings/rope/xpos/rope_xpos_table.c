@@ -22,10 +22,11 @@ typedef struct table {
     size_t pairs;
 } table;
 
-/* Scales of pairs [first, first + pairs) of a row. */
-static void fill_scales(const table *state, pe_dtype dtype, size_t row, size_t first, size_t pairs,
+/* The columns of a region in one row of scales. */
+static void fill_scales(const table *state, const pe_region *region, size_t row, pe_dtype dtype,
                         unsigned char *out)
 {
+    const size_t first = region->column, pairs = region->columns;
     const double n = pe_positions_at(&state->positions, row) - state->center;
     for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
         pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, n, dtype), out);
@@ -51,7 +52,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
                    : pe_wave_table_part(&waves, region->first, region->column, region->columns, out,
                                         why);
     for (size_t u = region->first; u < region->first + region->units; u++, to += row)
-        fill_scales(state, dtype, u, region->column, region->columns, to);
+        fill_scales(state, region, u, dtype, to);
     return PE_OK;
 }
 
@@ -78,65 +79,58 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
                    least, pe_dtype_name(dtype), pe_dtype_max(dtype));
 }
 
-static pe_status plan_table(const pe_rope *rope, pe_values *values, pe_tables *tables,
-                            const pe_limits *limits, pe_plan *out, pe_problem *why)
+static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
 {
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
     const pe_positions *positions = &pe_values_find(values, "positions")->positions;
     const pe_shape shape = {2, {positions->count, rope->pairs}};
-    table *state = calloc(1, sizeof *state);
+    table *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    out->state = state;
-    out->free_state = free_state;
-    out->fill = fill;
     out->makes_parts = true;
     state->pairs = rope->pairs;
     pe_status status = PE_OK;
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
-    if (status == PE_OK)
-        status = pe_rope_xpos_read(values, rope, positions, tables, &state->scale, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
     if (status != PE_OK)
         return status;
     out->tensors[SCALE].work = SCALE_WORK;
     state->center = (double)pe_values_int(values, "center");
     status = pe_positions_copy(positions, &state->positions, why);
-    if (status == PE_OK)
-        status = check_overflow(state, dtype, why);
-    if (status == PE_OK)
-        status = pe_rope_wave(rope, tables, PE_ROPE_ATTENDED, &state->wave, why);
-    return status;
+    if (status != PE_OK)
+        return status;
+    status = check_overflow(state, dtype, why);
+    if (status != PE_OK)
+        return status;
+    return pe_rope_wave(rope, PE_ROPE_ATTENDED, &state->wave, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_rope rope;
-    pe_status status = pe_rope_params_read(values, &rope, why);
+    pe_status status = pe_rope_read(values, tables, &rope, why);
     if (status != PE_OK)
         return status;
-    pe_plan_add_scalar(out, "attention_factor", pe_rope_waves_attention_factor(&rope));
+    pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_warnings_add(&rope, NULL, out);
-    status = plan_table(&rope, values, tables, limits, out, why);
+    status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
 }
 
-static const pe_param params[] = {
-    {PE_ROPE_PARAM_HEAD_DIM, .required = true},
-    PE_ROPE_PARAMS,
-    PE_ROPE_PARAM_SCALE_BASE,
-    PE_ROPE_PARAM_CENTER,
+static const pe_param own[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .integers_only = true,
      .fallback_text = "0:128",
      .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list; integers.",
+     .help = "Integer positions: a:b, a:b:step, a number, or a list.",
      .example = "0:8"},
-    PE_PARAM_DTYPE,
-    PE_PARAM_NUMERICS_EXACT,
 };
 
 /**
@@ -159,8 +153,9 @@ const pe_resource pe_rope_xpos_table = {
     .formula = "cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i), scale(p, i) = ((2i/d + "
                "0.4) / 1.4)^((p - center) / scale_base)",
     .source = PE_ROPE_XPOS_SOURCE,
-    .params = params,
-    .n_params = PE_LEN(params),
+    .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_rope_xpos_params, PE_PARAMS(own), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

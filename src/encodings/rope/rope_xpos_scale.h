@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_xpos_scale.h - the powers by which xPos scales the pairs of a token. */
-#ifndef PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_SCALE_H
-#define PE_ENCODINGS_ROPE_XPOS_ROPE_XPOS_SCALE_H
+#ifndef PE_ENCODINGS_ROPE_ROPE_XPOS_SCALE_H
+#define PE_ENCODINGS_ROPE_ROPE_XPOS_SCALE_H
 
 #include <stdint.h>
 
+#include "encodings/rope/rope.h"
 #include "exact/fixed128.h"
-#include "plan/plan.h"
-#include "tables/tables.h"
 
 /** What the powers depend on. Plain data without padding. */
 typedef struct pe_xpos_powers {
@@ -33,8 +32,8 @@ typedef struct pe_xpos_scale {
 
 /** For |n| <= most, a whole number of at most PE_XPOS_REACH * base. Requests share the powers.
  * Errors  INTERNAL (memory). */
-pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
-                                  pe_xpos_scale *out, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
+                                  pe_problem *why) PE_MUST_CHECK;
 void pe_rope_xpos_scale_free(pe_xpos_scale *scale);
 
 /** scale_i(n) as hi + lo, with a relative error below 2^-64. */

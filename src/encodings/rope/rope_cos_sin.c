@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_rows.c - the sines and cosines that turn one token after another. */
-#include "encodings/rope/rope_rows.h"
+/* rope_cos_sin.c - cosines and sines of a rotation, one token after another. */
+#include "encodings/rope/rope_cos_sin.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,18 +10,18 @@
 /* Rows that are computed at once when they do not come in blocks. */
 #define OWN_ROWS 8
 
-static bool in_blocks(const pe_rope_rows *rows)
+static bool in_blocks(const pe_rope_cos_sin *rows)
 {
     return !rows->positions->fractional && pe_wave_count(rows->wave->wave) <= BLOCK_PAIRS;
 }
 
-static int64_t block_of(const pe_rope_rows *rows, size_t r)
+static int64_t block_of(const pe_rope_cos_sin *rows, size_t r)
 {
     const int64_t at = (int64_t)pe_positions_at(rows->positions, r);
     return at >= 0 ? at / PE_BLOCK_ROWS : -((-at - 1) / PE_BLOCK_ROWS) - 1;
 }
 
-static pe_status load_block(pe_rope_rows *rows, size_t first, size_t most, size_t *got,
+static pe_status load_block(pe_rope_cos_sin *rows, size_t first, size_t most, size_t *got,
                             pe_problem *why)
 {
     const int64_t block = block_of(rows, first);
@@ -41,7 +41,7 @@ static pe_status load_block(pe_rope_rows *rows, size_t first, size_t most, size_
     return PE_OK;
 }
 
-static pe_status load_own(pe_rope_rows *rows, size_t first, size_t most, size_t *got,
+static pe_status load_own(pe_rope_cos_sin *rows, size_t first, size_t most, size_t *got,
                           pe_problem *why)
 {
     const size_t n = pe_wave_count(rows->wave->wave), count = most < OWN_ROWS ? most : OWN_ROWS;
@@ -57,14 +57,15 @@ static pe_status load_own(pe_rope_rows *rows, size_t first, size_t most, size_t 
     return pe_wave_table_rows(&table, first, count, rows->own, why);
 }
 
-pe_status pe_rope_rows_load(pe_rope_rows *rows, size_t first, size_t most, size_t *got,
-                            pe_problem *why)
+pe_status pe_rope_cos_sin_load(pe_rope_cos_sin *rows, size_t first, size_t most, size_t *got,
+                               pe_problem *why)
 {
     return in_blocks(rows) ? load_block(rows, first, most, got, why)
                            : load_own(rows, first, most, got, why);
 }
 
-void pe_rope_rows_at(const pe_rope_rows *rows, size_t r, const double **cos, const double **sin)
+void pe_rope_cos_sin_at(const pe_rope_cos_sin *rows, size_t r, const double **cos,
+                        const double **sin)
 {
     const size_t n = pe_wave_count(rows->wave->wave);
     if (in_blocks(rows)) {
@@ -78,7 +79,7 @@ void pe_rope_rows_at(const pe_rope_rows *rows, size_t r, const double **cos, con
     *sin = *cos + n * OWN_ROWS;
 }
 
-void pe_rope_rows_close(pe_rope_rows *rows)
+void pe_rope_cos_sin_close(pe_rope_cos_sin *rows)
 {
     if (rows->block.entry != NULL)
         pe_tables_block_unref(&rows->block);

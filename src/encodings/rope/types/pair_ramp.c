@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ramp.c - a ramp over the pairs, from those that turn often to those that turn rarely. */
-#include "encodings/rope/types/ramp.h"
+/* pair_ramp.c - a ramp over the pairs, from those that turn often to those that turn rarely. */
+#include "encodings/rope/types/pair_ramp.h"
 
 #include <math.h>
 
@@ -23,12 +23,12 @@ static void correction_dim(const pe_rope_formula *f, double turns, mpfr_ptr out)
 }
 
 /* pi keeps either end from being an integer, so their floor and ceiling are decided. */
-void pe_rope_ramp_ends(const pe_rope_formula *formula, double fast, double slow, bool whole,
-                       mpfr_ptr low, mpfr_ptr high)
+void pe_rope_pair_ramp_ends(const pe_rope_formula *formula, const pe_rope_pair_ramp *ramp,
+                            mpfr_ptr low, mpfr_ptr high)
 {
-    correction_dim(formula, fast, low);
-    correction_dim(formula, slow, high);
-    if (whole) {
+    correction_dim(formula, ramp->fast, low);
+    correction_dim(formula, ramp->slow, high);
+    if (ramp->whole) {
         mpfr_floor(low, low);
         mpfr_ceil(high, high);
     }
@@ -38,7 +38,7 @@ void pe_rope_ramp_ends(const pe_rope_formula *formula, double fast, double slow,
         mpfr_set_d(high, formula->dim - 1, MPFR_RNDN);
 }
 
-void pe_rope_ramp_at(size_t i, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr out)
+void pe_rope_pair_ramp_at(size_t i, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr out)
 {
     mpfr_ui_sub(out, i, low, MPFR_RNDN);
     if (mpfr_equal_p(low, high)) {
@@ -56,19 +56,19 @@ void pe_rope_ramp_at(size_t i, mpfr_srcptr low, mpfr_srcptr high, mpfr_ptr out)
         mpfr_set_ui(out, 1, MPFR_RNDN);
 }
 
-float pe_rope_ramp32(size_t i, double low, double high)
+float pe_rope_pair_ramp32(size_t i, double low, double high)
 {
     const double end = low == high ? high + 0.001 : high;
     const float above = (float)i - (float)low, span = (float)(end - low);
     return fminf(fmaxf(above / span, 0.0F), 1.0F);
 }
 
-pe_status pe_rope_ramp_check(const pe_values *values, const pe_rope_formula *formula,
-                             pe_problem *why)
+pe_status pe_rope_pair_ramp_check(const pe_values *values, const pe_rope_formula *formula,
+                                  pe_problem *why)
 {
     if (formula->theta > 1)
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, "rope_theta", why,
-                               "rope_theta must be above 1 with rope_type %s, got %.17g",
-                               formula->type->name, formula->theta);
+    return pe_values_invalid(values, "rope_theta", why,
+                             "rope_theta must be above 1 with rope_type %s, got %.17g",
+                             formula->type->name, formula->theta);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_xpos_scale.c - the powers by which xPos scales the pairs of a token. */
-#include "encodings/rope/xpos/rope_xpos_scale.h"
+#include "encodings/rope/rope_xpos_scale.h"
 
 #include <math.h>
 #include <mpfr.h>
 
 #include "exact/round.h"
 
-/* Squarings double the relative error: more bits than levels and those of a pe_fixed128. */
+/* Each squaring doubles the relative error: a bit for every level, and those of a pe_fixed128. */
 enum { LADDER_BITS = 256, GUARD = 64 };
 
 /* ---- exactly ---- */
@@ -36,8 +36,7 @@ static void eval(const void *context, size_t i, mpfr_ptr out)
     power(e->of, i, e->n, out);
 }
 
-/* ---- by a ladder
- * of powers ---------------------------------------------------------------------- */
+/* ---- by a ladder of powers ---- */
 
 /* Where the powers of pair i begin. */
 static size_t ladder(const pe_xpos_powers *of, bool down, size_t i)
@@ -84,9 +83,10 @@ static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, double n)
     return result;
 }
 
-pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, double most,
-                                  pe_xpos_scale *out, pe_problem *why)
+pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
+                                  pe_problem *why)
 {
+    const double dim = rope->formula->dim;
     pe_xpos_powers formula = {(uint64_t)dim / 2, 1, dim, base};
     while (ldexp(1, (int)formula.levels) <= most)
         formula.levels++;
@@ -95,10 +95,11 @@ pe_status pe_rope_xpos_scale_make(pe_tables *tables, double dim, double base, do
                                   .formula = &formula,
                                   .formula_bytes = sizeof formula};
     pe_shared_numbers shared;
-    const pe_status status = pe_tables_numbers(tables, &spec, &shared, why);
-    if (status == PE_OK)
-        *out = (pe_xpos_scale){formula, shared, shared.data};
-    return status;
+    const pe_status status = pe_tables_numbers(rope->tables, &spec, &shared, why);
+    if (status != PE_OK)
+        return status;
+    *out = (pe_xpos_scale){formula, shared, shared.data};
+    return PE_OK;
 }
 
 void pe_rope_xpos_scale_free(pe_xpos_scale *scale)
@@ -119,7 +120,8 @@ void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, dou
         pe_exact_pair(eval, &e, i, hi, lo);
         return;
     }
-    *hi = ldexp((double)(uint64_t)(x.m >> 75), x.exponent - 53); /* both cut, hence exact */
+    *hi = ldexp((double)(uint64_t)(x.m >> 75),
+                x.exponent - 53); /* both are cut to 53 bits, so exact */
     *lo = ldexp((double)((uint64_t)(x.m >> 22) & (((uint64_t)1 << 53) - 1)), x.exponent - 106);
 }
 

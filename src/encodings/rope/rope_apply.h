@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_turn.h - turning the tokens of a tensor. */
-#ifndef PE_ENCODINGS_ROPE_ROPE_TURN_H
-#define PE_ENCODINGS_ROPE_ROPE_TURN_H
+/* rope_apply.h - the rotation of the tokens of a tensor. */
+#ifndef PE_ENCODINGS_ROPE_ROPE_APPLY_H
+#define PE_ENCODINGS_ROPE_ROPE_APPLY_H
 
 #include "encodings/rope/rope_axes.h"
-#include "encodings/rope/xpos/rope_xpos_scale.h"
+#include "encodings/rope/rope_xpos_scale.h"
 
-/** How to turn. Borrows everything. */
-typedef struct pe_rope_turn {
+/** How the tokens of a tensor are rotated. Borrows everything. */
+typedef struct pe_rope_rotation {
     const pe_rope *rope;
-    pe_tables *tables;
     const pe_shared_wave *wave;
     /** One position for all tokens, [n], or [batch, n] with batch 1 or that of axis 0; with axes
      * also [axes, n] and [axes, batch, n], and no [batch, n]. */
@@ -17,10 +16,10 @@ typedef struct pe_rope_turn {
     bool backwards;           /* by the negative angle */
     const pe_rope_axes *axes; /* NULL: a token has one position */
     const pe_xpos_turn *xpos; /* NULL: pairs keep their length; not with axes */
-} pe_rope_turn;
+} pe_rope_rotation;
 
 /**
- * Turn the tokens of an array in place:
+ * Rotate the tokens of an array in place:
  *
  *     a' = a cos - b sin,   b' = b cos + a sin      for each pair (a, b) of channels
  *
@@ -29,12 +28,13 @@ typedef struct pe_rope_turn {
  * Source    Su et al. 2021, arXiv:2104.09864, equation 34.
  * Shapes    array: any leading axes, tokens along `axis`, channels last.
  * Accuracy  0.5 ulp + 2^-52 (|a| + |b|), in units of the amplitude and the scale; a float32 set:
- * products and sums rounded to float32, then to the dtype. Errors    INTERNAL.
+ *           products and sums are rounded to float32, then to the dtype.
+ * Errors    INTERNAL (memory).
  */
-pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *array,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
+                              pe_problem *why) PE_MUST_CHECK;
 
 /** Are all n elements at data finite? */
-bool pe_rope_turn_finite(pe_dtype dtype, const void *data, size_t n);
+bool pe_rope_apply_finite(pe_dtype dtype, const void *data, size_t n);
 
 #endif

@@ -1,16 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_turned.c - the tensors of a request, turned, as the answer. */
-#include "encodings/rope/rope_turned.h"
+/* rope_rotated.c - the rotated tensors of a request as the answer. */
+#include "encodings/rope/rope_rotated.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The arrays that are the answer as they stand. */
-typedef struct turned {
-    pe_array array[2];
-} turned;
+static const pe_param seq_axis_params[] = {
+    {.name = "seq_axis",
+     .kind = PE_KIND_INT,
+     .min = -PE_MAX_DIMS,
+     .max = PE_MAX_DIMS - 1,
+     .fallback = -2,
+     .help = "The axis of tokens. A negative one counts from the end.",
+     .example = "-2"},
+};
+const pe_param_set pe_rope_seq_axis_params = {seq_axis_params, PE_LEN(seq_axis_params)};
 
-pe_status pe_rope_head_dim(pe_values *values, const char *name, pe_problem *why)
+static const pe_param vectors_params[] = {
+    PE_ROPE_TENSOR_ROW("vectors", "Vectors to rotate"),
+    PE_ROPE_TENSOR_ROW("q", "Queries to rotate"),
+    PE_ROPE_TENSOR_ROW("k", "Keys to rotate"),
+};
+const pe_param_set pe_rope_vectors_params = {vectors_params, PE_LEN(vectors_params)};
+
+/* The rotated arrays, which fill copies. */
+typedef struct rotated {
+    pe_array array[2];
+} rotated;
+
+pe_status pe_rope_rotated_head_dim(pe_values *values, const char *name, pe_problem *why)
 {
     const pe_array *tensor = &pe_values_find(values, name)->tensor;
     if (tensor->shape.ndim < 2 || tensor->elements == 0 || tensor->dtype == PE_INT32)
@@ -48,8 +66,8 @@ static pe_status seq_axis(const pe_values *values, const char *name, size_t *axi
     return PE_OK;
 }
 
-pe_status pe_rope_turned_tokens(pe_values *values, const char *const *names, size_t n,
-                                size_t *tokens, pe_problem *why)
+pe_status pe_rope_rotated_tokens(pe_values *values, const char *const *names, size_t n,
+                                 size_t *tokens, pe_problem *why)
 {
     const char *first = NULL;
     *tokens = 0;
@@ -58,9 +76,10 @@ pe_status pe_rope_turned_tokens(pe_values *values, const char *const *names, siz
         const char *name = names[t];
         if (!pe_values_present(values, name))
             continue;
-        pe_status status = pe_rope_head_dim(values, name, why);
-        if (status == PE_OK)
-            status = seq_axis(values, name, &axis, why);
+        pe_status status = pe_rope_rotated_head_dim(values, name, why);
+        if (status != PE_OK)
+            return status;
+        status = seq_axis(values, name, &axis, why);
         if (status != PE_OK)
             return status;
         const size_t count = pe_values_find(values, name)->tensor.shape.dim[axis];
@@ -76,7 +95,7 @@ pe_status pe_rope_turned_tokens(pe_values *values, const char *const *names, siz
 
 static const char *const tensor_names[] = {"vectors", "q", "k"};
 
-pe_status pe_rope_turned_check(pe_values *values, size_t *tokens, pe_problem *why)
+pe_status pe_rope_rotated_check(pe_values *values, size_t *tokens, pe_problem *why)
 {
     const bool vectors = pe_values_present(values, "vectors");
     const bool q = pe_values_present(values, "q"), k = pe_values_present(values, "k");
@@ -86,10 +105,10 @@ pe_status pe_rope_turned_check(pe_values *values, size_t *tokens, pe_problem *wh
     if (vectors && (q || k))
         return pe_fail(why, PE_INVALID_PARAMETER, "vectors",
                        "vectors does not go with q or k: give it alone, or give those");
-    return pe_rope_turned_tokens(values, tensor_names, PE_LEN(tensor_names), tokens, why);
+    return pe_rope_rotated_tokens(values, tensor_names, PE_LEN(tensor_names), tokens, why);
 }
 
-const pe_positions *pe_rope_turned_positions(pe_values *values, size_t tokens)
+const pe_positions *pe_rope_rotated_positions(pe_values *values, size_t tokens)
 {
     pe_value *value = pe_values_find(values, "positions");
     if (!value->present) {
@@ -100,15 +119,15 @@ const pe_positions *pe_rope_turned_positions(pe_values *values, size_t tokens)
 }
 
 /* Positions [axes, tokens] or [axes, batch, tokens]. */
-static pe_status check_axes(const pe_rope_turned *answer, const char *tensor, size_t axis,
+static pe_status check_axes(const pe_rope_rotated *answer, const char *tensor, size_t axis,
                             pe_problem *why)
 {
-    const pe_shape *given = &answer->turn.positions->shape;
+    const pe_shape *given = &answer->rotation.positions->shape;
     const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
-    const size_t n = shape->dim[axis], axes = answer->turn.axes->n;
+    const size_t n = shape->dim[axis], axes = answer->rotation.axes->n;
     const size_t tokens = given->dim[given->ndim - 1], batch = given->ndim == 3 ? given->dim[1] : 1;
-    const pe_status status =
-        pe_rope_axes_check(answer->turn.axes, answer->positions, answer->turn.positions, why);
+    const pe_status status = pe_rope_axes_check(answer->rotation.axes, answer->positions,
+                                                answer->rotation.positions, why);
     if (status != PE_OK)
         return status;
     if (tokens == n && (batch == 1 || (axis > 0 && batch == shape->dim[0])))
@@ -121,14 +140,14 @@ static pe_status check_axes(const pe_rope_turned *answer, const char *tensor, si
                    answer->positions, axes, axes, axis, tensor, n, batch, tokens);
 }
 
-static pe_status check_positions(const pe_rope_turned *answer, const char *tensor, size_t axis,
+static pe_status check_positions(const pe_rope_rotated *answer, const char *tensor, size_t axis,
                                  pe_problem *why)
 {
     const char *name = answer->positions;
-    const pe_positions *positions = answer->turn.positions;
+    const pe_positions *positions = answer->rotation.positions;
     const pe_shape *shape = &pe_values_find(answer->values, tensor)->tensor.shape;
     const size_t n = shape->dim[axis], batch = shape->dim[0];
-    if (positions->shape.ndim > 1 && answer->turn.axes != NULL)
+    if (positions->shape.ndim > 1 && answer->rotation.axes != NULL)
         return check_axes(answer, tensor, axis, why);
     if (positions->shape.ndim == 3)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
@@ -151,7 +170,7 @@ static pe_status check_positions(const pe_rope_turned *answer, const char *tenso
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
-    const turned *state = plan->state;
+    const rotated *state = plan->state;
     const pe_array *array = &state->array[region->tensor];
     const size_t bytes = pe_dtype_bytes(array->dtype);
     (void)why;
@@ -161,56 +180,45 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
 
 static void free_state(void *of)
 {
-    turned *state = of;
+    rotated *state = of;
     for (size_t t = 0; t < PE_LEN(state->array); t++)
         pe_array_free(&state->array[t]);
     free(state);
 }
 
-static pe_status make_state(pe_plan *plan, pe_problem *why)
-{
-    if (plan->state != NULL)
-        return PE_OK;
-    plan->state = calloc(1, sizeof(turned));
-    if (plan->state == NULL)
-        return pe_fail_memory(why);
-    plan->free_state = free_state;
-    plan->fill = fill;
-    return PE_OK;
-}
-
-pe_status pe_rope_turned_add(const pe_rope_turned *answer, const char *name, const char *shown,
-                             pe_plan *plan, pe_problem *why)
+pe_status pe_rope_rotated_add(const pe_rope_rotated *answer, const char *name, const char *shown,
+                              pe_plan *plan, pe_problem *why)
 {
     size_t axis;
     const pe_array *given = &pe_values_find(answer->values, name)->tensor;
     pe_status status = seq_axis(answer->values, name, &axis, why);
-    if (status == PE_OK)
-        status = check_positions(answer, name, axis, why);
-    if (status == PE_OK)
-        status = make_state(plan, why);
-    if (status == PE_OK)
-        status =
-            pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
     if (status != PE_OK)
         return status;
-    pe_array *array = &((turned *)plan->state)->array[plan->n_tensors - 1];
+    status = check_positions(answer, name, axis, why);
+    if (status != PE_OK)
+        return status;
+    if (plan->state == NULL && pe_plan_begin(plan, sizeof(rotated), fill, free_state) == NULL)
+        return pe_fail_memory(why);
+    status = pe_plan_add_tensor(plan, answer->limits, shown, given->dtype, &given->shape, 1, why);
+    if (status != PE_OK)
+        return status;
+    pe_array *array = &((rotated *)plan->state)->array[plan->n_tensors - 1];
     *array = pe_values_take(answer->values, name);
-    status = pe_rope_turn_array(&answer->turn, axis, array, why);
-    if (status != PE_OK || pe_rope_turn_finite(array->dtype, array->data, array->elements))
+    status = pe_rope_apply_array(&answer->rotation, axis, array, why);
+    if (status != PE_OK || pe_rope_apply_finite(array->dtype, array->data, array->elements))
         return status;
     return pe_fail(why, PE_INVALID_PARAMETER, name,
                    "a turned channel of %s overflows %s, or one that came is not finite", name,
                    pe_dtype_name(array->dtype));
 }
 
-pe_status pe_rope_turned_all(const pe_rope_turned *answer, pe_plan *plan, pe_problem *why)
+pe_status pe_rope_rotated_all(const pe_rope_rotated *answer, pe_plan *plan, pe_problem *why)
 {
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const char *name = tensor_names[t];
         if (pe_values_present(answer->values, name))
-            status = pe_rope_turned_add(answer, name, t == 0 ? "data" : name, plan, why);
+            status = pe_rope_rotated_add(answer, name, t == 0 ? "data" : name, plan, why);
     }
     return status;
 }

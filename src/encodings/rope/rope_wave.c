@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_waves.c - frequency sets of a rotation, as formulas. */
+/* rope_wave.c - the frequency sets of a rotation. */
 #include "encodings/rope/rope.h"
 #include "exact/round.h"
 
 #include <stdlib.h>
-
-pe_rope_formula *pe_rope_waves_formula(const pe_rope_type *type, double theta, size_t dim,
-                                       size_t n_list, size_t *bytes)
-{
-    *bytes = sizeof(pe_rope_formula) + n_list * sizeof(double);
-    pe_rope_formula *formula = calloc(1, *bytes);
-    if (formula == NULL)
-        return NULL;
-    formula->type = type;
-    formula->theta = theta;
-    formula->dim = (double)dim;
-    formula->turning = dim / 2;
-    return formula;
-}
 
 static void plain_base(const void *formula, mpfr_ptr out)
 {
@@ -50,8 +36,7 @@ static void (*const amplitudes[])(const void *, mpfr_ptr) = {
     [PE_ROPE_UNDONE] = undone,
 };
 
-/* ---- what types do, and what goes with
- * every type ----------------------------------------------- */
+/* ---- scaling: that of the type, then what every type has ---- */
 
 static void scale(const void *formula, size_t i, mpfr_ptr theta)
 {
@@ -100,23 +85,22 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
     };
 }
 
-pe_status pe_rope_wave(const pe_rope *rope, pe_tables *tables, pe_rope_amplitude amplitude,
-                       pe_shared_wave *out, pe_problem *why)
+pe_status pe_rope_wave(const pe_rope *rope, pe_rope_amplitude amplitude, pe_shared_wave *out,
+                       pe_problem *why)
 {
     const pe_wave_spec spec = spec_of(rope, rope->formula, rope->formula_bytes, amplitude);
-    return pe_tables_wave(tables, &spec, out, why);
+    return pe_tables_wave(rope->tables, &spec, out, why);
 }
 
-pe_status pe_rope_waves_unscaled(const pe_rope *rope, pe_tables *tables, pe_shared_wave *out,
-                                 pe_problem *why)
+pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_problem *why)
 {
     size_t bytes;
-    pe_rope_formula *formula = pe_rope_waves_formula(&pe_rope_default, rope->formula->theta,
-                                                     (size_t)rope->formula->dim, 0, &bytes);
+    pe_rope_formula *formula = pe_rope_formula_make(&pe_rope_default, rope->formula->theta,
+                                                    (size_t)rope->formula->dim, 0, &bytes);
     if (formula == NULL)
         return pe_fail_memory(why);
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
-    const pe_status status = pe_tables_wave(tables, &spec, out, why);
+    const pe_status status = pe_tables_wave(rope->tables, &spec, out, why);
     free(formula);
     return status;
 }
@@ -127,9 +111,23 @@ static void attention_eval(const void *context, size_t index, mpfr_ptr out)
     attended(context, out);
 }
 
-double pe_rope_waves_attention_factor(const pe_rope *rope)
+double pe_rope_wave_attention_factor(const pe_rope *rope)
 {
     if (rope->formula->type->amplitude == NULL)
         return 1;
     return pe_exact_round(PE_FLOAT64, attention_eval, rope->formula, 0);
+}
+
+static void base_eval(const void *context, size_t index, mpfr_ptr out)
+{
+    const pe_rope_formula *formula = context;
+    (void)index;
+    formula->type->base(formula, out);
+}
+
+double pe_rope_wave_base(const pe_rope *rope)
+{
+    if (rope->formula->type->base == NULL)
+        return rope->formula->theta;
+    return pe_exact_round(PE_FLOAT64, base_eval, rope->formula, 0);
 }

@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_turn.c - turning the tokens of a tensor. */
-#include "encodings/rope/rope_turn.h"
+/* rope_apply.c - the rotation of the tokens of a tensor. */
+#include "encodings/rope/rope_apply.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* What turning needs besides the tensor. */
+/* One call: what it needs besides the tensor. */
 typedef struct worker {
-    const pe_rope_turn *turn;
-    pe_axes_rows rows;
+    const pe_rope_rotation *rotation;
+    pe_rope_axes_rows rows;
     double *minus;   /* [pairs]: sines of the negative angle; backwards only */
     double *channel; /* [rotary_dim]: a vector; float32 and xPos only */
     double *scale;   /* [rows, pairs, 2] of the rows loaded, as hi + lo; xPos only */
     size_t scale_first;
 } worker;
 
+/* The row that a token is rotated by, [pairs] each. */
+typedef struct cos_sin {
+    const double *cos, *sin;
+} cos_sin;
+
 /* The reference's order of operations: r(r(a cos) - r(b sin)), r(r(b cos) + r(a sin)). */
-static void rotate32(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
-                     double *channel, unsigned char *x)
+static void rotate32(const worker *work, pe_dtype dtype, const cos_sin *by, unsigned char *x)
 {
+    const pe_rope *rope = work->rotation->rope;
+    double *channel = work->channel;
     const bool half = rope->pairing == PE_PAIRING_HALF;
     const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
     pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
     for (size_t i = 0; i < rope->pairs; i++) {
         double *at = channel + i * step;
-        const float a = (float)at[0], b = (float)at[far], c = (float)cos[i], s = (float)sin[i];
+        const float a = (float)at[0], b = (float)at[far], c = (float)by->cos[i],
+                    s = (float)by->sin[i];
         const float ac = a * c, bs = b * s, bc = b * c, as = a * s;
         at[0] = (double)(ac - bs);
         at[far] = (double)(bc + as);
@@ -41,52 +48,54 @@ static double scaled_sum(double a, double c, double b, double s, const double sc
     return product + (fma(sum, scale[0], -product) + (sum * scale[1] + rest * scale[0]));
 }
 
-static void rotate_scaled(const pe_rope *rope, pe_dtype dtype, const double *cos, const double *sin,
-                          const double *scale, double *channel, unsigned char *x)
+static void rotate_scaled(const worker *work, pe_dtype dtype, const cos_sin *by,
+                          const double *scale, unsigned char *x)
 {
+    const pe_rope *rope = work->rotation->rope;
+    double *channel = work->channel;
     const bool half = rope->pairing == PE_PAIRING_HALF;
     const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1;
     pe_kernels_get()->widen(dtype, x, rope->rotary_dim, channel);
     for (size_t i = 0; i < rope->pairs; i++) {
         double *at = channel + i * step;
         const double a = at[0], b = at[far];
-        at[0] = scaled_sum(a, cos[i], -b, sin[i], scale + 2 * i);
-        at[far] = scaled_sum(b, cos[i], a, sin[i], scale + 2 * i);
+        at[0] = scaled_sum(a, by->cos[i], -b, by->sin[i], scale + 2 * i);
+        at[far] = scaled_sum(b, by->cos[i], a, by->sin[i], scale + 2 * i);
     }
     pe_kernels_get()->narrow(dtype, channel, rope->rotary_dim, x);
 }
 
-/* `count` vectors, one behind the other, by row r. */
-static void turn_token(const worker *work, pe_dtype dtype, size_t r, size_t count, unsigned char *x)
+/* Rotate `count` consecutive vectors by row r. */
+static void rotate_token(const worker *work, pe_dtype dtype, size_t r, size_t count,
+                         unsigned char *x)
 {
-    const pe_rope *rope = work->turn->rope;
-    const double *cos, *sin;
-    pe_rope_axes_at(&work->rows, r, &cos, &sin);
-    if (work->turn->backwards) {
+    const pe_rope *rope = work->rotation->rope;
+    cos_sin by;
+    pe_rope_axes_at(&work->rows, r, &by.cos, &by.sin);
+    if (work->rotation->backwards) {
         for (size_t i = 0; i < rope->pairs; i++)
-            work->minus[i] = -sin[i];
-        sin = work->minus;
+            work->minus[i] = -by.sin[i];
+        by.sin = work->minus;
     }
-    if (!rope->float32 && work->turn->xpos == NULL) {
-        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, cos, sin, count, rope->head_dim,
-                                 x, x);
+    if (!rope->float32 && work->rotation->xpos == NULL) {
+        pe_kernels_get()->rotate(dtype, rope->pairing, rope->pairs, by.cos, by.sin, count,
+                                 rope->head_dim, x, x);
         return;
     }
     const size_t vector = rope->head_dim * pe_dtype_bytes(dtype);
     for (size_t v = 0; v < count; v++, x += vector) {
         if (rope->float32)
-            rotate32(rope, dtype, cos, sin, work->channel, x);
+            rotate32(work, dtype, &by, x);
         else
-            rotate_scaled(rope, dtype, cos, sin,
-                          work->scale + (r - work->scale_first) * 2 * rope->pairs, work->channel,
+            rotate_scaled(work, dtype, &by, work->scale + (r - work->scale_first) * 2 * rope->pairs,
                           x);
     }
 }
 
 static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem *why)
 {
-    const pe_xpos_turn *xpos = work->turn->xpos;
-    const size_t pairs = work->turn->rope->pairs;
+    const pe_xpos_turn *xpos = work->rotation->xpos;
+    const size_t pairs = work->rotation->rope->pairs;
     if (xpos == NULL)
         return PE_OK;
     double *scale = realloc(work->scale, rows * pairs * 2 * sizeof *scale);
@@ -95,7 +104,7 @@ static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem
     work->scale = scale;
     work->scale_first = first;
     for (size_t r = 0; r < rows; r++) {
-        const double n = pe_positions_at(work->turn->positions, first + r) - xpos->center;
+        const double n = pe_positions_at(work->rotation->positions, first + r) - xpos->center;
         for (size_t i = 0; i < pairs; i++, scale += 2)
             pe_rope_xpos_scale_pair(xpos->scale, i, xpos->divide ? -n : n, &scale[0], &scale[1]);
     }
@@ -110,55 +119,56 @@ static size_t product(const pe_shape *shape, size_t from, size_t to)
     return elements;
 }
 
-/* Tokens that have positions. */
-static size_t placed(const pe_rope_turn *turn)
+/* How many tokens the positions are for. */
+static size_t placed(const pe_rope_rotation *rotation)
 {
-    const bool several = turn->axes != NULL && turn->positions->shape.ndim > 1;
-    return turn->positions->count / (several ? turn->axes->n : 1);
+    const bool several = rotation->axes != NULL && rotation->positions->shape.ndim > 1;
+    return rotation->positions->count / (several ? rotation->axes->n : 1);
 }
 
 /* [outer, n, inner, head_dim]; positions [batches, n], each batch for outer / batches. */
-static pe_status turn_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
+static pe_status rotate_all(worker *work, size_t axis, pe_array *array, pe_problem *why)
 {
-    const size_t count = placed(work->turn);
+    const size_t count = placed(work->rotation);
     const pe_shape *shape = &array->shape;
     size_t n = shape->dim[axis], inner = product(shape, axis + 1, shape->ndim - 1);
     const size_t outer = product(shape, 0, axis);
-    if (count == 1) { /* one turn for all tokens */
+    if (count == 1) { /* one rotation for all tokens */
         inner *= n;
         n = 1;
     }
     const size_t batches = count / n, per = outer / batches;
-    const size_t token = inner * work->turn->rope->head_dim * pe_dtype_bytes(array->dtype);
+    const size_t token = inner * work->rotation->rope->head_dim * pe_dtype_bytes(array->dtype);
     unsigned char *x = array->data;
     for (size_t b = 0; b < batches; b++)
         for (size_t t = 0, got; t < n; t += got) {
             pe_status status = pe_rope_axes_load(&work->rows, b * n + t, n - t, &got, why);
-            if (status == PE_OK)
-                status = load_scales(work, b * n + t, got, why);
+            if (status != PE_OK)
+                return status;
+            status = load_scales(work, b * n + t, got, why);
             if (status != PE_OK)
                 return status;
             for (size_t o = b * per; o < (b + 1) * per; o++)
                 for (size_t u = t; u < t + got; u++)
-                    turn_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
+                    rotate_token(work, array->dtype, b * n + u, inner, x + (o * n + u) * token);
         }
     return PE_OK;
 }
 
-pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *array,
-                             pe_problem *why)
+pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
+                              pe_problem *why)
 {
-    pe_status status;
-    const pe_rope *rope = turn->rope;
-    worker work = {.turn = turn,
+    const pe_rope *rope = rotation->rope;
+    worker work = {.rotation = rotation,
                    .minus = malloc(rope->pairs * sizeof(double)),
                    .channel = malloc(rope->rotary_dim * sizeof(double))};
-    status =
-        pe_rope_axes_open(&work.rows, turn->axes, turn->tables, turn->wave, turn->positions, why);
+    const pe_rope_cos_sin of = {
+        .tables = rope->tables, .wave = rotation->wave, .positions = rotation->positions};
+    pe_status status = pe_rope_axes_open(&work.rows, rotation->axes, &of, why);
     if (status == PE_OK && (work.minus == NULL || work.channel == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
-        status = turn_all(&work, axis, array, why);
+        status = rotate_all(&work, axis, array, why);
     pe_rope_axes_close(&work.rows);
     free(work.minus);
     free(work.channel);
@@ -166,7 +176,7 @@ pe_status pe_rope_turn_array(const pe_rope_turn *turn, size_t axis, pe_array *ar
     return status;
 }
 
-bool pe_rope_turn_finite(pe_dtype dtype, const void *data, size_t n)
+bool pe_rope_apply_finite(pe_dtype dtype, const void *data, size_t n)
 {
     double wide[512];
     const unsigned char *at = data;

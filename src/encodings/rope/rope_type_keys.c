@@ -1,44 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rope_keys.c - the keys that only some rope types read: refused, filled in, read. */
-#include "encodings/rope/rope_keys.h"
+/* rope_type_keys.c - the keys that only some rope types read: refused, filled in, read. */
+#include "encodings/rope/rope_type_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const key_names[PE_ROPE_KEYS] = {
-    [PE_ROPE_FACTOR] = "factor",
-    [PE_ROPE_MAX_POSITIONS] = "max_position_embeddings",
-    [PE_ROPE_SEQ_LEN] = "seq_len",
-    [PE_ROPE_ORIGINAL] = "original_max_position_embeddings",
-    [PE_ROPE_ATTENTION_FACTOR] = "attention_factor",
-    [PE_ROPE_BETA_FAST] = "beta_fast",
-    [PE_ROPE_BETA_SLOW] = "beta_slow",
-    [PE_ROPE_MSCALE] = "mscale",
-    [PE_ROPE_MSCALE_ALL_DIM] = "mscale_all_dim",
-    [PE_ROPE_TRUNCATE] = "truncate",
-    [PE_ROPE_LOW_FREQ_FACTOR] = "low_freq_factor",
-    [PE_ROPE_HIGH_FREQ_FACTOR] = "high_freq_factor",
-    [PE_ROPE_SHORT_FACTOR] = "short_factor",
-    [PE_ROPE_LONG_FACTOR] = "long_factor",
-    [PE_ROPE_ALPHA] = "alpha",
-    [PE_ROPE_MIXED_B] = "mixed_b",
-    [PE_ROPE_EXTRAPOLATION_FACTOR] = "extrapolation_factor",
-    [PE_ROPE_NTK_FACTOR] = "ntk_factor",
-    [PE_ROPE_ATTN_FACTOR] = "attn_factor",
-};
-
-const char *pe_rope_key_name(pe_rope_key key)
-{
-    return key_names[key];
-}
-
-pe_rope_key pe_rope_key_find(const char *name)
-{
-    pe_rope_key key = 0;
-    while (key < PE_ROPE_KEYS && strcmp(key_names[key], name) != 0)
-        key++;
-    return key;
-}
 
 static bool reads(const pe_rope_type *type, pe_rope_key key)
 {
@@ -48,10 +13,10 @@ static bool reads(const pe_rope_type *type, pe_rope_key key)
 static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
-        const char *name = key_names[k];
+        const char *name = pe_rope_key_name(k);
         if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
-            return pe_rope_params_fail(values, PE_INVALID_PARAMETER, name, why,
-                                       "%s is not read by rope_type %s", name, type->name);
+            return pe_values_invalid(values, name, why, "%s is not read by rope_type %s", name,
+                                     type->name);
         if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(k)) != 0)
             return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name,
                            name);
@@ -59,12 +24,12 @@ static pe_status check_given(const pe_values *values, const pe_rope_type *type, 
     return PE_OK;
 }
 
-/* Defaults of the type's own, and lengths that are max_position_embeddings where not said. */
+/* Fill in the defaults of the type; absent lengths are max_position_embeddings. */
 static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     static const pe_rope_key lengths[] = {PE_ROPE_ORIGINAL, PE_ROPE_SEQ_LEN};
     for (size_t d = 0; d < type->n_defaults; d++) {
-        pe_value *value = pe_values_find(values, key_names[type->defaults[d].key]);
+        pe_value *value = pe_values_find(values, pe_rope_key_name(type->defaults[d].key));
         if (value->present)
             continue;
         value->real = type->defaults[d].value;
@@ -72,7 +37,7 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
         value->present = true;
     }
     for (size_t l = 0; l < PE_LEN(lengths); l++) {
-        const char *name = key_names[lengths[l]];
+        const char *name = pe_rope_key_name(lengths[l]);
         if (!reads(type, lengths[l]) || pe_values_present(values, name))
             continue;
         if (!pe_values_present(values, "max_position_embeddings"))
@@ -87,7 +52,7 @@ static pe_status fill_defaults(pe_values *values, const pe_rope_type *type, pe_p
 static double number_of(const pe_values *values, const char *name)
 {
     const pe_value *value = pe_values_find(values, name);
-    const pe_param *param = &values->params[value - values->value];
+    const pe_param *param = value->param;
     if (param->kind == PE_KIND_BOOL)
         return value->truth ? 1 : 0;
     return param->kind == PE_KIND_INT ? (double)value->integer : value->real;
@@ -96,11 +61,11 @@ static double number_of(const pe_values *values, const char *name)
 static void read_numbers(const pe_values *values, pe_rope_formula *formula)
 {
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
-        if (!reads(formula->type, k) || !pe_values_present(values, key_names[k]))
+        if (!reads(formula->type, k) || !pe_values_present(values, pe_rope_key_name(k)))
             continue;
         formula->given |= PE_ROPE_BIT(k);
         if (k != PE_ROPE_SHORT_FACTOR && k != PE_ROPE_LONG_FACTOR)
-            formula->key[k] = number_of(values, key_names[k]);
+            formula->key[k] = number_of(values, pe_rope_key_name(k));
     }
 }
 
@@ -110,8 +75,8 @@ static pe_status check_list(const pe_values *values, const char *name, size_t pa
     const size_t n = pe_values_find(values, name)->list_length;
     if (n == pairs)
         return PE_OK;
-    return pe_rope_params_fail(values, PE_INVALID_PARAMETER, name, why,
-                               "%s must have rotary_dim/2 = %zu numbers, got %zu", name, pairs, n);
+    return pe_values_invalid(values, name, why, "%s must have rotary_dim/2 = %zu numbers, got %zu",
+                             name, pairs, n);
 }
 
 static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
@@ -122,13 +87,14 @@ static void set_divisors(const pe_values *values, bool beyond, size_t pairs,
     formula->n_list = pairs;
 }
 
-/* One of short_factor and long_factor, both checked, by the length of the sequence. */
+/* Read short_factor or long_factor, by the length of the sequence. Both are checked. */
 static pe_status read_divisors(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                                pe_problem *why)
 {
     pe_status status = check_list(values, "short_factor", pairs, why);
-    if (status == PE_OK)
-        status = check_list(values, "long_factor", pairs, why);
+    if (status != PE_OK)
+        return status;
+    status = check_list(values, "long_factor", pairs, why);
     if (status != PE_OK)
         return status;
     set_divisors(values, pe_rope_beyond(formula), pairs, formula);
@@ -147,7 +113,7 @@ static pe_status read_freq_factors(const pe_values *values, size_t pairs, pe_rop
     return PE_OK;
 }
 
-/* Lists into a formula made with room for them. */
+/* Copy the lists into a formula that has room for them. */
 static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formula *formula,
                             pe_problem *why)
 {
@@ -161,31 +127,31 @@ static pe_status read_lists(const pe_values *values, size_t pairs, pe_rope_formu
     return read_freq_factors(values, pairs, formula, why);
 }
 
-size_t pe_rope_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
+size_t pe_rope_type_keys_room(const pe_values *values, const pe_rope_type *type, size_t pairs)
 {
     const size_t lists = (reads(type, PE_ROPE_LONG_FACTOR) ? 1U : 0U) +
                          (pe_values_present(values, "freq_factors") ? 1U : 0U);
     return lists * pairs;
 }
 
-pe_status pe_rope_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
+pe_status pe_rope_type_keys_check(pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     const pe_status status = check_given(values, type, why);
     return status != PE_OK ? status : fill_defaults(values, type, why);
 }
 
-pe_status pe_rope_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
-                            pe_problem *why)
+pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_formula *formula,
+                                 pe_problem *why)
 {
     read_numbers(values, formula);
     return read_lists(values, pairs, formula, why);
 }
 
-pe_status pe_rope_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
-                             pe_problem *why)
+pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
+                                  pe_problem *why)
 {
     *out = *rope;
-    out->axes = NULL; /* one owner */
+    out->axes = NULL; /* rope keeps them */
     out->formula = NULL;
     if (!reads(rope->formula->type, PE_ROPE_LONG_FACTOR))
         return PE_OK;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* common_params.c - sets of parameters that resources of every family list. */
+#include "plan/common_params.h"
+
+#include "plan/plan.h"
+
+static const char *const exact_only[] = {[PE_NUMERICS_EXACT] = "exact", NULL};
+static const char *const int32_only[] = {"int32", NULL};
+
+static const pe_param positions[] = {
+    {.name = "positions",
+     .kind = PE_KIND_POSITIONS,
+     .fallback_text = "0:128",
+     .unit = "tokens",
+     .help = "Positions: a:b, a:b:step, a number, or a list.",
+     .example = "0:8"},
+};
+const pe_param_set pe_params_positions = {positions, PE_LEN(positions)};
+
+#define DTYPE                                                                                      \
+    {                                                                                              \
+        .name = "dtype", .kind = PE_KIND_CHOICE, .choices = pe_plan_dtypes,                        \
+        .help = "The element type of the numbers.", .example = "float32"                           \
+    }
+
+static const pe_param output[] = {
+    DTYPE,
+    {.name = "numerics",
+     .kind = PE_KIND_CHOICE,
+     .choices = pe_plan_numerics,
+     .help = "The arithmetic. exact: the numbers are correctly rounded. float32: the arithmetic of "
+             "the PyTorch reference path.",
+     .example = "exact"},
+};
+const pe_param_set pe_params_dtype = {output, 1};
+const pe_param_set pe_params_output = {output, PE_LEN(output)};
+
+#define EXACT                                                                                      \
+    {                                                                                              \
+        .name = "numerics", .kind = PE_KIND_CHOICE, .choices = exact_only,                         \
+        .help = "The arithmetic. exact: the numbers are correctly rounded. This resource has no "  \
+                "other.",                                                                          \
+        .example = "exact"                                                                         \
+    }
+
+static const pe_param output_exact[] = {DTYPE, EXACT};
+const pe_param_set pe_params_output_exact = {output_exact, PE_LEN(output_exact)};
+const pe_param_set pe_params_exact = {&output_exact[1], 1};
+
+static const pe_param output_int32[] = {
+    {.name = "dtype",
+     .kind = PE_KIND_CHOICE,
+     .choices = int32_only,
+     .help = "The element type of the indices. This resource has no other.",
+     .example = "int32"},
+    EXACT,
+};
+const pe_param_set pe_params_output_int32 = {output_int32, PE_LEN(output_int32)};
+
+static const pe_param model[] = {
+    PE_PARAM_MODEL("llama-3.1-8b"),
+    {.name = "layer_type",
+     .kind = PE_KIND_TEXT,
+     .optional = true,
+     .max = 64,
+     .fallback_text = "full_attention",
+     .help = "The layers of the model that are meant: a type of layers, or the number of one "
+             "layer, from 0.",
+     .example = "full_attention"},
+};
+const pe_param_set pe_params_model = {model, PE_LEN(model)};
