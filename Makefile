@@ -19,7 +19,8 @@ DEPS ?= .ci/deps
 AGAIN = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j $(shell nproc))
 
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion \
-	-Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wundef -Wvla -Wformat=2 -Wswitch-enum
+	-Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wundef -Wvla -Wformat=2 -Wswitch-enum \
+	-Werror=implicit-function-declaration
 ifdef WERROR
 WARN += -Werror
 endif

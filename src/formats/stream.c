@@ -101,8 +101,8 @@ static bool can_cut(const pe_stream *stream, const pe_tensor *tensor)
 }
 
 /*
- * How many of the next elements to make, at most `most` and no more than the work that is allowed:
- * whole units, or a part of one. 0 when a unit is more than that and cannot be cut.
+ * How many of the next elements to make, at most `most` and no more than the work allowed: whole
+ * units, or a part of one. 0 when a unit is more than that and cannot be cut.
  */
 static size_t fitting(const pe_stream *stream, bool cut, size_t most)
 {
