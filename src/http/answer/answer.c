@@ -7,7 +7,7 @@
 #include "http/answer/body_stream.h"
 #include "http/answer/cached_response.h"
 #include "http/answer/coder.h"
-#include "http/answer/render.h"
+#include "http/answer/representation_render.h"
 #include "http/reply/digest.h"
 #include "http/reply/representation_reply.h"
 #include "http/request/parameters.h"

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "http/answer/coder.h"
 #include "http/answer/pace.h"
-#include "http/answer/render.h"
+#include "http/answer/representation_render.h"
 #include "http/reply/representation_reply.h"
 #include "http/work/thread.h"
 
