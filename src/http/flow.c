@@ -9,8 +9,7 @@
 #include "http/request/body.h"
 #include "http/routes.h"
 
-/* A request that has waited longer for a worker is refused: its client has given up, or soon will.
- */
+/* A request that has waited longer for a worker is refused: its client has given up or will. */
 #define WAIT_MAX (10 * (int64_t)PE_NANOSECONDS_PER_SECOND)
 
 /* ---- the story ---- */

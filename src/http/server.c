@@ -25,7 +25,7 @@
 #include "http/connection/watchdog.h"
 #include "http/pages/document_pages.h"
 #include "http/reply/raw_reply.h"
-#include "http/work/pool.h"
+#include "http/workers/pool.h"
 #include "tables/tables.h"
 
 /* Between the end of new connections and that of their socket. */

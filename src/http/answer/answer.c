@@ -7,11 +7,11 @@
 #include "http/answer/body_stream.h"
 #include "http/answer/cached_response.h"
 #include "http/answer/coder.h"
-#include "http/answer/render.h"
+#include "http/answer/representation_render.h"
 #include "http/reply/digest.h"
 #include "http/reply/representation_reply.h"
 #include "http/request/parameters.h"
-#include "http/work/thread.h"
+#include "http/workers/thread.h"
 
 /* Where much work begins, a millisecond or more: this many body bytes to parse, this many elements
  * to plan (by the rows' plan_work), to compute and print. Elements of a transform may each be a

@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "http/answer/coder.h"
 #include "http/answer/pace.h"
-#include "http/answer/render.h"
+#include "http/answer/representation_render.h"
 #include "http/reply/representation_reply.h"
-#include "http/work/thread.h"
+#include "http/workers/thread.h"
 
 /* Text that a worker makes at once, of which there is then one block. What it did not take is given
  * back. */

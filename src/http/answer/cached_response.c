@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "http/answer/render.h"
+#include "http/answer/representation_render.h"
 #include "http/reply/stored_response.h"
 
 /* Longer keys (long lists of positions) are not worth a place in the cache. */

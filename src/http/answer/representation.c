@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "formats/negotiate.h"
-#include "http/work/thread.h"
+#include "http/workers/thread.h"
 
 /*
  * Part of every ETag: raise it when the same request gets other bytes than before, so that nobody

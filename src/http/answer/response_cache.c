@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* response_cache.c - stored responses by canonical request, and by the raw request that meant it. */
+/* response_cache.c - stored responses, by canonical request and by raw request. */
 #include "http/answer/response_cache.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* response_cache.h - stored responses by canonical request, and by the raw request that meant it.
- */
+/* response_cache.h - stored responses, by canonical request and by raw request. */
 #ifndef PE_HTTP_ANSWER_RESPONSE_CACHE_H
 #define PE_HTTP_ANSWER_RESPONSE_CACHE_H
 
@@ -39,8 +38,7 @@ void pe_request_key_make(const char *target, const char *accept, const char *acc
  * none. Its value is a pe_stored_response. */
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw);
 
-/** The entry of the response to a canonical request when it is there, with a reference; else NULL.
- */
+/** The entry of the response to a canonical request, with a reference; NULL when there is none. */
 pe_cache_entry *pe_response_cache_peek(pe_response_cache *cache, const void *key, size_t key_bytes);
 
 /** The entry of a canonical request, which is the key; as pe_cache_get_bounded. The value is a

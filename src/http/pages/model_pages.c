@@ -6,7 +6,7 @@
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/parameters.h"
-#include "http/work/thread.h"
+#include "http/workers/thread.h"
 
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768

@@ -7,7 +7,7 @@
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/parameters.h"
-#include "http/work/thread.h"
+#include "http/workers/thread.h"
 
 static pe_status read_claim(pe_request *request, pe_claim *out, pe_problem *why)
 {

@@ -16,7 +16,7 @@
 #include "http/request/range.h"
 #include "http/request/request_id.h"
 #include "http/request/service.h"
-#include "http/work/pool.h"
+#include "http/workers/pool.h"
 
 /** Methods as bits, so that a route lists those it answers. PE_METHOD_OTHER is on no list. */
 typedef enum pe_method {

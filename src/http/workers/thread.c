@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.c - what a thread has to do before it computes. */
-#include "http/work/thread.h"
+#include "http/workers/thread.h"
 
 #include <pthread.h>
 

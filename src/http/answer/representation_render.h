@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* render.h - planned representations as bytes in memory, and coded. */
-#ifndef PE_HTTP_ANSWER_RENDER_H
-#define PE_HTTP_ANSWER_RENDER_H
+/* representation_render.h - planned representations as bytes in memory, and coded. */
+#ifndef PE_HTTP_ANSWER_REPRESENTATION_RENDER_H
+#define PE_HTTP_ANSWER_REPRESENTATION_RENDER_H
 
 #include "http/answer/representation.h"
 #include "http/reply/coding.h"

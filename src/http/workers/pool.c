@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pool.c - threads that compute, and the bounded queues before them. */
-#include "http/work/pool.h"
+#include "http/workers/pool.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* pool.h - threads that compute, and the bounded queues before them. */
-#ifndef PE_HTTP_WORK_POOL_H
-#define PE_HTTP_WORK_POOL_H
+#ifndef PE_HTTP_WORKERS_POOL_H
+#define PE_HTTP_WORKERS_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* render.c - planned representations as bytes in memory, and coded. */
-#include "http/answer/render.h"
+/* representation_render.c - planned representations as bytes in memory, and coded. */
+#include "http/answer/representation_render.h"
 
 #include <assert.h>
 #include <stdlib.h>
