@@ -29,7 +29,7 @@
     X(threads, INT, 0, 0, 1024, "threads", "Threads that do the I/O; 0 means one per core.")       \
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \
-      "Requests that may wait for a worker; further ones are answered with 503.")                  \
+      "Requests with much work that may wait for a worker; further ones are answered with 503.")   \
     X(connections_max, INT, 4096, 1, 1000000, "connections", "Connections open at once.")          \
     X(connection_memory_bytes, INT, 16384, 12288, 1048576, "bytes",                                \
       "Memory for one connection's headers and reads.")                                            \
