@@ -37,7 +37,8 @@ static void enter(pe_request *request, pe_phase phase)
 /* Release everything but the memory of a short target, and zero the rest. */
 static void clear(pe_request *request)
 {
-    pe_body_release(request);
+    if (request->has_body)
+        pe_body_release(request);
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
     pe_representation_free(request->representation);
@@ -183,8 +184,9 @@ static void read_fields(pe_request *request)
 
 static pe_status check_length(pe_request *request, pe_problem *why)
 {
-    if (request->has_body)
-        request->keeps_body = pe_route_find(request);
+    if (!request->has_body)
+        return PE_OK;
+    request->keeps_body = pe_route_find(request);
     return pe_body_check_declared(request, why);
 }
 
