@@ -220,6 +220,27 @@ static void the_longest_target_is_known_when_it_comes_again(void **state)
     server_end(&server);
 }
 
+/* The cache has room for the plain bytes of an answer, but then none for its coded ones: it is sent
+ * all the same. */
+static void what_finds_room_plain_but_not_coded_is_answered(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--response-cache-bytes", "4194304",
+                                        "--response-cache-entry-bytes", "4194304", NULL};
+    static const char *const gzip[] = {"Accept-Encoding: gzip", NULL};
+    test_server server;
+    server_start(&server, flags);
+    for (int rows = 3550; rows < 3860; rows += 10) { /* of 256 bytes: about a quarter of the room */
+        char target[120];
+        snprintf(target, sizeof target, "/v1/sinusoidal?d_model=64&positions=0:%d&format=raw",
+                 rows);
+        reply answer = fetch(&server, "GET", target, gzip, NULL, 0);
+        assert_status(target, &answer, 200);
+        reply_free(&answer);
+    }
+    server_end(&server);
+}
+
 /* A coded answer is coded once; the next request in that coding is a hit that nobody reads. */
 static void a_coded_answer_is_kept_and_hit(void **state)
 {
@@ -379,6 +400,7 @@ int main(void)
         cmocka_unit_test(stalled_readers_of_positions_on_several_axes_hold_little),
         cmocka_unit_test(positions_on_several_axes_are_refused_before_any_is_held),
         cmocka_unit_test(what_finds_no_room_is_the_same_answer),
+        cmocka_unit_test(what_finds_room_plain_but_not_coded_is_answered),
         cmocka_unit_test(a_coded_answer_is_kept_and_hit),
         cmocka_unit_test(a_kept_answer_is_hashed_once),
         cmocka_unit_test(a_large_json_body_takes_little_beside_itself_and_the_result),

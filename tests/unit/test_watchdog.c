@@ -83,7 +83,7 @@ static size_t drain(int fd)
 }
 
 /* Connections come and go while a late client is told so. */
-static void nobody_waits_for_a_farewell(void **state)
+static void nobody_waits_for_a_raw_reply(void **state)
 {
     (void)state;
     const pe_deadlines deadlines = {.receive = 100 * MILLISECOND, .send = LONG, .idle = LONG};
@@ -165,7 +165,7 @@ static void whoever_has_left_is_found_among_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_for_a_farewell),
+        cmocka_unit_test(nobody_waits_for_a_raw_reply),
         cmocka_unit_test(whoever_has_left_is_shut_and_others_are_not),
         cmocka_unit_test(whoever_has_left_is_found_among_many),
     };

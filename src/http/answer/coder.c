@@ -40,11 +40,11 @@
 
 /* Samples: parts of a prime number, so that they fall on other columns of wide rows, too; shorter
  * ones of numbers that take long. */
-#define SAMPLES           11
-#define SAMPLE_PARTS      97
-#define SAMPLE_PART(s)    (3 + 9 * (s))
-#define SAMPLE_BYTES      32768
-#define SAMPLE_BYTES_DEAR 2048
+#define SAMPLES                11
+#define SAMPLE_PARTS           97
+#define SAMPLE_PART(s)         (3 + 9 * (s))
+#define SAMPLE_BYTES           32768
+#define SAMPLE_BYTES_EXPENSIVE 2048
 
 /* A thread's. */
 typedef struct bench {
@@ -314,7 +314,7 @@ pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_renderi
     pe_status status = pe_stream_make(plan, rendering, &stream, why);
     if (status != PE_OK)
         return status;
-    const uint64_t most = pe_stream_expensive(stream) ? SAMPLE_BYTES_DEAR : SAMPLE_BYTES;
+    const uint64_t most = pe_stream_expensive(stream) ? SAMPLE_BYTES_EXPENSIVE : SAMPLE_BYTES;
     for (size_t s = 0; s < SAMPLES && status == PE_OK; s++) {
         pe_stream_sample(stream, SAMPLE_PART(s), SAMPLE_PARTS);
         status = code_sample(coding, stream, most, &plain, &coded, why);

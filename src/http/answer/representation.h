@@ -19,7 +19,7 @@ typedef struct pe_representation {
     pe_query query;
     pe_plan plan;
     pe_rendering rendering;
-    pe_stream *stream;    /* of the bytes, from the first on; NULL: used */
+    pe_stream *stream;    /* of the bytes, from the first on; NULL: used, made again when needed */
     size_t elements;      /* that will be rendered */
     uint64_t work;        /* what they cost, in elements of a plain table */
     bool expensive;       /* pe_stream_expensive */

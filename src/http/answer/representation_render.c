@@ -2,19 +2,28 @@
 /* representation_render.c - planned representations as bytes in memory, and coded. */
 #include "http/answer/representation_render.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 
 /* ---- bytes ---- */
 
+/* A stream that was used is made again: the cache has the plain bytes, but no room for coded ones. */
+static pe_status have_stream(pe_representation *representation, pe_problem *why)
+{
+    if (representation->stream != NULL)
+        return PE_OK;
+    return pe_stream_make(&representation->plan, &representation->rendering,
+                          &representation->stream, why);
+}
+
 pe_status pe_representation_seek(pe_representation *representation, const pe_range *range,
                                  pe_problem *why)
 {
-    if (range == NULL || range->kind != PE_RANGE_PART)
-        return PE_OK;
-    const pe_status status = pe_stream_seek(representation->stream, range->first, why);
+    pe_status status = have_stream(representation, why);
+    if (status != PE_OK || range == NULL || range->kind != PE_RANGE_PART)
+        return status;
+    status = pe_stream_seek(representation->stream, range->first, why);
     pe_stream_limit(representation->stream, range->first + range->bytes);
     return status;
 }
@@ -57,10 +66,10 @@ pe_status pe_representation_render(pe_representation *representation, const pe_r
     const bool part = range != NULL && range->kind == PE_RANGE_PART;
     const bool known = representation->length != UINT64_MAX; /* of parts, it always is */
     const uint64_t most = part ? range->bytes : representation->length_max;
-    assert(representation->stream != NULL);
     pe_status status = pe_representation_seek(representation, range, why);
-    if (status == PE_OK)
-        status = read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
+    if (status != PE_OK)
+        return status;
+    status = read_into_memory(representation->stream, (size_t)most + 1, known, out, why);
     pe_stream_times(representation->stream, &representation->compute, &representation->encode);
     pe_stream_free(representation->stream);
     representation->stream = NULL;

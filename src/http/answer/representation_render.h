@@ -30,7 +30,8 @@ pe_status pe_representation_set_coding(pe_representation *representation, pe_cod
 pe_status pe_representation_render(pe_representation *representation, const pe_range *range,
                                    pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
-/** Place its stream at the first byte that the range asks for, to end after the last. */
+/** Place its stream, made again if it was used, at the first byte that the range asks for, to end
+ * after the last. */
 pe_status pe_representation_seek(pe_representation *representation, const pe_range *range,
                                  pe_problem *why) PE_MUST_CHECK;
 
