@@ -121,6 +121,14 @@ static bool is_letter(char c)
            c == '-' || c == '.';
 }
 
+static const pe_learned_table *find_among(const pe_learned_tables *learned, const char *name)
+{
+    for (size_t i = 0; i < learned->n; i++)
+        if (strcmp(learned->table[i].name, name) == 0)
+            return &learned->table[i];
+    return NULL;
+}
+
 static pe_status check_name(const pe_learned_tables *learned, const char *name, pe_problem *why)
 {
     for (const char *c = name; *c != '\0'; c++)
@@ -134,7 +142,7 @@ static pe_status check_name(const pe_learned_tables *learned, const char *name, 
     for (size_t i = 0; i < PE_LEN(reserved); i++)
         if (strcmp(reserved[i], name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, "", "%s is no name for a table here", name);
-    if (pe_learned_tables_find(learned, name) != NULL)
+    if (find_among(learned, name) != NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "there is a table %s already", name);
     return PE_OK;
 }
@@ -412,10 +420,5 @@ const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, 
 
 const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned, const char *name)
 {
-    size_t n;
-    const pe_learned_table *table = pe_learned_tables_all(learned, &n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return &table[i];
-    return NULL;
+    return learned != NULL ? find_among(learned, name) : NULL;
 }

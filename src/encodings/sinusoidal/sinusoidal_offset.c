@@ -97,18 +97,18 @@ static void free_waves(void *state)
 static pe_status compute(const pe_values *values, pe_tables *tables, pe_array *out, pe_problem *why)
 {
     const double base = pe_values_real(values, "base");
-    const size_t width = (size_t)pe_values_int(values, "d_model");
+    const size_t pairs = (size_t)pe_values_int(values, "d_model") / 2;
     const pe_dtype dtype = (pe_dtype)pe_values_choice(values, "dtype");
-    const pe_wave_spec spec = {.n = width / 2,
+    const pe_wave_spec spec = {.n = pairs,
                                .num = 1,
-                               .den = (double)(width / 2),
+                               .den = (double)pairs,
                                .position_scale = 1,
                                .base = eval_base,
                                .formula = &base,
                                .formula_bytes = sizeof base};
-    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = width};
+    const pe_wave_layout layout = {.stride = 2, .sin_at = 0, .cos_at = 1, .row = 2 * pairs};
     const pe_positions offset = pe_positions_range(pe_values_int(values, "offset"), 1, 1);
-    const pe_shape shape = {1, {width}};
+    const pe_shape shape = {1, {2 * pairs}};
     pe_shared_wave wave;
     pe_status status = pe_tables_wave(tables, &spec, &wave, why);
     if (status != PE_OK)

@@ -78,14 +78,17 @@ static pe_status rotate(pe_rope_rotated *answer, const pe_xpos_scale *scale, pe_
     pe_status status = pe_rope_wave(answer->rotation.rope, PE_ROPE_ATTENDED, &wave, why);
     if (status != PE_OK)
         return status;
+    pe_xpos_turn turn = {.scale = scale, .center = (double)pe_values_int(answer->values, "center")};
     answer->rotation.wave = &wave;
+    answer->rotation.xpos = &turn;
     for (size_t t = 0; t < PE_LEN(tensor_names) && status == PE_OK; t++) {
         const char *name = tensor_names[t];
-        const double center = (double)pe_values_int(answer->values, "center");
-        answer->rotation.xpos = &(pe_xpos_turn){scale, center, t == 1};
+        turn.divide = t == 1;
         if (pe_values_present(answer->values, name))
             status = pe_rope_rotated_add(answer, name, name, out, why);
     }
+    answer->rotation.wave = NULL; /* both end here */
+    answer->rotation.xpos = NULL;
     pe_tables_wave_unref(&wave);
     return status;
 }
