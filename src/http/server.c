@@ -216,6 +216,7 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
     service->limits.max_elements = (size_t)settings->max_elements;
+    service->max_pixels = (size_t)settings->figure_max_pixels;
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};
