@@ -205,7 +205,7 @@ static void draw_axis_names(const pe_figure *figure, pe_canvas *canvas)
     else
         pe_buffer_str(&left, words.name);
     fit(&left, PE_TEXT_SIZE, plot->height + 60);
-    canvas->text(canvas, &(pe_caption){.at = {MARGIN + 6, plot->y + plot->height / 2},
+    canvas->text(canvas, &(pe_caption){.at = {MARGIN + 4, plot->y + plot->height / 2},
                                        .size = PE_TEXT_SIZE,
                                        .anchor = 0.5,
                                        .upwards = true,

@@ -6,7 +6,7 @@
 
 /* Margins, in pixels: for ticks and the names of the axes, for title and parameters, for the
  * legend. */
-enum { LEFT = 68, TOP = 66, BOTTOM = 66, RIGHT = 96, RIGHT_OF_CURVES = 22 };
+enum { LEFT = 80, TOP = 66, BOTTOM = 66, RIGHT = 96, RIGHT_OF_CURVES = 22 };
 /* Between panels, with room for what stands above each. */
 enum { GAP_X = 14, GAP_Y = 22, HEAD = 16 };
 /* Panels smaller than this show nothing. */
