@@ -14,7 +14,7 @@ typedef struct pe_server pe_server;
 pe_status pe_server_start(const pe_settings *settings, pe_server **out,
                           pe_problem *why) PE_MUST_CHECK;
 
-/** The port in use (for port 0). */
+/** The port of the first socket (for port 0). */
 int pe_server_port(const pe_server *server);
 
 /** readyz goes 503; after drain_grace_ms new connections are refused, answers under way finish
