@@ -155,7 +155,7 @@ class Document:
     def format_schemas(self):
         """One for each format; the schema of a JSON answer is the resource's."""
         return {row["name"].capitalize(): {"type": "string",
-                                           **({} if row["media_type"].startswith("text/") else {"format": "binary"}),
+                                           **({} if row["media_type"].startswith(("text/", "image/svg")) else {"format": "binary"}),
                                            "description": row["description"]}
                 for row in self.told["formats"] if row["name"] != "json"}
 
