@@ -399,6 +399,60 @@ static void scores_are_products_of_rotated_vectors(void **state)
     }
 }
 
+/* With the channels that pass through they are the score; both pairings, integers and fractions. */
+static void terms_of_pairs_add_up_to_the_score(void **state)
+{
+    random_source random = random_make("pairs");
+    (void)state;
+    for (size_t round = 0; round < 12; round++) {
+        const size_t d = 9, pairs = 3, half = round % 2;
+        double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
+        char more[300];
+        const int used = snprintf(more, sizeof more,
+                                  ",\"rotary_dim\":6,\"pairing\":\"%s\",\"query_positions\":%s,"
+                                  "\"key_positions\":%s",
+                                  half ? "half" : "interleaved", places[round % 3].queries,
+                                  places[round % 3].keys);
+        encoded whole = score(q, k, d, more);
+        snprintf(more + used, sizeof more - (size_t)used, ",\"per_pair\":true");
+        encoded parts = score(q, k, d, more);
+        double *sum = encoded_all(&whole, 0), *term = encoded_all(&parts, 0);
+        assert_int_equal(parts.plan.tensors[0].shape.ndim, 3);
+        assert_int_equal(parts.plan.tensors[0].shape.dim[2], pairs);
+        for (size_t i = 0; i < 6; i++) {
+            double got = 0;
+            for (size_t p = 0; p < pairs; p++)
+                got += term[i * pairs + p];
+            for (size_t c = 2 * pairs; c < d; c++)
+                got += q[i / 3 * d + c] * k[i % 3 * d + c];
+            /* the same products added in another order: 9 sums of products up to 64 */
+            if (!(fabs(got - sum[i]) <= 9 * 9 * 64 * 0x1p-53))
+                fail_msg("seed %llu: score %zu: terms %.17g, sum %.17g",
+                         (unsigned long long)random.seed, i, got, sum[i]);
+        }
+        free(sum);
+        free(term);
+        free(q);
+        free(k);
+        encoded_free(&whole);
+        encoded_free(&parts);
+    }
+}
+
+/* (q1 k1 + q2 k2) cos((m - n) theta) + (q1 k2 - q2 k1) sin((m - n) theta), by hand at theta = 1. */
+static void the_term_of_a_pair_has_the_sign_of_the_paper(void **state)
+{
+    (void)state;
+    encoded e = encode_json(&pe_rope_scores,
+                            "{\"q\":[[0.3,-1.2]],\"k\":[[1,0.5]],\"query_positions\":[5],"
+                            "\"key_positions\":[3],\"per_pair\":true,\"dtype\":\"float64\"}");
+    double *got = encoded_all(&e, 0);
+    assert_true(fabs(*got - (-0.3 * cos(2) + 1.35 * sin(2))) < 1e-15);
+    assert_true(fabs(*got - 1.3524) < 0.00005);
+    free(got);
+    encoded_free(&e);
+}
+
 static void windows_of_scores_are_the_scores(void **state)
 {
     random_source random = random_make("score windows");
@@ -444,6 +498,8 @@ int main(void)
         cmocka_unit_test(queries_and_keys_turn_as_vectors_do),
         cmocka_unit_test(scores_depend_on_the_distance_alone_bit_for_bit),
         cmocka_unit_test(scores_are_products_of_rotated_vectors),
+        cmocka_unit_test(terms_of_pairs_add_up_to_the_score),
+        cmocka_unit_test(the_term_of_a_pair_has_the_sign_of_the_paper),
         cmocka_unit_test(windows_of_scores_are_the_scores),
         cmocka_unit_test(a_score_near_the_largest_value_is_answered),
     };

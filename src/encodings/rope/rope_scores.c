@@ -10,6 +10,7 @@ typedef struct scores {
     pe_rope rope;
     pe_shared_wave wave; /* amplitude: the attention factor squared */
     pe_shared_wave bare; /* amplitude 1; of fractional positions only */
+    bool per_pair;       /* the terms of pairs, not their sum */
     bool apart;          /* some position is fractional: queries are rotated, too */
     pe_array q, k;       /* [m, head_dim], [n, head_dim] */
     pe_positions query_at, key_at;
@@ -62,21 +63,27 @@ static pe_status set_query(worker *work, size_t i, pe_problem *why)
     return status;
 }
 
-/* q . R_delta k, the pass-through channels included */
-static double logit(worker *work, size_t j)
+/* q . R_delta k: pair by pair, or all of it, the pass-through channels included. */
+static void put_score(worker *work, size_t j, pe_dtype dtype, unsigned char *out)
 {
     const scores *state = work->state;
     const pe_rope *rope = &state->rope;
+    const bool half = rope->pairing == PE_PAIRING_HALF;
+    const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1, bytes = pe_dtype_bytes(dtype);
+    const double *q = work->query, *k = work->key;
     pe_kernels_get()->widen(state->k.dtype, pe_scores_row(&state->k, j), rope->head_dim, work->key);
     rotate(rope, &work->rows, j, work->key);
-    return pe_scores_dot(work->query, work->key, rope->head_dim);
+    if (!state->per_pair)
+        pe_dtype_store(dtype, pe_scores_dot(q, k, rope->head_dim), out);
+    for (size_t i = 0; i < rope->pairs && state->per_pair; i++, q += step, k += step)
+        pe_dtype_store(dtype, q[0] * k[0] + q[far] * k[far], out + i * bytes);
 }
 
 static pe_status fill_run(worker *work, const pe_region *region, pe_dtype dtype, unsigned char *out,
                           pe_problem *why)
 {
     const size_t first = region->first, units = region->units;
-    const size_t n = work->state->key_at.count, bytes = pe_dtype_bytes(dtype);
+    const size_t n = work->state->key_at.count, bytes = region->columns * pe_dtype_bytes(dtype);
     for (size_t done = 0, got; done < units; done += got) {
         const size_t i = (first + done) / n, j = (first + done) % n;
         const size_t most = units - done < n - j ? units - done : n - j;
@@ -86,7 +93,7 @@ static pe_status fill_run(worker *work, const pe_region *region, pe_dtype dtype,
         if (status != PE_OK)
             return status;
         for (size_t u = 0; u < got; u++, out += bytes)
-            pe_dtype_store(dtype, logit(work, j + u), out);
+            put_score(work, j + u, dtype, out);
     }
     return PE_OK;
 }
@@ -212,6 +219,7 @@ static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, 
     pe_status status = pe_rope_read(values, tables, &state->rope, why);
     if (status != PE_OK)
         return status;
+    state->per_pair = pe_values_bool(values, "per_pair");
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
     status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
@@ -224,24 +232,30 @@ static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, 
     return status != PE_OK ? status : pe_positions_copy(key_at, &state->key_at, why);
 }
 
+static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
+{
+    const size_t d = state->rope.head_dim, unit = state->per_pair ? state->rope.pairs : 1;
+    const pe_shape shape = {state->per_pair ? 3 : 2,
+                            {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
+    const pe_status status = pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why);
+    if (status == PE_OK)
+        out->tensors[0].work = (d + unit - 1) / unit;
+    return status;
+}
+
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
                       pe_problem *why)
 {
     pe_status status = check(values, why);
     if (status != PE_OK)
         return status;
-    const pe_shape shape = {2,
-                            {pe_values_find(values, "q")->tensor.shape.dim[0],
-                             pe_values_find(values, "k")->tensor.shape.dim[0]}};
-    status = pe_plan_add_tensor(out, limits, "logits", (pe_dtype)pe_values_choice(values, "dtype"),
-                                &shape, 1, why);
-    if (status != PE_OK)
-        return status;
-    out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
     scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
     status = set_state(state, values, tables, why);
+    if (status == PE_OK)
+        status = add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }
 
@@ -264,6 +278,12 @@ static const pe_param vectors_params[] = {
 static const pe_param positions_params[] = {
     POSITIONS_ROW("query_positions", "0:m"),
     POSITIONS_ROW("key_positions", "0:n"),
+    {.name = "per_pair",
+     .kind = PE_KIND_BOOL,
+     .help =
+         "true gives the share of each pair of channels, [m, n, rotary_dim/2], in place of their "
+         "sum. Channels past rotary_dim have none.",
+     .example = "false"},
 };
 
 /**
@@ -274,7 +294,8 @@ static const pe_param positions_params[] = {
  * once; the attention factor goes in squared, once for each side.
  *
  * Source  Su et al. 2021, arXiv:2104.09864, equation 16.
- * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim).
+ * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim); per_pair:
+ *         [m, n, rotary_dim/2].
  */
 const pe_resource pe_rope_scores = {
     .path = "/v1/rope/scores",
