@@ -210,8 +210,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     status = pe_plan_add_tensor(out, limits, "logits", (pe_dtype)pe_values_choice(values, "dtype"),
                                 &shape, 1, why);
     if (status == PE_OK)
-        status =
-            pe_plan_set_work(out, limits, 0, pe_values_find(values, "q")->tensor.shape.dim[1], why);
+        status = pe_plan_set_work(
+            out, limits, 0, PE_DOT_WORK(pe_values_find(values, "q")->tensor.shape.dim[1]), why);
     if (status != PE_OK)
         return status;
     scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
