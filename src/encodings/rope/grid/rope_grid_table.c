@@ -8,8 +8,8 @@
 #include "exact/fixed128.h"
 #include "exact/round.h"
 
-/* A product of 128 bits and its rounding, in elements of a table. */
-#define ANGLE_WORK 16
+/* A product of 128 bits and its rounding, in units of work. */
+#define ANGLE_WORK 4
 /* Bits of the frequencies that angles are multiplied from. */
 #define THETA_BITS 320
 

@@ -8,8 +8,8 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-/* A scale takes as long as so many elements of a table: a handful of 128-bit products. */
-#define SCALE_WORK 256
+/* A scale costs so many units: a handful of 128-bit products. */
+#define SCALE_WORK 16
 
 enum { COS, SIN, SCALE, TENSORS };
 static const char *const names[TENSORS] = {"cos", "sin", "scale"};
