@@ -6,7 +6,7 @@ import { parse } from './safetensors.js';
 /**
  * @typedef {object} Options
  * @property {AbortSignal} [signal]
- * @property {unknown} [body] makes it a POST
+ * @property {object} [body] makes it a POST: members of JSON, or a Blob with its type
  * @property {string} [range] bytes of the answer
  */
 
@@ -150,11 +150,14 @@ const FIRST_BYTES = 65536;
  * @param {Options} [options]
  */
 export async function tensors(path, values, options = {}) {
-    const url = address(path, { ...values, format: 'safetensors' });
     if (options.body !== undefined) {
-        const whole = await request(address(path, { format: 'safetensors' }), options);
+        const whole = await request(address(path, values), {
+            ...options,
+            body: { ...options.body, format: 'safetensors' },
+        });
         return parse(await whole.arrayBuffer(), undefined);
     }
+    const url = address(path, { ...values, format: 'safetensors' });
     const response = await request(url, { ...options, range: `0-${FIRST_BYTES - 1}` });
     return parse(await response.arrayBuffer(), async (first, bytes, signal) =>
         (await request(url, { signal, range: `${first}-${first + bytes - 1}` })).arrayBuffer(),

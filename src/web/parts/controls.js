@@ -1,6 +1,6 @@
 // controls.js - a form from rows of GET /v1: a control for each parameter, with the server's own errors beside it.
 import { fresh, h } from './dom.js';
-import { initial, needed } from './listing.js';
+import { derived, initial, needed } from './listing.js';
 import { Problem } from './api.js';
 
 /** @typedef {import('./listing.js').Parameter} Parameter */
@@ -39,9 +39,6 @@ function scale(parameter) {
     };
 }
 
-/** What a number's field says while it is empty: the default that the server derives. @param {Parameter} parameter */
-const placeholder = (parameter) => (typeof parameter.default === 'string' ? parameter.default : 'none');
-
 /** @param {Parameter} parameter @param {Change} change @param {string} id @returns {{parts: HTMLElement[], show: (value: string) => void}} */
 function number(parameter, change, id) {
     const field = h('input', {
@@ -50,7 +47,7 @@ function number(parameter, change, id) {
         inputmode: 'decimal',
         autocomplete: 'off',
         class: 'number',
-        placeholder: placeholder(parameter),
+        placeholder: derived(parameter) ?? 'none',
     });
     field.addEventListener('change', () => change(field.value.trim(), true));
     if (parameter.maximum === undefined) return { parts: [field], show: (value) => void (field.value = value) };
@@ -110,8 +107,15 @@ function segments(parameter, change, id, names) {
 function words(parameter, change, id) {
     const long = parameter.type === 'tensor' || parameter.type === 'numbers';
     const field = long
-        ? h('textarea', { id, rows: 2, spellcheck: 'false', class: 'code' })
-        : h('input', { id, type: 'text', autocomplete: 'off', spellcheck: 'false', class: 'code' });
+        ? h('textarea', { id, rows: 2, spellcheck: 'false', class: 'code', placeholder: derived(parameter) })
+        : h('input', {
+              id,
+              type: 'text',
+              autocomplete: 'off',
+              spellcheck: 'false',
+              class: 'code',
+              placeholder: derived(parameter),
+          });
     field.addEventListener('change', () => change(field.value.trim(), true));
     return {
         parts: [field],
@@ -196,7 +200,9 @@ export function form(parameters, change) {
                 change(parameter.name, value === '' || value === initial(parameter) ? null : value, done),
             ),
         );
-    const first = parameters.filter((parameter) => needed(parameter) || parameter.type === 'tensor');
+    const first = parameters.filter(
+        (parameter) => needed(parameter) || ['tensor', 'positions'].includes(parameter.type),
+    );
     const open = [...first, ...parameters.filter((parameter) => !first.includes(parameter))].slice(
         0,
         Math.max(SHOWN, first.length),

@@ -16,7 +16,7 @@ import { whole } from './view.js';
  * @typedef {object} Options
  * @property {string} path
  * @property {Record<string, string>} values as they were asked for
- * @property {unknown} [body]
+ * @property {object} [body]
  * @property {string} title
  * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
  * @property {string[]} formats

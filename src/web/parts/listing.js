@@ -52,12 +52,19 @@ export function needed(parameter) {
 }
 
 /**
+ * The default that the server derives, in words ("head_dim"); undefined where it is a value or there is none.
+ * @param {Parameter} parameter
+ */
+export function derived(parameter) {
+    const { default: value, choices } = parameter;
+    return choices === undefined && typeof value === 'string' && /[a-z]/i.test(value) ? value : undefined;
+}
+
+/**
  * What a control shows where nothing was chosen.
  * @param {Parameter} parameter
  */
 export function initial(parameter) {
-    const numeric = parameter.type === 'integer' || parameter.type === 'number';
-    if (parameter.default !== undefined && !(numeric && typeof parameter.default === 'string'))
-        return String(parameter.default);
+    if (parameter.default !== undefined && derived(parameter) === undefined) return String(parameter.default);
     return needed(parameter) ? (parameter.example ?? '') : '';
 }

@@ -1,36 +1,57 @@
 // take.js - a figure taken along: as a command, as code, as a file, as a frame.
-import { address } from './api.js';
+import { address, request } from './api.js';
 import { h } from './dom.js';
 
-/** @typedef {{path: string, values: Record<string, string>, body?: unknown, tensor?: string, many: boolean}} Source
+/** @typedef {{path: string, values: Record<string, string>, body?: object, tensor?: string, many: boolean}} Source
  * many: the answer has several tensors, of which a format of one needs `tensor` */
 /** @typedef {{name: string, text: string}} Snippet */
 
-/** @param {Source} source @param {string} format */
-function url({ path, values, tensor, many }, format) {
-    const one = { ...values, format };
-    return (
-        location.origin +
-        address(
-            path,
-            many && tensor !== undefined && !['json', 'safetensors'].includes(format) ? { ...one, tensor } : one,
-        )
-    );
+const ALL_TENSORS = ['json', 'safetensors'];
+
+/** The request that gets the source in a format.
+ * @param {Source} source @param {string} format @returns {{url: string, body?: object}} */
+function asked({ path, values, body, tensor, many }, format) {
+    /** @type {Record<string, string>} */
+    const how = many && tensor !== undefined && !ALL_TENSORS.includes(format) ? { format, tensor } : { format };
+    const origin = location.origin;
+    if (body === undefined) return { url: origin + address(path, { ...values, ...how }) };
+    return { url: origin + address(path, values), body: { ...body, ...how } };
 }
 
 /** Quoted for a shell. @param {string} text */
 const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 
-/** The request of a snippet in Python. @param {Source} source @param {string} format */
+/** A text of JSON as a text of Python or JavaScript. @param {object} body */
+const literal = (body) => JSON.stringify(JSON.stringify(body));
+
+/** @param {Source} source */
+function curl(source) {
+    const { url, body } = asked(source, 'json');
+    const post = body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
+    return `curl -sS${post} ${quoted(url)}`;
+}
+
+/** Code of Python that reads the answer into `data`. @param {Source} source @param {string} format */
 function python(source, format) {
-    if (source.body === undefined) return `urlopen(${JSON.stringify(url(source, format))})`;
-    return `urlopen(Request(${JSON.stringify(url(source, format))}, ${JSON.stringify(JSON.stringify(source.body))}.encode(),
-    {"Content-Type": "application/json"}))`;
+    const { url, body } = asked(source, format);
+    if (body === undefined)
+        return `from urllib.request import urlopen\n\ndata = urlopen(${JSON.stringify(url)}).read()`;
+    return `from urllib.request import Request, urlopen
+
+body = ${literal(body)}
+data = urlopen(Request(${JSON.stringify(url)}, body.encode(), {"Content-Type": "application/json"})).read()`;
 }
 
 /** @param {Source} source */
-function imports(source) {
-    return `from urllib.request import ${source.body === undefined ? 'urlopen' : 'Request, urlopen'}`;
+function javascript(source) {
+    const { url, body } = asked(source, 'json');
+    const headers = "{ 'Content-Type': 'application/json' }";
+    const init =
+        body === undefined ? '' : `, {\n    method: 'POST',\n    headers: ${headers},\n    body: ${literal(body)},\n}`;
+    const member = source.many ? `.${source.tensor}` : '';
+    return `const response = await fetch(${JSON.stringify(url)}${init});
+const answer = await response.json();
+console.log(answer${member}.shape, answer${member}.data);`;
 }
 
 /**
@@ -39,43 +60,17 @@ function imports(source) {
  * @returns {Snippet[]}
  */
 export function snippets(source) {
-    const { body, tensor, many } = source;
-    const post = body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
-    const init =
-        body === undefined
-            ? ''
-            : `, {
-    method: 'POST',
-    headers: {'Content-Type': 'application/json'},
-    body: ${JSON.stringify(JSON.stringify(body))},
-}`;
-    const member = many ? `.${tensor}` : '';
     return [
-        { name: 'curl', text: `curl -sS${post} ${quoted(url(source, 'json'))}` },
+        { name: 'curl', text: curl(source) },
         {
             name: 'NumPy',
-            text: `import io
-${imports(source)}
-import numpy as np
-
-data = ${python(source, 'npy')}.read()
-array = np.load(io.BytesIO(data))
-print(array.shape, array.dtype)`,
+            text: `import io\nimport numpy as np\n${python(source, 'npy')}\narray = np.load(io.BytesIO(data))\nprint(array.shape, array.dtype)`,
         },
         {
             name: 'PyTorch',
-            text: `${imports(source)}
-from safetensors.torch import load
-
-tensors = load(${python(source, 'safetensors')}.read())
-print({name: tensor.shape for name, tensor in tensors.items()})`,
+            text: `from safetensors.torch import load\n${python(source, 'safetensors')}\ntensors = load(data)\nprint({name: tensor.shape for name, tensor in tensors.items()})`,
         },
-        {
-            name: 'JavaScript',
-            text: `const response = await fetch(${JSON.stringify(url({ ...source, tensor: undefined }, 'json'))}${init});
-const answer = await response.json();
-console.log(answer${member}.shape, answer${member}.data);`,
-        },
+        { name: 'JavaScript', text: javascript(source) },
     ];
 }
 
@@ -94,8 +89,8 @@ const FILES = [
 
 /** Fetches by POST what an address alone does not name. @param {Source} source @param {string} format */
 async function save(source, format) {
-    const { request } = await import('./api.js');
-    const response = await request(url(source, format), { body: source.body });
+    const { url, body } = asked(source, format);
+    const response = await request(url, { body });
     const link = h('a', {
         href: URL.createObjectURL(await response.blob()),
         download: `${source.tensor ?? 'answer'}.${format}`,
@@ -133,7 +128,7 @@ export function take(source, formats) {
         const from = source();
         const files = FILES.filter(([, format]) => formats.includes(format)).map(([name, format]) =>
             from.body === undefined
-                ? h('a', { href: url(from, format), download: '' }, name)
+                ? h('a', { href: asked(from, format).url, download: '' }, name)
                 : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
         );
         out.replaceChildren(

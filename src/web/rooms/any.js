@@ -33,6 +33,9 @@ function given(resource, chosen) {
             (parameter.required || values.model === undefined)
         )
             values[parameter.name] = initial(parameter);
+    const example = resource.parameters.find(({ type, example }) => type === 'tensor' && example !== undefined);
+    const has = resource.parameters.some(({ type, name }) => type === 'tensor' && values[name] !== undefined);
+    if (example?.example !== undefined && !has) values[example.name] = example.example;
     return values;
 }
 
@@ -97,11 +100,9 @@ export function show(host, context) {
         asked.abort();
         asked = new AbortController();
         const { signal } = asked;
-        const wanted = target(
-            /** @type {Resource} */ (resource),
-            given(/** @type {Resource} */ (resource), place.all()),
-        );
-        controls.show(place.all());
+        const values = given(/** @type {Resource} */ (resource), place.all());
+        const wanted = target(/** @type {Resource} */ (resource), values);
+        controls.show(values);
         const key = JSON.stringify(wanted);
         if (key === shown) return figure?.update();
         picture.setAttribute('aria-busy', 'true');
@@ -121,7 +122,6 @@ export function show(host, context) {
         } catch (error) {
             if (signal.aborted) return;
             controls.fail(error);
-            context.fail(error);
         }
         picture.removeAttribute('aria-busy');
     }
