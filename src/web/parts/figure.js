@@ -19,6 +19,7 @@ import { whole } from './view.js';
  * @property {object} [body]
  * @property {string} title
  * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
+ * @property {string} [prefix] of these names, where a room has several figures
  * @property {string[]} formats
  * @property {(error: unknown) => void} onError
  */
@@ -45,7 +46,7 @@ export class Figure {
                     {},
                     h('input', {
                         type: 'radio',
-                        name: 'tensor',
+                        name: this.key('tensor'),
                         value: name,
                         checked: name === this.tensor.name,
                         onchange: () => this.choose({ tensor: name, slice: null, win: null, at: null }),
@@ -77,7 +78,7 @@ export class Figure {
     /** The tensor that is seen. @returns {Tensor} */
     get tensor() {
         const { tensors } = this.answer;
-        const tensor = tensors.get(this.options.place.get('tensor')) ?? tensors.values().next().value;
+        const tensor = tensors.get(this.options.place.get(this.key('tensor'))) ?? tensors.values().next().value;
         return /** @type {Tensor} */ (tensor);
     }
 
@@ -93,8 +94,19 @@ export class Figure {
 
     /** @private @param {Record<string, string | null>} changes */
     choose(changes) {
-        this.options.place.set(changes, { step: true });
+        this.keep(changes, { step: true });
         this.draw();
+    }
+
+    /** @private @param {string} name */
+    key(name) {
+        return `${this.options.prefix ?? ''}${name}`;
+    }
+
+    /** Write own values to the address. @private @param {Record<string, string | null>} changes @param {{step?: boolean}} [how] */
+    keep(changes, how) {
+        const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
+        this.options.place.set(Object.fromEntries(named), how);
     }
 
     /** The address has changed: show what it says. */
@@ -149,7 +161,7 @@ export class Figure {
                 x: positions ? Array.from(y, (_, i) => Number(rowLabel(i).replace(/[^\d.e+-]/g, ''))) : undefined,
             },
         ]);
-        const at = this.options.place.get('at');
+        const at = this.options.place.get(this.key('at'));
         if (at !== '') {
             picture.mark(Number(at));
             this.at(Number(at), y[Number(at)], null);
@@ -161,14 +173,14 @@ export class Figure {
         const { columnName, rowName, facts } = this.meaning;
         const all = facts({ row: index, column: index }, value);
         this.readout.show(all.filter(([name]) => name !== (rowName === 'position' ? columnName : rowName)));
-        if (done) this.options.place.set({ at: String(index) });
+        if (done) this.keep({ at: String(index) });
     }
 
     /** @private @param {Tensor} tensor */
     matrices(tensor) {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
-        const slice = Math.min(n - 1, this.options.place.number('slice', 0));
+        const slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
         const big = this.large(tensor, slice);
         this.frame.replaceChildren(...(n > 1 ? [this.small(tensor, n, slice)] : []), big.element);
         this.heatmap = big;
@@ -190,11 +202,11 @@ export class Figure {
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value));
-                if (done) place.set({ at: `${cell.row},${cell.column}` });
+                if (done) this.keep({ at: `${cell.row},${cell.column}` });
             },
             onView: (window, words) => {
                 const all = whole(tensor.matrix(slice));
-                place.set({
+                this.keep({
                     win: Object.entries(all).every(([name, value]) => window[/** @type {'row'} */ (name)] === value)
                         ? null
                         : words,
@@ -202,14 +214,14 @@ export class Figure {
                 this.table.refresh();
             },
         });
-        map.show(place.get('win'), this.cell());
+        map.show(place.get(this.key('win')), this.cell());
         this.parts.push(map);
         return map;
     }
 
     /** The cell that the address names. @private */
     cell() {
-        const [row, column] = this.options.place.get('at').split(',').map(Number);
+        const [row, column] = this.options.place.get(this.key('at')).split(',').map(Number);
         return Number.isInteger(row) && Number.isInteger(column) ? { row, column } : null;
     }
 
