@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/acceptor.h"
 #include "http/answer/representation.h"
 #include "http/flow.h"
 #include "http/reply/digest.h"
@@ -64,6 +65,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
     pe_service_count(&service->counters.connections);
+    pe_acceptor_wake(service->acceptor);
 }
 
 static void close_connection(pe_service *service, connection *closed)
@@ -71,6 +73,7 @@ static void close_connection(pe_service *service, connection *closed)
     if (closed == NULL)
         return;
     pe_watchdog_remove(service->watchdog, &closed->watch);
+    pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
     free(closed->request.target);
     free(closed);
