@@ -143,13 +143,40 @@ export function listing() {
 // Enough for the header of any answer, and for the numbers of a small one.
 const FIRST_BYTES = 65536;
 
+/** @typedef {import('openapi').paths} Paths */
+/** @typedef {{[P in keyof Paths]: Paths[P] extends {get: {parameters: {query?: infer Q}}} ? keyof NonNullable<Q> : never}} Names */
+/** @typedef {{[P in keyof Paths]: Paths[P] extends {post: {requestBody: {content: {'application/json': infer B}}}} ? B : never}} Bodies */
+
 /**
- * A numeric answer: its tensors by name, whose rows are read when they are wanted.
+ * A numeric answer: its tensors by name, whose rows are read when they are wanted. The contract knows the names of the
+ * parameters.
+ * @template {keyof Paths} P
+ * @param {P} path
+ * @param {{[N in Names[P]]?: string}} values
+ * @param {Options} [options]
+ */
+export function tensors(path, values, options = {}) {
+    return answer(path, /** @type {Values} */ (values), options);
+}
+
+/**
+ * The answer to a body.
+ * @template {keyof Paths} P
+ * @param {P} path
+ * @param {Bodies[P]} body
+ * @param {Options} [options]
+ */
+export function posted(path, body, options = {}) {
+    return answer(path, {}, { ...options, body: /** @type {object} */ (body) });
+}
+
+/**
+ * The answer of a resource that only the listing knows.
  * @param {string} path
  * @param {Values} values
  * @param {Options} [options]
  */
-export async function tensors(path, values, options = {}) {
+export async function answer(path, values, options = {}) {
     if (options.body !== undefined) {
         const whole = await request(address(path, values), {
             ...options,

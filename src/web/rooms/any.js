@@ -1,5 +1,5 @@
 // any.js - any resource of the listing: controls from its rows, and a picture of whatever it answers.
-import { address, tensors } from '../parts/api.js';
+import { address, answer } from '../parts/api.js';
 import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
@@ -107,10 +107,10 @@ export function show(host, context) {
         if (key === shown) return figure?.update();
         picture.setAttribute('aria-busy', 'true');
         try {
-            const answer = await tensors(wanted.path, wanted.values, { signal, body: wanted.body });
+            const found = await answer(wanted.path, wanted.values, { signal, body: wanted.body });
             shown = key;
             figure?.stop();
-            figure = new Figure(answer, {
+            figure = new Figure(found, {
                 ...wanted,
                 title: address(wanted.path, wanted.values),
                 place,
