@@ -267,7 +267,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 #define TENSOR_ROW(label, what)                                                                    \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
-        .help = what ", [rows, head_dim], before rotation."                                        \
+        .help = what ", [rows, head_dim], before rotation.", .example = "[[1,0,0,1],[0,1,1,0]]"    \
     }
 #define POSITIONS_ROW(label, rows)                                                                 \
     {                                                                                              \
