@@ -57,7 +57,7 @@ static size_t outputs(const pe_query *query, const pe_format *format, output out
     size_t n = 0;
     if (json && query->base64)
         out[n++] = (output){.name = "encoding_format", .value = "base64"};
-    if (!json)
+    if (!json || query->names_json)
         out[n++] = (output){.name = "format", .value = format->name};
     if (!format->holds_many && query->tensor[0] != '\0')
         out[n++] = (output){.name = "tensor", .value = query->tensor};
