@@ -3,8 +3,12 @@
 #include "formats/figure/axis.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "text/number.h"
+
+/* Powers of ten beyond this one are written with an exponent. */
+#define SHORT_DECADE 5
 
 /* 10^k; exact up to 22. */
 static double ten_to(int k)
@@ -99,8 +103,12 @@ static size_t log_ticks(const pe_axis *axis, size_t wanted, pe_tick out[PE_TICKS
               high = (int)floor(log_ten(axis->to) + 0.5);
     const int step = (high - low) / (int)wanted + 1;
     size_t n = 0;
-    for (int k = low; k <= high && n < PE_TICKS_MAX; k += step)
-        put_tick(decimal(1, k), &out[n++]);
+    for (int k = low; k <= high && n < PE_TICKS_MAX; k += step) {
+        put_tick(decimal(1, k), &out[n]);
+        if (k > SHORT_DECADE || k < -SHORT_DECADE)
+            snprintf(out[n].text, sizeof out[n].text, "1e%d", k);
+        n++;
+    }
     return n;
 }
 
