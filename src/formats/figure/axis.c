@@ -32,8 +32,10 @@ static double log_ten(double x)
     int e;
     const double m = frexp(x, &e), t = (m - 1) / (m + 1);
     double sum = 0, power = t;
-    for (int n = 1; n < 48; n += 2, power *= t * t)
+    for (int n = 1; n < 48; n += 2) {
         sum += power / n;
+        power *= t * t;
+    }
     return (e * 0.693147180559945309 + 2 * sum) / 2.302585092994045684;
 }
 
@@ -116,7 +118,7 @@ size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out
 {
     const double low = axis->from < axis->to ? axis->from : axis->to,
                  high = axis->from + axis->to - low;
-    double m, i;
+    double m, first;
     size_t n = 0;
     int k;
     wanted = wanted < 2 ? 2 : wanted > PE_TICKS_MAX / 2 ? PE_TICKS_MAX / 2 : wanted;
@@ -132,10 +134,10 @@ size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out
         k = 0;
     }
     const double slack = (high - low) * 1e-9;
-    for (i = ceil((low - slack) / decimal(m, k)); n < PE_TICKS_MAX; i++) {
-        if (decimal(i * m, k) > high + slack)
-            break;
-        put_tick(decimal(i * m, k), &out[n++]);
+    first = ceil((low - slack) / decimal(m, k));
+    while (n < PE_TICKS_MAX && decimal((first + (double)n) * m, k) <= high + slack) {
+        put_tick(decimal((first + (double)n) * m, k), &out[n]);
+        n++;
     }
     return n;
 }
