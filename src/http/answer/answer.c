@@ -123,7 +123,7 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 
 static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
-    pe_request_key_make(request->target, request->header[PE_HEADER_ACCEPT],
+    pe_request_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
                         request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
