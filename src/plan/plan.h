@@ -127,6 +127,9 @@ bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
                              pe_dtype dtype, const pe_shape *shape, size_t unit,
                              pe_problem *why) PE_MUST_CHECK;
+/** What a sum of n products costs: one takes a nanosecond or less. */
+#define PE_DOT_WORK(n) ((n) / 8 + 1)
+
 /**
  * Say what an element of the tensor costs; checks the price of all tensors against the limits. The
  * plan says so before it spends anything on it.

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A logarithm in MPFR costs as much as so many elements of a table: some microseconds. */
-#define EVALUATION_WORK 4096
+/* A logarithm in MPFR costs so many units: some microseconds. */
+#define EVALUATION_WORK 512
 
 typedef struct scale {
     pe_positions positions;
