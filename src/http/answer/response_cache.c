@@ -65,6 +65,11 @@ void pe_request_key_make(const char *target, const char *accept, const char *acc
         out->bytes = 0;
 }
 
+void pe_request_key_of_target(const char *target, pe_request_key *out)
+{
+    pe_request_key_make(target, NULL, "\n", out); /* no request has such a field */
+}
+
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw)
 {
     if (raw->bytes == 0)
