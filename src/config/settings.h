@@ -83,7 +83,15 @@
     X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
       "Kernel variant; auto chooses the best that the CPU can run. All give the same bytes.")      \
     X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \
-    X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")
+    X(log_file, TEXT, "", 0, 255, "", "File of the log, opened again at SIGUSR1; empty: stderr.")  \
+    X(log_queue_bytes, INT, 1048576, 65536, 1073741824, "bytes",                                   \
+      "Lines that wait for the log's reader; further ones are dropped and counted.")               \
+    X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")                                  \
+    X(access_log_file, TEXT, "", 0, 255, "", "File of these lines; empty: where the log goes.")    \
+    X(access_log_format, CHOICE, "json", 0, 0, "json combined",                                    \
+      "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
+    X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
+      "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")
 
 #define PE_SETTING_TEXT_MAX 256
 #define PE_SETTING_LIST_MAX 64

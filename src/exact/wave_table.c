@@ -166,17 +166,17 @@ static void rows_unfit(pe_wave_job *job, size_t first, size_t rows, char *out)
 static size_t chunk_rows(const pe_wave_job *job)
 {
     const pe_positions *positions = job->positions;
-    const bool equal =
-        positions->list == NULL && positions->step > -(1LL << 53) && positions->step < 1LL << 53;
+    const bool equal = positions->list == NULL && positions->places == 0 &&
+                       positions->step > -(1LL << 53) && positions->step < 1LL << 53;
     return equal ? CHUNK / job->n : 1; /* n is not zero here */
 }
 
 /* Rows from `first` on, at most `most`, up to one at position zero. */
 static size_t rows_before_zero(const pe_positions *positions, size_t first, size_t most)
 {
-    if (positions->list != NULL)
-        return positions->list[first] == 0 ? 0 : most;
     const double at = pe_positions_at(positions, first), step = (double)positions->step;
+    if (positions->list != NULL || positions->places != 0)
+        return at == 0 ? 0 : most; /* most is 1 */
     if (at == 0 || step == 0 || (at > 0) == (step > 0))
         return at == 0 ? 0 : most;
     const double zero = -at / step; /* below 2^53, so exact when it is an integer */

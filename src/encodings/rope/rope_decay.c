@@ -62,7 +62,7 @@ static const pe_param own[] = {
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:4096",
      .unit = "tokens",
-     .help = "Distances between tokens: a:b, a:b:step, a number, or a list.",
+     .help = "Distances between tokens: a:b, a:b:step, a number, or a list, fractions included.",
      .example = "0:8"},
 };
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "base/log.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
@@ -103,6 +104,8 @@ static void write_gauges(pe_service *service, pe_buffer *out)
          atomic_load(&service->large_blocks)},
         {{"body_bytes", "gauge", "Bytes of request bodies that are held."},
          atomic_load(&service->body_bytes)},
+        {{"log_dropped_total", "counter", "Log lines dropped because their reader was too slow."},
+         pe_log_dropped()},
     };
     for (size_t i = 0; i < PE_LEN(gauges); i++)
         write_single(out, &gauges[i].metric, gauges[i].value);
