@@ -214,6 +214,7 @@ static void on_expired(void *context, int socket)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,

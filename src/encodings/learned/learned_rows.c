@@ -262,6 +262,7 @@ const pe_resource pe_learned_table_rows = {
     .kind = PE_TABLE,
     .summary = "Rows of a learned table, one per position.",
     .formula = "PE(pos) = table[pos + offset]",
+    .labels = PE_LABELS({.axes = "positions, dimension", .value = "value"}),
     .source = "Devlin et al. 2018, arXiv:1810.04805; offset: "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",

@@ -32,6 +32,7 @@ typedef struct pe_service {
     const pe_settings *settings; /* the caller's of pe_server_start; outlives the server */
     pe_limits limits;
     pe_read_limits read_limits;
+    size_t max_pixels; /* of a figure */
     struct pe_tables *tables;
     struct pe_response_cache *responses;
     struct pe_pool *pool;
