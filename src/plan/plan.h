@@ -99,6 +99,8 @@ struct pe_plan {
     size_t n_engine_settings, n_engine_setting_sources;
     const pe_engine_setting_source *engine_setting_sources; /* constant */
 
+    void *held;                      /* what the state points into; released after it */
+    void (*release)(void *held);     /* NULL: nothing is held */
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
     pe_plan_fill fill;

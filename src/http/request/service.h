@@ -40,6 +40,7 @@ typedef struct pe_service {
     struct pe_acceptor *acceptor;
     struct pe_documents *documents;
     pe_counters counters;
+    atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
     size_t body_bytes_max;
