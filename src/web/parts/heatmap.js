@@ -140,8 +140,9 @@ export class Heatmap {
 
     /** @private @param {Window} window */
     look(window) {
-        this.window = bounded(window, this.matrix);
-        this.options.onView?.(this.window, text(this.window));
+        const words = text(bounded(window, this.matrix));
+        this.window = parse(words, this.matrix);
+        this.options.onView?.(this.window, words);
         this.draw();
     }
 
