@@ -72,7 +72,7 @@ function picker(context, path) {
             ),
         ),
     );
-    return h('div', { class: 'control' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
+    return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
 }
 
 /** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */
@@ -85,7 +85,7 @@ function layout(resource, controls, picture) {
         h('p', {}, resource.source),
     );
     return [
-        h('section', { class: 'panel', 'aria-label': 'Parameters' }, controls),
+        ...controls,
         h(
             'section',
             { class: 'stage', 'aria-label': 'Answer' },
@@ -147,7 +147,13 @@ export function show(host, context) {
         picture.removeAttribute('aria-busy');
     }
 
-    host.replaceChildren(...layout(resource, [picker(context, path), controls.element], picture));
+    host.replaceChildren(
+        ...layout(
+            resource,
+            [picker(context, path), h('section', { class: 'panel', 'aria-label': 'Parameters' }, controls.element)],
+            picture,
+        ),
+    );
     void load();
     return { update: () => void load(), stop: () => (asked.abort(), figure?.stop()) };
 }
