@@ -30,7 +30,7 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  */
 
 // In units of 1/16 of the root's font size, so that labels and margins grow with the text around.
-const MARGIN = { top: 4, right: 4, bottom: 36, left: 56 };
+const MARGIN = { top: 8, right: 4, bottom: 36, left: 56 };
 const BARE = { top: 1, right: 1, bottom: 1, left: 1 };
 const TICK_EVERY = 70;
 const KEY_ZOOM = 0.7;
