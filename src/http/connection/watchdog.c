@@ -344,3 +344,11 @@ size_t pe_watchdog_count(pe_watchdog *watchdog)
     pthread_mutex_unlock(&watchdog->lock);
     return count;
 }
+
+bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    const bool expired = watch->expired;
+    pthread_mutex_unlock(&watchdog->lock);
+    return expired;
+}
