@@ -5,7 +5,7 @@
 import { Chunks } from './chunks.js';
 import { framed, h } from './dom.js';
 import { legend } from './legend.js';
-import { painter } from './palette.js';
+import { painter, scaleOf } from './palette.js';
 import { pointers } from './pointers.js';
 import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
 
@@ -20,7 +20,7 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  * @property {string} [columnName] "dimension"
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
- * @property {() => number} [limit] the value of full colour; without it the greatest size that was read
+ * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
  * @property {() => void} [onRead] rows have arrived
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
@@ -47,9 +47,6 @@ function word(text) {
 /** How many cells, as a power of two, one drawn cell has to cover so that it has two pixels. @param {number} cells @param {number} pixels */
 const level = (cells, pixels) => (cells <= pixels ? 0 : Math.ceil(Math.log2((2 * cells) / pixels)));
 
-/** The value of full colour for numbers up to this size: sines and cosines have 1. @param {number} size */
-export const full = (size) => (size > 0.5 && size < 1 ? 1 : size);
-
 export class Heatmap {
     /** @param {Options} options */
     constructor(options) {
@@ -67,7 +64,7 @@ export class Heatmap {
             'aria-roledescription': 'heatmap',
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
-        this.legend = legend(1);
+        this.legend = legend(scaleOf(0, 0));
         this.note = h('p', { class: 'note' });
         this.element = h(
             'div',
@@ -85,6 +82,7 @@ export class Heatmap {
             pan: (dx, dy) => this.pan(dx, dy),
             zoom: (factor, x, y) => this.zoom(factor, x, y),
             hover: (x, y) => this.hover(x, y),
+            leave: () => this.cursor && options.onCursor?.(this.cursor, this.value(this.cursor), false),
         });
         this.draw();
     }
@@ -135,9 +133,10 @@ export class Heatmap {
         return chunk?.data[(cell.row - index * this.chunks.high) * this.matrix.columns + cell.column];
     }
 
-    /** The greatest size of a value: what has full colour. */
-    get limit() {
-        return this.options.limit?.() ?? full(this.chunks.limit);
+    /** Which colours values have. */
+    get scale() {
+        const [least, most] = this.options.bounds?.() ?? this.chunks.bounds;
+        return scaleOf(least, most, this.matrix.dtype);
     }
 
     /** @private */
@@ -279,7 +278,7 @@ export class Heatmap {
         this.paintCells(context, ratio);
         if (!this.options.bare) this.paintAxes(context);
         this.paintCursor(context);
-        this.legend.show(this.limit);
+        this.legend.show(this.scale);
     }
 
     /** @private @param {CanvasRenderingContext2D} context @param {number} ratio */
@@ -318,7 +317,8 @@ export class Heatmap {
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
         const none = ink(this.canvas, '--none');
-        const manner = { down, across, key: `${this.limit} ${none}`, paint: painter(this.limit, word(none)) };
+        const { scale } = this;
+        const manner = { down, across, key: `${scale.from} ${scale.to} ${none}`, paint: painter(scale, word(none)) };
         const perChunk = (this.chunks.high / 2 ** down) * each;
         pixels.fill(word(ink(this.canvas, '--skeleton')));
         for (let r = 0; r < image.height; r++) {
