@@ -48,7 +48,7 @@ int pe_cli_serve(int n_arguments, char **arguments)
         return pe_cli_fail("start_failed", &why);
     set_signals(&stop);
     int exit_status = PE_EXIT_OK;
-    if (pe_server_start(pe_config_settings(config), &server, &why) == PE_OK) {
+    if (pe_server_start(config, &server, &why) == PE_OK) {
         wait_for_stop(&stop);
         pe_server_stop(server);
         pe_log(PE_LOG_INFO, "stopped", NULL);

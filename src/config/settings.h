@@ -81,7 +81,13 @@
     X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
       "Kernel variant; auto chooses the best that the CPU can run. All give the same bytes.")      \
     X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \
-    X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")
+    X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")                                  \
+    X(user, TEXT, "nobody", 0, 64, "",                                                             \
+      "User that root becomes once it listens, by name or number; empty: it stays root.")          \
+    X(sandbox, CHOICE, "auto", 0, 0, "auto required off",                                          \
+      "Give up capabilities, files and system calls after the start: what the system can do, "     \
+      "all or no start, nothing.")                                                                 \
+    X(core_dumps, BOOL, 0, 0, 1, "", "Leave a core dump after a crash, and let debuggers in.")
 
 #define PE_SETTING_TEXT_MAX 256
 #define PE_SETTING_LIST_MAX 64
@@ -127,6 +133,9 @@ pe_status pe_config_read(int n_arguments, char **arguments, char **environment, 
                          pe_problem *why) PE_MUST_CHECK;
 void pe_config_free(pe_config *config);
 const pe_settings *pe_config_settings(const pe_config *config);
+
+/** The path of the file that was read, or NULL. */
+const char *pe_config_file(const pe_config *config);
 
 /**
  * How many of the arguments the setting's flag at arguments[0] takes: 1 ("--port=80",

@@ -224,21 +224,27 @@ static pe_status make_tables(pe_service *service, const pe_settings *settings, p
     return pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
 }
 
+/* What needs no thread. */
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const size_t stored = (size_t)settings->response_cache_bytes;
+    set_bounds(service, settings);
+    if (make_tables(service, settings, why) != PE_OK ||
+        pe_response_cache_make(stored, &service->responses, why) != PE_OK)
+        return why->status;
+    return pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents,
+                             why);
+}
+
+static pe_status start_threads(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const pe_deadlines deadlines = {
         .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
         .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
         .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
     };
-    const size_t stored = (size_t)settings->response_cache_bytes;
     const size_t workers = threads_or_cores(settings->workers);
-    set_bounds(service, settings);
-    if (make_tables(service, settings, why) != PE_OK ||
-        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents, why) !=
-            PE_OK ||
-        pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
+    if (pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
         return why->status;
     return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
@@ -272,31 +278,60 @@ static void log_listening(const pe_socket *socket)
                           {0}});
 }
 
+static void start_warmer(pe_server *server)
+{
+    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, &server->service) == 0;
+    if (!server->has_warmer)
+        warm_up(&server->service);
+}
+
+/* The sandbox holds for threads that start in it, so that it comes before them; and after all that
+ * needs root. */
 static pe_status start(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
     pe_service *service = &server->service;
+    pe_sandbox_plan plan;
+    pe_sandbox_plan_make(service->config, &plan);
     if (make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
         open_sockets(server, settings, why) != PE_OK)
         return why->status;
     allow_connections(settings->connections_max);
-    return start_serving(server, why);
+    if (pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
+        start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
+        return why->status;
+    start_warmer(server);
+    return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 
-pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_problem *why)
+/* As far as it has come. */
+static void end(pe_server *server)
+{
+    pe_service *service = &server->service;
+    if (service->acceptor != NULL)
+        pe_acceptor_end(service->acceptor);
+    close_sockets(server);
+    if (service->watchdog != NULL)
+        pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
+    if (server->has_warmer)
+        pthread_join(server->warmer, NULL);
+    if (service->pool != NULL)
+        pe_pool_end(service->pool);
+    free_server(server);
+}
+
+pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why)
 {
     pe_server *server = calloc(1, sizeof *server);
     if (server == NULL)
         return pe_fail_memory(why);
-    const pe_status status = start(server, settings, why);
+    server->service.config = config;
+    const pe_status status = start(server, pe_config_settings(config), why);
     if (status != PE_OK) {
-        free_server(server);
+        end(server);
         return status;
     }
     for (size_t i = 0; i < server->n_listeners; i++)
         log_listening(&server->listener[i].socket);
-    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, &server->service) == 0;
-    if (!server->has_warmer)
-        warm_up(&server->service);
     *out = server;
     return PE_OK;
 }
@@ -318,14 +353,7 @@ static void pause_ms(int64_t ms)
  * suspended connection is resumed by its worker), and only then may the library stop. */
 void pe_server_stop(pe_server *server)
 {
-    pe_service *service = &server->service;
-    atomic_store(&service->draining, true);
-    pause_ms(service->settings->drain_grace_ms);
-    pe_acceptor_end(service->acceptor);
-    close_sockets(server);
-    pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
-    if (server->has_warmer)
-        pthread_join(server->warmer, NULL);
-    pe_pool_end(service->pool);
-    free_server(server);
+    atomic_store(&server->service.draining, true);
+    pause_ms(server->service.settings->drain_grace_ms);
+    end(server);
 }

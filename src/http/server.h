@@ -11,8 +11,7 @@ typedef struct pe_server pe_server;
  * Start listening; warm-up goes on in the background (readyz answers 503 until it is done). Logs
  * the "listening" line once connections are accepted.
  */
-pe_status pe_server_start(const pe_settings *settings, pe_server **out,
-                          pe_problem *why) PE_MUST_CHECK;
+pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why) PE_MUST_CHECK;
 
 /** The port of the first socket (for port 0). */
 int pe_server_port(const pe_server *server);

@@ -11,6 +11,7 @@
 #include "api/query.h"
 #include "config/settings.h"
 #include "plan/plan.h"
+#include "sandbox/sandbox.h"
 
 /** What /metrics counts. Any thread adds; nothing depends on the order of the additions. */
 typedef struct pe_counters {
@@ -28,7 +29,8 @@ typedef struct pe_counters {
  * do not change in between.
  */
 typedef struct pe_service {
-    const pe_settings *settings; /* the caller's of pe_server_start; outlives the server */
+    const pe_config *config;     /* the caller's of pe_server_start; outlives the server */
+    const pe_settings *settings; /* its */
     pe_limits limits;
     pe_read_limits read_limits;
     struct pe_tables *tables;
@@ -37,6 +39,7 @@ typedef struct pe_service {
     struct pe_watchdog *watchdog;
     struct pe_acceptor *acceptor;
     struct pe_documents *documents;
+    pe_sandbox sandbox;
     pe_counters counters;
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
