@@ -4,16 +4,28 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static atomic_int level_max = PE_LOG_INFO;
 
 void pe_log_set_level(pe_log_level level)
 {
     atomic_store(&level_max, (int)level);
+}
+
+pe_log_level pe_log_level_named(const char *name)
+{
+    size_t level = 0;
+    while (level + 1 < PE_LEN(level_names) && strcmp(level_names[level], name) != 0)
+        level++;
+    return (pe_log_level)level;
 }
 
 /* Now, UTC, as RFC 3339 with milliseconds. */
@@ -43,12 +55,11 @@ static void add_member(pe_buffer *line, const pe_log_member *member)
 
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
 {
-    static const char *const names[] = {"error", "warn", "info", "debug"};
     if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
         return;
     pe_buffer line = {0};
     add_time(&line);
-    pe_buffer_format(&line, ",\"level\":\"%s\",\"event\":", names[level]);
+    pe_buffer_format(&line, ",\"level\":\"%s\",\"event\":", level_names[level]);
     pe_buffer_json_string(&line, event);
     for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
         add_member(&line, m);

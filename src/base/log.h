@@ -7,8 +7,11 @@
 
 typedef enum pe_log_level { PE_LOG_ERROR, PE_LOG_WARN, PE_LOG_INFO, PE_LOG_DEBUG } pe_log_level;
 
-/** Threads: set once at start, before other threads run. Default PE_LOG_INFO. */
+/** Default PE_LOG_INFO.   Threads  any. */
 void pe_log_set_level(pe_log_level level);
+
+/** The level of one of the names "error", "warn", "info" and "debug"; else PE_LOG_DEBUG. */
+pe_log_level pe_log_level_named(const char *name);
 
 typedef enum pe_log_kind { PE_LOG_END, PE_LOG_TEXT, PE_LOG_NUMBER, PE_LOG_REAL } pe_log_kind;
 

@@ -137,6 +137,15 @@ const pe_settings *pe_config_settings(const pe_config *config);
 /** The path of the file that was read, or NULL. */
 const char *pe_config_file(const pe_config *config);
 
+/** A setting with another value; the values are JSON. */
+typedef struct pe_config_change {
+    const char *name, *was, *is;
+} pe_config_change;
+
+/** Call found(context, change) for each setting whose values differ, in the table's order. */
+void pe_config_compare(const pe_config *before, const pe_config *after,
+                       void (*found)(void *context, const pe_config_change *change), void *context);
+
 /**
  * How many of the arguments the setting's flag at arguments[0] takes: 1 ("--port=80",
  * "--access-log") or 2 ("--port 80"); 0 when it is no setting's flag.

@@ -69,6 +69,8 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR;
     acceptor->told = false;
+    if (atomic_load(&acceptor->ending))
+        pe_socket_unrefuse(fd);
     /* It closes the socket where it fails. */
     if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
         acceptor->handed++;

@@ -23,6 +23,7 @@
 #include "http/callbacks.h"
 #include "http/connection/watchdog.h"
 #include "http/pages/document_pages.h"
+#include "http/reload.h"
 #include "http/reply/raw_reply.h"
 #include "http/workers/pool.h"
 #include "tables/tables.h"
@@ -339,6 +340,11 @@ pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *
 int pe_server_port(const pe_server *server)
 {
     return server->listener[0].socket.port;
+}
+
+pe_status pe_server_reload(pe_server *server, const pe_settings *fresh, pe_problem *why)
+{
+    return pe_reload_all(&server->service, fresh, why);
 }
 
 /* Whoever asks /readyz learns that the end has begun, and sends nobody here any more. */

@@ -64,7 +64,8 @@
 #define PE_CALLS_BOUND_MAP(X)                                                                      \
     X(mmap, 2, PROT_EXEC, 0)                                                                       \
     X(mprotect, 2, PROT_EXEC, 0)                                                                   \
-    X(prctl, 0, UINT64_MAX, PR_SET_NAME) /* the library's, in a thread that begins */
+    X(clone, 0, CLONE_THREAD, CLONE_THREAD) /* threads, no processes */                            \
+    X(prctl, 0, UINT64_MAX, PR_SET_NAME)    /* the library's, in a thread that begins */
 
 /** No fault leads here by itself: the process ends. */
 #define PE_CALLS_DEADLY_MAP(X)                                                                     \

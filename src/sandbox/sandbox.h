@@ -38,7 +38,7 @@ pe_status pe_sandbox_enter(const pe_sandbox_plan *plan, pe_sandbox *out,
                            pe_problem *why) PE_MUST_CHECK;
 
 /** The last wall, for all threads that there are: from now on only some system calls can be made,
- * and no thread is started. Errors as before. */
+ * Errors  as before. */
 pe_status pe_sandbox_seal(const pe_sandbox_plan *plan, pe_sandbox *out,
                           pe_problem *why) PE_MUST_CHECK;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* seccomp.c - the system calls that can still be made, by libseccomp. */
 #include <errno.h>
+#include <sched.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
