@@ -47,6 +47,8 @@
       "Time after drain_grace_ms in which answers under way may end.")                             \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \
       "Largest number of elements of an answer.")                                                  \
+    X(max_work, INT, 536870912, 1, 1099511627776, "units",                                         \
+      "Most work that an answer may cost, in units of about ten nanoseconds of a core.")           \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Largest number of positions of a request.")                                                 \
     X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \

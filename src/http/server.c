@@ -205,7 +205,8 @@ static void on_expired(void *context, int socket)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
-    service->limits.max_elements = (size_t)settings->max_elements;
+    service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
+                                  .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};

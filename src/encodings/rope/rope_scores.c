@@ -209,9 +209,11 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
                              pe_values_find(values, "k")->tensor.shape.dim[0]}};
     status = pe_plan_add_tensor(out, limits, "logits", (pe_dtype)pe_values_choice(values, "dtype"),
                                 &shape, 1, why);
+    if (status == PE_OK)
+        status =
+            pe_plan_set_work(out, limits, 0, pe_values_find(values, "q")->tensor.shape.dim[1], why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
     scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/negotiate.h"
+#include "plan/price.h"
 #include "http/workers/thread.h"
 
 /*
@@ -65,7 +66,7 @@ static pe_status read_query(pe_representation *representation,
 static void count_tensor(pe_representation *representation, const pe_tensor *tensor)
 {
     representation->elements += tensor->elements;
-    representation->work += (uint64_t)tensor->elements * tensor->work;
+    representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(tensor));
 }
 
 static pe_status choose_format(pe_representation *representation, const char *accept,

@@ -94,6 +94,7 @@ static pe_status write_texts(const pe_settings *settings, const pe_learned_table
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
+        {"max_work", (double)settings->max_work, "units"},
         {"max_positions", (double)settings->max_positions, "positions"},
         {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
         {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},

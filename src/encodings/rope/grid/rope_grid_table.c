@@ -171,9 +171,10 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why);
     if (status != PE_OK)
         return status;
-    out->tensors[ANGLES].work = ANGLE_WORK;
     return pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
 }
 
