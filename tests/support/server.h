@@ -25,6 +25,9 @@ void server_start(test_server *server, const char *const *extra);
 void server_listen(test_server *server, const char *const *extra);
 void server_wait(const test_server *server);
 
+/** The port of the line that it logs of this event, as "admin_listening". */
+int server_logged_port(const test_server *server, const char *event);
+
 /** SIGTERM, wait; returns the exit status (128 + signal when killed; one that does not end is, by
  * SIGABRT). The log stays until server_free. */
 int server_stop(test_server *server);

@@ -149,6 +149,9 @@ typedef struct pe_request {
     uint64_t reply_bytes; /* for the access log; UINT64_MAX: not known when it began */
 } pe_request;
 
+/** Have operators see the request among those under way. */
+void pe_request_set_label(pe_request *request);
+
 /** The id to reply with; made when the client sent none. */
 const char *pe_request_id(pe_request *request);
 

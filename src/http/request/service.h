@@ -38,6 +38,8 @@ typedef struct pe_service {
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
     struct pe_acceptor *acceptor;
+    struct MHD_Daemon *admin; /* that serves operators, or NULL */
+    struct pe_shown_settings *shown;
     struct pe_documents *documents;
     pe_sandbox sandbox;
     pe_counters counters;
