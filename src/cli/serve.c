@@ -58,6 +58,8 @@ static void obey(int number, pe_reconfigure *reload, pe_server *server)
 {
     if (number == SIGHUP)
         pe_reconfigure_run(reload, server);
+    else if (number == SIGUSR1)
+        pe_log_reopen();
     else
         log_signal(PE_LOG_WARN, "signal_ignored", number);
 }
@@ -92,6 +94,7 @@ static void *cut_when_asked_again(void *context)
         log_signal(PE_LOG_WARN, "signal_ignored", number);
     }
     log_signal(PE_LOG_WARN, "cut", number);
+    pe_log_flush();
     _exit(128 + number);
 }
 
@@ -106,6 +109,14 @@ static void stop(pe_server *server, sigset_t *taken)
 }
 
 /* ---- the command ---- */
+
+static pe_status start_log(const pe_settings *settings, pe_problem *why)
+{
+    const pe_log_options options = {.file = settings->log_file,
+                                    .access_file = settings->access_log_file,
+                                    .queue_bytes = (size_t)settings->log_queue_bytes};
+    return pe_log_start(&options, why);
+}
 
 static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
 {
@@ -127,9 +138,15 @@ int pe_cli_serve(int n_arguments, char **arguments)
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("start_failed", &why);
     take_signals(&taken);
+    if (start_log(pe_config_settings(config), &why) != PE_OK) {
+        pe_config_free(config);
+        return pe_cli_fail("start_failed", &why);
+    }
     pe_reconfigure reload = {.n_arguments = n_arguments, .arguments = arguments, .started = config};
     const pe_status status = serve(&reload, &taken, &why);
+    const int exit_status = status == PE_OK ? PE_EXIT_OK : pe_cli_fail("start_failed", &why);
+    pe_log_stop();
     pe_config_free(reload.applied);
     pe_config_free(config);
-    return status == PE_OK ? PE_EXIT_OK : pe_cli_fail("start_failed", &why);
+    return exit_status;
 }

@@ -54,6 +54,8 @@
       "Most work that an answer may cost, in units of about ten nanoseconds of a core.")           \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Largest number of positions of a request.")                                                 \
+    X(figure_max_pixels, INT, 4194304, 400000, 67108864, "pixels",                                 \
+      "Largest figure: its width times its height.")                                               \
     X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
@@ -86,7 +88,15 @@
     X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
       "Kernel variant; auto chooses the best that the CPU can run. All give the same bytes.")      \
     X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \
+    X(log_file, TEXT, "", 0, 255, "", "File of the log, opened again at SIGUSR1; empty: stderr.")  \
+    X(log_queue_bytes, INT, 1048576, 65536, 1073741824, "bytes",                                   \
+      "Lines that wait for the log's reader; further ones are dropped and counted.")               \
     X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")                                  \
+    X(access_log_file, TEXT, "", 0, 255, "", "File of these lines; empty: where the log goes.")    \
+    X(access_log_format, CHOICE, "json", 0, 0, "json combined",                                    \
+      "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
+    X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
+      "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")              \
     X(user, TEXT, "nobody", 0, 64, "",                                                             \
       "User that root becomes once it listens, by name or number; empty: it stays root.")          \
     X(sandbox, CHOICE, "auto", 0, 0, "auto required off",                                          \

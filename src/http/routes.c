@@ -24,7 +24,8 @@ enum { PUBLIC = 1, ADMIN = 2, ALONE = 4 /* the public one, where there is no oth
 
 /* A row without .listeners is public. */
 static const pe_route routes[] = {
-    {"/", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/", .methods = GET_HEAD, .handler = pe_page_front},
+    {"/assets/", .prefix = true, .name = "path", .methods = GET_HEAD, .handler = pe_page_asset},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
     {"/v1/models", .methods = GET_HEAD, .handler = pe_page_document},

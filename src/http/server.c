@@ -26,6 +26,7 @@
 #include "http/pages/shown_settings.h"
 #include "http/reload.h"
 #include "http/reply/raw_reply.h"
+#include "http/request/client_address.h"
 #include "http/workers/pool.h"
 #include "tables/tables.h"
 
@@ -81,25 +82,33 @@ static void close_sockets(pe_server *server)
         pe_socket_close(&server->listener[i].socket);
 }
 
-/* Descriptors that are no connections: logs, epoll and event descriptors of the I/O threads. */
-#define OTHER_DESCRIPTORS 256
+/* Descriptors that are no connections: logs, sockets, those of the I/O threads. */
+#define OTHER_DESCRIPTORS  256
+#define LEAST_DESCRIPTORS  32
+#define THREAD_DESCRIPTORS 3
 
 /* Systems start programs with far fewer descriptors than they allow; have one for each connection,
  * as far as that goes. */
-static void allow_connections(int64_t connections)
+static pe_status allow_connections(const pe_settings *settings, pe_problem *why)
 {
     struct rlimit limit;
-    const rlim_t wanted = (rlim_t)connections + OTHER_DESCRIPTORS;
+    const rlim_t wanted = (rlim_t)settings->connections_max + OTHER_DESCRIPTORS;
+    const rlim_t least =
+        LEAST_DESCRIPTORS + THREAD_DESCRIPTORS * threads_or_cores(settings->threads);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    const bool enough = limit.rlim_max >= wanted;
-    limit.rlim_cur = enough ? wanted : limit.rlim_max;
+        return PE_OK;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (!enough)
+    if (limit.rlim_cur < least)
+        return pe_fail(why, PE_INVALID_PARAMETER, "RLIMIT_NOFILE",
+                       "the system must allow at least %llu open files (ulimit -n), got %llu",
+                       (unsigned long long)least, (unsigned long long)limit.rlim_cur);
+    if (limit.rlim_cur < wanted)
         pe_log(PE_LOG_WARN, "descriptors",
                (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)wanted},
                                  {PE_LOG_NUMBER, "allowed", .number = (int64_t)limit.rlim_cur},
                                  {0}});
+    return PE_OK;
 }
 
 /* ---- serving ---- */
@@ -188,6 +197,7 @@ static void on_expired(void *context, int socket)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
@@ -198,28 +208,17 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
     atomic_store(&service->warming, true);
 }
 
-static pe_status make_tables(pe_service *service, const pe_settings *settings, pe_problem *why)
-{
-    const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
-                                       .tables = (size_t)settings->learned_tables};
-    const pe_status status =
-        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why);
-    if (status != PE_OK)
-        return status;
-    return pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
-}
-
 /* What needs no thread. */
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const size_t stored = (size_t)settings->response_cache_bytes;
     set_bounds(service, settings);
-    if (make_tables(service, settings, why) != PE_OK ||
+    if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_shown_settings_make(service->config, &service->shown, why) != PE_OK)
+        pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
+        pe_documents_make(settings, &service->documents, why) != PE_OK)
         return why->status;
-    return pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents,
-                             why);
+    return pe_reload_all(service, settings, why); /* for the first time */
 }
 
 static pe_status start_threads(pe_service *service, const pe_settings *settings, pe_problem *why)
@@ -282,11 +281,11 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
     pe_service *service = &server->service;
     pe_sandbox_plan plan;
     pe_sandbox_plan_make(service->config, &plan);
-    if (make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
-        open_sockets(server, settings, why) != PE_OK || open_admin(server, why) != PE_OK)
-        return why->status;
-    allow_connections(settings->connections_max);
-    if (pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
+    if (allow_connections(settings, why) != PE_OK ||
+        pe_client_address_check(settings, why) != PE_OK ||
+        make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
+        open_sockets(server, settings, why) != PE_OK || open_admin(server, why) != PE_OK ||
+        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
     start_warmer(server);

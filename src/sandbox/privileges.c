@@ -34,10 +34,15 @@ static bool find_user(const char *name, uid_t *user, gid_t *group)
     return *name >= '0' && *name <= '9' && *end == '\0' && number < (uid_t)-1;
 }
 
+/* The signal that a parent's end brings is forgotten with the user, and so set again. */
 static bool become(uid_t user, gid_t group)
 {
-    return setgroups(0, NULL) == 0 && setresgid(group, group, group) == 0 &&
-           setresuid(user, user, user) == 0;
+    int at_parents_end = 0;
+    prctl(PR_GET_PDEATHSIG, &at_parents_end, 0, 0, 0);
+    const bool done = setgroups(0, NULL) == 0 && setresgid(group, group, group) == 0 &&
+                      setresuid(user, user, user) == 0;
+    prctl(PR_SET_PDEATHSIG, (unsigned long)at_parents_end, 0, 0, 0);
+    return done;
 }
 
 /* While it still may: no program that this process starts could regain a capability. */

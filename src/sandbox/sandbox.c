@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/log.h"
 
 /* A sanitizer traces the process at its end, and counts of coverage are written then. */
@@ -70,17 +71,19 @@ static pe_status enter_those(const pe_sandbox_plan *plan, bool for_all, pe_sandb
     return PE_OK;
 }
 
-/* What only root may read cannot be read again. */
-static void warn_unreadable(const pe_sandbox_plan *plan)
+/* What only root may use cannot be used again. */
+static void warn_unusable(const pe_sandbox_plan *plan)
 {
+    static const int modes[] = {[PE_SANDBOX_READS] = R_OK, [PE_SANDBOX_WRITES] = W_OK | X_OK};
     char detail[640];
     for (size_t p = 0; p < plan->n_paths; p++) {
         const char *path = plan->paths[p].path;
-        if (plan->paths[p].use != PE_SANDBOX_READS || eaccess(path, R_OK) == 0)
+        const pe_sandbox_use use = plan->paths[p].use;
+        if ((size_t)use >= PE_LEN(modes) || eaccess(path, modes[use]) == 0)
             continue;
-        snprintf(detail, sizeof detail,
-                 "%s was read at the start; user %u cannot read it again: %s", path,
-                 (unsigned)geteuid(), strerror(errno));
+        snprintf(detail, sizeof detail, "user %u may not %s %s after the start: %s",
+                 (unsigned)geteuid(), use == PE_SANDBOX_READS ? "read" : "write into", path,
+                 strerror(errno));
         warn(PE_SANDBOX_USER, detail);
     }
 }
@@ -89,7 +92,7 @@ pe_status pe_sandbox_enter(const pe_sandbox_plan *plan, pe_sandbox *out, pe_prob
 {
     const pe_status status = enter_those(plan, false, out, why);
     if (status == PE_OK)
-        warn_unreadable(plan);
+        warn_unusable(plan);
     return status;
 }
 

@@ -45,6 +45,13 @@ static void add_file(pe_sandbox_plan *plan, const char *file)
         add_folder_of(plan, real, PE_SANDBOX_FINDS);
 }
 
+/* Another file of this name is made when the log was moved away. */
+static void add_log(pe_sandbox_plan *plan, const char *file)
+{
+    if (*file != '\0')
+        add_folder_of(plan, file, PE_SANDBOX_WRITES);
+}
+
 /* The file of a unix socket is removed at the end. */
 static void add_sockets(pe_sandbox_plan *plan, const pe_setting_list *places)
 {
@@ -67,4 +74,6 @@ void pe_sandbox_plan_make(const pe_config *config, pe_sandbox_plan *out)
     add(out, settings->learned_dir, PE_SANDBOX_READS);
     add_file(out, pe_config_file(config));
     add_sockets(out, &settings->listen);
+    add_log(out, settings->log_file);
+    add_log(out, settings->access_log_file);
 }

@@ -11,8 +11,8 @@
 /** What for a path is opened after the start; for a folder it holds for all below it. */
 typedef enum pe_sandbox_use {
     PE_SANDBOX_READS,
-    PE_SANDBOX_FINDS,   /* reads, if it is there and may be read */
     PE_SANDBOX_WRITES,  /* files are made, written and removed */
+    PE_SANDBOX_FINDS,   /* reads, if it is there and may be read */
     PE_SANDBOX_REMOVES, /* files are removed */
 } pe_sandbox_use;
 

@@ -56,7 +56,7 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
     wire_take(&busy, begun, sizeof begun - 1); /* the answer is under way */
     begun[sizeof begun - 1] = '\0';
     assert_string_equal(begun, "HTTP/1.1 200 OK");
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     assert_true(wire_ended(&idle));
     assert_true(wire_ended(&fresh));
     assert_false(can_connect(&server));
@@ -84,7 +84,7 @@ static void readyz_is_503_while_draining(void **state)
                             "Expect: 100-continue\r\n\r\n");
     wire_take(&asking, interim, sizeof interim - 1); /* the request is being received */
     assert_string_equal(interim, "HTTP/1.1 100 Continue\r\n\r\n");
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     assert_true(wire_ended(&idle)); /* the end has begun */
     wire_send_text(&asking, "x");
     reply answer = wire_answer(&asking, false);
@@ -105,7 +105,7 @@ static void readyz_is_503_for_new_connections_in_the_grace_period(void **state)
     test_server server;
     server_start(&server, flags);
     test_wire idle = wire_open(&server);
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     long status = 200;
     for (int attempt = 0; status == 200 && attempt < 100000; attempt++) { /* until it has arrived */
         reply answer = get(&server, "/readyz");
@@ -215,7 +215,7 @@ static void whoever_has_connected_is_answered(void **state)
     }
     while (visitors[0].answered < 10)
         poll(NULL, 0, 1);
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     int lost = 0;
     for (int v = 0; v < CLIENTS; v++) {
         pthread_join(visitors[v].thread, NULL);
@@ -246,7 +246,7 @@ static void requests_that_wait_for_a_worker_are_answered(void **state)
     reply first = wire_answer(&wires[0], false); /* so that the others have arrived, most likely */
     assert_status("first", &first, 200);
     reply_free(&first);
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     for (int i = 1; i < N; i++) {
         reply answer = wire_answer(&wires[i], false);
         if (answer.status != 0) /* 0: it had not been read when the end began */

@@ -13,6 +13,7 @@ typedef struct test_server {
     int port;
     int log_fd; /* its stderr; drained by a thread so that the child never blocks */
     char *log;  /* what it has logged, NUL-terminated; valid after server_stop */
+    bool asked; /* to stop: a second signal would cut */
     void *drain;
 } test_server;
 
@@ -28,7 +29,9 @@ void server_wait(const test_server *server);
 /** The port of the line that it logs of this event, as "admin_listening". */
 int server_logged_port(const test_server *server, const char *event);
 
-/** SIGTERM, wait; returns the exit status (128 + signal when killed; one that does not end is, by
+/** SIGTERM, once. */
+void server_ask_to_stop(test_server *server);
+/** The same, and wait; returns the exit status (128 + signal when killed; one that does not end is, by
  * SIGABRT). The log stays until server_free. */
 int server_stop(test_server *server);
 void server_free(test_server *server);

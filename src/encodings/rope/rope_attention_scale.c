@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A logarithm in MPFR costs as much as so many elements of a table: some microseconds. */
-#define EVALUATION_WORK 4096
+/* A logarithm in MPFR costs so many units: some microseconds. */
+#define EVALUATION_WORK 512
 
 typedef struct scale {
     pe_positions positions;
@@ -140,6 +140,7 @@ const pe_resource pe_rope_attention_scale = {
     .summary = "The factor of the query at each position, by attention temperature.",
     .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
                "original_max_position_embeddings))",
+    .labels = PE_LABELS({.axes = "positions", .value = "scale"}),
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
               "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",

@@ -73,7 +73,10 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
-    return go_on(pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why));
+    if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK)
+        return PE_FAILED;
+    pe_service_count_work(request->service, request->price.planning);
+    return PE_CONTINUE;
 }
 
 /* ---- conditions and ranges ---- */
@@ -123,7 +126,7 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 
 static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
-    pe_request_key_make(request->target, request->header[PE_HEADER_ACCEPT],
+    pe_request_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
                         request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
@@ -152,15 +155,14 @@ static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
 
 /* ---- its price ---- */
 
-/* What is asked for costs: of a part its share of the whole, and of a HEAD nothing. */
+/* What is asked for costs: of a part its share of the whole. */
 static void set_price(pe_request *request)
 {
     const pe_representation *representation = request->representation;
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
     const double share = is_part(request) ? (double)bytes / (double)representation->length : 1;
-    const bool made = request->method != PE_METHOD_HEAD;
-    request->price.computing = made ? (uint64_t)(share * (double)representation->work) : 0;
-    request->price.coding = made ? pe_coding_work(coding_of(request), bytes) : 0;
+    request->price.computing = (uint64_t)(share * (double)representation->work);
+    request->price.coding = pe_coding_work(coding_of(request), bytes);
 }
 
 /* Decided before anything is made. A coding that would be too dear is left out where the client
@@ -182,6 +184,27 @@ static uint64_t work_left(const pe_request *request)
     pe_price price = request->price;
     price.planning = 0;
     return pe_price_sum(&price);
+}
+
+/* ---- what is not rendered ---- */
+
+/*
+ * A HEAD of much work: nothing is made that is not sent. What the plan tells goes out as with GET.
+ * The coding, and with it tag and length, is only known once the content is made, so where one may
+ * be chosen these fields are left out (RFC 9110, 9.3.2).
+ */
+static pe_outcome reply_to_head(pe_request *request, pe_problem *why)
+{
+    pe_representation *representation = request->representation;
+    if (request->method != PE_METHOD_HEAD || work_left(request) <= HEAVY_WORK)
+        return PE_CONTINUE;
+    request->price.computing = request->price.coding = 0;
+    if (coding_of(request) != PE_CODING_IDENTITY) {
+        representation->length = UINT64_MAX;
+        representation->metadata.ranges = false;
+        representation->metadata.etag[0] = '\0';
+    }
+    return pe_body_stream_reply(request, PE_CODING_IDENTITY, why);
 }
 
 /* ---- what is rendered now ---- */
@@ -271,6 +294,7 @@ static pe_outcome render(pe_request *request, pe_problem *why)
     if (work_left(request) > HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_thread_computes();
+    pe_service_count_work(request->service, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
     if (outcome != PE_CONTINUE)
@@ -296,6 +320,7 @@ static pe_step *const story[] = {
     choose_range,       /* Range: a part of it, or 416 */
     reply_from_cache,   /* rendered before, for whatever spelling of the request */
     reckon,             /* its price, or 422: too much work */
+    reply_to_head,      /* HEAD of much work: header fields alone */
     render,             /* rendered now: through the cache, whole, or as a stream */
 };
 

@@ -362,3 +362,11 @@ size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max)
     pthread_mutex_unlock(&watchdog->lock);
     return n;
 }
+
+bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    const bool expired = watch->expired;
+    pthread_mutex_unlock(&watchdog->lock);
+    return expired;
+}

@@ -62,6 +62,9 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
 /** The connection goes on to `phase`, with that phase's time from `now` on. */
 void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t now);
 
+/** Has its deadline passed? */
+bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch);
+
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
  * those that are FRESH; what they have sent before is answered. Wait until none is left or timeout_ms

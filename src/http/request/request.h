@@ -138,6 +138,7 @@ typedef struct pe_request {
      * reckoned once it is planned. Zeros for what is stored or not computed. */
     pe_price price;
 
+    uint64_t edition; /* of the service, when the request began */
     struct {
         pe_step *step; /* with which a worker goes on */
         pe_job_kind kind;
@@ -146,7 +147,10 @@ typedef struct pe_request {
     } next;
     pe_reply reply;
     int64_t started;
-    uint64_t reply_bytes; /* for the access log; UINT64_MAX: not known when it began */
+    /* For the access log. */
+    uint64_t reply_bytes;         /* UINT64_MAX: not known when it began */
+    uint64_t sent_before;         /* on the connection, when the reply began */
+    bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
 
 /** Have operators see the request among those under way. */
