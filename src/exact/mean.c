@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mean.c - the mean of the cosines of a position. */
+#include "exact/pair.h"
 #include "exact/wave_set.h"
 
 #include <assert.h>
@@ -10,41 +11,19 @@
 /* Cosines kept at a time. */
 #define BLOCK 16384
 
-/* a + b = sum + err exactly (Knuth). */
-static double two_sum(double a, double b, double *err)
-{
-    const double sum = a + b, part = sum - a;
-    *err = (a - (sum - part)) + (b - part);
-    return sum;
-}
-
-/* hi + lo rounded to odd: the last bit is odd unless the double is exact. Rounded once more, to a
- * narrower type, it is as if hi + lo had been rounded once. |lo| <= ulp(hi)/2. */
-static double round_to_odd(double hi, double lo)
-{
-    uint64_t bits;
-    memcpy(&bits, &hi, sizeof bits);
-    if (lo != 0 && hi != 0 && (bits & 1) == 0)
-        bits += (lo > 0) == (hi > 0) ? 1 : UINT64_MAX;
-    memcpy(&hi, &bits, sizeof hi);
-    return hi;
-}
-
 /* The mean of x, summed in double-double from first to last. */
 static double mean(const double *x, size_t n, pe_dtype dtype)
 {
-    double hi = 0, lo = 0;
+    pe_pair sum = {0, 0};
     for (size_t i = 0; i < n; i++) {
-        double err;
-        hi = two_sum(hi, x[i], &err);
-        lo += err;
+        const pe_pair next = pe_pair_sum(sum.hi, x[i]);
+        sum = (pe_pair){next.hi, sum.lo + next.lo};
     }
-    double rest;
-    hi = two_sum(hi, lo, &rest);
-    const double count = (double)n, quotient = hi / count;
-    const double tail = (fma(-quotient, count, hi) + rest) / count;
-    hi = two_sum(quotient, tail, &lo);
-    return dtype == PE_FLOAT64 ? hi : round_to_odd(hi, lo);
+    sum = pe_pair_sum(sum.hi, sum.lo);
+    const double count = (double)n, quotient = sum.hi / count;
+    const double tail = (fma(-quotient, count, sum.hi) + sum.lo) / count;
+    const pe_pair result = pe_pair_sum(quotient, tail);
+    return dtype == PE_FLOAT64 ? result.hi : pe_pair_to_odd(result);
 }
 
 pe_status pe_wave_mean_cos(const pe_wave_table *table, size_t first, size_t rows, void *out,
