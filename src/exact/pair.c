@@ -50,6 +50,16 @@ double pe_pair_to_odd(pe_pair x)
     return x.hi;
 }
 
+void pe_pair_accumulate(pe_pair a, const double *x, size_t n, pe_pair *sum)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double product = a.hi * x[i];
+        const pe_pair next = pe_pair_sum(sum[i].hi, product);
+        sum[i] =
+            (pe_pair){next.hi, sum[i].lo + (next.lo + fma(a.hi, x[i], -product) + a.lo * x[i])};
+    }
+}
+
 pe_pair pe_pair_dot(const double *x, const double *y, size_t n)
 {
     double sum = 0, rest = 0;

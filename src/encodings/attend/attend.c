@@ -17,7 +17,7 @@
 #define VALUE_NUMBERS_MAX ((size_t)1 << 21)
 
 /* What a number of the values costs in a sum, in elements of a plain table. */
-#define VALUE_WORK 8
+#define VALUE_WORK 2
 
 enum { PROBABILITIES, OUTPUT };
 
@@ -68,11 +68,10 @@ static void put_row(const pe_attend *s, size_t row, pe_dtype dtype, const scratc
     pe_softmax_pairs(with->score, s->keys, with->weight, with->probability);
     memset(with->sum, 0, channels * sizeof *with->sum);
     for (size_t j = 0; j < s->keys; j++, v += channels)
-        for (size_t c = 0; c < channels && with->probability[j].hi != 0; c++)
-            with->sum[c] =
-                pe_pair_add(with->sum[c], pe_pair_mul(with->probability[j], (pe_pair){v[c], 0}));
+        if (with->probability[j].hi != 0)
+            pe_pair_accumulate(with->probability[j], v, channels, with->sum);
     for (size_t c = 0; c < channels; c++) {
-        const pe_pair sum = with->sum[c];
+        const pe_pair sum = pe_pair_sum(with->sum[c].hi, with->sum[c].lo);
         const double value = dtype == PE_FLOAT64 ? sum.hi : pe_pair_to_odd(sum);
         pe_dtype_store(dtype, value + 0.0, out + c * bytes);
     }
@@ -288,17 +287,15 @@ static pe_status add_tensors(const pe_values *values, const pe_limits *limits, p
     shape.dim[last] = keys;
     pe_status status =
         pe_plan_add_tensor(out, limits, "probabilities", q->dtype, &shape, keys, why);
-    if (status != PE_OK)
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, PROBABILITIES, PE_SOFTMAX_WORK + d, why);
+    if (status != PE_OK || !pe_values_present(values, "v"))
         return status;
-    out->tensors[PROBABILITIES].work = PE_SOFTMAX_WORK + d;
-    if (!pe_values_present(values, "v"))
-        return PE_OK;
     const size_t channels = v->shape.dim[last];
     shape.dim[last] = channels;
     status = pe_plan_add_tensor(out, limits, "output", q->dtype, &shape, channels, why);
-    if (status == PE_OK)
-        out->tensors[OUTPUT].work = keys * (PE_SOFTMAX_WORK + d) / channels + keys * VALUE_WORK + 1;
-    return status;
+    const size_t work = keys * (PE_SOFTMAX_WORK + d) / channels + keys * VALUE_WORK + 1;
+    return status == PE_OK ? pe_plan_set_work(out, limits, OUTPUT, work, why) : status;
 }
 
 static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whole, pe_problem *why)

@@ -212,7 +212,7 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
+static pe_status read_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
     const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
     const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
@@ -222,14 +222,17 @@ static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, 
     state->per_pair = pe_values_bool(values, "per_pair");
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
-    status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
     state->apart = query_at->fractional || key_at->fractional;
-    if (status == PE_OK && state->apart)
-        status = pe_rope_wave(&state->rope, PE_ROPE_PLAIN, &state->bare, why);
-    if (status != PE_OK)
-        return status;
     status = pe_positions_copy(query_at, &state->query_at, why);
     return status != PE_OK ? status : pe_positions_copy(key_at, &state->key_at, why);
+}
+
+static pe_status make_waves(scores *state, pe_problem *why)
+{
+    const pe_status status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
+    if (status != PE_OK || !state->apart)
+        return status;
+    return pe_rope_wave(&state->rope, PE_ROPE_PLAIN, &state->bare, why);
 }
 
 static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits *limits,
@@ -239,9 +242,9 @@ static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits
     const pe_shape shape = {state->per_pair ? 3 : 2,
                             {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
     const pe_status status = pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why);
-    if (status == PE_OK)
-        out->tensors[0].work = (d + unit - 1) / unit;
-    return status;
+    return status != PE_OK
+               ? status
+               : pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit), why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -253,16 +256,18 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    status = set_state(state, values, tables, why);
+    status = read_state(state, values, tables, why);
     if (status == PE_OK)
         status = add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status == PE_OK)
+        status = make_waves(state, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }
 
 #define TENSOR_ROW(label, what)                                                                    \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
-        .help = what ", [rows, head_dim], before rotation."                                        \
+        .help = what ", [rows, head_dim], before rotation.", .example = "[[1,0,0,1],[0,1,1,0]]"    \
     }
 #define POSITIONS_ROW(label, rows)                                                                 \
     {                                                                                              \

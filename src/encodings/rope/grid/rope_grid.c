@@ -35,9 +35,9 @@ static const pe_grid_convention conventions[] = {
 
 #define SIDE(label, fallback, what)                                                                \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1, .max = 65536,            \
-        .fallback_text = (fallback), .unit = "patches", .help = what " of the grid.",              \
-        .example = "14"                                                                            \
+        .name = (label), .kind = PE_KIND_INT, .axis = true, .optional = true, .min = 1,            \
+        .max = 65536, .fallback_text = (fallback), .unit = "patches",                              \
+        .help = what " of the grid.", .example = "14"                                              \
     }
 
 static const pe_param grid_params[] = {
@@ -59,6 +59,7 @@ static const pe_param grid_params[] = {
     SIDE("width", "height", "Columns"),
     {.name = "frames",
      .kind = PE_KIND_INT,
+     .axis = true,
      .optional = true,
      .min = 1,
      .max = 65536,

@@ -8,8 +8,8 @@
 #include "exact/fixed128.h"
 #include "exact/round.h"
 
-/* A product of 128 bits and its rounding, in elements of a table. */
-#define ANGLE_WORK 16
+/* A product of 128 bits and its rounding, in units of work. */
+#define ANGLE_WORK 4
 /* Bits of the frequencies that angles are multiplied from. */
 #define THETA_BITS 320
 
@@ -172,9 +172,10 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why);
     if (status != PE_OK)
         return status;
-    out->tensors[ANGLES].work = ANGLE_WORK;
     const pe_positions *given = grid->patches.given;
     const pe_dtype type = given != NULL && given->fractional ? dtype : PE_INT32;
     return pe_plan_add_tensor(out, limits, "row_col", type, &places, PE_GRID_AXES, why);

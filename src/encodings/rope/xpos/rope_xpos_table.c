@@ -8,8 +8,8 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-/* A scale takes as long as so many elements of a table: a handful of 128-bit products. */
-#define SCALE_WORK 256
+/* A scale costs so many units: a handful of 128-bit products. */
+#define SCALE_WORK 16
 
 enum { COS, SIN, SCALE, TENSORS };
 static const char *const names[TENSORS] = {"cos", "sin", "scale"};
@@ -94,12 +94,13 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     pe_status status = PE_OK;
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, SCALE, SCALE_WORK, why);
     if (status != PE_OK)
         return status;
     status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
     if (status != PE_OK)
         return status;
-    out->tensors[SCALE].work = SCALE_WORK;
     state->center = (double)pe_values_int(values, "center");
     status = pe_positions_copy(positions, &state->positions, why);
     if (status != PE_OK)
