@@ -91,7 +91,8 @@ static pe_status add_sinusoids(pe_attend *of, pe_values *values, pe_tables *tabl
                                    .base = {pe_values_real(values, "base"), 1},
                                    .freq_shift = pe_values_real(values, "freq_shift"),
                                    .scale = 1,
-                                   .divisor = {1, 1}};
+                                   .divisor = {1, 1},
+                                   .amplitude = pe_values_real(values, "amplitude")};
     pe_status status = pe_sinusoid_make(&spec, tables, &sinusoid, why);
     if (status == PE_OK)
         status =
@@ -258,7 +259,9 @@ static pe_pair bucket_bias(const pe_attend *of, size_t head, double query, doubl
 
 static const pe_attend_scheme none = {.name = "none"};
 static const pe_attend_scheme sinusoidal = {
-    .name = "sinusoidal", .sets = {&pe_sinusoidal_wave_params}, .prepare = add_sinusoids};
+    .name = "sinusoidal",
+    .sets = {&pe_sinusoidal_wave_params, &pe_sinusoidal_amplitude_params},
+    .prepare = add_sinusoids};
 static const pe_attend_scheme rope = {.name = "rope",
                                       .sets = {&pe_rope_last_axis_params, &pe_rope_shape_params,
                                                &pe_rope_type_params, &pe_rope_key_params,
