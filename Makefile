@@ -78,8 +78,9 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
-	run-tests run-calls run-coverage FORCE
+.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak format \
+	install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests run-calls \
+	run-coverage FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
@@ -277,6 +278,12 @@ schemathesis: ## test the running server against openapi.yaml
 	@$(DEPS) build openapi
 	+@$(AGAIN) all
 	@tests/openapi/schemathesis build/openapi $(B)/posenc
+
+# WEB=core is what .ci/run runs; WEB='address keyboard' names some.
+test-web: ## test the explorer page in Chromium; WEB='keyboard speed' some
+	@$(DEPS) build web
+	+@$(AGAIN) $(B)/posenc
+	@tests/web/run build/web $(B)/posenc $(WEB)
 
 # --- lint ---
 

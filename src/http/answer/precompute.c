@@ -22,6 +22,8 @@ static pe_status store(pe_representation *representation, uint64_t edition, cons
         return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the answer is too large to be kept");
     pe_request_key_make(edition, target, NULL, NULL, &raw);
     pe_cached_response_remember(representation, &raw, cached.coding);
+    pe_request_key_of_target(edition, target, &raw);
+    pe_cached_response_remember(representation, &raw, cached.coding);
     pe_cache_entry_unref(cached.entry);
     return PE_OK;
 }

@@ -66,6 +66,11 @@ void pe_request_key_make(uint64_t edition, const char *target, const char *accep
         out->bytes = 0;
 }
 
+void pe_request_key_of_target(uint64_t edition, const char *target, pe_request_key *out)
+{
+    pe_request_key_make(edition, target, NULL, "\n", out); /* no request has such a field */
+}
+
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw)
 {
     if (raw->bytes == 0)

@@ -33,6 +33,8 @@ typedef struct pe_request_key {
 
 void pe_request_key_make(uint64_t edition, const char *target, const char *accept,
                          const char *accept_encoding, pe_request_key *out);
+/** The target with whatever fields: some response to it may be stored. */
+void pe_request_key_of_target(uint64_t edition, const char *target, pe_request_key *out);
 
 /** The entry of the response to a raw request seen before, with a reference; NULL when there is
  * none. Its value is a pe_stored_response. */
