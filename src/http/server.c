@@ -294,7 +294,6 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
         pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
-    start_warmer(server);
     return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 
@@ -327,6 +326,7 @@ pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *
     }
     for (size_t i = 0; i < server->n_listeners; i++)
         log_listening(&server->listener[i]);
+    start_warmer(server);
     *out = server;
     return PE_OK;
 }
