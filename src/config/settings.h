@@ -28,6 +28,12 @@
     X(port, INT, 8080, 0, 65535, "", "Port to listen on; 0 takes any free one.")                   \
     X(listen, LIST, "", 0, PE_SETTING_PLACES_MAX, "",                                              \
       "Places to listen at instead of host and port: unix:/path, host:port or [host]:port.")       \
+    X(tls_certificate, TEXT, "", 0, 255, "",                                                       \
+      "PEM file of the certificate and those that lead to its authority; empty: no TLS.")          \
+    X(tls_key, TEXT, "", 0, 255, "", "PEM file of the key of tls_certificate.")                    \
+    X(tls_minimum, CHOICE, "1.2", 0, 0, "1.2 1.3", "Least version of TLS.")                        \
+    X(hsts_seconds, INT, 0, 0, 63072000, "s",                                                      \
+      "Time in which browsers shall ask by TLS alone (Strict-Transport-Security); 0: unsaid.")     \
     X(admin_listen, TEXT, "127.0.0.1:9464", 0, 107, "",                                            \
       "Place of the listener for operators, as in listen: metrics, caches, settings, requests; "   \
       "empty: none, and /metrics beside the answers.")                                             \

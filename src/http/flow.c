@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "http/answer/answer.h"
-#include "http/connection/client_alive.h"
 #include "http/reply/reply.h"
 #include "http/request/body.h"
 #include "http/routes.h"
@@ -44,7 +43,7 @@ static pe_outcome run(pe_request *request, pe_step *step);
 /* Nobody waits for the reply: there will be none, and the connection ends. */
 static bool is_abandoned(pe_request *request)
 {
-    if (pe_client_alive(request->watch->socket, request->takes_interim))
+    if (pe_request_has_client(request))
         return false;
     pe_service_count(&request->service->counters.abandoned);
     return true;

@@ -20,6 +20,7 @@
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
+#include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
 #include "http/pages/document_pages.h"
@@ -139,9 +140,10 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
 static pe_status start_serving(pe_server *server, pe_problem *why)
 {
     pe_service *service = &server->service;
-    server->daemon = pe_daemon_start(service, threads_or_cores(service->settings->threads));
+    server->daemon = pe_daemon_start(service, threads_or_cores(service->settings->threads),
+                                     service->tls != NULL);
     if (server->admin > 0)
-        service->admin = pe_daemon_start(service, 1);
+        service->admin = pe_daemon_start(service, 1, false);
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_fail(why, PE_INTERNAL, "", "could not start serving");
     for (size_t i = 0; i < server->n_listeners; i++)
@@ -212,7 +214,10 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const size_t stored = (size_t)settings->response_cache_bytes;
+    const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
     set_bounds(service, settings);
+    if (tls && pe_tls_make(&service->tls, why) != PE_OK)
+        return why->status;
     if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
         pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
@@ -238,6 +243,7 @@ static void free_service(pe_service *service)
 {
     pe_acceptor_free(service->acceptor);
     pe_shown_settings_free(service->shown);
+    pe_tls_free(service->tls);
     pe_watchdog_free(service->watchdog);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
@@ -288,7 +294,6 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
         pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
-    start_warmer(server);
     return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 
@@ -321,6 +326,7 @@ pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *
     }
     for (size_t i = 0; i < server->n_listeners; i++)
         log_listening(&server->listener[i]);
+    start_warmer(server);
     *out = server;
     return PE_OK;
 }

@@ -40,6 +40,7 @@ typedef struct pe_service {
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
     struct pe_acceptor *acceptor;
+    struct pe_tls *tls;       /* NULL: connections are plain */
     struct MHD_Daemon *admin; /* that serves operators, or NULL */
     struct pe_shown_settings *shown;
     struct pe_documents *documents;
