@@ -21,6 +21,7 @@
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
 #include "http/callbacks.h"
+#include "http/connection/linger.h"
 #include "http/connection/watchdog.h"
 #include "http/pages/document_pages.h"
 #include "http/reply/raw_reply.h"
@@ -127,7 +128,6 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
 static struct MHD_Daemon *start_daemon(pe_service *service)
 {
     const pe_settings *settings = service->settings;
-    unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
     unsigned threads = (unsigned)threads_or_cores(settings->threads);
     unsigned connections = ((unsigned)settings->connections_max + SOMAXCONN) * threads;
     return MHD_start_daemon(
@@ -138,7 +138,6 @@ static struct MHD_Daemon *start_daemon(pe_service *service)
         MHD_OPTION_THREAD_POOL_SIZE, threads,                                          /* */
         MHD_OPTION_CONNECTION_LIMIT, connections,                                      /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
-        MHD_OPTION_CONNECTION_TIMEOUT, idle,                                           /* */
         MHD_OPTION_URI_LOG_CALLBACK, pe_callbacks_target, service,                     /* */
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
         MHD_OPTION_NOTIFY_CONNECTION, pe_callbacks_connection, service,                /* */
@@ -196,9 +195,13 @@ static void on_expired(void *context, int socket)
     pe_service *service = context;
     pe_problem why;
     atomic_fetch_add_explicit(&service->counters.timeouts, 1, memory_order_relaxed);
-    pe_fail(&why, PE_TIMEOUT, "", "the request did not arrive within %lld ms",
-            (long long)service->settings->request_deadline_ms);
-    pe_raw_reply(service, socket, &why, "", NULL);
+    pe_fail(&why, PE_TIMEOUT, "",
+            "the request did not arrive in time: header_deadline_ms is %lld, request_deadline_ms "
+            "%lld, and min_rate_bytes %lld a second",
+            (long long)service->settings->header_deadline_ms,
+            (long long)service->settings->request_deadline_ms,
+            (long long)service->settings->min_rate_bytes);
+    pe_raw_reply_to_unknown(service, socket, &why);
 }
 
 static void set_bounds(pe_service *service, const pe_settings *settings)
@@ -224,13 +227,44 @@ static pe_status make_tables(pe_service *service, const pe_settings *settings, p
     return pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
 }
 
+static int64_t nanoseconds(int64_t ms)
+{
+    return ms * PE_NANOSECONDS_PER_MS;
+}
+
+static pe_status make_watchdog(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const int64_t header = nanoseconds(settings->header_deadline_ms);
+    const pe_progress_rules rules = {.window = nanoseconds(settings->min_rate_window_ms),
+                                     .rate_min = (uint64_t)settings->min_rate_bytes};
+    pe_deadlines deadlines = {
+        .of = {[PE_PHASE_FRESH] = header,
+               [PE_PHASE_HEADER] = header,
+               [PE_PHASE_RECEIVING] = nanoseconds(settings->request_deadline_ms),
+               [PE_PHASE_SENDING] = nanoseconds(settings->response_deadline_ms),
+               [PE_PHASE_IDLE] = nanoseconds(settings->idle_timeout_ms),
+               [PE_PHASE_LEAVING] = nanoseconds(settings->linger_ms)},
+        .reader = rules,
+        .sender = rules,
+    };
+    deadlines.reader.silence = nanoseconds(settings->idle_timeout_ms);
+    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
+}
+
+/* What a refused client still sends is dropped up to this many times the largest body. */
+#define LINGER_BODIES 2
+
+static pe_status make_linger(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const pe_linger_limits limits = {
+        .time = nanoseconds(settings->linger_ms),
+        .bytes = LINGER_BODIES * (uint64_t)settings->max_body_bytes,
+    };
+    return pe_linger_make(&limits, &service->linger, why);
+}
+
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
-    const pe_deadlines deadlines = {
-        .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
-        .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
-        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
-    };
     const size_t stored = (size_t)settings->response_cache_bytes;
     const size_t workers = threads_or_cores(settings->workers);
     set_bounds(service, settings);
@@ -238,15 +272,17 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
         pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents, why) !=
             PE_OK ||
-        pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
+        pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK ||
+        make_linger(service, settings, why) != PE_OK)
         return why->status;
-    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
+    return make_watchdog(service, settings, why);
 }
 
 static void free_service(pe_service *service)
 {
     pe_acceptor_free(service->acceptor);
     pe_watchdog_free(service->watchdog);
+    pe_linger_free(service->linger);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
     pe_response_cache_free(service->responses);
