@@ -56,9 +56,12 @@ endif
 
 LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
-OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/models/catalogue_data.o \
+OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc
+# The page; what it takes from Debian's packages lies in LIBRARIES.
+WEB_SRC := $(sort $(wildcard src/web/*.* src/web/*/*.*))
+LIBRARIES ?= /usr/share
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
 TEST_FOLDERS := unit kernels properties golden http
 # TEST='properties/test_rope http/*' names some of the tests; without it all are run.
@@ -75,7 +78,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
+.PHONY: help all run test test-aarch64 test-debian13 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
 	run-tests run-coverage FORCE
 
 help: ## list the targets
@@ -99,6 +102,9 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 	@$(DEPS) build test aarch64
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
 		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
+
+test-debian13: ## build in a Debian 13, on libmicrohttpd 1.0, and run the tests of HTTP there (root; debootstrap)
+	@.ci/debian13
 
 coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
 	@$(DEPS) build test coverage
@@ -165,6 +171,10 @@ $(B)/http/pages/openapi_data.o: src/http/pages/openapi_data.S $(B)/gen/openapi.y
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
+$(B)/http/pages/explorer_data.o: src/http/pages/explorer_data.S $(B)/gen/assets.inc
+	@mkdir -p $(@D)
+	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
+
 $(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json)
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
@@ -203,6 +213,14 @@ $(B)/gen/openapi.yaml: openapi.yaml
 
 $(B)/gen/models.inc: FORCE
 	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $m$(,) "config/models/$m.json"'))
+
+# So that a file that is gone is gone from the page, too.
+$(B)/gen/web.list: FORCE
+	$(call WRITE_IF_CHANGED,$(WEB_SRC))
+
+$(B)/gen/assets.inc: src/web/pack $(B)/gen/web.list $(WEB_SRC)
+	@rm -rf $(B)/gen/web
+	$(call say,PACK src/web) src/web/pack $(B)/gen/web $(LIBRARIES) > $@
 
 # The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml

@@ -28,6 +28,7 @@ typedef struct pe_query {
     const pe_resource *resource;
     pe_values values;
     const pe_format *format; /* of format=, or NULL: Accept decides */
+    bool names_json; /* the canonical query says format=json, since Accept asks for another */
     bool base64;
     char tensor[32]; /* "" when absent */
     bool from_json;  /* problems point into the body: errors[].pointer instead of parameter */
@@ -80,7 +81,7 @@ void pe_query_canonical_path(const pe_query *query, pe_buffer *out);
 
 /**
  * Canonical query string of the representation too: the values' canonical query, then
- * encoding_format (when it is base64), format (when it is not json) and tensor as far as they
+ * encoding_format (when it is base64), format (when it is not json, or names_json) and tensor as far as they
  * matter for `format`, all sorted in one list. What Content-Location says.
  */
 void pe_query_canonical_string(const pe_query *query, const pe_format *format, pe_buffer *out);

@@ -32,7 +32,7 @@ static void representation_values(const pe_query *query, const pe_format *format
 {
     const bool json = format == pe_formats[0];
     value[0] = json && query->base64 ? "base64" : NULL;
-    value[1] = json ? NULL : format->name;
+    value[1] = json && !query->names_json ? NULL : format->name;
     value[2] = !format->holds_many && query->tensor[0] != '\0' ? query->tensor : NULL;
 }
 

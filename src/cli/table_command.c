@@ -123,7 +123,8 @@ static pe_status read_query(const pe_table_arguments *table, const pe_settings *
 static pe_status make_stream(const pe_table_arguments *table, const pe_settings *settings,
                              struct work *work, pe_problem *why)
 {
-    const pe_limits limits = {.max_elements = (size_t)settings->max_elements};
+    const pe_limits limits = {.max_elements = (size_t)settings->max_elements,
+                              .max_work = (uint64_t)settings->max_work};
     const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
                                        .tables = (size_t)settings->learned_tables};
     size_t chosen;

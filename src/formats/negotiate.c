@@ -232,3 +232,26 @@ pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const cha
     *why = refusal;
     return refusal.status;
 }
+
+static preference weight_of(const char *accept, const char *media_type)
+{
+    pe_slice rest = {accept, strlen(accept)};
+    preference best = {0};
+    for (size_t member = 0; rest.bytes > 0; member++) {
+        media_range range;
+        if (!parse_range(cut(&rest, ','), &range))
+            continue;
+        const int specificity = match(&range, media_type);
+        if (specificity > best.specificity)
+            best = (preference){range.q, specificity, member};
+    }
+    return best;
+}
+
+bool pe_format_prefers(const char *accept, const char *media_type, const char *other)
+{
+    if (accept == NULL)
+        return false;
+    const preference mine = weight_of(accept, media_type), theirs = weight_of(accept, other);
+    return mine.specificity == 3 && mine.q > 0 && better(&mine, &theirs);
+}

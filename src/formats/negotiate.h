@@ -3,6 +3,8 @@
 #ifndef PE_FORMATS_NEGOTIATE_H
 #define PE_FORMATS_NEGOTIATE_H
 
+#include <stdbool.h>
+
 #include "formats/format.h"
 
 /**
@@ -25,5 +27,8 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
  */
 pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const char *tensor,
                               const pe_format **out, pe_problem *why) PE_MUST_CHECK;
+
+/** Does Accept (may be NULL) name the media type itself, and like it no less than the other? */
+bool pe_format_prefers(const char *accept, const char *media_type, const char *other);
 
 #endif

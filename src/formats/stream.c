@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/slice.h"
 #include "formats/segments.h"
+#include "plan/price.h"
 
 /* Numbers that become text at once. They are few, since a reader who stalls holds the text that was
  * made and not read, and hundreds of readers may stall. Wider units are made in parts where the
@@ -566,6 +567,34 @@ size_t pe_stream_room(const pe_stream *stream)
         most = room > most ? room : most;
     }
     return most;
+}
+
+/* Text has no more numbers than as many bytes of binary ones. A unit that cannot be cut is made for
+ * the sake of any of its elements. */
+static uint64_t segment_work(const pe_stream *stream, size_t i, size_t bytes)
+{
+    const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
+    size_t n = bytes / pe_dtype_bytes(tensor->dtype) + 1;
+    if (n < tensor->unit && !can_cut(stream, tensor))
+        n = tensor->unit;
+    return pe_price_times(smaller(n, tensor->elements), tensor->work);
+}
+
+uint64_t pe_stream_work(const pe_stream *stream, size_t bytes)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        if (stream->segments.segment[i].encoder == NULL)
+            continue;
+        const uint64_t work = segment_work(stream, i, bytes);
+        most = work > most ? work : most;
+    }
+    return most;
+}
+
+bool pe_stream_is_text(const pe_stream *stream)
+{
+    return pe_stream_room(stream) > 0;
 }
 
 bool pe_stream_expensive(const pe_stream *stream)

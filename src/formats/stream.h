@@ -46,6 +46,12 @@ size_t pe_stream_room(const pe_stream *stream);
  */
 void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
 
+/** What the numbers of `bytes` bytes cost, in units of work, where they are dearest. */
+uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
+
+/** Is some of it numbers as text? */
+bool pe_stream_is_text(const pe_stream *stream);
+
 /** Whether some numbers surely take long: each costs more than one of a plain table, or many can
  * only be made at once. */
 bool pe_stream_expensive(const pe_stream *stream);

@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "http/acceptor.h"
+#include "http/access_log.h"
 #include "http/answer/representation.h"
 #include "http/connection/inlet.h"
 #include "http/connection/linger.h"
@@ -33,6 +33,7 @@
  * carries now. */
 typedef struct connection {
     pe_service *service;
+    struct MHD_Connection *library;
     pe_watch watch;
     pe_inlet inlet;
     pe_request request;
@@ -90,6 +91,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
     if (opened == NULL)
         return;
     opened->service = service;
+    opened->library = mhd;
     opened->inlet = inlet_of(opened, info->connect_fd);
     if (!pe_inlet_open(&opened->inlet)) {
         free(opened);
@@ -182,6 +184,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
 static enum MHD_Result send_reply(pe_request *request)
 {
     request->stage = PE_STAGE_ANSWERED;
+    pe_access_log_begin(request);
     return enter(request, PE_PHASE_SENDING) ? pe_reply_send(request) : MHD_NO;
 }
 
@@ -300,21 +303,6 @@ enum MHD_Result pe_callbacks_access(void *context, struct MHD_Connection *mhd, c
 
 /* ---- after the response ---- */
 
-static void log_access(const pe_request *request)
-{
-    const double ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS;
-    const bool known = request->reply_bytes != UINT64_MAX;
-    pe_log(PE_LOG_INFO, "access",
-           (pe_log_member[]){{PE_LOG_TEXT, "method", .text = request->method_text},
-                             {PE_LOG_TEXT, "target", .text = request->target},
-                             {PE_LOG_NUMBER, "status", .number = request->reply.http_status},
-                             {PE_LOG_REAL, "ms", .real = ms},
-                             {PE_LOG_TEXT, "request_id", .text = request->id},
-                             {known ? PE_LOG_NUMBER : PE_LOG_END, "bytes",
-                              .number = (int64_t)request->reply_bytes},
-                             {0}});
-}
-
 void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **completed,
                             enum MHD_RequestTerminationCode code)
 {
@@ -323,10 +311,7 @@ void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **co
     pe_request *request = *completed;
     if (request == NULL || carrier == NULL)
         return;
-    if (pe_watchdog_is_leaving(request->watch) && request->reply.http_status == 0)
-        request->reply.http_status = MHD_HTTP_REQUEST_TIMEOUT;
-    if (request->service->settings->access_log)
-        log_access(request);
+    pe_access_log_end(request, code);
     (void)enter(request, PE_PHASE_IDLE);
     clear(request);
     *completed = NULL;
@@ -344,6 +329,7 @@ static void read_refused(connection *carrier)
     const pe_framing_header *header = &inlet->framing.header;
     clear(request);
     request->service = carrier->service;
+    request->connection = carrier->library;
     request->watch = &carrier->watch;
     request->started = pe_inlet_began(inlet);
     const char *id = pe_inlet_text(inlet, header->id);
@@ -368,7 +354,6 @@ static void refuse(void *context)
     reply_raw(request, &why, inlet->framing.header.head);
     if (known)
         return;
-    if (carrier->service->settings->access_log)
-        log_access(request);
+    pe_access_log_end(request, MHD_REQUEST_TERMINATED_COMPLETED_OK);
     clear(request);
 }

@@ -24,7 +24,9 @@
 #include "http/connection/linger.h"
 #include "http/connection/watchdog.h"
 #include "http/pages/document_pages.h"
+#include "http/reload.h"
 #include "http/reply/raw_reply.h"
+#include "http/request/client_address.h"
 #include "http/workers/pool.h"
 #include "tables/tables.h"
 
@@ -79,25 +81,33 @@ static void close_sockets(pe_server *server)
         pe_socket_close(&server->listener[i].socket);
 }
 
-/* Descriptors that are no connections: logs, epoll and event descriptors of the I/O threads. */
-#define OTHER_DESCRIPTORS 256
+/* Descriptors that are no connections: logs, sockets, those of the I/O threads. */
+#define OTHER_DESCRIPTORS  256
+#define LEAST_DESCRIPTORS  32
+#define THREAD_DESCRIPTORS 3
 
 /* Systems start programs with far fewer descriptors than they allow; have one for each connection,
  * as far as that goes. */
-static void allow_connections(int64_t connections)
+static pe_status allow_connections(const pe_settings *settings, pe_problem *why)
 {
     struct rlimit limit;
-    const rlim_t wanted = (rlim_t)connections + OTHER_DESCRIPTORS;
+    const rlim_t wanted = (rlim_t)settings->connections_max + OTHER_DESCRIPTORS;
+    const rlim_t least =
+        LEAST_DESCRIPTORS + THREAD_DESCRIPTORS * threads_or_cores(settings->threads);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    const bool enough = limit.rlim_max >= wanted;
-    limit.rlim_cur = enough ? wanted : limit.rlim_max;
+        return PE_OK;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     setrlimit(RLIMIT_NOFILE, &limit);
-    if (!enough)
+    if (limit.rlim_cur < least)
+        return pe_fail(why, PE_INVALID_PARAMETER, "RLIMIT_NOFILE",
+                       "the system must allow at least %llu open files (ulimit -n), got %llu",
+                       (unsigned long long)least, (unsigned long long)limit.rlim_cur);
+    if (limit.rlim_cur < wanted)
         pe_log(PE_LOG_WARN, "descriptors",
                (pe_log_member[]){{PE_LOG_NUMBER, "wanted", .number = (int64_t)wanted},
                                  {PE_LOG_NUMBER, "allowed", .number = (int64_t)limit.rlim_cur},
                                  {0}});
+    return PE_OK;
 }
 
 /* ---- the daemon ---- */
@@ -207,7 +217,8 @@ static void on_expired(void *context, int socket)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
-    service->limits.max_elements = (size_t)settings->max_elements;
+    service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
+                                  .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};
@@ -311,10 +322,11 @@ static void log_listening(const pe_socket *socket)
 static pe_status start(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
     pe_service *service = &server->service;
-    if (make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
+    if (allow_connections(settings, why) != PE_OK ||
+        pe_client_address_check(settings, why) != PE_OK ||
+        make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
         open_sockets(server, settings, why) != PE_OK)
         return why->status;
-    allow_connections(settings->connections_max);
     return start_serving(server, why);
 }
 
@@ -340,6 +352,11 @@ pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_probl
 int pe_server_port(const pe_server *server)
 {
     return server->listener[0].socket.port;
+}
+
+pe_status pe_server_reload(pe_server *server, const pe_settings *fresh, pe_problem *why)
+{
+    return pe_reload_all(&server->service, fresh, why);
 }
 
 /* Whoever asks /readyz learns that the end has begun, and sends nobody here any more. */

@@ -31,8 +31,9 @@ typedef struct pe_tensor {
     pe_dtype dtype;
     pe_shape shape;
     size_t elements, units, unit;
-    /** What an element costs, in elements of a plain table; 1 unless the plan says more. Bounds how
-     * long one block may take, so that nobody waits for another's sum of a million cosines. */
+    /** What an element costs, in units of work (plan/price.h); 1 unless the plan says more. It is
+     * part of the price, and bounds how long one block may take, so that nobody waits for another's
+     * sum of a million cosines. */
     size_t work;
 } pe_tensor;
 
@@ -79,6 +80,7 @@ typedef struct pe_engine_setting_source {
 /** Bounds a plan is checked against. */
 typedef struct pe_limits {
     size_t max_elements;
+    uint64_t max_work; /* plan/price.h; 0: any */
 } pe_limits;
 
 /**
@@ -118,11 +120,23 @@ bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 
 /**
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
- * Errors  TOO_MANY_ELEMENTS.
+ * Errors  TOO_MANY_ELEMENTS, TOO_MUCH_WORK.
  */
 pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
                              pe_dtype dtype, const pe_shape *shape, size_t unit,
                              pe_problem *why) PE_MUST_CHECK;
+/** What a sum of n products costs: one takes a nanosecond or less. */
+#define PE_DOT_WORK(n) ((n) / 8 + 1)
+
+/**
+ * Say what an element of the tensor costs; checks the price of all tensors against the limits. The
+ * plan says so before it spends anything on it.
+ * Errors  TOO_MUCH_WORK.
+ */
+pe_status pe_plan_set_work(pe_plan *plan, const pe_limits *limits, size_t tensor, size_t work,
+                           pe_problem *why) PE_MUST_CHECK;
+/** What all its elements cost. */
+uint64_t pe_plan_tensor_work(const pe_tensor *tensor);
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value);
 /** text: a string constant. */
 void pe_plan_add_text(pe_plan *plan, const char *name, const char *text);

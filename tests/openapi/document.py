@@ -91,6 +91,7 @@ class Document:
         components["schemas"] = {key: schemas[key] for key in rows_last}
         self.describe_tags()
         self.describe_answers()
+        plain_types(self.document)
 
     # -- resources --
 
@@ -164,6 +165,20 @@ class Document:
             answer["content"] = {**others, "application/json": answer["content"]["application/json"]}
         in_parts = [row for row in formats if row["ranges"] or row["name"] == "json"]  # base64 has a known length
         responses["Part"]["content"] = {row["media_type"]: {"schema": refer("schemas", "Bytes")} for row in in_parts}
+
+
+def plain_types(node):
+    """What generators of clients need: that integers have 64 bits, and that objects without a schema are open."""
+    if isinstance(node, dict):
+        types = node.get("type", ())
+        if "integer" in types:
+            node["format"] = "int64"
+        if "object" in types and "properties" not in node:
+            node.setdefault("additionalProperties", True)
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, child in children:
+        if key not in ("example", "examples"):
+            plain_types(child)
 
 
 def nested(resource, members):

@@ -291,10 +291,7 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
     status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
-    if (status != PE_OK)
-        return status;
-    out->tensors[0].work = WORK;
-    return PE_OK;
+    return status != PE_OK ? status : pe_plan_set_work(out, limits, 0, WORK, why);
 }
 
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,

@@ -17,6 +17,7 @@ static const char *const forms[] = {
 static const pe_param own[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
+     .axis = true,
      .optional = true,
      .min = 1,
      .max = PE_RELATIVE_LENGTH_MAX,

@@ -161,9 +161,10 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
     status = pe_attention_plan(out, limits, &shape, q->dtype, "q", why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work += d;
     state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -138,9 +138,10 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     const size_t keys = (size_t)pe_values_int(values, "key_length");
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
     status = pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work = queries->shape.dim[1];
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);

@@ -26,6 +26,7 @@ static const pe_param own[] = {
      .example = "512"},
     {.name = "length",
      .kind = PE_KIND_INT,
+     .axis = true,
      .required = true,
      .min = 1,
      .max = LENGTH_MAX,

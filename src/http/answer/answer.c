@@ -13,13 +13,10 @@
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
-/* Where much work begins, a millisecond or more: this many body bytes to parse, this many elements
- * to plan (by the rows' plan_work), to compute and print. Elements of a transform may each be a
- * long sum. */
-#define HEAVY_BODY_BYTES         32768
-#define HEAVY_ELEMENTS           65536
-#define HEAVY_CODED_ELEMENTS     8192
-#define HEAVY_TRANSFORM_ELEMENTS 4096
+/* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
+ * to be planned or made. */
+#define HEAVY_BODY_BYTES 32768
+#define HEAVY_WORK       ((uint64_t)65536)
 
 /* What is not stored is rendered whole up to this size, so that its length is known. Where that is
  * known anyway, or readers hold so much that the cache has no room, less is rendered: what a reader
@@ -60,7 +57,10 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (status == PE_OK)
         status =
             pe_representation_make(request->service, &parameters, &request->representation, why);
-    return go_on(status);
+    if (status != PE_OK)
+        return PE_FAILED;
+    request->price = pe_price_estimate(&request->representation->query.values);
+    return go_on(pe_price_check(request->price.planning, request->service->limits.max_work, why));
 }
 
 /* ---- the plan ---- */
@@ -69,12 +69,19 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    const bool wide = pe_values_plan_work(&representation->query.values) > HEAVY_ELEMENTS;
-    const pe_job_kind kind = wide ? PE_JOB_HEAVY : PE_JOB_LIGHT;
+    const pe_job_kind kind = request->price.planning > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT;
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
-    return go_on(pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why));
+    if (request->codings.none) {
+        pe_fail(why, PE_NOT_ACCEPTABLE, "",
+                "Accept-Encoding takes none of identity, gzip and zstd, which there are");
+        return PE_FAILED;
+    }
+    if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK)
+        return PE_FAILED;
+    pe_service_count_work(request->service, request->price.planning);
+    return PE_CONTINUE;
 }
 
 /* ---- conditions and ranges ---- */
@@ -151,26 +158,61 @@ static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
     return pe_reply_stored(request, entry, NULL);
 }
 
-/* ---- what is rendered now ---- */
+/* ---- its price ---- */
 
-/* What is asked for costs, in elements of a plain table: a part its share of the whole. */
-static uint64_t work_of(const pe_request *request)
+/* What is asked for costs: of a part its share of the whole. */
+static void set_price(pe_request *request)
 {
     const pe_representation *representation = request->representation;
-    if (!is_part(request))
-        return representation->work;
-    const double share = (double)request->range.bytes / (double)representation->length;
-    return (uint64_t)(share * (double)representation->work);
+    const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
+    const double share = is_part(request) ? (double)bytes / (double)representation->length : 1;
+    request->price.computing = (uint64_t)(share * (double)representation->work);
+    request->price.coding = pe_coding_work(coding_of(request), bytes);
 }
 
-static bool is_heavy(const pe_request *request)
+/* Decided before anything is made. A coding that would be too dear is left out where the client
+ * takes the bytes as they are. */
+static pe_outcome reckon(pe_request *request, pe_problem *why)
 {
-    const bool coded = coding_of(request) != PE_CODING_IDENTITY;
-    const size_t most = request->resource->kind == PE_TRANSFORM ? HEAVY_TRANSFORM_ELEMENTS
-                        : coded                                 ? HEAVY_CODED_ELEMENTS
-                                                                : HEAVY_ELEMENTS;
-    return work_of(request) > most;
+    const uint64_t most = request->service->limits.max_work;
+    set_price(request);
+    if (pe_price_sum(&request->price) > most && request->codings.weight[PE_CODING_IDENTITY] != 0) {
+        request->codings.best = PE_CODING_IDENTITY;
+        request->price.coding = 0;
+    }
+    return go_on(pe_price_check(pe_price_sum(&request->price), most, why));
 }
+
+/* What is still to be done: the plan has been made. */
+static uint64_t work_left(const pe_request *request)
+{
+    pe_price price = request->price;
+    price.planning = 0;
+    return pe_price_sum(&price);
+}
+
+/* ---- what is not rendered ---- */
+
+/*
+ * A HEAD of much work: nothing is made that is not sent. What the plan tells goes out as with GET.
+ * The coding, and with it tag and length, is only known once the content is made, so where one may
+ * be chosen these fields are left out (RFC 9110, 9.3.2).
+ */
+static pe_outcome reply_to_head(pe_request *request, pe_problem *why)
+{
+    pe_representation *representation = request->representation;
+    if (request->method != PE_METHOD_HEAD || work_left(request) <= HEAVY_WORK)
+        return PE_CONTINUE;
+    request->price.computing = request->price.coding = 0;
+    if (coding_of(request) != PE_CODING_IDENTITY) {
+        representation->length = UINT64_MAX;
+        representation->metadata.ranges = false;
+        representation->metadata.etag[0] = '\0';
+    }
+    return pe_body_stream_reply(request, PE_CODING_IDENTITY, why);
+}
+
+/* ---- what is rendered now ---- */
 
 static void write_timing(const pe_representation *representation, char *out, size_t room)
 {
@@ -254,16 +296,17 @@ static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
 static pe_outcome render(pe_request *request, pe_problem *why)
 {
     const pe_representation *representation = request->representation;
-    if (is_heavy(request) && !pe_request_has_turn(request, PE_JOB_HEAVY))
+    if (work_left(request) > HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_thread_computes();
+    pe_service_count_work(request->service, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
     if (outcome != PE_CONTINUE)
         return outcome;
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
     const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : WHOLE_BYTES;
-    if (bytes > most || work_of(request) > PE_WHOLE_WORK)
+    if (bytes > most || work_left(request) > PE_WHOLE_WORK)
         return render_as_stream(request, why);
     return render_whole(request, why);
 }
@@ -281,6 +324,8 @@ static pe_step *const story[] = {
     reply_not_modified, /* If-None-Match names it: 304 */
     choose_range,       /* Range: a part of it, or 416 */
     reply_from_cache,   /* rendered before, for whatever spelling of the request */
+    reckon,             /* its price, or 422: too much work */
+    reply_to_head,      /* HEAD of much work: header fields alone */
     render,             /* rendered now: through the cache, whole, or as a stream */
 };
 

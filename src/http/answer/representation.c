@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/negotiate.h"
+#include "plan/price.h"
 #include "http/workers/thread.h"
 
 /*
@@ -65,7 +66,17 @@ static pe_status read_query(pe_representation *representation,
 static void count_tensor(pe_representation *representation, const pe_tensor *tensor)
 {
     representation->elements += tensor->elements;
-    representation->work += (uint64_t)tensor->elements * tensor->work;
+    representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(tensor));
+}
+
+/* Would Accept alone get anything but JSON? Then its location has to say format=json. */
+static bool accepts_other(const pe_representation *representation, const char *accept)
+{
+    const pe_format *other = NULL;
+    pe_problem none;
+    return pe_format_negotiate(accept, &representation->plan, representation->rendering.tensor,
+                               &other, &none) != PE_OK ||
+           other != pe_formats[0];
 }
 
 static pe_status choose_format(pe_representation *representation, const char *accept,
@@ -86,6 +97,8 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         if (status != PE_OK)
             return status;
     }
+    if (representation->query.format == pe_formats[0])
+        representation->query.names_json = accepts_other(representation, accept);
     size_t chosen = 0;
     pe_status status =
         pe_format_check(&representation->plan, &representation->rendering, &chosen, why);

@@ -213,11 +213,24 @@ static pe_status read_id(reader *r, const value *v)
     return PE_OK;
 }
 
+/* The library does not look for a field of this name. */
+static void hide_name(const reader *r, uint32_t at)
+{
+    memcpy(r->arrived->data + r->arrived->passed + at, "Unread", 6);
+}
+
 /* The library would keep each cookie in the connection's memory; nothing here reads one. */
 static pe_status hide_cookie(reader *r, const value *v)
 {
     (void)v;
-    memcpy(r->arrived->data + r->arrived->passed + r->framing->header.at, "Unread", 6);
+    hide_name(r, r->framing->header.at);
+    return PE_OK;
+}
+
+static pe_status note_expect(reader *r, const value *v)
+{
+    (void)v;
+    r->framing->header.expect = r->framing->header.at;
     return PE_OK;
 }
 
@@ -232,6 +245,7 @@ static const struct {
     {"Connection", 10, read_connection},
     {"X-Request-Id", 12, read_id},
     {"Cookie", 6, hide_cookie},
+    {"Expect", 6, note_expect},
 };
 
 /* ---- one field ---- */
@@ -327,6 +341,9 @@ static pe_status end_header(reader *r)
     pe_framing_header *header = &framing->header;
     if (check_header(r) != PE_OK)
         return PE_MALFORMED_REQUEST;
+    /* Where there is no body to wait for, the library takes the next request for one. */
+    if (header->expect > 0 && header->length == 0 && header->codings == 0)
+        hide_name(r, header->expect);
     pass(r, header->at);
     header->at = 0;
     framing->requests++;

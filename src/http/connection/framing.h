@@ -29,6 +29,7 @@ typedef struct pe_framing_text {
 typedef struct pe_framing_header {
     uint32_t at;     /* bytes whose lines have been read */
     uint32_t fields; /* lines */
+    uint32_t expect; /* where Expect stands; 0: nowhere */
     bool begun, http_1_0, head, closes;
     uint8_t hosts, lengths, codings; /* how often; 2 stands for more, too */
     uint64_t length;                 /* Content-Length */
@@ -65,7 +66,7 @@ typedef struct pe_framing_limits {
 
 /**
  * Read on from arrived->passed. Changes what the library would misread: spaces at the end of a
- * value move to its front, Cookie becomes a field that it does not split, a chunk's extension
+ * value move to its front, Cookie, and Expect without a body, become fields that it does not read, a chunk's extension
  * becomes zeros before its size, and trailers are taken out, so that there are fewer bytes.
  *
  * Source  RFC 9112, sections 2.2, 3, 5, 6, 7.1; RFC 9110, 5.5, 5.6.2, 7.2.

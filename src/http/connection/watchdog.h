@@ -79,8 +79,9 @@ bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch);
 bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /**
- * Shut the connections that are FRESH or IDLE, and from now on each that becomes idle; wait until
- * none is left or timeout_ms have passed, then shut the others.
+ * End the connections that are IDLE, from now on each that becomes idle, and after half a second
+ * those that are FRESH; what they have sent before is answered. Wait until none is left or timeout_ms
+ * have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
 

@@ -11,19 +11,11 @@
 #include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
 #include "http/pages/pages.h"
-#include "http/reply/etag.h"
 #include "http/reply/reply.h"
-
-/* A document as it goes out in one coding. */
-typedef struct form {
-    const char *data; /* NULL: the coding is not worth it */
-    size_t bytes;
-    char etag[PE_ETAG_BYTES];
-} form;
 
 typedef struct document {
     const char *media_type;
-    form forms[PE_CODINGS]; /* all but IDENTITY are owned */
+    pe_document_form forms[PE_CODINGS]; /* all but IDENTITY are owned */
 } document;
 
 enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
@@ -48,9 +40,9 @@ static const char index_text[] =
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
-static void set_form(form *out, const char *data, size_t bytes)
+static void set_form(pe_document_form *out, const char *data, size_t bytes)
 {
-    *out = (form){.data = data, .bytes = bytes};
+    *out = (pe_document_form){.data = data, .bytes = bytes};
     pe_etag_make(data, bytes, out->etag);
 }
 
@@ -94,6 +86,7 @@ static pe_status write_texts(const pe_settings *settings, const pe_learned_table
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
+        {"max_work", (double)settings->max_work, "units"},
         {"max_positions", (double)settings->max_positions, "positions"},
         {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
         {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},
@@ -167,28 +160,42 @@ static const document *find(const pe_documents *documents, const char *path)
     return &documents->list[d];
 }
 
-/* no-cache: clients store it, but ask about it each time, since a new release may change it. */
-pe_outcome pe_page_document(pe_request *request, pe_problem *why)
+pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
+                             const pe_document_head *head)
 {
-    (void)why;
-    const document *page = find(request->service->documents, request->path);
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     pe_accepted_codings codings;
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
-    const pe_coding coding =
-        page->forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
-    const form *chosen = &page->forms[coding];
+    const pe_coding coding = forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
+    const pe_document_form *chosen = &forms[coding];
     const pe_field fields[] = {
-        {"Content-Type", page->media_type},
+        {"Content-Type", head->media_type},
         {"Content-Encoding", pe_coding_name(coding)},
         {"ETag", chosen->etag},
-        {"Vary", "Accept-Encoding"},
-        {"Cache-Control", "no-cache"},
+        {"Vary", head->vary},
+        {"Cache-Control", head->cache_control},
+        {"Content-Security-Policy", head->content_policy},
+        {"X-Content-Type-Options", head->content_policy != NULL ? "nosniff" : NULL},
+        {"Referrer-Policy", head->content_policy != NULL ? "no-referrer" : NULL},
         {0},
     };
     if (tags != NULL && pe_etag_matches(tags, chosen->etag))
         return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
     return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
+}
+
+/* no-cache: clients store it, but ask about it each time, since a new release may change it. */
+pe_outcome pe_page_document(pe_request *request, pe_problem *why)
+{
+    (void)why;
+    const document *page = find(request->service->documents, request->path);
+    const bool is_index = page == &request->service->documents->list[INDEX];
+    return pe_document_reply(request, page->forms,
+                             &(pe_document_head){
+                                 .media_type = page->media_type,
+                                 .vary = is_index ? "Accept, Accept-Encoding" : "Accept-Encoding",
+                                 .cache_control = "no-cache",
+                             });
 }
 
 pe_outcome pe_page_problem(pe_request *request, pe_problem *why)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "base/log.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
@@ -48,6 +49,9 @@ static const struct {
     {{"abandoned_total", "counter",
       "Requests whose clients disconnected before a worker began with them."},
      offsetof(pe_counters, abandoned)},
+    {{"work_units_total", "counter",
+      "Units of work, of about ten nanoseconds, that requests were priced at when it was begun."},
+     offsetof(pe_counters, work)},
     {{"digests_total", "counter", "Responses hashed for a Repr-Digest field."},
      offsetof(pe_counters, digests)},
     {{"connections_total", "counter", "Connections accepted since the start."},
@@ -100,6 +104,8 @@ static void write_gauges(pe_service *service, pe_buffer *out)
          atomic_load(&service->large_blocks)},
         {{"body_bytes", "gauge", "Bytes of request bodies that are held."},
          atomic_load(&service->body_bytes)},
+        {{"log_dropped_total", "counter", "Log lines dropped because their reader was too slow."},
+         pe_log_dropped()},
     };
     for (size_t i = 0; i < PE_LEN(gauges); i++)
         write_single(out, &gauges[i].metric, gauges[i].value);

@@ -20,7 +20,8 @@ typedef struct pe_counters {
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
-    atomic_uint_fast64_t digests;                         /* made, not taken from the cache */
+    atomic_uint_fast64_t work;    /* units, by the price of what was begun (plan/price.h) */
+    atomic_uint_fast64_t digests; /* made, not taken from the cache */
 } pe_counters;
 
 /**
@@ -49,6 +50,12 @@ typedef struct pe_service {
 static inline void pe_service_count(atomic_uint_fast64_t *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/** Count units of work that are begun. */
+static inline void pe_service_count_work(pe_service *service, uint64_t units)
+{
+    atomic_fetch_add_explicit(&service->counters.work, units, memory_order_relaxed);
 }
 
 /** Count a reply by the class of its status. */
