@@ -245,13 +245,15 @@ static int64_t nanoseconds(int64_t ms)
 
 static pe_status make_watchdog(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
-    const int64_t header = nanoseconds(settings->header_deadline_ms);
+    const int64_t whole = nanoseconds(settings->request_deadline_ms);
+    const int64_t alone = nanoseconds(settings->header_deadline_ms);
+    const int64_t header = alone < whole ? alone : whole;
     const pe_progress_rules rules = {.window = nanoseconds(settings->min_rate_window_ms),
                                      .rate_min = (uint64_t)settings->min_rate_bytes};
     pe_deadlines deadlines = {
         .of = {[PE_PHASE_FRESH] = header,
                [PE_PHASE_HEADER] = header,
-               [PE_PHASE_RECEIVING] = nanoseconds(settings->request_deadline_ms),
+               [PE_PHASE_RECEIVING] = whole,
                [PE_PHASE_SENDING] = nanoseconds(settings->response_deadline_ms),
                [PE_PHASE_IDLE] = nanoseconds(settings->idle_timeout_ms),
                [PE_PHASE_LEAVING] = nanoseconds(settings->linger_ms)},
@@ -262,14 +264,15 @@ static pe_status make_watchdog(pe_service *service, const pe_settings *settings,
     return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
 
-/* What a refused client still sends is dropped up to this many times the largest body. */
-#define LINGER_BODIES 2
+/* What a refused client still sends is dropped up to twice the largest body, and at least this. */
+#define LINGER_BYTES_MIN 67108864
 
 static pe_status make_linger(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
+    const uint64_t bodies = 2 * (uint64_t)settings->max_body_bytes;
     const pe_linger_limits limits = {
         .time = nanoseconds(settings->linger_ms),
-        .bytes = LINGER_BODIES * (uint64_t)settings->max_body_bytes,
+        .bytes = bodies > LINGER_BYTES_MIN ? bodies : LINGER_BYTES_MIN,
     };
     return pe_linger_make(&limits, &service->linger, why);
 }

@@ -32,7 +32,8 @@ static void assert_times_out(test_wire *wire, const char *part)
 static void a_request_that_does_not_arrive_is_408(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--request-deadline-ms", "1000", NULL};
+    static const char *const flags[] = {"--request-deadline-ms", "1000", "--idle-timeout-ms",
+                                        "1000", NULL};
     static const char *const parts[] = {
         "",
         "GET /v1",
@@ -123,6 +124,42 @@ static void an_answer_that_nobody_reads_is_given_up(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--response-deadline-ms", "1000", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire,
+                   "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1\r\n"
+                   "Host: a\r\n\r\n");
+    assert_true(answered(&wire, TEST_PATIENCE * 1000));
+    metric_wait(&server, "posenc_connections", 1, 1);
+    wire_close(&wire);
+    server_end(&server);
+}
+
+/* Who sends so little that the rest would take for ever is not waited for. */
+static void a_sender_below_the_least_rate_is_408(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--request-deadline-ms",
+                                        "86400000",
+                                        "--min-rate-bytes",
+                                        "1000",
+                                        "--min-rate-window-ms",
+                                        "1000",
+                                        NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire,
+                   "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n{");
+    assert_times_out(&wire, "a byte of nine thousand");
+    server_end(&server);
+}
+
+static void a_reader_who_is_silent_is_given_up(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--idle-timeout-ms", "1000", NULL};
     test_server server;
     server_start(&server, flags);
     test_wire wire = wire_open(&server);
@@ -573,6 +610,8 @@ int main(void)
         cmocka_unit_test(a_trickle_of_bytes_does_not_outlast_the_deadline),
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
+        cmocka_unit_test(a_sender_below_the_least_rate_is_408),
+        cmocka_unit_test(a_reader_who_is_silent_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
         cmocka_unit_test(wide_requests_are_not_even_planned_beyond_the_queue),
         cmocka_unit_test(heavy_work_that_nobody_waits_for_is_not_begun),

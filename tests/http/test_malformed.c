@@ -126,7 +126,7 @@ static const group groups[] = {
       T("GET http://a:80/v1 HTTP/1.1"), T("GET /%76%31 HTTP/1.1"), T("GET /v1 HTTP/1.1\r\nUpgrade: h2c\r\nConnection: upgrade"),
       T("GET /v1 HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade"), T("GET /v1 HTTP/1.1\nX: y"), T("GET /v1 HTTP/1.0\r\nConnection: keep-alive"),
       T("GET /v1 HTTP/1.1\r\nContent-Length: 0"), T("GET /v1 HTTP/1.1\r\nExpect: 100-continue"), T("GET /v1 HTTP/1.1\r\nX-Request-Id: a b")}},
-    {"what nothing answers", T(""), T(" HTTP/1.1" HOST "\r\n"), 404, true, {T("GET nowhere"), T("GET *"), T("GET /v1%00"), T("GET //v1"), T("GET http:///v2")}},
+    {"what nothing answers", T(""), T(" HTTP/1.1" HOST "\r\n"), 404, true, {T("GET nowhere"), T("GET /v1%00"), T("GET //v1"), T("GET http:///v2")}},
     {"method not allowed", T(""), T(" /v1 HTTP/1.1" HOST "\r\n"), 405, true,
      {T("TRACE"), T("CONNECT"), T("PUT"), T("DELETE"), T("PATCH"), T("get"), T("GETX"), T("!#$%&'*+-.^_`|~"), T("A")}},
 };
@@ -286,7 +286,6 @@ static void many_are_answered_or_refused(void **state)
         {"cookie fields", GET "X: y", "\r\nCookie: a=", "\r\n\r\n", false},
         {"trailers", CHUNKED "d\r\n" BODY "\r\n0\r\nX: y", "\r\nX: ", "\r\n\r\n", true},
         {"arguments", "GET /livez?a", "&b", " HTTP/1.1" HOST "\r\n", true},
-        {"blank lines", "", "\r\n\r\n\r\n", "GET /v1 HTTP/1.1" HOST "\r\n", false},
     };
     for (size_t i = 0; i < PE_LEN(rows); i++)
         for (int n = 1; n < 1000; n += 1 + n / 12) {
