@@ -188,10 +188,10 @@ pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, si
     for (size_t i = 0; i < n; i++)
         acceptor->listener[i] = listener[i];
     acceptor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (acceptor->wake >= 0 && pthread_create(&acceptor->thread, NULL, accept_all, acceptor) == 0) {
-        *out = acceptor;
+    *out = acceptor; /* before the first connection looks for it */
+    if (acceptor->wake >= 0 && pthread_create(&acceptor->thread, NULL, accept_all, acceptor) == 0)
         return PE_OK;
-    }
+    *out = NULL;
     pe_acceptor_free(acceptor);
     return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
 }
