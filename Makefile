@@ -78,7 +78,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 test-debian13 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
+.PHONY: help all run test figures draw-figures test-aarch64 test-debian13 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis test-web \
 	run-tests run-coverage FORCE
 
 help: ## list the targets
@@ -131,6 +131,18 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
+
+figures: ## draw the figures of README.md into build/figures
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	+@$(MAKE) --no-print-directory draw-figures
+
+# README.md names each file, and the address that it is of.
+draw-figures:
+	@mkdir -p build/figures
+	@sed -n 's|.*(build/figures/\([a-z.]*\))\](http://127.0.0.1:8080/v1/\([a-z/]*\)?\(.*\))$$|\1 \2 \&\3|p' README.md | \
+	while read -r file table query; do \
+		$(PROGRAM) table $$table $$(echo "$$query" | sed 's/&\([a-z_]*\)=/ --\1 /g') -o build/figures/$$file; done
 
 openapi: ## write what the program lists of resources, parameters and formats into openapi.yaml
 	@$(DEPS) build
@@ -261,6 +273,12 @@ schemathesis: ## test the running server against openapi.yaml
 	@$(DEPS) build openapi
 	+@$(AGAIN) all
 	@tests/openapi/schemathesis build/openapi $(B)/posenc
+
+# WEB=core is what .ci/run runs; WEB='address keyboard' names some.
+test-web: ## test the explorer page in Chromium; WEB='keyboard speed' some
+	@$(DEPS) build web
+	+@$(AGAIN) $(B)/posenc
+	@tests/web/run build/web $(B)/posenc $(WEB)
 
 # --- lint ---
 

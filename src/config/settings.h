@@ -61,6 +61,8 @@
       "Most work that an answer may cost, in units of about ten nanoseconds of a core.")           \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Largest number of positions of a request.")                                                 \
+    X(figure_max_pixels, INT, 4194304, 400000, 67108864, "pixels",                                 \
+      "Largest figure: its width times its height.")                                               \
     X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \

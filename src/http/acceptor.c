@@ -188,7 +188,7 @@ pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, si
     for (size_t i = 0; i < n; i++)
         acceptor->listener[i] = listener[i];
     acceptor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    *out = acceptor; /* before the first connection looks for it */
+    *out = acceptor; /* before there are connections, whose threads wake it */
     if (acceptor->wake >= 0 && pthread_create(&acceptor->thread, NULL, accept_all, acceptor) == 0)
         return PE_OK;
     *out = NULL;

@@ -169,6 +169,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->service = context;
     request->connection = mhd;
     request->watch = &carrier->watch;
+    request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_inlet_began(&carrier->inlet);
     pe_service_count(&request->service->counters.requests);
     if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,

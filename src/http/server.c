@@ -217,6 +217,7 @@ static void on_expired(void *context, int socket)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
@@ -225,17 +226,6 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
     if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
         service->body_bytes_max = SIZE_MAX;
     atomic_store(&service->warming, true);
-}
-
-static pe_status make_tables(pe_service *service, const pe_settings *settings, pe_problem *why)
-{
-    const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
-                                       .tables = (size_t)settings->learned_tables};
-    const pe_status status =
-        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why);
-    if (status != PE_OK)
-        return status;
-    return pe_tables_load_learned(service->tables, settings->learned_dir, &learned, why);
 }
 
 static int64_t nanoseconds(int64_t ms)
@@ -282,10 +272,10 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     const size_t stored = (size_t)settings->response_cache_bytes;
     const size_t workers = threads_or_cores(settings->workers);
     set_bounds(service, settings);
-    if (make_tables(service, settings, why) != PE_OK ||
+    if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents, why) !=
-            PE_OK ||
+        pe_documents_make(settings, &service->documents, why) != PE_OK ||
+        pe_reload_all(service, settings, why) != PE_OK || /* for the first time */
         pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK ||
         make_linger(service, settings, why) != PE_OK)
         return why->status;

@@ -441,36 +441,38 @@ static void too_many_bodies_at_once_are_503(void **state)
 
 /* ---- limits of the system ---- */
 
+/* A connection that was let in: the server may not yet have seen the end of the one before. */
+static test_wire wire_open_let_in(const test_server *server)
+{
+    for (;;) {
+        test_wire wire = wire_open(server);
+        reply answer = wire_request(&wire, "GET", "/livez", NULL, NULL, 0);
+        const long status = answer.status;
+        reply_free(&answer);
+        if (status == 200)
+            return wire;
+        assert_int_equal(status, 503);
+        wire_close(&wire);
+    }
+}
+
 static void a_connection_beyond_the_limit_is_503(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--connections-max", "1", "--threads", "2", NULL};
-    static const char *const ask = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
     test_server server;
     server_start(&server, flags);
-    test_wire first = wire_open(&server);
-    reply answer = wire_request(&first, "GET", "/livez", NULL, NULL, 0);
-    assert_status("the first", &answer, 200);
-    reply_free(&answer);
+    test_wire first = wire_open_let_in(&server);
     test_wire second = wire_open(&server);
-    wire_send_text(&second, ask);
-    answer = wire_answer(&second, false);
+    reply answer = wire_answer(&second, false);
     assert_status("the second", &answer, 503);
     assert_header("the second", &answer, "Retry-After", "1");
     assert_true(wire_ended(&second));
     reply_free(&answer);
     wire_close(&second);
     wire_close(&first);
-    long status = 503;
-    while (status == 503) { /* until the server has seen the end of the first */
-        test_wire third = wire_open(&server);
-        wire_send_text(&third, ask);
-        answer = wire_answer(&third, false);
-        status = answer.status;
-        reply_free(&answer);
-        wire_close(&third);
-    }
-    assert_int_equal(status, 200);
+    test_wire third = wire_open_let_in(&server);
+    wire_close(&third);
     server_end(&server);
 }
 

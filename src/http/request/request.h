@@ -136,6 +136,7 @@ typedef struct pe_request {
      * reckoned once it is planned. Zeros for what is stored or not computed. */
     pe_price price;
 
+    uint64_t edition; /* of the service, when the request began */
     struct {
         pe_step *step; /* with which a worker goes on */
         pe_job_kind kind;

@@ -32,6 +32,7 @@ typedef struct pe_service {
     const pe_settings *settings; /* the caller's of pe_server_start; outlives the server */
     pe_limits limits;
     pe_read_limits read_limits;
+    size_t max_pixels; /* of a figure */
     struct pe_tables *tables;
     struct pe_response_cache *responses;
     struct pe_pool *pool;
@@ -40,6 +41,7 @@ typedef struct pe_service {
     struct pe_acceptor *acceptor;
     struct pe_documents *documents;
     pe_counters counters;
+    atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
     size_t body_bytes_max;
