@@ -3,15 +3,26 @@
 #ifndef PE_HTTP_REPLY_RAW_REPLY_H
 #define PE_HTTP_REPLY_RAW_REPLY_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 #include "http/request/service.h"
 
+/** What is known of the request that is answered. */
+typedef struct pe_raw_request {
+    const char *instance; /* its path; "" when not known */
+    const char *id;
+    bool head; /* the content is left out */
+} pe_raw_request;
+
 /**
  * Write a problem to the socket where the library cannot reply any more: in the middle of a body or
- * of a header. id: the request's, or NULL where that is not known. The caller closes the
- * connection.   Threads  any; does not wait.
+ * of a header. The caller closes the connection.   Threads  any; does not wait.
  */
-void pe_raw_reply(pe_service *service, int socket, const pe_problem *problem, const char *instance,
-                  const char *id);
+void pe_raw_reply(pe_service *service, int socket, const pe_problem *problem,
+                  const pe_raw_request *request);
+
+/** The same for a request of which nothing is known. */
+void pe_raw_reply_to_unknown(pe_service *service, int socket, const pe_problem *problem);
 
 #endif
