@@ -20,7 +20,7 @@
 /* Accepted on one socket before the next one has its turn. */
 #define AT_ONCE 64
 
-/* Connections of operators beyond connections_max. */
+/* Connections of operators, beside connections_max. */
 #define OPERATORS_MAX 64
 
 /* While the system has no descriptor or memory for a connection, how long until the next try. */
@@ -68,13 +68,13 @@ static uint64_t opened(const pe_acceptor *acceptor)
     return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
 }
 
-/* Operators come in when nobody else does. */
+/* Operators have places of their own. */
 static bool is_full(const pe_acceptor *acceptor, const pe_listener *listener)
 {
     const uint64_t coming = acceptor->handed - opened(acceptor);
-    const uint64_t most = (uint64_t)acceptor->service->settings->connections_max;
-    return pe_watchdog_count(acceptor->service->watchdog) + coming >=
-           most + (listener->admin ? OPERATORS_MAX : 0);
+    const uint64_t most =
+        listener->admin ? OPERATORS_MAX : (uint64_t)acceptor->service->settings->connections_max;
+    return pe_watchdog_count_of(acceptor->service->watchdog, listener->admin) + coming >= most;
 }
 
 /* Whoever finds no place is told so, and when to come again; but for TLS a handshake would have to

@@ -35,9 +35,9 @@
 struct pe_watchdog {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pe_watch *first; /* the youngest */
-    size_t count;
-    uint64_t serial; /* of the youngest */
+    pe_watch *first;      /* the youngest */
+    size_t count, admins; /* all; those for operators */
+    uint64_t serial;      /* of the youngest */
     atomic_bool draining;
     bool ending;
     pe_deadlines deadlines;
@@ -313,6 +313,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
         watch->next->previous = watch;
     watchdog->first = watch;
     watchdog->count++;
+    watchdog->admins += watch->admin;
     pthread_mutex_unlock(&watchdog->lock);
 }
 
@@ -326,6 +327,7 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
     if (watch->next != NULL)
         watch->next->previous = watch->previous;
     watchdog->count--;
+    watchdog->admins -= watch->admin;
     if (watchdog->count == 0)
         pthread_cond_broadcast(&watchdog->changed);
     pthread_mutex_unlock(&watchdog->lock);
@@ -396,7 +398,15 @@ void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
 size_t pe_watchdog_count(pe_watchdog *watchdog)
 {
     pthread_mutex_lock(&watchdog->lock);
-    size_t count = watchdog->count;
+    const size_t count = watchdog->count;
+    pthread_mutex_unlock(&watchdog->lock);
+    return count;
+}
+
+size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    const size_t count = admin ? watchdog->admins : watchdog->count - watchdog->admins;
     pthread_mutex_unlock(&watchdog->lock);
     return count;
 }

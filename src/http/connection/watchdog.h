@@ -67,7 +67,7 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
 /** Ends the thread. Every connection has been removed. Accepts NULL. */
 void pe_watchdog_free(pe_watchdog *watchdog);
 
-/** Enter a new connection, FRESH. */
+/** Enter a new connection, FRESH; the caller has filled label, tls, admin. */
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 /** Take it out, before its socket is closed. */
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
@@ -102,5 +102,8 @@ size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max);
 
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);
+
+/** Those for operators, or the others. */
+size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin);
 
 #endif
