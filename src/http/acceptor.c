@@ -90,7 +90,7 @@ static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd)
     }
     pe_fail(&why, PE_OVERLOADED, "", "connections_max, which is %lld, are open",
             (long long)service->settings->connections_max);
-    pe_raw_reply_to_unknown(service, fd, &why);
+    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, &why);
     pe_linger_take(service->linger, fd);
 }
 

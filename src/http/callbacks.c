@@ -72,16 +72,26 @@ static void clear(pe_request *request)
 }
 
 static void refuse(void *context);
+static void tell_late(void *context);
+
+static gnutls_session_t session_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info != NULL ? info->tls_session : NULL;
+}
 
 static pe_inlet inlet_of(connection *opened, int socket)
 {
     const size_t memory = (size_t)opened->service->settings->connection_memory_bytes;
     return (pe_inlet){.socket = socket,
+                      .session = session_of(opened->library),
                       .watchdog = opened->service->watchdog,
                       .watch = &opened->watch,
                       .limits = {memory - PE_REPLY_HEADER_BYTES, FIELD_BYTES},
                       .held_max = memory,
                       .refused = refuse,
+                      .late = tell_late,
                       .context = opened};
 }
 
@@ -106,7 +116,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
     opened->watch.admin = is_admin(service, mhd);
     opened->watch.tls = opened->watch.admin ? NULL : service->tls;
     opened->inlet = inlet_of(opened, info->connect_fd);
-    if (opened->watch.tls == NULL && !pe_inlet_open(&opened->inlet)) {
+    if (!pe_inlet_open(&opened->inlet)) {
         free(opened);
         return;
     }
@@ -218,17 +228,25 @@ static enum MHD_Result send_reply(pe_request *request)
     return enter(request, PE_PHASE_SENDING) ? pe_reply_send(request) : MHD_NO;
 }
 
+static pe_raw_way way_to(const connection *carrier)
+{
+    return (pe_raw_way){.socket = carrier->inlet.socket, .session = carrier->inlet.session};
+}
+
+static void tell_late(void *context)
+{
+    const connection *carrier = context;
+    pe_raw_reply_late(carrier->service, way_to(carrier));
+}
+
 /* Reply past the library, unless it has been done. */
 static void reply_raw(pe_request *request, const pe_problem *why, bool head)
 {
     if (!pe_watchdog_leave(request->service->watchdog, request->watch))
         return;
     request->reply.http_status = (unsigned)pe_status_http(why->status);
-    if (request->watch->tls != NULL)
-        return;
-    pe_raw_reply(request->service, request->watch->socket, why,
+    pe_raw_reply(request->service, way_to(connection_of(request->connection)), why,
                  &(pe_raw_request){request->path, pe_request_id(request), head});
-    shutdown(request->watch->socket, SHUT_WR);
 }
 
 /* The library ends the connection without a reply when the connection's memory does not hold the

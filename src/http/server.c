@@ -189,16 +189,7 @@ static pe_status check_warm_list(pe_service *service, pe_problem *why)
 
 static void on_expired(void *context, int socket)
 {
-    pe_service *service = context;
-    pe_problem why;
-    atomic_fetch_add_explicit(&service->counters.timeouts, 1, memory_order_relaxed);
-    pe_fail(&why, PE_TIMEOUT, "",
-            "the request did not arrive in time: header_deadline_ms is %lld, request_deadline_ms "
-            "%lld, and min_rate_bytes %lld a second",
-            (long long)service->settings->header_deadline_ms,
-            (long long)service->settings->request_deadline_ms,
-            (long long)service->settings->min_rate_bytes);
-    pe_raw_reply_to_unknown(service, socket, &why);
+    pe_raw_reply_late(context, (pe_raw_way){.socket = socket});
 }
 
 static void set_bounds(pe_service *service, const pe_settings *settings)

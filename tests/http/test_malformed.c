@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "support/certificate.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -132,7 +133,7 @@ static const group groups[] = {
 };
 /* clang-format on */
 
-static test_server server;
+static test_server server, coded; /* with TLS */
 
 /* What a case is in words: its group and a part of its text. */
 static const char *name_of(const group *g, const text *t)
@@ -176,7 +177,7 @@ static void assert_refused(const char *name, const group *g, const reply *answer
 }
 
 /* A case, after `first` (an ordinary request, or nothing), in pieces. */
-static void try_case(const group *g, const text *t, const char *first, size_t piece)
+static void try_case(test_wire wire, const group *g, const text *t, const char *first, size_t piece)
 {
     char all[2048];
     size_t bytes = 0;
@@ -187,7 +188,6 @@ static void try_case(const group *g, const text *t, const char *first, size_t pi
         memcpy(all + bytes, parts[i].data, parts[i].bytes);
         bytes += parts[i].bytes;
     }
-    test_wire wire = wire_open(&server);
     send_pieces(&wire, all, bytes, piece);
     if (*first != '\0')
         assert_canary(name, &wire);
@@ -201,12 +201,12 @@ static void try_case(const group *g, const text *t, const char *first, size_t pi
     wire_close(&wire);
 }
 
-static void try_all(const char *first, size_t piece)
+static void try_all(bool tls, const char *first, size_t piece)
 {
     size_t cases = 0;
     for (size_t i = 0; i < PE_LEN(groups); i++)
         for (const text *t = groups[i].of; t < groups[i].of + CASES_MAX && t->data != NULL; t++) {
-            try_case(&groups[i], t, first, piece);
+            try_case(tls ? wire_open_tls(&coded) : wire_open(&server), &groups[i], t, first, piece);
             cases++;
         }
     print_message("%zu cases\n", cases);
@@ -216,19 +216,42 @@ static void try_all(const char *first, size_t piece)
 static void each_gets_one_answer(void **state)
 {
     (void)state;
-    try_all("", SIZE_MAX);
+    try_all(false, "", SIZE_MAX);
 }
 
 static void each_gets_one_answer_after_another_request(void **state)
 {
     (void)state;
-    try_all(canary, SIZE_MAX);
+    try_all(false, canary, SIZE_MAX);
 }
 
 static void each_gets_one_answer_when_it_comes_in_pieces(void **state)
 {
     (void)state;
-    try_all("", 7);
+    try_all(false, "", 7);
+}
+
+static void each_gets_one_answer_over_tls(void **state)
+{
+    (void)state;
+    try_all(true, "", SIZE_MAX);
+    try_all(true, canary, 64);
+}
+
+/* A request that stays without its end is told so over TLS, too. */
+static void the_late_are_told_over_tls(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"", "GET /v1", JSON "Content-Length: 13\r\n\r\n{"};
+    for (size_t i = 0; i < PE_LEN(parts); i++) {
+        test_wire wire = wire_open_tls(&coded);
+        wire_send_text(&wire, parts[i]);
+        reply answer = wire_answer(&wire, false);
+        assert_status(parts[i], &answer, 408);
+        assert_true(wire_ended(&wire));
+        reply_free(&answer);
+        wire_close(&wire);
+    }
 }
 
 /* ---- many and much ---- */
@@ -318,6 +341,19 @@ static void a_target_of_any_length_is_answered(void **state)
     }
 }
 
+static void start_coded(void)
+{
+    char certificate[128], key[128];
+    const test_folder folder = folder_make();
+    certificate_put(&folder);
+    snprintf(certificate, sizeof certificate, "%s/certificate.pem", folder.path);
+    snprintf(key, sizeof key, "%s/key.pem", folder.path);
+    server_listen(&coded, (const char *const[]){"--tls-certificate", certificate, "--tls-key", key,
+                                                "--max-body-bytes", "1000", "--request-deadline-ms",
+                                                "2000", NULL});
+    folder_remove(&folder);
+}
+
 int main(void)
 {
     static const char *const flags[] = {"--max-body-bytes", "1000", NULL};
@@ -325,9 +361,14 @@ int main(void)
         cmocka_unit_test(each_gets_one_answer),
         cmocka_unit_test(each_gets_one_answer_after_another_request),
         cmocka_unit_test(each_gets_one_answer_when_it_comes_in_pieces),
+        cmocka_unit_test(each_gets_one_answer_over_tls),
+        cmocka_unit_test(the_late_are_told_over_tls),
         cmocka_unit_test(a_pipeline_of_a_thousand_is_answered),
         cmocka_unit_test(many_are_answered_or_refused),
         cmocka_unit_test(a_target_of_any_length_is_answered),
     };
-    return server_run_tests(tests, PE_LEN(tests), &server, flags);
+    start_coded();
+    const int failed = server_run_tests(tests, PE_LEN(tests), &server, flags);
+    server_end(&coded);
+    return failed;
 }

@@ -59,8 +59,6 @@ static void let_go(pe_inlet *inlet)
 
 void pe_inlet_close(pe_inlet *inlet)
 {
-    if (find(inlet->socket) != inlet)
-        return;
     place *page = atomic_load_explicit(&pages[inlet->socket / PAGE], memory_order_acquire);
     atomic_store_explicit(&page[inlet->socket % PAGE], NULL, memory_order_release);
     let_go(inlet);
@@ -98,6 +96,24 @@ static bool hold(pe_inlet *inlet, const pe_arrived *arrived)
     return true;
 }
 
+/* ---- plain or coded ---- */
+
+static ssize_t read_more(const pe_inlet *inlet, char *out, size_t room)
+{
+    unsigned char number[8]; /* of the record */
+    return inlet->session == NULL ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
+                                  : gnutls_record_recv_seq(inlet->session, out, room, number);
+}
+
+/* What the library is told instead of bytes. */
+static ssize_t end_with(const pe_inlet *inlet, int reason)
+{
+    if (inlet->session != NULL)
+        return reason == EAGAIN ? GNUTLS_E_AGAIN : GNUTLS_E_PULL_ERROR;
+    errno = reason;
+    return -1;
+}
+
 /* ---- one look at the socket ---- */
 
 typedef struct look {
@@ -107,35 +123,44 @@ typedef struct look {
     bool more; /* there may be */
 } look;
 
+/* May there be more? A record is as long as its sender likes, and after one the library looks again
+ * by itself; but not after none. */
+static bool may_go_on(const pe_inlet *inlet, const look *l, size_t room)
+{
+    if (inlet->session == NULL)
+        return l->got == (ssize_t)room;
+    return l->got > 0 && l->given == 0 && inlet->held.passed == 0;
+}
+
 /* Nothing is held: bytes are read where the library wants them. */
 static void receive_straight(pe_inlet *inlet, look *l)
 {
     char *at = l->out + l->given;
     const size_t room = l->room - l->given;
-    l->got = recvfrom(inlet->socket, at, room, 0, NULL, NULL);
-    l->more = l->got == (ssize_t)room;
+    l->got = read_more(inlet, at, room);
+    l->more = false;
     if (l->got <= 0)
         return;
     pe_arrived arrived = {.data = at, .bytes = (size_t)l->got};
     inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, &arrived);
     l->given += arrived.passed;
     if (hold(inlet, &arrived))
-        return;
-    l->got = -1;
-    l->more = false;
-    errno = ENOMEM;
+        l->more = may_go_on(inlet, l, room);
+    else
+        l->got = end_with(inlet, ENOMEM);
 }
 
 static void receive_held(pe_inlet *inlet, look *l)
 {
     pe_arrived *held = &inlet->held;
     const size_t room = inlet->held_max - held->bytes;
-    l->got = recvfrom(inlet->socket, held->data + held->bytes, room, 0, NULL, NULL);
-    l->more = l->got == (ssize_t)room;
+    l->got = read_more(inlet, held->data + held->bytes, room);
+    l->more = false;
     if (l->got <= 0)
         return;
     held->bytes += (size_t)l->got;
     inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, held);
+    l->more = may_go_on(inlet, l, room);
 }
 
 /* As much as the library wants, or there is: after a short look it waits for the next event, so
@@ -178,34 +203,49 @@ static void note_begin(pe_inlet *inlet)
     (void)pe_watchdog_enter(inlet->watchdog, inlet->watch, PE_PHASE_HEADER, inlet->began);
 }
 
-static ssize_t end_with(int reason)
+/* The watchdog has answered, or of TLS asks for it. */
+static void tell(pe_inlet *inlet)
 {
-    errno = reason;
-    return -1;
+    if (inlet->session != NULL && !inlet->told)
+        inlet->late(inlet->context);
+    inlet->told = true;
 }
 
 static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
 {
     look l = {.out = out, .room = room, .got = 1, .more = true};
-    if (pe_watchdog_is_leaving(inlet->watch))
+    if (pe_watchdog_is_leaving(inlet->watch)) {
+        tell(inlet);
         return 0;
+    }
     receive_all(inlet, &l);
     if (inlet->status != PE_OK && may_refuse(inlet)) {
         inlet->refused(inlet->context);
-        return end_with(ECONNRESET);
+        return end_with(inlet, ECONNRESET);
     }
     note_begin(inlet);
     if (l.given > 0)
         return (ssize_t)l.given;
-    return l.got > 0 ? end_with(EAGAIN) : l.got;
+    return l.got > 0 ? end_with(inlet, EAGAIN) : l.got;
 }
 
 /* The C library's recv, for the whole program. */
 ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
 {
     pe_inlet *inlet = flags == 0 ? find(socket) : NULL;
-    return inlet != NULL ? receive(inlet, buffer, bytes)
-                         : recvfrom(socket, buffer, bytes, flags, NULL, NULL);
+    return inlet != NULL && inlet->session == NULL
+               ? receive(inlet, buffer, bytes)
+               : recvfrom(socket, buffer, bytes, flags, NULL, NULL);
+}
+
+/* GnuTLS's, likewise. */
+ssize_t gnutls_record_recv(gnutls_session_t session, void *data, size_t bytes)
+{
+    unsigned char number[8]; /* of the record */
+    pe_inlet *inlet = find(gnutls_transport_get_int(session));
+    return inlet != NULL && inlet->session == session
+               ? receive(inlet, data, bytes)
+               : gnutls_record_recv_seq(session, data, bytes, number);
 }
 
 void pe_inlet_answered(pe_inlet *inlet)

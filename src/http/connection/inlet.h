@@ -3,6 +3,8 @@
 #ifndef PE_HTTP_CONNECTION_INLET_H
 #define PE_HTTP_CONNECTION_INLET_H
 
+#include <gnutls/gnutls.h>
+
 #include "http/connection/framing.h"
 #include "http/connection/watchdog.h"
 
@@ -11,12 +13,15 @@
  * read: some with two headers, some in pieces, and what it reads wrongly it does not answer so at
  * all. It receives by recv(), and the program has a recv of its own (a program's function is found
  * before the C library's): what it returns of a socket that stands here has been read by framing.h.
+ * Of TLS it receives by gnutls_record_recv(), and the program has its own of that, too: what GnuTLS
+ * itself receives is coded and passes.
  *
  * A header comes whole; what waits for the rest of it is held here, at most connection_memory_bytes.
  * A request that is refused is answered once all before it have been; nothing after it is read.
  */
 typedef struct pe_inlet {
     int socket;
+    gnutls_session_t session; /* NULL: plain */
     pe_watchdog *watchdog;
     pe_watch *watch;
     pe_framing framing;
@@ -28,14 +33,17 @@ typedef struct pe_inlet {
     pe_status status;  /* of the framing */
     int64_t began;     /* pe_clock() of the first byte of a header that is held; 0: none is */
     void (*refused)(void *context);
+    void (*late)(void *context); /* of TLS: only the connection's own thread may send */
     void *context;
+    bool told; /* late */
 } pe_inlet;
 
 /**
- * From now on the socket's bytes pass here; the caller has filled socket, watchdog, watch, limits,
- * held_max, refused, context. refused(context) is called once, when the connection may be told: it
- * does so by itself, and the library then finds the connection's end. False where a descriptor is
- * beyond every limit, or without memory.
+ * From now on the socket's bytes pass here; the caller has filled socket, session, watchdog, watch,
+ * limits, held_max, refused, late, context. refused(context) is called once, when the connection may
+ * be told: it does so by itself, and the library then finds the connection's end. So is
+ * late(context), of TLS, when the watchdog has made the connection LEAVING. False where a descriptor
+ * is beyond every limit, or without memory.
  *
  * Threads  the connection's I/O thread alone.
  */

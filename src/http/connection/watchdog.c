@@ -97,8 +97,11 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
     const uint_fast64_t leaving = state_of(PE_PHASE_LEAVING, until);
     if (!atomic_compare_exchange_strong(&watch->state, &seen, leaving))
         return;
-    const int own =
-        is_owed(phase) && watch->tls == NULL ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (is_owed(phase) && watch->tls != NULL) {
+        shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and sends the word */
+        return;
+    }
+    const int own = is_owed(phase) ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
     if (own >= 0)
         watchdog->late[watchdog->n_late++] = own;
     else
@@ -134,7 +137,6 @@ static void dismiss_late(pe_watchdog *watchdog, int64_t now)
     pthread_mutex_unlock(&watchdog->lock);
     for (size_t i = 0; i < watchdog->n_late; i++) {
         watchdog->expired(watchdog->context, watchdog->late[i]);
-        shutdown(watchdog->late[i], SHUT_WR);
         close(watchdog->late[i]);
     }
     pthread_mutex_lock(&watchdog->lock);

@@ -47,7 +47,7 @@ typedef struct pe_watch {
     pe_progress progress;       /* the watchdog's */
     bool left;                  /* the watchdog's: the client had ended its side when last seen */
     pe_request_label label;
-    struct pe_tls *tls; /* of a connection that is not plain: nothing is sent past the library */
+    struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     bool admin;         /* accepted for operators; never changes */
 } pe_watch;
 
