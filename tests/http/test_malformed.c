@@ -243,14 +243,17 @@ static void the_late_are_told_over_tls(void **state)
 {
     (void)state;
     static const char *const parts[] = {"", "GET /v1", JSON "Content-Length: 13\r\n\r\n{"};
+    test_wire wires[PE_LEN(parts)];
     for (size_t i = 0; i < PE_LEN(parts); i++) {
-        test_wire wire = wire_open_tls(&coded);
-        wire_send_text(&wire, parts[i]);
-        reply answer = wire_answer(&wire, false);
+        wires[i] = wire_open_tls(&coded);
+        wire_send_text(&wires[i], parts[i]);
+    }
+    for (size_t i = 0; i < PE_LEN(parts); i++) {
+        reply answer = wire_answer(&wires[i], false);
         assert_status(parts[i], &answer, 408);
-        assert_true(wire_ended(&wire));
+        assert_true(wire_ended(&wires[i]));
         reply_free(&answer);
-        wire_close(&wire);
+        wire_close(&wires[i]);
     }
 }
 
