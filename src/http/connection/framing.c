@@ -41,22 +41,45 @@ static pe_status malformed(const reader *r, const char *complaint)
 
 /* ---- characters ---- */
 
-/* Bit c of a set stands for the character c. */
-typedef uint64_t set[2];
+/*
+ * T: a token holds it: letters, digits and !#$%&'*+-.^_`|~ (RFC 9110, 5.6.2). H: a host does:
+ * letters, digits and !$%&'()*+,-.:;=[]_~ (RFC 3986, 3.2.2 and 3.2.3). B: both.
+ */
+enum { T = 1, H = 2, B = T | H };
 
-/* Letters, digits and !#$%&'*+-.^_`|~ (RFC 9110, 5.6.2). */
-static const set token = {0x03ff6cfa00000000, 0x57ffffffc7fffffe};
+/* clang-format off */
+static const uint8_t kinds[256] = {
+    [' '] =
+    0, B, 0, T, B, B, B, B, H, H, B, B, H, B, B, 0,
+    B, B, B, B, B, B, B, B, B, B, H, H, 0, H, 0, 0,
+    0, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B,
+    B, B, B, B, B, B, B, B, B, B, B, H, 0, H, T, B,
+    T, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B,
+    B, B, B, B, B, B, B, B, B, B, B, 0, T, 0, B, 0,
+};
+/* clang-format on */
 
-/* Letters, digits and !$%&'()*+,-.:;=[]_~ (RFC 3986, 3.2.2 and 3.2.3). */
-static const set host = {0x2fff7ff200000000, 0x47fffffeaffffffe};
-
-/* How many characters from the first are in the set. */
-static size_t span(const char *text, size_t bytes, const set in)
+/* How many characters from the first are of a kind. */
+static size_t span(const char *text, size_t bytes, unsigned kind)
 {
     size_t n = 0;
-    for (; n < bytes; n++) {
-        const unsigned char c = (unsigned char)text[n];
-        if (c >= 128 || (in[c / 64] >> c % 64 & 1) == 0)
+    while (n < bytes && (kinds[(unsigned char)text[n]] & kind) != 0)
+        n++;
+    return n;
+}
+
+#define EACH(byte) (UINT64_MAX / 255 * (byte))
+
+/* How many from the first, eight by eight, hold no character below `least` (at most 128) and no
+ * DEL. */
+static size_t skip_words(const char *text, size_t bytes, unsigned least)
+{
+    size_t n = 0;
+    for (uint64_t word; n + sizeof word <= bytes; n += sizeof word) {
+        memcpy(&word, text + n, sizeof word);
+        const uint64_t other = word ^ EACH(0x7f); /* 0 for DEL */
+        const uint64_t low = ((word - EACH(least)) & ~word) | ((other - EACH(1)) & ~other);
+        if ((low & EACH(0x80)) != 0)
             break;
     }
     return n;
@@ -65,7 +88,7 @@ static size_t span(const char *text, size_t bytes, const set in)
 /* How many are neither spaces nor control characters. */
 static size_t span_visible(const char *text, size_t bytes)
 {
-    size_t n = 0;
+    size_t n = skip_words(text, bytes, ' ' + 1);
     while (n < bytes && (unsigned char)text[n] > ' ' && text[n] != 0x7f)
         n++;
     return n;
@@ -74,10 +97,10 @@ static size_t span_visible(const char *text, size_t bytes)
 /* Is it what a value can hold (RFC 9110, 5.5)? */
 static bool is_text(const char *text, size_t bytes)
 {
-    bool control = false;
-    for (size_t i = 0; i < bytes; i++)
-        control |= ((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f;
-    return !control;
+    for (size_t i = skip_words(text, bytes, ' '); i < bytes; i++)
+        if (((unsigned char)text[i] < ' ' && text[i] != '\t') || text[i] == 0x7f)
+            return false;
+    return true;
 }
 
 static bool is_blank(char c)
@@ -134,7 +157,7 @@ static pe_status read_version(reader *r, const char *text, size_t bytes)
 static pe_status read_request_line(reader *r, const line *l)
 {
     pe_framing_header *header = &r->framing->header;
-    const size_t method = span(l->text, l->bytes, token);
+    const size_t method = span(l->text, l->bytes, T);
     if (method == 0 || method == l->bytes || l->text[method] != ' ')
         return malformed(r, "the method is no token that a space follows");
     const char *target = l->text + method + 1;
@@ -166,7 +189,7 @@ static void count(uint8_t *times)
 static pe_status read_host(reader *r, const value *v)
 {
     count(&r->framing->header.hosts);
-    return span(v->text, v->bytes, host) == v->bytes
+    return span(v->text, v->bytes, H) == v->bytes
                ? PE_OK
                : malformed(r, "Host holds a character that no host can hold");
 }
@@ -199,7 +222,7 @@ static pe_status read_coding(reader *r, const value *v)
 static pe_status read_connection(reader *r, const value *v)
 {
     for (size_t at = 0; at < v->bytes;) {
-        const size_t bytes = span(v->text + at, v->bytes - at, token);
+        const size_t bytes = span(v->text + at, v->bytes - at, T);
         if (bytes == 5 && strncasecmp(v->text + at, "close", 5) == 0)
             r->framing->header.closes = true;
         at += bytes + 1;
@@ -271,7 +294,7 @@ static pe_status check_field(const reader *r, const line *l, size_t *name)
 {
     if (is_blank(*l->text))
         return malformed(r, "a header field is folded over several lines");
-    *name = span(l->text, l->bytes, token);
+    *name = span(l->text, l->bytes, T);
     if (*name == 0 || *name == l->bytes || l->text[*name] != ':')
         return malformed(r, "a header field's name is no token that a colon follows");
     if (!is_text(l->text + *name + 1, l->bytes - *name - 1))
@@ -363,7 +386,7 @@ static pe_status check_begun(const reader *r)
     const pe_arrived *arrived = r->arrived;
     const bool any = arrived->passed < arrived->bytes && !r->framing->header.begun;
     const char first = any ? arrived->data[arrived->passed] : 'G';
-    if (first != '\r' && span(&first, 1, token) == 0)
+    if (first != '\r' && span(&first, 1, T) == 0)
         return malformed(r, "the method is no token that a space follows");
     return check_size(r, waiting(r));
 }
