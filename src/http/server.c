@@ -323,7 +323,7 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
         pe_client_address_check(settings, why) != PE_OK ||
         make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
         open_sockets(server, settings, why) != PE_OK || open_admin(server, why) != PE_OK ||
-        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
+        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK || pe_log_run(why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
     return pe_sandbox_seal(&plan, &service->sandbox, why);
