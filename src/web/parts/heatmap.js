@@ -21,6 +21,7 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
  * @property {() => number} [limit] the value of full colour; without it the greatest size that was read
+ * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
  * @property {() => void} [onRead] rows have arrived
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
@@ -68,6 +69,7 @@ export class Heatmap {
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
         this.legend = legend(1);
+        this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p', { class: 'note' });
         this.element = h(
             'div',
@@ -318,7 +320,11 @@ export class Heatmap {
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
         const none = ink(this.canvas, '--none');
-        const manner = { down, across, key: `${this.limit} ${none}`, paint: painter(this.limit, word(none)) };
+        const colours = this.options.paint?.(word(none)) ?? {
+            key: String(this.limit),
+            paint: painter(this.limit, word(none)),
+        };
+        const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
         const perChunk = (this.chunks.high / 2 ** down) * each;
         pixels.fill(word(ink(this.canvas, '--skeleton')));
         for (let r = 0; r < image.height; r++) {

@@ -18,6 +18,8 @@
 
 /** The first is the first screen. @type {Room[]} */
 export const rooms = [
+    { id: 'waves', title: 'Waves', line: 'Sinusoids, and their rotations.', load: () => import('./waves.js') },
+    { id: 'reach', title: 'Reach', line: 'Angles of longer contexts.', load: () => import('./reach.js') },
     {
         id: 'any',
         title: 'Any resource',
