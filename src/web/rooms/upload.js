@@ -4,7 +4,8 @@ import { Tensor, parse } from '../parts/safetensors.js';
 /** @typedef {Map<string, Tensor>} Tensors */
 /** @typedef {{name: string, bytes: ArrayBuffer, tensors: Tensors, npy: boolean}} Upload */
 
-const MAGIC = '\u0093NUMPY';
+// After a first byte that is no text.
+const MAGIC = 'NUMPY';
 /** @type {Record<string, string>} */
 const NPY_TYPES = { f2: 'F16', f4: 'F32', f8: 'F64', i4: 'I32' };
 /** @type {Record<string, string>} */
@@ -24,7 +25,7 @@ function entry(dtype, shape, from) {
 function array(bytes) {
     const view = new DataView(bytes);
     const [size, start] = view.getUint8(6) === 1 ? [view.getUint16(8, true), 10] : [view.getUint32(8, true), 12];
-    const head = new TextDecoder('latin1').decode(new Uint8Array(bytes, start, size));
+    const head = new TextDecoder().decode(new Uint8Array(bytes, start, size));
     const kind = head.match(/'descr': *'[<|=]?(\w+)'/)?.[1] ?? '';
     const shape = (head.match(/'shape': *\(([^)]*)\)/)?.[1] ?? '')
         .split(',')
@@ -39,7 +40,7 @@ function array(bytes) {
 
 /** @param {string} name @param {ArrayBuffer} bytes @returns {Upload} */
 export function read(name, bytes) {
-    const first = new TextDecoder('latin1').decode(bytes.slice(0, MAGIC.length));
+    const first = new TextDecoder().decode(bytes.slice(1, 1 + MAGIC.length));
     if (first === MAGIC) return { name, bytes, tensors: new Map([['table', array(bytes)]]), npy: true };
     try {
         return { name, bytes, tensors: parse(bytes, undefined).tensors, npy: false };
