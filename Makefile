@@ -145,7 +145,7 @@ $(B)/libposenc.a: $(OBJ)
 	@rm -f $@
 	$(call say,AR $@) $(AR) qcs $@ $(OBJ)
 
-$(B)/posenc: $(B)/main.o $(B)/libposenc.a
+$(B)/posenc: $(B)/main.o $(B)/allocator.o $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)

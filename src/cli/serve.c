@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/budget.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -25,9 +26,12 @@ static void wait_for_stop(const sigset_t *stop)
 {
     static const struct timespec a_while = {.tv_sec = 2};
     size_t left = 0;
+    uint64_t told = 0;
     int number;
-    while ((number = sigtimedwait(stop, NULL, &a_while)) < 0)
+    while ((number = sigtimedwait(stop, NULL, &a_while)) < 0) {
         pe_memory_give_back(&left);
+        pe_budget_tell(&told);
+    }
     pe_log(PE_LOG_INFO, "stopping",
            (pe_log_member[]){
                {PE_LOG_TEXT, "signal", .text = number == SIGINT ? "SIGINT" : "SIGTERM"}, {0}});

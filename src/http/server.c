@@ -19,10 +19,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/budget.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
 #include "http/callbacks.h"
 #include "http/connection/watchdog.h"
+#include "http/memory_shares.h"
 #include "http/pages/document_pages.h"
 #include "http/reply/raw_reply.h"
 #include "http/workers/pool.h"
@@ -31,10 +33,11 @@
 /* Between the end of new connections and that of their socket. */
 #define NOTE_LIMIT_MS 20
 
-/* Request bodies held at once, all together, in largest bodies. */
+/* Request bodies held at once have so many largest ones, all together, or half of the memory. */
 #define BODIES_HELD 8
 
 struct pe_server {
+    pe_settings settings; /* the caller's, within memory_max */
     pe_service service;
     struct MHD_Daemon *daemon;
     int fd;    /* that listens */
@@ -212,15 +215,29 @@ static void on_expired(void *context, int socket)
     pe_raw_reply(service, socket, &why, "", NULL);
 }
 
+/* ---- memory ---- */
+
+/* An allocation finds no room. Frequencies are made again faster than answers are. */
+static size_t evict(void *context, size_t bytes)
+{
+    pe_service *service = context;
+    const size_t evicted = pe_tables_evict(service->tables, bytes);
+    return evicted < bytes ? evicted + pe_response_cache_evict(service->responses, bytes - evicted)
+                           : evicted;
+}
+
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    pe_budget_set((size_t)settings->memory_max, NULL, NULL);
     service->limits.max_elements = (size_t)settings->max_elements;
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};
-    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
-        service->body_bytes_max = SIZE_MAX;
+    const size_t half = (size_t)settings->memory_max / 2;
+    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max) ||
+        service->body_bytes_max > half)
+        service->body_bytes_max = half;
     atomic_store(&service->warming, true);
 }
 
@@ -242,12 +259,14 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
         .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
         .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
     };
-    const size_t stored = (size_t)settings->response_cache_bytes;
     const size_t workers = threads_or_cores(settings->workers);
+    const size_t stored = (size_t)settings->response_cache_bytes;
     set_bounds(service, settings);
     if (make_tables(service, settings, why) != PE_OK ||
-        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents, why) !=
+        pe_response_cache_make(stored, &service->responses, why) != PE_OK)
+        return why->status;
+    pe_budget_set((size_t)settings->memory_max, evict, service);
+    if (pe_documents_make(settings, pe_tables_learned(service->tables), &service->documents, why) !=
             PE_OK ||
         pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
         return why->status;
@@ -256,6 +275,7 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
 
 static void free_service(pe_service *service)
 {
+    pe_budget_set(SIZE_MAX, NULL, NULL);
     pe_watchdog_free(service->watchdog);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
@@ -299,7 +319,10 @@ pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_probl
     if (server == NULL)
         return pe_fail_memory(why);
     server->fd = server->quiet = -1;
-    const pe_status status = start(server, settings, why);
+    server->settings = *settings;
+    pe_status status = pe_memory_shares_apply(&server->settings, why);
+    if (status == PE_OK)
+        status = start(server, &server->settings, why);
     if (status != PE_OK) {
         if (server->fd >= 0)
             close(server->fd);

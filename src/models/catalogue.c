@@ -46,12 +46,13 @@ pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out, pe_
 pe_status pe_catalogue_read(const pe_catalogue_file *file, json_t **tree, pe_model **model,
                             pe_problem *why)
 {
-    json_error_t error;
-    json_t *whole = json_loadb(file->text, file->bytes, JSON_REJECT_DUPLICATES, &error);
+    json_t *whole = json_loadb(file->text, file->bytes, JSON_REJECT_DUPLICATES, NULL);
     pe_status status = PE_OK;
     if (whole == NULL)
-        return pe_fail(why, PE_INTERNAL, "", "config/models/%s.json: %s", file->name, error.text);
-    if (model != NULL && pe_model_resolve(json_object_get(whole, "config"), model, why) != PE_OK)
+        return pe_fail_memory(why); /* it is valid */
+    if (model != NULL)
+        status = pe_model_resolve(json_object_get(whole, "config"), model, why);
+    if (status != PE_OK && !pe_status_is_ours(status))
         status =
             pe_fail(why, PE_INTERNAL, "", "the configuration of %s does not resolve", file->name);
     if (status == PE_OK && tree != NULL)

@@ -366,7 +366,7 @@ static pe_status plan_guess(pe_expect *expect, size_t numerics, pe_problem *why)
         return status;
     status = plan_values(expect, &values, why);
     pe_values_free(&values);
-    if (status == PE_OK || status == PE_INTERNAL)
+    if (status == PE_OK || pe_status_is_ours(status))
         return status;
     expect->fits = false; /* refused: there is no table of these values */
     return PE_OK;

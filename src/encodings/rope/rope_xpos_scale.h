@@ -31,7 +31,7 @@ typedef struct pe_xpos_scale {
 #define PE_XPOS_REACH 553
 
 /** For |n| <= most, a whole number of at most PE_XPOS_REACH * base. Requests share the powers.
- * Errors  INTERNAL (memory). */
+ * Errors  OVERLOADED (memory). */
 pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
                                   pe_problem *why) PE_MUST_CHECK;
 void pe_rope_xpos_scale_free(pe_xpos_scale *scale);

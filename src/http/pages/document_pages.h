@@ -10,7 +10,7 @@
 /** The documents in every coding, with their tags. Immutable once made. */
 typedef struct pe_documents pe_documents;
 
-/** learned: may be NULL.   Errors  INTERNAL (memory). */
+/** learned: may be NULL.   Errors  OVERLOADED (memory). */
 pe_status pe_documents_make(const pe_settings *settings, const pe_learned_tables *learned,
                             pe_documents **out, pe_problem *why) PE_MUST_CHECK;
 /** Accepts NULL. */

@@ -28,7 +28,7 @@ typedef struct pe_counters {
  * do not change in between.
  */
 typedef struct pe_service {
-    const pe_settings *settings; /* the caller's of pe_server_start; outlives the server */
+    const pe_settings *settings; /* the server's own */
     pe_limits limits;
     pe_read_limits read_limits;
     struct pe_tables *tables;
