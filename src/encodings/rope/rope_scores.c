@@ -194,8 +194,8 @@ static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, 
     status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
     if (status != PE_OK)
         return status;
-    status = pe_positions_copy(query_at, &state->query_at, why);
-    return status != PE_OK ? status : pe_positions_copy(key_at, &state->key_at, why);
+    status = pe_positions_share(query_at, &state->query_at, why);
+    return status != PE_OK ? status : pe_positions_share(key_at, &state->key_at, why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,

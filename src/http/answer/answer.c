@@ -10,6 +10,7 @@
 #include "http/answer/representation_render.h"
 #include "http/reply/digest.h"
 #include "http/reply/representation_reply.h"
+#include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
@@ -60,6 +61,8 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (status == PE_OK)
         status =
             pe_representation_make(request->service, &parameters, &request->representation, why);
+    if (status == PE_OK && request->representation->body.data == NULL)
+        pe_body_release(request); /* it has become values */
     return go_on(status);
 }
 
