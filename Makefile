@@ -75,7 +75,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
+.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak faults format install uninstall deps clean openapi settings openapi-lint schemathesis \
 	run-tests run-coverage FORCE
 
 help: ## list the targets
@@ -125,6 +125,10 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
+
+faults: ## every allocation of every kind of request fails, one after the other
+	@$(DEPS) build test
+	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
 
 openapi: ## write what the program lists of resources, parameters and formats into openapi.yaml
 	@$(DEPS) build
@@ -176,6 +180,10 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
 
+$(B)/tests/faults.so: tests/faults/faults.c tests/support/fault_plan.h $(B)/gen/flags
+	@mkdir -p $(@D)
+	$(call say,LD $@) $(CC) $(BASE_CFLAGS) -O1 -Itests -shared -fPIC -o $@ $< -ldl
+
 $(PROOF_BIN): $(B)/tests/proof/proof.o
 $(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
 $(B)/tests/kernels/test_emits: $(LEVELS:%=$(B)/tests/kernels/%/emits.o)
@@ -224,6 +232,8 @@ EMULATOR ?=
 PROGRAM := $(B)/posenc$(if $(EMULATOR),-emulated)
 $(B)/posenc-emulated: $(B)/posenc
 	@printf '#!/bin/sh\nexec $(EMULATOR) $(abspath $<) "$$@"\n' > $@ && chmod +x $@
+
+$(filter %/test_memory_faults,$(TEST_BIN)): $(B)/tests/faults.so
 
 run-tests: $(PROGRAM) $(TEST_BIN)
 	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(PROGRAM)) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \

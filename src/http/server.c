@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/budget.h"
+#include "exact/reserve.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
 #include "http/callbacks.h"
@@ -29,6 +30,9 @@
 #include "http/reply/raw_reply.h"
 #include "http/workers/pool.h"
 #include "tables/tables.h"
+
+/* That compute: the main thread, the worker of light jobs, the warmer. */
+#define OTHER_THREADS 3
 
 /* Between the end of new connections and that of their socket. */
 #define NOTE_LIMIT_MS 20
@@ -260,9 +264,10 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
         .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
     };
     const size_t workers = threads_or_cores(settings->workers);
+    const size_t computing = workers + threads_or_cores(settings->threads) + OTHER_THREADS;
     const size_t stored = (size_t)settings->response_cache_bytes;
     set_bounds(service, settings);
-    if (make_tables(service, settings, why) != PE_OK ||
+    if (pe_reserve_make(computing, why) != PE_OK || make_tables(service, settings, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK)
         return why->status;
     pe_budget_set((size_t)settings->memory_max, evict, service);
