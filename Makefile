@@ -56,9 +56,12 @@ endif
 
 LEVEL_SRC := $(wildcard src/kernels/level/*.c src/text/level/*.c)
 SRC := $(filter-out $(LEVEL_SRC),$(wildcard src/*/*.c src/*/*/*.c src/*/*/*/*.c))
-OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/models/catalogue_data.o \
+OBJ := $(SRC:src/%.c=$(B)/%.o) $(B)/http/pages/openapi_data.o $(B)/http/pages/explorer_data.o $(B)/models/catalogue_data.o \
 	$(foreach l,$(LEVELS),$(patsubst src/%.c,$(B)/%.o,$(subst /level/,/$(l)/,$(LEVEL_SRC))))
 GEN := $(B)/gen/version.h $(B)/gen/openapi.yaml $(B)/gen/openapi.json $(B)/gen/models.inc
+# The page; what it takes from Debian's packages lies in LIBRARIES.
+WEB_SRC := $(sort $(wildcard src/web/*.* src/web/*/*.*))
+LIBRARIES ?= /usr/share
 MODELS := $(sort $(patsubst config/models/%.json,%,$(wildcard config/models/*.json)))
 TEST_FOLDERS := unit kernels properties golden http
 # TEST='properties/test_rope http/*' names some of the tests; without it all are run.
@@ -75,7 +78,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test test-aarch64 coverage proof bench bench-http soak faults format install uninstall deps clean openapi settings openapi-lint schemathesis \
+.PHONY: help all run test figures draw-figures test-aarch64 coverage proof bench bench-http soak faults format install uninstall deps clean openapi settings openapi-lint schemathesis \
 	run-tests run-coverage FORCE
 
 help: ## list the targets
@@ -130,6 +133,18 @@ faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test
 	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
 
+figures: ## draw the figures of README.md into build/figures
+	@$(DEPS) build
+	+@$(AGAIN) $(B)/posenc
+	+@$(MAKE) --no-print-directory draw-figures
+
+# README.md names each file, and the address that it is of.
+draw-figures:
+	@mkdir -p build/figures
+	@sed -n 's|.*(build/figures/\([a-z.]*\))\](http://127.0.0.1:8080/v1/\([a-z/]*\)?\(.*\))$$|\1 \2 \&\3|p' README.md | \
+	while read -r file table query; do \
+		$(PROGRAM) table $$table $$(echo "$$query" | sed 's/&\([a-z_]*\)=/ --\1 /g') -o build/figures/$$file; done
+
 openapi: ## write what the program lists of resources, parameters and formats into openapi.yaml
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
@@ -166,6 +181,10 @@ $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),tests/kernels,)))
 
 # .incbin names files that -MMD does not see.
 $(B)/http/pages/openapi_data.o: src/http/pages/openapi_data.S $(B)/gen/openapi.yaml $(B)/gen/openapi.json
+	@mkdir -p $(@D)
+	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
+
+$(B)/http/pages/explorer_data.o: src/http/pages/explorer_data.S $(B)/gen/assets.inc
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
@@ -211,6 +230,14 @@ $(B)/gen/openapi.yaml: openapi.yaml
 
 $(B)/gen/models.inc: FORCE
 	$(call WRITE_IF_CHANGED,$(foreach m,$(MODELS),'model $m$(,) "config/models/$m.json"'))
+
+# So that a file that is gone is gone from the page, too.
+$(B)/gen/web.list: FORCE
+	$(call WRITE_IF_CHANGED,$(WEB_SRC))
+
+$(B)/gen/assets.inc: src/web/pack $(B)/gen/web.list $(WEB_SRC)
+	@rm -rf $(B)/gen/web
+	$(call say,PACK src/web) src/web/pack $(B)/gen/web $(LIBRARIES) > $@
 
 # The first Python that has PyYAML: one in the PATH may shadow Debian's.
 $(B)/gen/openapi.json: openapi.yaml

@@ -89,6 +89,10 @@ void pe_problem_json(const pe_problem *problem, const char *instance, const char
         write_count(out, "max_elements", problem->max_elements);
         write_count(out, "requested_elements", problem->requested_elements);
     }
+    if (status == PE_TOO_MUCH_WORK) {
+        write_count(out, "max_work", problem->max_work);
+        write_count(out, "requested_work", problem->requested_work);
+    }
     pe_buffer_str(out, "}");
 }
 

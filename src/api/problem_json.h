@@ -10,8 +10,8 @@
 
 /**
  * A problem as RFC 9457 has it: type, title, status, code, detail, instance, request_id, then
- * errors[] (parameter, or pointer as "#/a/b" when from_json), max_elements and requested_elements
- * where they belong.
+ * errors[] (parameter, or pointer as "#/a/b" when from_json), max_elements and requested_elements,
+ * or max_work and requested_work, where they belong.
  */
 void pe_problem_json(const pe_problem *problem, const char *instance, const char *request_id,
                      bool from_json, pe_buffer *out);

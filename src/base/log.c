@@ -1,20 +1,111 @@
 /* SPDX-License-Identifier: MIT */
-/* log.c - one JSON object per line on stderr. */
+/* log.c - one JSON object per line, on stderr or in a file. */
 #include "base/log.h"
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
+#include "base/array.h"
+#include "base/log_sink.h"
+
+/* At the end, how long lines that wait may take. */
+#define FLUSH_MS 500
+
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static atomic_int level_max = PE_LOG_INFO;
+
+/* Made and freed while there is no other thread that logs. NULL: lines are written at once. */
+static pe_log_sink *events, *accesses; /* accesses may be the same as events */
+
+/* ---- where lines go ---- */
+
+pe_status pe_log_start(const pe_log_options *options, pe_problem *why)
+{
+    const size_t bytes = options->queue_bytes;
+    pe_log_sink *log = NULL, *access_log = NULL;
+    if (pe_log_sink_make("log_file", options->file, bytes, &log, why) != PE_OK)
+        return why->status;
+    if (*options->access_file != '\0' && pe_log_sink_make("access_log_file", options->access_file,
+                                                          bytes, &access_log, why) != PE_OK) {
+        pe_log_sink_free(log, 0);
+        return why->status;
+    }
+    events = log;
+    accesses = access_log != NULL ? access_log : log;
+    return PE_OK;
+}
+
+void pe_log_stop(void)
+{
+    pe_log_sink *log = events, *access_log = accesses;
+    if (log == NULL)
+        return;
+    events = accesses = NULL;
+    if (access_log != log)
+        pe_log_sink_free(access_log, FLUSH_MS);
+    pe_log_sink_free(log, FLUSH_MS);
+}
+
+void pe_log_flush(void)
+{
+    if (events != NULL)
+        pe_log_sink_flush(events, FLUSH_MS);
+}
+
+void pe_log_reopen(void)
+{
+    if (events == NULL)
+        return;
+    pe_log_sink_reopen(events);
+    if (accesses != events)
+        pe_log_sink_reopen(accesses);
+}
+
+uint64_t pe_log_dropped(void)
+{
+    if (events == NULL)
+        return 0;
+    return pe_log_sink_dropped(events) + (accesses != events ? pe_log_sink_dropped(accesses) : 0);
+}
+
+/* A line that cannot be written (closed, no memory) is dropped. */
+static void add_line(pe_log_sink *sink, const pe_buffer *line)
+{
+    if (line->failed)
+        return;
+    if (sink != NULL) {
+        pe_log_sink_add(sink, line->data, line->bytes);
+        return;
+    }
+    const ssize_t written = write(STDERR_FILENO, line->data, line->bytes);
+    (void)written;
+}
+
+/* ---- levels ---- */
 
 void pe_log_set_level(pe_log_level level)
 {
     atomic_store(&level_max, (int)level);
 }
+
+pe_log_level pe_log_level_named(const char *name)
+{
+    size_t level = 0;
+    while (level + 1 < PE_LEN(level_names) && strcmp(level_names[level], name) != 0)
+        level++;
+    return (pe_log_level)level;
+}
+
+bool pe_log_writes(pe_log_level level)
+{
+    return (int)level <= atomic_load_explicit(&level_max, memory_order_relaxed);
+}
+
+/* ---- lines ---- */
 
 /* Now, UTC, as RFC 3339 with milliseconds. */
 static void add_time(pe_buffer *line)
@@ -30,33 +121,51 @@ static void add_time(pe_buffer *line)
 
 static void add_member(pe_buffer *line, const pe_log_member *member)
 {
+    if (member->kind == PE_LOG_NONE)
+        return;
     pe_buffer_str(line, ",");
     pe_buffer_json_string(line, member->name);
     pe_buffer_str(line, ":");
     if (member->kind == PE_LOG_TEXT)
         pe_buffer_json_string(line, member->text != NULL ? member->text : "");
+    else if (member->kind == PE_LOG_TRUE)
+        pe_buffer_str(line, "true");
     else if (member->kind == PE_LOG_NUMBER)
         pe_buffer_format(line, "%lld", (long long)member->number);
     else
         pe_buffer_format(line, "%.6g", isfinite(member->real) ? member->real : 0.0);
 }
 
+static void format_line(pe_buffer *line, pe_log_level level, const char *event,
+                        const pe_log_member *members)
+{
+    add_time(line);
+    pe_buffer_format(line, ",\"level\":\"%s\",\"event\":", level_names[level]);
+    pe_buffer_json_string(line, event);
+    for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
+        add_member(line, m);
+    pe_buffer_str(line, "}\n");
+}
+
 void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
 {
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-    if ((int)level > atomic_load_explicit(&level_max, memory_order_relaxed))
+    if (!pe_log_writes(level))
         return;
     pe_buffer line = {0};
-    add_time(&line);
-    pe_buffer_format(&line, ",\"level\":\"%s\",\"event\":", names[level]);
-    pe_buffer_json_string(&line, event);
-    for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
-        add_member(&line, m);
-    pe_buffer_str(&line, "}\n");
-    /* A line that cannot be written (stderr closed, no memory) is dropped. */
-    if (!line.failed) {
-        const ssize_t written = write(STDERR_FILENO, line.data, line.bytes);
-        (void)written;
-    }
+    format_line(&line, level, event, members);
+    add_line(events, &line);
     pe_buffer_free(&line);
+}
+
+void pe_log_access(const pe_log_member *members)
+{
+    pe_buffer line = {0};
+    format_line(&line, PE_LOG_INFO, "access", members);
+    add_line(accesses, &line);
+    pe_buffer_free(&line);
+}
+
+void pe_log_access_line(const pe_buffer *line)
+{
+    add_line(accesses, line);
 }

@@ -47,6 +47,10 @@
     X(TOO_MANY_ELEMENTS, 422, "too-many-elements", "The answer would be too large",                \
       "The answer would hold more elements than the server's limit. Ask for fewer positions at "   \
       "a time.")                                                                                   \
+    X(TOO_MUCH_WORK, 422, "too-much-work", "The answer would take too much work",                  \
+      "The answer would cost more units of work than the server's limit, however few bytes it "    \
+      "is. "                                                                                       \
+      "Ask for fewer positions, channels, heads or types at a time.")                              \
     X(OVERLOADED, 503, "overloaded", "The server is busy",                                         \
       "The server's queue is full, its memory is in use, or it is starting or stopping. Try "      \
       "again "                                                                                     \
@@ -80,6 +84,8 @@ typedef struct pe_problem {
     char allow[192];
     /** TOO_MANY_ELEMENTS only. */
     uint64_t max_elements, requested_elements;
+    /** TOO_MUCH_WORK only: units of work (plan/price.h). */
+    uint64_t max_work, requested_work;
 } pe_problem;
 
 /**

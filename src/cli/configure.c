@@ -11,22 +11,13 @@
 #include "kernels/kernels.h"
 #include "text/blocks.h"
 
-static pe_log_level level_named(const char *name)
-{
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-    size_t level = 0;
-    while (level + 1 < PE_LEN(names) && strcmp(names[level], name) != 0)
-        level++;
-    return (pe_log_level)level;
-}
-
 pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
 {
     pe_config *config = NULL;
     pe_status status = pe_config_read(n_arguments, arguments, environ, &config, why);
     if (status != PE_OK)
         return status;
-    pe_log_set_level(level_named(pe_config_settings(config)->log_level));
+    pe_log_set_level(pe_log_level_named(pe_config_settings(config)->log_level));
     status = pe_kernels_select(pe_config_settings(config)->kernels, why);
     if (status == PE_OK && !pe_blocks_select(pe_config_settings(config)->kernels))
         status = pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s",

@@ -1,64 +1,156 @@
 /* SPDX-License-Identifier: MIT */
-/* serve.c - `posenc serve`: start, wait for a signal, stop. */
+/* serve.c - `posenc serve`: start, do what signals ask for, stop. */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/array.h"
 #include "base/budget.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
+#include "cli/notify.h"
+#include "cli/reconfigure.h"
 #include "http/server.h"
 
-/* All threads that follow inherit the mask, so that only wait_for_stop takes the
- * signals that stop. */
-static void set_signals(sigset_t *stop)
+/* ---- signals ---- */
+
+/* Those that cannot be taken, that are faults of the program itself, that stop and continue it, and
+ * those that do nothing. */
+static const int untouched[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                                SIGABRT, SIGTRAP, SIGSYS,  SIGPIPE, SIGTSTP, SIGTTIN,
+                                SIGTTOU, SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
+
+/* All others wait for this file: none of them may end the program by itself. Threads that follow
+ * inherit the mask. */
+static void take_signals(sigset_t *taken)
 {
-    sigemptyset(stop);
-    sigaddset(stop, SIGTERM);
-    sigaddset(stop, SIGINT);
-    pthread_sigmask(SIG_BLOCK, stop, NULL);
+    sigfillset(taken);
+    for (size_t s = 0; s < PE_LEN(untouched); s++)
+        sigdelset(taken, untouched[s]);
+    pthread_sigmask(SIG_BLOCK, taken, NULL);
     /* A client that went away is a failed write, not a reason to end. */
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void wait_for_stop(const sigset_t *stop)
+static bool is_stop(int number)
+{
+    return number == SIGTERM || number == SIGINT;
+}
+
+static void log_signal(pe_log_level level, const char *event, int number)
+{
+    const char *known = sigabbrev_np(number); /* none of real-time signals */
+    char name[32];
+    if (known != NULL)
+        snprintf(name, sizeof name, "SIG%s", known);
+    else
+        snprintf(name, sizeof name, "%d", number);
+    pe_log(level, event, (pe_log_member[]){{PE_LOG_TEXT, "signal", .text = name}, {0}});
+}
+
+/* ---- while it serves ---- */
+
+static void obey(int number, pe_reconfigure *reload, pe_server *server)
+{
+    if (number == SIGHUP)
+        pe_reconfigure_run(reload, server);
+    else if (number == SIGUSR1)
+        pe_log_reopen();
+    else
+        log_signal(PE_LOG_WARN, "signal_ignored", number);
+}
+
+static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, pe_server *server)
 {
     static const struct timespec a_while = {.tv_sec = 2};
     size_t left = 0;
     uint64_t told = 0;
     int number;
-    while ((number = sigtimedwait(stop, NULL, &a_while)) < 0) {
+    while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
+        if (number >= 0) {
+            obey(number, reload, server);
+            continue;
+        }
         pe_memory_give_back(&left);
         pe_budget_tell(&told);
     }
-    pe_log(PE_LOG_INFO, "stopping",
-           (pe_log_member[]){
-               {PE_LOG_TEXT, "signal", .text = number == SIGINT ? "SIGINT" : "SIGTERM"}, {0}});
-    /* Who presses Ctrl-C again does not want to wait for the answers under way. */
-    sigset_t impatient;
-    sigemptyset(&impatient);
-    sigaddset(&impatient, SIGINT);
-    pthread_sigmask(SIG_UNBLOCK, &impatient, NULL);
+    log_signal(PE_LOG_INFO, "stopping", number);
+}
+
+/* ---- the end ---- */
+
+/* Who asks a second time does not want to wait for the answers under way. The first process of a
+ * container cannot be ended by a signal that it does not take, so this is no signal's default. */
+static void *cut_when_asked_again(void *context)
+{
+    const sigset_t *taken = context;
+    int number = 0;
+    for (;;) {
+        if (sigwait(taken, &number) != 0)
+            continue;
+        if (is_stop(number))
+            break;
+        log_signal(PE_LOG_WARN, "signal_ignored", number);
+    }
+    log_signal(PE_LOG_WARN, "cut", number);
+    pe_log_flush();
+    _exit(128 + number);
+}
+
+static void stop(pe_server *server, sigset_t *taken)
+{
+    pthread_t impatience;
+    pe_notify("STOPPING=1");
+    if (pthread_create(&impatience, NULL, cut_when_asked_again, taken) == 0)
+        pthread_detach(impatience); /* it may outlive this, and ends with the program */
+    pe_server_stop(server);
+    pe_log(PE_LOG_INFO, "stopped", NULL);
+}
+
+/* ---- the command ---- */
+
+static pe_status start_log(const pe_settings *settings, pe_problem *why)
+{
+    const pe_log_options options = {.file = settings->log_file,
+                                    .access_file = settings->access_log_file,
+                                    .queue_bytes = (size_t)settings->log_queue_bytes};
+    return pe_log_start(&options, why);
+}
+
+static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
+{
+    pe_server *server = NULL;
+    const pe_settings *settings = pe_config_settings(reload->started);
+    if (pe_server_start(settings, &server, why) != PE_OK)
+        return why->status;
+    pe_notify("READY=1");
+    serve_until_stopped(taken, reload, server);
+    stop(server, taken);
+    return PE_OK;
 }
 
 int pe_cli_serve(int n_arguments, char **arguments)
 {
+    static sigset_t taken; /* the thread that waits at the end may see the last of main */
     pe_config *config = NULL;
-    pe_server *server = NULL;
     pe_problem why;
-    sigset_t stop;
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("start_failed", &why);
-    set_signals(&stop);
-    int exit_status = PE_EXIT_OK;
-    if (pe_server_start(pe_config_settings(config), &server, &why) == PE_OK) {
-        wait_for_stop(&stop);
-        pe_server_stop(server);
-        pe_log(PE_LOG_INFO, "stopped", NULL);
-    } else {
-        exit_status = pe_cli_fail("start_failed", &why);
+    take_signals(&taken);
+    if (start_log(pe_config_settings(config), &why) != PE_OK) {
+        pe_config_free(config);
+        return pe_cli_fail("start_failed", &why);
     }
+    pe_reconfigure reload = {.n_arguments = n_arguments, .arguments = arguments, .started = config};
+    const pe_status status = serve(&reload, &taken, &why);
+    const int exit_status = status == PE_OK ? PE_EXIT_OK : pe_cli_fail("start_failed", &why);
+    pe_log_stop();
+    pe_config_free(reload.applied);
     pe_config_free(config);
     return exit_status;
 }

@@ -3,10 +3,13 @@
 #include "config/setting.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static pe_status refuse_json(const pe_setting_target *to, const json_t *value, pe_problem *why)
 {
@@ -109,14 +112,30 @@ static pe_status load_object(FILE *file, const char *path, json_t **out, pe_prob
     return PE_OK;
 }
 
+/* A pipe could keep the start waiting for ever. errno is ENOSTR for what is no regular file. */
+static FILE *open_regular(const char *path)
+{
+    struct stat file;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode))
+        return fdopen(fd, "rb");
+    close(fd);
+    errno = ENOSTR;
+    return NULL;
+}
+
 pe_status pe_config_read_file(pe_config *config, const char *path, bool required, bool *found,
                               pe_problem *why)
 {
     json_t *object;
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_regular(path);
     *found = file != NULL;
     if (file == NULL && !required && (errno == ENOENT || errno == ENOTDIR))
         return PE_OK;
+    if (file == NULL && errno == ENOSTR)
+        return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s must be a regular file", path);
     if (file == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config", "cannot read %.200s: %s", path,
                        strerror(errno));

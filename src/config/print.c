@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* print.c - the settings as JSON, and as lines of help. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "config/setting.h"
 
@@ -130,5 +131,22 @@ void pe_config_help(pe_buffer *out)
         print_default(row, out);
         pe_buffer_str(out, "\n");
         pe_buffer_free(&flag);
+    }
+}
+
+/* ---- changes ---- */
+
+void pe_config_compare(const pe_config *before, const pe_config *after,
+                       void (*found)(void *context, const pe_config_change *change), void *context)
+{
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
+        pe_buffer was = {0}, is = {0};
+        print_value(&before->settings, row, &was);
+        print_value(&after->settings, row, &is);
+        const pe_config_change change = {row->name, pe_buffer_text(&was), pe_buffer_text(&is)};
+        if (strcmp(change.was, change.is) != 0)
+            found(context, &change);
+        pe_buffer_free(&was);
+        pe_buffer_free(&is);
     }
 }

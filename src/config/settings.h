@@ -26,6 +26,8 @@
 #define PE_SETTINGS_MAP(X)                                                                         \
     X(host, ADDRESS, "127.0.0.1", 0, 0, "", "Address to listen on; an IPv4 or IPv6 address.")      \
     X(port, INT, 8080, 0, 65535, "", "Port to listen on; 0 takes any free one.")                   \
+    X(listen, LIST, "", 0, PE_SETTING_PLACES_MAX, "",                                              \
+      "Places to listen at instead of host and port: unix:/path, host:port or [host]:port.")       \
     X(threads, INT, 0, 0, 1024, "threads", "Threads that do the I/O; 0 means one per core.")       \
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \
@@ -49,8 +51,12 @@
       "Beyond it caches shrink, then requests get 503.")                                           \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \
       "Largest number of elements of an answer.")                                                  \
+    X(max_work, INT, 536870912, 1, 1099511627776, "units",                                         \
+      "Most work that an answer may cost, in units of about ten nanoseconds of a core.")           \
     X(max_positions, INT, 268435456, 1, 1099511627776, "positions",                                \
       "Largest number of positions of a request.")                                                 \
+    X(figure_max_pixels, INT, 4194304, 400000, 67108864, "pixels",                                 \
+      "Largest figure: its width times its height.")                                               \
     X(verify_max_elements, INT, 4194304, 1, 1099511627776, "elements",                             \
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
@@ -85,10 +91,21 @@
     X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
       "Kernel variant; auto chooses the best that the CPU can run. All give the same bytes.")      \
     X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \
-    X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")
+    X(log_file, TEXT, "", 0, 255, "", "File of the log, opened again at SIGUSR1; empty: stderr.")  \
+    X(log_queue_bytes, INT, 1048576, 65536, 1073741824, "bytes",                                   \
+      "Lines that wait for the log's reader; further ones are dropped and counted.")               \
+    X(access_log, BOOL, 0, 0, 1, "", "Log one line per request.")                                  \
+    X(access_log_file, TEXT, "", 0, 255, "", "File of these lines; empty: where the log goes.")    \
+    X(access_log_format, CHOICE, "json", 0, 0, "json combined",                                    \
+      "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
+    X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
+      "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")
 
 #define PE_SETTING_TEXT_MAX 256
 #define PE_SETTING_LIST_MAX 64
+
+/** Most items of the setting `listen`. */
+#define PE_SETTING_PLACES_MAX 8
 
 typedef struct pe_setting_list {
     size_t n;
@@ -128,6 +145,15 @@ pe_status pe_config_read(int n_arguments, char **arguments, char **environment, 
                          pe_problem *why) PE_MUST_CHECK;
 void pe_config_free(pe_config *config);
 const pe_settings *pe_config_settings(const pe_config *config);
+
+/** A setting with another value; the values are JSON. */
+typedef struct pe_config_change {
+    const char *name, *was, *is;
+} pe_config_change;
+
+/** Call found(context, change) for each setting whose values differ, in the table's order. */
+void pe_config_compare(const pe_config *before, const pe_config *after,
+                       void (*found)(void *context, const pe_config_change *change), void *context);
 
 /**
  * How many of the arguments the setting's flag at arguments[0] takes: 1 ("--port=80",

@@ -31,15 +31,22 @@ const double *pe_wave_shared_offsets(const pe_wave *wave, bool split)
     return expected;
 }
 
-double *pe_wave_own_offsets(const pe_wave *wave, const pe_wave_offsets *wanted, size_t *count)
+/* An anchor serves 64 rows, fewer where rows are so long that few of them are asked for at once and
+ * offsets would not fit the second-level cache. */
+size_t pe_wave_offset_rows(size_t n)
+{
+    return n <= 512 ? 32 : n <= 8192 ? 16384 / n : 2;
+}
+
+double *pe_wave_own_offsets(const pe_wave_offsets *wanted, size_t *count)
 {
     const size_t rows = wanted->rows;
     *count = 1;
-    while (4 * *count * *count < rows && *count < wave->offset_rows)
+    while (4 * *count * *count < rows && *count < wanted->most)
         ++*count;
-    double *offsets = rows < 16 ? NULL : allocate_offsets(wave->live, *count, wanted->split);
+    double *offsets = rows < 16 ? NULL : allocate_offsets(wanted->n, *count, wanted->split);
     if (offsets != NULL)
-        pe_kernels_get()->wave_offsets(wave->live, wanted->step_hi, wanted->step_lo, *count,
+        pe_kernels_get()->wave_offsets(wanted->n, wanted->step_hi, wanted->step_lo, *count,
                                        wanted->split, offsets);
     return offsets;
 }

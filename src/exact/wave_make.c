@@ -86,13 +86,6 @@ static void eval_ratio(const pe_wave_spec *spec, mpfr_ptr out)
     mpfr_clear(exponent);
 }
 
-/* An anchor serves 64 rows, fewer where rows are so long that few of them are asked for at once and
- * offsets would not fit the second-level cache. */
-static size_t offset_rows_for(size_t n)
-{
-    return n <= 512 ? 32 : n <= 8192 ? 16384 / n : 2;
-}
-
 /* theta_i is a geometric sequence before scaling: one power, then a product each. */
 static void make_turns(pe_wave *wave)
 {
@@ -122,7 +115,7 @@ static void make_turns(pe_wave *wave)
     }
     mpfr_clears(ratio, power, turns, unit, (mpfr_ptr)NULL);
     if (wave->live != 0)
-        wave->offset_rows = offset_rows_for(wave->live);
+        wave->offset_rows = pe_wave_offset_rows(wave->live);
 }
 
 static void eval_base(const void *context, size_t index, mpfr_ptr out)

@@ -76,8 +76,14 @@ typedef struct pe_wave_job {
 pe_status pe_wave_rows32(const pe_wave_job *job, size_t first, size_t rows, void *out,
                          pe_problem *why) PE_MUST_CHECK;
 
-/** pe_wave_table_rows without the amplitude. */
-pe_status pe_wave_bare_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
+/** Frequencies [from, from + n) of rows [first, first + rows). */
+typedef struct pe_wave_tile {
+    size_t first, rows, from, n;
+} pe_wave_tile;
+
+/** pe_wave_table_rows of a tile, without the amplitude. The layout counts from the tile's first
+ * frequency. */
+pe_status pe_wave_bare_tile(const pe_wave_table *table, const pe_wave_tile *tile, void *out,
                             pe_problem *why) PE_MUST_CHECK;
 
 /** The set's offsets for step 1, offset_rows of them. The first caller makes them. NULL: memory is
@@ -86,14 +92,18 @@ const double *pe_wave_shared_offsets(const pe_wave *wave, bool split);
 
 /** Offsets for the steps of one call. */
 typedef struct pe_wave_offsets {
-    const uint64_t *step_hi, *step_lo; /* [live] */
+    const uint64_t *step_hi, *step_lo; /* [n] */
+    size_t n, most;                    /* frequencies; offsets that may be made */
     size_t rows;                       /* of the call */
     bool split;
 } pe_wave_offsets;
 
+/** The most offsets for rows of so many frequencies. */
+size_t pe_wave_offset_rows(size_t n);
+
 /** Makes as many of them as pay for themselves, *count. The caller frees them. NULL: none do, or
  * memory is short. */
-double *pe_wave_own_offsets(const pe_wave *wave, const pe_wave_offsets *wanted, size_t *count);
+double *pe_wave_own_offsets(const pe_wave_offsets *wanted, size_t *count);
 
 /** Counts since the set was made.   Threads  any. */
 pe_wave_paths pe_wave_paths_read(const pe_wave *wave);

@@ -166,17 +166,17 @@ static void rows_unfit(pe_wave_job *job, size_t first, size_t rows, char *out)
 static size_t chunk_rows(const pe_wave_job *job)
 {
     const pe_positions *positions = job->positions;
-    const bool equal =
-        positions->list == NULL && positions->step > -(1LL << 53) && positions->step < 1LL << 53;
+    const bool equal = positions->list == NULL && positions->places == 0 &&
+                       positions->step > -(1LL << 53) && positions->step < 1LL << 53;
     return equal ? CHUNK / job->n : 1; /* n is not zero here */
 }
 
 /* Rows from `first` on, at most `most`, up to one at position zero. */
 static size_t rows_before_zero(const pe_positions *positions, size_t first, size_t most)
 {
-    if (positions->list != NULL)
-        return positions->list[first] == 0 ? 0 : most;
     const double at = pe_positions_at(positions, first), step = (double)positions->step;
+    if (positions->list != NULL || positions->places != 0)
+        return at == 0 ? 0 : most; /* most is 1 */
     if (at == 0 || step == 0 || (at > 0) == (step > 0))
         return at == 0 ? 0 : most;
     const double zero = -at / step; /* below 2^53, so exact when it is an integer */
@@ -197,6 +197,18 @@ static void rows_by_chunks(pe_wave_job *job, const run_phases *phases, size_t fi
     }
 }
 
+/* Rows whose positions are not one apart have steps of their own, 2 n words at `memory`. */
+static void set_step(const pe_wave_job *job, uint64_t *memory, run_phases *phases)
+{
+    phases->by_one = job->positions->step == 1;
+    if (phases->by_one)
+        return;
+    phases->step_hi = memory;
+    phases->step_lo = memory + job->live;
+    pe_phases_at(job->wave->turns + job->from, job->live, (double)job->positions->step, memory,
+                 memory + job->live);
+}
+
 static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out, pe_problem *why)
 {
     const pe_wave *wave = job->wave;
@@ -211,17 +223,18 @@ static pe_status rows_fit(pe_wave_job *job, size_t first, size_t rows, char *out
                          .rows_max = most,
                          .by_one = true};
     double *offsets = NULL;
-    if (most > 1 && rows > 1 && job->positions->step == 1) {
+    if (most > 1 && rows > 1 && job->positions->step == 1 && n == wave->live) {
         phases.offsets = pe_wave_shared_offsets(wave, job->dtype == PE_FLOAT64);
         phases.offset_rows = phases.offsets != NULL ? wave->offset_rows : 0;
     } else if (most > 1 && rows > 1) {
-        pe_phases_at(wave->turns, n, (double)job->positions->step, memory + 2 * n, memory + 3 * n);
-        phases.step_hi = memory + 2 * n;
-        phases.step_lo = memory + 3 * n;
-        phases.by_one = false;
-        const pe_wave_offsets wanted = {phases.step_hi, phases.step_lo, rows,
-                                        job->dtype == PE_FLOAT64};
-        offsets = pe_wave_own_offsets(wave, &wanted, &phases.offset_rows);
+        set_step(job, memory + 2 * n, &phases);
+        const pe_wave_offsets wanted = {.step_hi = phases.step_hi,
+                                        .step_lo = phases.step_lo,
+                                        .n = n,
+                                        .most = pe_wave_offset_rows(n),
+                                        .rows = rows,
+                                        .split = job->dtype == PE_FLOAT64};
+        offsets = pe_wave_own_offsets(&wanted, &phases.offset_rows);
         phases.offsets = offsets;
         if (offsets == NULL)
             phases.offset_rows = 0;
@@ -339,12 +352,14 @@ pe_status pe_wave_table_rows(const pe_wave_table *table, size_t first, size_t ro
     return fill(&job, first, rows, out, why);
 }
 
-pe_status pe_wave_bare_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
+pe_status pe_wave_bare_tile(const pe_wave_table *table, const pe_wave_tile *tile, void *out,
                             pe_problem *why)
 {
     pe_wave_job job = job_of(table);
     job.bare = true;
-    return fill(&job, first, rows, out, why);
+    job.from = tile->from;
+    job.n = tile->n;
+    return fill(&job, tile->first, tile->rows, out, why);
 }
 
 /* The first frequency whose element, i * stride + at, does not lie before `column`. */

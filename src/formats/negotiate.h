@@ -3,12 +3,13 @@
 #ifndef PE_FORMATS_NEGOTIATE_H
 #define PE_FORMATS_NEGOTIATE_H
 
+#include <stdbool.h>
+
 #include "formats/format.h"
 
 /**
  * The format of format=NAME.
- * Errors  NOT_ACCEPTABLE: a name of the contract that this build does not make (png, svg);
- *         INVALID_PARAMETER: any other; both list what there is.
+ * Errors  INVALID_PARAMETER: there is none of that name; lists what there is.
  */
 pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *why) PE_MUST_CHECK;
 
@@ -25,5 +26,8 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
  */
 pe_status pe_format_negotiate(const char *accept, const pe_plan *plan, const char *tensor,
                               const pe_format **out, pe_problem *why) PE_MUST_CHECK;
+
+/** Does Accept (may be NULL) name the media type itself, and like it no less than the other? */
+bool pe_format_prefers(const char *accept, const char *media_type, const char *other);
 
 #endif

@@ -7,7 +7,8 @@
 #include <strings.h>
 
 #include "base/clock.h"
-#include "base/log.h"
+#include "http/acceptor.h"
+#include "http/access_log.h"
 #include "http/answer/representation.h"
 #include "http/flow.h"
 #include "http/reply/digest.h"
@@ -64,6 +65,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
     pe_service_count(&service->counters.connections);
+    pe_acceptor_wake(service->acceptor);
 }
 
 static void close_connection(pe_service *service, connection *closed)
@@ -71,6 +73,7 @@ static void close_connection(pe_service *service, connection *closed)
     if (closed == NULL)
         return;
     pe_watchdog_remove(service->watchdog, &closed->watch);
+    pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
     free(closed->request.target);
     free(closed);
@@ -119,6 +122,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->service = context;
     request->connection = mhd;
     request->watch = &carrier->watch;
+    request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_clock();
     pe_service_count(&request->service->counters.requests);
     pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
@@ -134,6 +138,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
 static enum MHD_Result send_reply(pe_request *request)
 {
     request->stage = PE_STAGE_ANSWERED;
+    pe_access_log_begin(request);
     enter(request, PE_PHASE_SENDING);
     return pe_reply_send(request);
 }
@@ -141,6 +146,7 @@ static enum MHD_Result send_reply(pe_request *request)
 /* Reply past the library, and end the connection. */
 static enum MHD_Result cut(pe_request *request, const pe_problem *why)
 {
+    request->reply.http_status = (unsigned)pe_status_http(why->status);
     pe_raw_reply(request->service, request->watch->socket, why, request->path,
                  pe_request_id(request));
     return MHD_NO;
@@ -256,32 +262,15 @@ enum MHD_Result pe_callbacks_access(void *context, struct MHD_Connection *mhd, c
 
 /* ---- after the response ---- */
 
-static void log_access(const pe_request *request)
-{
-    const double ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS;
-    const bool known = request->reply_bytes != UINT64_MAX;
-    pe_log(PE_LOG_INFO, "access",
-           (pe_log_member[]){{PE_LOG_TEXT, "method", .text = request->method_text},
-                             {PE_LOG_TEXT, "target", .text = request->target},
-                             {PE_LOG_NUMBER, "status", .number = request->reply.http_status},
-                             {PE_LOG_REAL, "ms", .real = ms},
-                             {PE_LOG_TEXT, "request_id", .text = request->id},
-                             {known ? PE_LOG_NUMBER : PE_LOG_END, "bytes",
-                              .number = (int64_t)request->reply_bytes},
-                             {0}});
-}
-
 void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **completed,
                             enum MHD_RequestTerminationCode code)
 {
     (void)context;
     (void)mhd;
-    (void)code;
     pe_request *request = *completed;
     if (request == NULL)
         return;
-    if (request->service->settings->access_log)
-        log_access(request);
+    pe_access_log_end(request, code);
     enter(request, PE_PHASE_IDLE);
     clear(request);
     *completed = NULL;

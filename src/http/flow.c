@@ -77,9 +77,18 @@ static void run_job(void *context)
         MHD_resume_connection(request->connection);
 }
 
-/* Hand the request over: from now on it is the worker's. */
+static pe_outcome refuse(pe_problem *why)
+{
+    pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
+    return PE_FAILED;
+}
+
+/* Hand the request over: from now on it is the worker's. What is refused at once need not be
+ * suspended, which costs more than the refusal. */
 static pe_outcome submit(pe_request *request, pe_problem *why)
 {
+    if (pe_pool_refuses(request->service->pool, request->next.kind))
+        return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         request->stage = PE_STAGE_WORKING;
         pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
@@ -89,8 +98,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     request->next.job = (pe_job){.run = run_job, .context = request};
     if (pe_pool_submit(request->service->pool, &request->next.job, request->next.kind))
         return PE_DEFERRED;
-    pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
-    return PE_FAILED;
+    return refuse(why);
 }
 
 /* ---- one step, and what becomes of it ---- */

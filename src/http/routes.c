@@ -20,7 +20,8 @@ static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Ra
                                       "X-Tensor-Dtype";
 
 static const pe_route routes[] = {
-    {"/", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/", .methods = GET_HEAD, .handler = pe_page_front},
+    {"/assets/", .prefix = true, .name = "path", .methods = GET_HEAD, .handler = pe_page_asset},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
     {"/v1/models", .methods = GET_HEAD, .handler = pe_page_document},

@@ -14,8 +14,13 @@ typedef struct pe_server pe_server;
 pe_status pe_server_start(const pe_settings *settings, pe_server **out,
                           pe_problem *why) PE_MUST_CHECK;
 
-/** The port in use (for port 0). */
+/** The port of the first socket (for port 0). */
 int pe_server_port(const pe_server *server);
+
+/** Put to use what settings and files say now, as far as http/reload.h goes; `fresh` is read during
+ * the call alone. Errors  those of its rows; then nothing has changed.   Threads  one at a time. */
+pe_status pe_server_reload(pe_server *server, const pe_settings *fresh,
+                           pe_problem *why) PE_MUST_CHECK;
 
 /** readyz goes 503; after drain_grace_ms new connections are refused, answers under way finish
  * (drain_timeout_ms), then all is freed. */

@@ -12,7 +12,7 @@ static const pe_param positions[] = {
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:128",
      .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list.",
+     .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
      .example = "0:8"},
 };
 const pe_param_set pe_params_positions = {positions, PE_LEN(positions)};

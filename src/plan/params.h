@@ -39,16 +39,17 @@ typedef struct pe_param {
     bool integers_only;         /* POSITIONS, TENSOR, REAL_LIST */
     bool two_axes;              /* POSITIONS may be [batch, n] or [axes, n] */
     bool three_axes;            /* POSITIONS may be [axes, batch, n] in a body, too */
-    size_t list_max;            /* REAL_LIST: most items; TOKEN_RUNS: most runs */
-    size_t list_row;            /* REAL_LIST: rows of so many items, with semicolons between them or
+    bool axis;       /* INT: an axis of the answer is so long, as of each with plan_work */
+    size_t list_max; /* REAL_LIST: most items; TOKEN_RUNS: most runs */
+    size_t list_row; /* REAL_LIST: rows of so many items, with semicolons between them or
                                  * as nested arrays; 0: no rows */
-    size_t min_dims, max_dims;  /* TENSOR */
-    bool as_float64;            /* TENSOR: read as float64 whatever dtype says */
-    size_t plan_work;           /* INT: what each one of it (a channel, a head) may cost the plan,
+    size_t min_dims, max_dims; /* TENSOR */
+    bool as_float64;           /* TENSOR: read as float64 whatever dtype says */
+    size_t plan_work;          /* INT: what each one of it (a channel, a head) may cost the plan,
                                  * in elements of a plain table: PE_PLAN_WORK_...; 0: nothing */
-    const char *unit;           /* "tokens", "channels", ... or NULL */
-    const char *help;           /* one sentence */
-    const char *example;        /* text of a typical value */
+    const char *unit;          /* "tokens", "channels", ... or NULL */
+    const char *help;          /* one sentence */
+    const char *example;       /* text of a typical value */
 } pe_param;
 
 /** Rows that belong together, in the order in which they are listed. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/price.h"
+
 const char *const pe_plan_dtypes[] = {[PE_FLOAT32] = "float32",
                                       [PE_FLOAT64] = "float64",
                                       [PE_FLOAT16] = "float16",
@@ -48,7 +50,22 @@ pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char 
                                                    .units = elements / unit,
                                                    .unit = unit,
                                                    .work = 1};
-    return PE_OK;
+    return pe_plan_set_work(plan, limits, plan->n_tensors - 1, 1, why);
+}
+
+pe_status pe_plan_set_work(pe_plan *plan, const pe_limits *limits, size_t tensor, size_t work,
+                           pe_problem *why)
+{
+    uint64_t all = 0;
+    plan->tensors[tensor].work = work;
+    for (size_t t = 0; t < plan->n_tensors; t++)
+        all = pe_price_plus(all, pe_plan_tensor_work(&plan->tensors[t]));
+    return pe_price_check(all, limits->max_work == 0 ? UINT64_MAX : limits->max_work, why);
+}
+
+uint64_t pe_plan_tensor_work(const pe_tensor *tensor)
+{
+    return pe_price_times(tensor->elements, tensor->work);
 }
 
 void *pe_plan_begin(pe_plan *plan, size_t bytes, pe_plan_fill fill, void (*free_state)(void *state))
@@ -135,6 +152,8 @@ void pe_plan_free(pe_plan *plan)
         return;
     if (plan->free_state != NULL)
         plan->free_state(plan->state);
+    if (plan->release != NULL)
+        plan->release(plan->held);
     for (size_t w = 0; w < plan->n_warnings; w++)
         free(plan->warnings[w]);
     for (size_t s = 0; s < plan->n_engine_settings; s++)

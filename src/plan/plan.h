@@ -31,8 +31,9 @@ typedef struct pe_tensor {
     pe_dtype dtype;
     pe_shape shape;
     size_t elements, units, unit;
-    /** What an element costs, in elements of a plain table; 1 unless the plan says more. Bounds how
-     * long one block may take, so that nobody waits for another's sum of a million cosines. */
+    /** What an element costs, in units of work (plan/price.h); 1 unless the plan says more. It is
+     * part of the price, and bounds how long one block may take, so that nobody waits for another's
+     * sum of a million cosines. */
     size_t work;
 } pe_tensor;
 
@@ -79,6 +80,7 @@ typedef struct pe_engine_setting_source {
 /** Bounds a plan is checked against. */
 typedef struct pe_limits {
     size_t max_elements;
+    uint64_t max_work; /* plan/price.h; 0: any */
 } pe_limits;
 
 /**
@@ -97,6 +99,8 @@ struct pe_plan {
     size_t n_engine_settings, n_engine_setting_sources;
     const pe_engine_setting_source *engine_setting_sources; /* constant */
 
+    void *held;                      /* what the state points into; released after it */
+    void (*release)(void *held);     /* NULL: nothing is held */
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
     pe_plan_fill fill;
@@ -118,11 +122,23 @@ bool pe_plan_whole(const pe_plan *plan, const pe_region *region);
 
 /**
  * Add a tensor; checks its elements, with those of the tensors before it, against the limits.
- * Errors  TOO_MANY_ELEMENTS.
+ * Errors  TOO_MANY_ELEMENTS, TOO_MUCH_WORK.
  */
 pe_status pe_plan_add_tensor(pe_plan *plan, const pe_limits *limits, const char *name,
                              pe_dtype dtype, const pe_shape *shape, size_t unit,
                              pe_problem *why) PE_MUST_CHECK;
+/** What a sum of n products costs: one takes a nanosecond or less. */
+#define PE_DOT_WORK(n) ((n) / 8 + 1)
+
+/**
+ * Say what an element of the tensor costs; checks the price of all tensors against the limits. The
+ * plan says so before it spends anything on it.
+ * Errors  TOO_MUCH_WORK.
+ */
+pe_status pe_plan_set_work(pe_plan *plan, const pe_limits *limits, size_t tensor, size_t work,
+                           pe_problem *why) PE_MUST_CHECK;
+/** What all its elements cost. */
+uint64_t pe_plan_tensor_work(const pe_tensor *tensor);
 void pe_plan_add_scalar(pe_plan *plan, const char *name, double value);
 /** text: a string constant. */
 void pe_plan_add_text(pe_plan *plan, const char *name, const char *text);
@@ -133,6 +149,17 @@ pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *set
                                      pe_problem *why) PE_MUST_CHECK;
 /** Releases what the plan owns and zeroes it. */
 void pe_plan_free(pe_plan *plan);
+
+/** What the axes and the values of a tensor are, for people: in figures. */
+typedef struct pe_labels {
+    const char *tensor; /* NULL: all those that have none of their own */
+    const char *axes;   /* the last axes, "head, query, key"; the name of a parameter of kind
+                         * POSITIONS: the elements are at these */
+    const char *value;  /* "wavelength [positions]"; NULL: the tensor's name */
+} pe_labels;
+
+/** Rows of labels, with the row that ends them. */
+#define PE_LABELS(...) ((const pe_labels[]){__VA_ARGS__, {0}})
 
 typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
 
@@ -148,6 +175,7 @@ typedef struct pe_resource {
         *source; /* one sentence; ASCII formula; paper or repository@commit */
     /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */
     const pe_param_set *param_sets[PE_PARAM_SETS_MAX];
+    const pe_labels *labels;
     /** In the JSON of a claim, null is a masked bias: -inf. */
     bool null_is_masked;
     /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */

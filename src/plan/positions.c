@@ -8,6 +8,13 @@
 #include <string.h>
 
 #include "plan/real.h"
+#include "text/decimal.h"
+
+/* Both are exact doubles, so the quotient is the double nearest the decimal. */
+static double at_places(int64_t units, size_t places)
+{
+    return places == 0 ? (double)units : (double)units / pe_decimal_powers[places];
+}
 
 double pe_positions_at(const pe_positions *positions, size_t r)
 {
@@ -16,13 +23,13 @@ double pe_positions_at(const pe_positions *positions, size_t r)
         const size_t n = positions->shape.dim[1], i = r % n;
         const pe_positions_row *row = &positions->rows[r / n];
         if (row->step != 0)
-            return (double)(row->first + (int64_t)i * row->step);
+            return at_places(row->first + (int64_t)i * row->step, row->places);
         assert(positions->list != NULL);
         return positions->list[(size_t)row->first + i];
     }
     if (positions->list != NULL)
         return positions->list[r];
-    return (double)(positions->first + (int64_t)r * positions->step);
+    return at_places(positions->first + (int64_t)r * positions->step, positions->places);
 }
 
 size_t pe_positions_parts(const pe_positions *positions)
@@ -34,11 +41,13 @@ pe_positions pe_positions_part(const pe_positions *positions, size_t k, size_t p
 {
     const size_t n = positions->count / parts;
     assert(k < parts && (positions->rows == NULL || parts == positions->shape.dim[0]));
-    if (positions->rows != NULL && positions->rows[k].step != 0)
-        return pe_positions_range(positions->rows[k].first, positions->rows[k].step, n);
+    if (positions->rows != NULL && positions->rows[k].step != 0) {
+        const pe_positions_row *row = &positions->rows[k];
+        return pe_positions_decimal_range(row->first, row->step, n, row->places);
+    }
     if (positions->list == NULL)
-        return pe_positions_range(positions->first + (int64_t)(k * n) * positions->step,
-                                  positions->step, n);
+        return pe_positions_decimal_range(positions->first + (int64_t)(k * n) * positions->step,
+                                          positions->step, n, positions->places);
     const size_t from = positions->rows != NULL ? (size_t)positions->rows[k].first : k * n;
     return (pe_positions){.count = n,
                           .list = positions->list + from,
@@ -64,6 +73,19 @@ pe_positions pe_positions_range(int64_t first, int64_t step, size_t count)
 {
     return (pe_positions){
         .count = count, .first = first, .step = count == 1 ? 1 : step, .shape = {1, {count}}};
+}
+
+pe_positions pe_positions_decimal_range(int64_t first, int64_t step, size_t count, size_t places)
+{
+    while (places != 0 && first % 10 == 0 && (count == 1 || step % 10 == 0)) {
+        first /= 10;
+        step /= 10;
+        places--;
+    }
+    pe_positions range = pe_positions_range(first, step, count);
+    range.places = places;
+    range.fractional = places != 0;
+    return range;
 }
 
 /* Numbers of the list. */
@@ -189,6 +211,23 @@ pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions 
 
 /* ---- printing ---- */
 
+static void print_fractional(const pe_positions *range, pe_buffer *out)
+{
+    const int64_t most = (int64_t)PE_POSITION_LIMIT_UNITS, step = range->step;
+    const int64_t last = range->first + (int64_t)(range->count - 1) * step;
+    const int64_t end = step > 0 ? (last < most - step ? last + step : most)
+                                 : (last > -most - step ? last + step : -most);
+    pe_real_print(at_places(range->first, range->places), out);
+    if (range->count == 1)
+        return; /* as a list of one */
+    pe_buffer_str(out, ":");
+    pe_real_print(at_places(end, range->places), out);
+    if (at_places(step, range->places) == 1)
+        return;
+    pe_buffer_str(out, ":");
+    pe_real_print(at_places(step, range->places), out);
+}
+
 static void print_range(int64_t first, int64_t step, size_t count, pe_buffer *out)
 {
     const int64_t last = first + (int64_t)(count - 1) * step;
@@ -196,6 +235,14 @@ static void print_range(int64_t first, int64_t step, size_t count, pe_buffer *ou
                      (long long)(step > 0 ? last + 1 : last - 1));
     if (step != 1)
         pe_buffer_format(out, ":%lld", (long long)step);
+}
+
+static void print_any_range(const pe_positions *range, pe_buffer *out)
+{
+    if (range->places != 0)
+        print_fractional(range, out);
+    else
+        print_range(range->first, range->step, range->count, out);
 }
 
 /* A listed row of several, as it would be printed alone. */
@@ -214,7 +261,7 @@ void pe_positions_print(const pe_positions *positions, pe_buffer *out)
 {
     const size_t axes = positions->shape.ndim;
     if (positions->list == NULL && positions->rows == NULL) {
-        print_range(positions->first, positions->step, positions->count, out);
+        print_any_range(positions, out);
         return;
     }
     if (axes < 2) {
@@ -228,7 +275,7 @@ void pe_positions_print(const pe_positions *positions, pe_buffer *out)
         if (r != 0)
             pe_buffer_str(out, ";");
         if (row.list == NULL)
-            print_range(row.first, row.step, row.count, out);
+            print_any_range(&row, out);
         else
             print_row(row.list, row.count, out);
     }

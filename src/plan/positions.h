@@ -12,16 +12,19 @@
 #include "base/buffer.h"
 #include "base/slice.h"
 
-/** One row of several: first + i*step; of step 0 it is listed, list[first + i] of the positions. */
+/** One row of several: (first + i*step) / 10^places; of step 0 it is listed, list[first + i] of the
+ * positions. */
 typedef struct pe_positions_row {
     int64_t first, step;
+    size_t places;
 } pe_positions_row;
 
 /**
- * Without `rows`, position r is first + r*step (list == NULL) or list[r]. Magnitudes are below
- * 2^53, so every integer position is an exact double. A list on one axis whose entries are integers
- * of constant step is normalised to a range by pe_positions_from_list, so equal positions have one
- * form.
+ * Without `rows`, position r is (first + r*step) / 10^places (list == NULL) or list[r]. Magnitudes
+ * are below 2^53, so every integer position is an exact double. Those of a fractional range have at
+ * most 15 digits; each is the double nearest its decimal, as if it had been listed. A list on one
+ * axis whose entries are integers of constant step is normalised to a range by
+ * pe_positions_from_list, so equal integer positions have one form.
  *
  * Several axes have a list, or where some row of them was given as a range, `rows`: a range is held
  * as one and costs nothing, however long it is, and the list holds the other rows. Code that knows
@@ -30,16 +33,19 @@ typedef struct pe_positions_row {
 typedef struct pe_positions {
     size_t count;
     int64_t first, step;
+    size_t places;          /* decimal places of a range; 0 of integers */
     double *list;           /* owned, with its other holders; NULL for a range */
     atomic_size_t *holders; /* of the list: their number; NULL: one */
     pe_positions_row *rows; /* owned; of shape [rows, n] some row of which is a range, else NULL */
-    bool fractional;        /* some list entry is not an integer */
+    bool fractional;        /* some position is not an integer */
     pe_shape shape;         /* as given: [count], [batch, n] or [axes, n], or [axes, batch, n];
                              * elements == count */
 } pe_positions;
 
-/** Magnitudes must be below this. */
-#define PE_POSITION_LIMIT 9007199254740992.0 /* 2^53 */
+/** Magnitudes must be below this; those of a fractional range, in units of its last decimal place,
+ * below the other, so that no two have one double. */
+#define PE_POSITION_LIMIT       9007199254740992.0 /* 2^53 */
+#define PE_POSITION_LIMIT_UNITS 1e15
 
 /** Position r, exact. */
 double pe_positions_at(const pe_positions *positions, size_t r);
@@ -60,13 +66,16 @@ void pe_positions_bounds(const pe_positions *positions, double *least, double *m
 /** first, first+step, ... ; count > 0. */
 pe_positions pe_positions_range(int64_t first, int64_t step, size_t count);
 
+/** The same in units of 10^-places, which is at most 15; of as few places as hold them all. */
+pe_positions pe_positions_decimal_range(int64_t first, int64_t step, size_t count, size_t places);
+
 /**
- * Parse "a:b", "a:b:step", "5", "1,5,9" (a, b, step integers; list entries may be fractional), or
- * several of these, equally long, with semicolons between them: [rows, n]. What it allocates is a
- * few times the text at most.
- * Errors  MALFORMED_REQUEST (does not parse), INVALID_PARAMETER (fractional or zero step, empty or
- *         reversed range, beyond 2^53, rows of different lengths), TOO_MANY_ELEMENTS (more than
- *         max_count in all).
+ * Parse "a:b", "a:b:step", "5", "1,5,9" (all of them may be fractional), or several of these,
+ * equally long, with semicolons between them: [rows, n]. What it allocates is a few times the text
+ * at most.
+ * Errors  MALFORMED_REQUEST (does not parse), INVALID_PARAMETER (zero step, empty or reversed
+ *         range, a fractional one of more than 15 digits, beyond 2^53, rows of different lengths),
+ *         TOO_MANY_ELEMENTS (more than max_count in all).
  */
 pe_status pe_positions_parse(pe_slice text, const char *name, size_t max_count, pe_positions *out,
                              pe_problem *why) PE_MUST_CHECK;
@@ -79,7 +88,8 @@ pe_status pe_positions_check(const double *list, size_t count, const char *name,
 pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions *out,
                                  pe_problem *why) PE_MUST_CHECK;
 
-/** Canonical text: a:b[:step] with b = last +- 1, or a comma-separated list; of [rows, n] one for
+/** Canonical text: a:b[:step] with b = last +- 1 (of a fractional range last + step, but no more
+ * digits than it may have), or a comma-separated list; of [rows, n] one for
  * each row, with semicolons between them. Three axes have no text: only transforms take them, and
  * transforms have no URL. */
 void pe_positions_print(const pe_positions *positions, pe_buffer *out);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "text/decimal.h"
 #include "text/scan.h"
 
 /* What every step knows: the parameter that problems name, and how many positions it may have. */
@@ -42,46 +43,91 @@ static pe_status scan_number(const reader *of, pe_slice text, double *out)
 
 /* ---- a range ---- */
 
-/* A bound or step of a range: an integer, |x| <= 2^53. */
-static pe_status scan_integer(const reader *of, pe_slice text, int64_t *out)
+/* A bound or step of a range: units of 10^-places, as few as it needs. */
+typedef struct bound {
+    int64_t units;
+    size_t places;
+} bound;
+
+static pe_status too_fine(const reader *of)
+{
+    return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                   "the numbers of a fractional range in %s may have 15 digits together, before "
+                   "and after the point; a list may have more",
+                   of->name);
+}
+
+static pe_status beyond(const reader *of, double value)
+{
+    return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                   "%s must lie strictly between -2^53 and 2^53, got %.17g", of->name, value);
+}
+
+static pe_status scan_bound(const reader *of, pe_slice text, bound *out)
 {
     double value;
+    pe_decimal decimal;
     const pe_status status = scan_number(of, text, &value);
     if (status != PE_OK)
         return status;
-    if (value != floor(value))
-        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                       "the bounds and the step of a range in %s must be integers, got %.*s",
-                       of->name, PE_SHOWN(text));
     if (fabs(value) > PE_POSITION_LIMIT)
-        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                       "%s must lie strictly between -2^53 and 2^53, got %.17g", of->name, value);
-    *out = (int64_t)value;
+        return beyond(of, value);
+    *out = (bound){(int64_t)value, 0};
+    if (value == floor(value) || !pe_decimal_read(text.text, text.text + text.bytes, &decimal))
+        return PE_OK;
+    for (; decimal.digits % 10 == 0; decimal.exponent++) /* a fraction, so not 0 */
+        decimal.digits /= 10;
+    if (decimal.cut || decimal.exponent < -15 || (double)decimal.digits > PE_POSITION_LIMIT_UNITS)
+        return too_fine(of);
+    const int64_t digits = (int64_t)decimal.digits;
+    *out = (bound){decimal.negative ? -digits : digits, (size_t)-decimal.exponent};
     return PE_OK;
 }
 
-/* Positions first, first + step, ... before `end`. */
-static pe_status make_range(const reader *of, int64_t first, int64_t end, int64_t step,
+/* All three in the units of the finest. */
+static pe_status align(const reader *of, bound range[3])
+{
+    size_t places = 0;
+    for (size_t i = 0; i < 3; i++)
+        places = range[i].places > places ? range[i].places : places;
+    for (size_t i = 0; i < 3 && places != 0; i++) {
+        const double units = (double)range[i].units * pe_decimal_powers[places - range[i].places];
+        if (fabs(units) > PE_POSITION_LIMIT_UNITS)
+            return too_fine(of);
+        range[i] = (bound){(int64_t)units, places};
+    }
+    return PE_OK;
+}
+
+static pe_status empty_range(const reader *of, pe_slice text, bool stepped)
+{
+    return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
+                   "%s must name at least one position, but %.*s is empty%s", of->name,
+                   PE_SHOWN(text), stepped ? "" : " (the end is not included)");
+}
+
+/* Positions first, first + step, ... before the end; `text` is what the client wrote. */
+static pe_status make_range(const reader *of, const bound range[3], pe_slice text,
                             pe_positions *out)
 {
+    const int64_t first = range[0].units, end = range[1].units, step = range[2].units;
+    const size_t places = range[0].places;
     if (step == 0)
         return pe_fail(of->why, PE_INVALID_PARAMETER, of->name, "the step of %s must not be 0",
                        of->name);
     if (step > 0 ? end <= first : end >= first)
-        return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
-                       "%s must name at least one position, but %lld:%lld%s is empty", of->name,
-                       (long long)first, (long long)end,
-                       step == 1 ? " (the end is not included)" : " with that step");
+        return empty_range(of, text, range[2].units != 1 || places != 0);
     const uint64_t run = (uint64_t)(step > 0 ? end - first : first - end);
     const uint64_t stride = (uint64_t)(step > 0 ? step : -step);
     const uint64_t count = (run - 1) / stride + 1;
-    if (first == (int64_t)PE_POSITION_LIMIT || first == -(int64_t)PE_POSITION_LIMIT ||
-        (step < 0 && first - (int64_t)((count - 1) * stride) == -(int64_t)PE_POSITION_LIMIT))
+    const int64_t limit = (int64_t)PE_POSITION_LIMIT;
+    if (first == limit || first == -limit ||
+        (step < 0 && first - (int64_t)((count - 1) * stride) == -limit))
         return pe_fail(of->why, PE_INVALID_PARAMETER, of->name,
                        "%s must lie strictly between -2^53 and 2^53", of->name);
     if (count > of->max_count)
         return too_many(of, count);
-    *out = pe_positions_range(first, step, count);
+    *out = pe_positions_decimal_range(first, step, count, places);
     return PE_OK;
 }
 
@@ -91,19 +137,19 @@ static bool is_range(pe_slice text)
 }
 
 /* a:b or a:b:step. Whatever follows a second colon is the step, further colons with it. */
-static pe_status parse_range(const reader *of, pe_slice text, pe_positions *out)
+static pe_status parse_range(const reader *of, const pe_slice text, pe_positions *out)
 {
     const size_t parts = pe_slice_pieces(text, ':');
-    int64_t first, end, step = 1;
-    pe_status status = scan_integer(of, pe_slice_next(&text, ':'), &first);
-    if (status != PE_OK)
-        return status;
-    status = scan_integer(of, pe_slice_next(&text, ':'), &end);
-    if (status != PE_OK)
-        return status;
-    if (parts > 2)
-        status = scan_integer(of, text, &step);
-    return status == PE_OK ? make_range(of, first, end, step, out) : status;
+    pe_slice rest = text;
+    bound range[3] = {{0, 0}, {0, 0}, {1, 0}};
+    for (size_t i = 0; i < 3 && i < parts; i++) {
+        const pe_status status =
+            scan_bound(of, i < 2 ? pe_slice_next(&rest, ':') : rest, &range[i]);
+        if (status != PE_OK)
+            return status;
+    }
+    const pe_status status = align(of, range);
+    return status == PE_OK ? make_range(of, range, text, out) : status;
 }
 
 /* ---- a list ---- */
@@ -222,8 +268,9 @@ static pe_status fill_rows(const reader *of, pe_slice rows, pe_positions *all)
         }
         if (status != PE_OK)
             return status;
+        all->fractional |= row.fractional;
         if (all->rows != NULL)
-            all->rows[r] = (pe_positions_row){row.first, row.step};
+            all->rows[r] = (pe_positions_row){row.first, row.step, row.places};
     }
     return PE_OK;
 }

@@ -131,28 +131,6 @@ bool pe_values_given(const pe_values *values, const char *name)
     return value != NULL && value->given;
 }
 
-static size_t longest_axis(const pe_values *values)
-{
-    size_t longest = 0;
-    for (size_t p = 0; p < values->n; p++) {
-        const pe_shape *shape = &values->value[p].tensor.shape;
-        for (size_t d = 0; d < shape->ndim; d++)
-            longest = shape->dim[d] > longest ? shape->dim[d] : longest;
-    }
-    return longest;
-}
-
-uint64_t pe_values_plan_work(const pe_values *values)
-{
-    const uint64_t longest = longest_axis(values);
-    uint64_t work = 0;
-    for (size_t p = 0; p < values->n; p++) {
-        const pe_value *value = &values->value[p];
-        work += value->param->plan_work * (value->present ? (uint64_t)value->integer : longest);
-    }
-    return work;
-}
-
 void pe_values_set_int(pe_values *values, const char *name, int64_t integer)
 {
     pe_value *value = pe_values_find(values, name);

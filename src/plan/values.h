@@ -62,10 +62,6 @@ size_t pe_values_choice(const pe_values *values, const char *name);
 bool pe_values_present(const pe_values *values, const char *name);
 bool pe_values_given(const pe_values *values, const char *name);
 
-/** What planning may cost, in elements of a plain table, by the rows' plan_work. Where such a row
- * is absent, a tensor will tell: at most its longest axis. */
-uint64_t pe_values_plan_work(const pe_values *values);
-
 /** Set and mark present (not given): derived defaults, as rotary_dim from head_dim. */
 void pe_values_set_int(pe_values *values, const char *name, int64_t integer);
 void pe_values_set_real(pe_values *values, const char *name, double real);

@@ -73,7 +73,8 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     pe_problem why;
     if (pe_guess_map_is_identity(map))
         return true;
-    if (positions->list == NULL && positions->rows == NULL && !map->rounded && map->times != 0)
+    if (positions->list == NULL && positions->rows == NULL && positions->places == 0 &&
+        !map->rounded && map->times != 0)
         return map_range(positions, map);
     pe_array list;
     if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)

@@ -80,7 +80,7 @@ static const query_case queries[] = {
     {SIN "d_model=4&positions=5:3", 422, "invalid-parameter", "positions"},
     {SIN "d_model=4&positions=0:3:0", 422, "invalid-parameter", "positions"},
     {SIN "d_model=4&positions=0:3:-1", 422, "invalid-parameter", "positions"},
-    {SIN "d_model=4&positions=0.5:3", 422, "invalid-parameter", "positions"},
+    {SIN "d_model=4&positions=0:1:1e-16", 422, "invalid-parameter", "positions"},
     {SIN "d_model=4&positions=9007199254740992", 422, "invalid-parameter", "positions"},
     {SIN "d_model=4&positions=-9007199254740992", 422, "invalid-parameter", "positions"},
     {SIN "d_model=4&positions=0:9007199254740994:9007199254740993", 422, NULL, "positions"},

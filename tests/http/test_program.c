@@ -312,6 +312,7 @@ static void sigterm_and_sigint_end_the_server_with_zero(void **state)
         test_server another;
         server_start(&another, NULL);
         kill(another.pid, signals[s]);
+        another.asked = true;
         assert_int_equal(server_stop(&another), 0);
         assert_non_null(strstr(another.log, signals[s] == SIGINT ? "SIGINT" : "SIGTERM"));
         assert_non_null(strstr(another.log, "\"event\":\"stopped\""));

@@ -238,14 +238,16 @@ static void check_llama(const json_t *compared, size_t t, const json_t *request)
          "attention");
 }
 
-/* Not without truncation, nor where the ramp begins behind its end. */
+/* Not without truncation, nor where the ramp ends before it begins. */
 static bool llama_has_yarn(const json_t *request)
 {
     const double dim = compare_member(request, "rotary_dim");
-    const double low = floor(corr_dim(dim, compare_member(request, "max_position_embeddings"),
-                                      compare_member(request, "beta_fast"),
-                                      compare_member(request, "rope_theta")));
-    return json_is_true(json_object_get(request, "truncate")) && low <= dim - 1;
+    const double original = compare_member(request, "max_position_embeddings");
+    const double theta = compare_member(request, "rope_theta");
+    const double low = floor(corr_dim(dim, original, compare_member(request, "beta_fast"), theta));
+    const double high = ceil(corr_dim(dim, original, compare_member(request, "beta_slow"), theta));
+    return json_is_true(json_object_get(request, "truncate")) &&
+           fmax(low, 0) <= fmin(high, dim - 1);
 }
 
 static void llama_flags_give_the_same_frequencies(void **state)

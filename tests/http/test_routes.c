@@ -41,6 +41,75 @@ static void every_page_answers_get_and_head_alike(void **state)
     wire_close(&wire);
 }
 
+static reply get_with(const char *target, const char *header)
+{
+    return fetch(&server, "GET", target, (const char *[]){header, NULL}, NULL, 0);
+}
+
+/* What browsers send, and what others do. */
+static void browsers_see_the_page_at_the_root(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *accept, *type;
+    } cases[] = {
+        {"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"},
+        {"Accept: text/html", "text/html"},
+        {"Accept: application/json;q=0.5, TEXT/HTML;q=0.6", "text/html"},
+        {"Accept: */*", "application/json"},
+        {"Accept: text/*", "application/json"},
+        {"Accept: application/json, text/html;q=0.9", "application/json"},
+        {"Accept: text/html;q=0, application/json", "application/json"},
+        {"Accept: application/json", "application/json"},
+    };
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        char type[128];
+        reply answer = get_with("/", cases[i].accept);
+        assert_status(cases[i].accept, &answer, 200);
+        assert_non_null(reply_header(&answer, "Content-Type", type, sizeof type));
+        if (strncmp(type, cases[i].type, strlen(cases[i].type)) != 0)
+            fail_msg("%s: got %s, wanted %s", cases[i].accept, type, cases[i].type);
+        assert_header(cases[i].accept, &answer, "Vary", "Accept, Accept-Encoding");
+        reply_free(&answer);
+    }
+}
+
+/* The first path below /assets/ that the page names and that ends so. */
+static void find_asset(const char *page, const char *end, char *out, size_t room)
+{
+    for (const char *at = page; (at = strstr(at, "\"/assets/")) != NULL; at++) {
+        snprintf(out, room, "%.*s", (int)strcspn(at + 1, "\""), at + 1);
+        if (strcmp(out + strlen(out) - strlen(end), end) == 0)
+            return;
+    }
+    fail_msg("the page names no file that ends with %s", end);
+}
+
+static void files_of_the_page_stay_the_same_for_ever(void **state)
+{
+    (void)state;
+    static const char *const codings[] = {"identity", "gzip", "zstd"};
+    char path[128], header[64];
+    reply page = get_with("/", "Accept: text/html");
+    assert_header("/", &page, "Cache-Control", "no-cache");
+    assert_header("/", &page, "X-Content-Type-Options", "nosniff");
+    find_asset(page.body, "/main.js", path, sizeof path);
+    for (size_t c = 0; c < PE_LEN(codings); c++) {
+        snprintf(header, sizeof header, "Accept-Encoding: %s", codings[c]);
+        reply file = get_with(path, header);
+        assert_status(path, &file, 200);
+        assert_header(path, &file, "Content-Type", "text/javascript; charset=utf-8");
+        assert_header(path, &file, "Cache-Control", "public, max-age=31536000, immutable");
+        if (c > 0)
+            assert_header(path, &file, "Content-Encoding", codings[c]);
+        reply_free(&file);
+    }
+    reply_free(&page);
+    reply gone = get(&server, "/assets/0123456789ab/main.js");
+    assert_problem("another release", &gone, 404, "not-found");
+    reply_free(&gone);
+}
+
 static void json_pages_are_json(void **state)
 {
     (void)state;
@@ -276,6 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_page_answers_get_and_head_alike),
+        cmocka_unit_test(browsers_see_the_page_at_the_root),
+        cmocka_unit_test(files_of_the_page_stay_the_same_for_ever),
         cmocka_unit_test(json_pages_are_json),
         cmocka_unit_test(documents_have_tags_that_match),
         cmocka_unit_test(the_listing_names_every_resource_and_bound),

@@ -3,9 +3,13 @@
 #include "support/check.h"
 
 #include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,15 +22,24 @@
     "GET /v1/sinusoidal?d_model=512&positions=0:32768&format=raw HTTP/1.1\r\nHost: a\r\n\r\n"
 #define LARGE_BYTES ((size_t)512 * 32768 * 4)
 
-static bool can_connect(const test_server *server)
+static int connect_to(const test_server *server)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((in_port_t)server->port),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool connected = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
     close(fd);
-    return connected;
+    return -1;
+}
+
+static bool can_connect(const test_server *server)
+{
+    const int fd = connect_to(server);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
 }
 
 static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
@@ -43,7 +56,7 @@ static void sigterm_lets_answers_finish_and_ends_idle_connections(void **state)
     wire_take(&busy, begun, sizeof begun - 1); /* the answer is under way */
     begun[sizeof begun - 1] = '\0';
     assert_string_equal(begun, "HTTP/1.1 200 OK");
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     assert_true(wire_ended(&idle));
     assert_true(wire_ended(&fresh));
     assert_false(can_connect(&server));
@@ -71,7 +84,7 @@ static void readyz_is_503_while_draining(void **state)
                             "Expect: 100-continue\r\n\r\n");
     wire_take(&asking, interim, sizeof interim - 1); /* the request is being received */
     assert_string_equal(interim, "HTTP/1.1 100 Continue\r\n\r\n");
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     assert_true(wire_ended(&idle)); /* the end has begun */
     wire_send_text(&asking, "x");
     reply answer = wire_answer(&asking, false);
@@ -92,7 +105,7 @@ static void readyz_is_503_for_new_connections_in_the_grace_period(void **state)
     test_server server;
     server_start(&server, flags);
     test_wire idle = wire_open(&server);
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     long status = 200;
     for (int attempt = 0; status == 200 && attempt < 100000; attempt++) { /* until it has arrived */
         reply answer = get(&server, "/readyz");
@@ -150,6 +163,68 @@ static void stalled_transforms_do_not_hold_up_the_end(void **state)
     free(zeros);
 }
 
+/* ---- clients that come all the time ---- */
+
+#define CLIENTS 8
+
+/* One that connects, asks, and reads to the end, until nobody listens any more. */
+typedef struct visitor {
+    pthread_t thread;
+    const test_server *server;
+    atomic_int answered;
+    int lost; /* connections that were no whole answer */
+} visitor;
+
+static bool ask(int fd)
+{
+    static const char request[] = "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    char answer[4096] = "";
+    size_t bytes = 0;
+    if (send(fd, request, sizeof request - 1, MSG_NOSIGNAL) != sizeof request - 1)
+        return false;
+    for (ssize_t got; (got = recv(fd, answer + bytes, sizeof answer - 1 - bytes, 0)) != 0;) {
+        if (got < 0)
+            return false;
+        bytes += (size_t)got;
+    }
+    return strncmp(answer, "HTTP/1.1 200", 12) == 0 && strstr(answer, "\"ok\"") != NULL;
+}
+
+static void *visit(void *context)
+{
+    visitor *one = context;
+    for (int fd; (fd = connect_to(one->server)) >= 0; close(fd)) {
+        if (ask(fd))
+            one->answered++;
+        else
+            one->lost++;
+    }
+    return NULL;
+}
+
+static void whoever_has_connected_is_answered(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--drain-grace-ms", "50", NULL};
+    visitor visitors[CLIENTS] = {0};
+    test_server server;
+    server_start(&server, flags);
+    for (int v = 0; v < CLIENTS; v++) {
+        visitors[v].server = &server;
+        assert_int_equal(pthread_create(&visitors[v].thread, NULL, visit, &visitors[v]), 0);
+    }
+    while (visitors[0].answered < 10)
+        poll(NULL, 0, 1);
+    server_ask_to_stop(&server);
+    int lost = 0;
+    for (int v = 0; v < CLIENTS; v++) {
+        pthread_join(visitors[v].thread, NULL);
+        lost += visitors[v].lost;
+    }
+    assert_int_equal(lost, 0);
+    server_end(&server);
+}
+
 static void requests_that_wait_for_a_worker_are_answered(void **state)
 {
     (void)state;
@@ -171,7 +246,7 @@ static void requests_that_wait_for_a_worker_are_answered(void **state)
     reply first = wire_answer(&wires[0], false); /* so that the others have arrived, most likely */
     assert_status("first", &first, 200);
     reply_free(&first);
-    kill(server.pid, SIGTERM);
+    server_ask_to_stop(&server);
     for (int i = 1; i < N; i++) {
         reply answer = wire_answer(&wires[i], false);
         if (answer.status != 0) /* 0: it had not been read when the end began */
@@ -191,6 +266,7 @@ int main(void)
         cmocka_unit_test(readyz_is_503_for_new_connections_in_the_grace_period),
         cmocka_unit_test(a_client_that_stalls_is_not_waited_for_beyond_the_timeout),
         cmocka_unit_test(stalled_transforms_do_not_hold_up_the_end),
+        cmocka_unit_test(whoever_has_connected_is_answered),
         cmocka_unit_test(requests_that_wait_for_a_worker_are_answered),
     };
     return cmocka_run_group_tests_name("http shutdown", tests, NULL, NULL);

@@ -96,7 +96,8 @@ static void take_some(test_wire *wire, size_t bytes)
 /* One server for each, so that no memory freed by others hides what is taken. */
 static void stall(const char *target, const char *line)
 {
-    static const char *const flags[] = {"--threads", "1", "--workers", "1", NULL};
+    static const char *const flags[] = {"--threads",     "1", "--workers", "1", "--max-work",
+                                        "1000000000000", NULL};
     static test_wire reader[READERS];
     test_server server;
     char request[256];

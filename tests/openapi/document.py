@@ -91,6 +91,7 @@ class Document:
         components["schemas"] = {key: schemas[key] for key in rows_last}
         self.describe_tags()
         self.describe_answers()
+        plain_types(self.document)
 
     # -- resources --
 
@@ -98,8 +99,12 @@ class Document:
         """The rows that are members of a body: those of the resource, and those of the representation."""
         out = [row for row in resource["parameters"] if row["type"] != "name"]
         tensors = self.today.tensors(resource)
+        taken = {row["name"] for row in out}
         for row in self.told["representation"]:
-            if row["name"] != "tensor":
+            size = f"figure_{row['name']}"  # a grid has a width of its own
+            if row["name"] in ("width", "height"):
+                out.append({**row, "name": size if row["name"] in taken else row["name"], "component": size})
+            elif row["name"] != "tensor":
                 out.append(row)
             elif tensors:
                 out.append({**row, "choices": tensors, "example": tensors[0]})
@@ -150,7 +155,7 @@ class Document:
     def format_schemas(self):
         """One for each format; the schema of a JSON answer is the resource's."""
         return {row["name"].capitalize(): {"type": "string",
-                                           **({} if row["media_type"].startswith("text/") else {"format": "binary"}),
+                                           **({} if row["media_type"].startswith(("text/", "image/svg")) else {"format": "binary"}),
                                            "description": row["description"]}
                 for row in self.told["formats"] if row["name"] != "json"}
 
@@ -164,6 +169,20 @@ class Document:
             answer["content"] = {**others, "application/json": answer["content"]["application/json"]}
         in_parts = [row for row in formats if row["ranges"] or row["name"] == "json"]  # base64 has a known length
         responses["Part"]["content"] = {row["media_type"]: {"schema": refer("schemas", "Bytes")} for row in in_parts}
+
+
+def plain_types(node):
+    """What generators of clients need: that integers have 64 bits, and that objects without a schema are open."""
+    if isinstance(node, dict):
+        types = node.get("type", ())
+        if "integer" in types:
+            node["format"] = "int64"
+        if "object" in types and "properties" not in node:
+            node.setdefault("additionalProperties", True)
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, child in children:
+        if key not in ("example", "examples"):
+            plain_types(child)
 
 
 def nested(resource, members):

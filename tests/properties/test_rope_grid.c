@@ -131,6 +131,20 @@ static void conventions_are_each_other_with_rows_and_columns_swapped_or_moved(vo
                       "convention=qwen2_vl&head_dim=24&positions=1,5,9;2,0,7");
     assert_same_table("convention=llama4&head_dim=24&positions=1,5,9;2,0,7",
                       "convention=sam2&head_dim=24&positions=2,6,10;3,1,8");
+    assert_same_table("convention=llama4&head_dim=24&positions=0:1.5:0.5;2,0.25,7",
+                      "convention=sam2&head_dim=24&positions=1,1.5,2;3,1.25,8");
+}
+
+static void places_that_are_no_integers_have_the_type_of_the_angles(void **state)
+{
+    static const double want[] = {0.5, 3, 1.1, 4};
+    (void)state;
+    encoded e = encode(&pe_rope_grid, "head_dim=4&dtype=float64&positions=0.5,1.1;3,4");
+    double *at = encoded_all(&e, ROW_COL);
+    assert_int_equal(e.plan.tensors[ROW_COL].dtype, PE_FLOAT64);
+    assert_memory_equal(at, want, sizeof want);
+    free(at);
+    encoded_free(&e);
 }
 
 static double *turn(const char *members, const double *x, size_t n, size_t d)
@@ -246,7 +260,9 @@ static void grids_that_cannot_be_are_refused(void **state)
         {"head_dim=8&positions=1,2", PE_INVALID_PARAMETER, "positions"},
         {"head_dim=8&positions=1;2;3", PE_INVALID_PARAMETER, "positions"},
         {"head_dim=8&positions=1,2;3", PE_INVALID_PARAMETER, "positions"},
-        {"head_dim=8&positions=0.5;3", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=0.1;3&convention=llama4", PE_INVALID_PARAMETER, "positions"},
+        {"head_dim=8&positions=0;0:2:0.1&convention=dinov3&height=4", PE_INVALID_PARAMETER,
+         "positions"},
         {"head_dim=8&positions=2147483648;3", PE_INVALID_PARAMETER, "positions"},
         {"head_dim=8&positions=1;2&height=4", PE_INVALID_PARAMETER, "height"},
         {"head_dim=8&positions=1;2&frames=2", PE_INVALID_PARAMETER, "frames"},
@@ -290,6 +306,7 @@ int main(void)
         cmocka_unit_test(merged_patches_come_block_by_block),
         cmocka_unit_test(a_patch_depends_on_its_place_alone),
         cmocka_unit_test(conventions_are_each_other_with_rows_and_columns_swapped_or_moved),
+        cmocka_unit_test(places_that_are_no_integers_have_the_type_of_the_angles),
         cmocka_unit_test(a_rotation_is_by_the_tables_rows_and_its_inverse_undoes_it),
         cmocka_unit_test(scores_depend_on_the_difference_of_rows_and_of_columns),
         cmocka_unit_test(grids_that_cannot_be_are_refused),

@@ -353,6 +353,15 @@ static void scores_depend_on_the_distance_alone_bit_for_bit(void **state)
     }
 }
 
+/* Where they are: integers, fractions, and both. */
+static const struct {
+    const char *queries, *keys;
+} places[] = {
+    {"[80,81]", "\"20:23\""},
+    {"[80.25,81]", "[20,21,22]"},
+    {"\"-0.3:0:0.15\"", "\"7:8:0.4\""},
+};
+
 static void scores_are_products_of_rotated_vectors(void **state)
 {
     random_source random = random_make("scores");
@@ -361,15 +370,16 @@ static void scores_are_products_of_rotated_vectors(void **state)
         const size_t d = (size_t)random_int(&random, 1, 40) * 2, q_shape[] = {2, d},
                      k_shape[] = {3, d};
         double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
-        const char *type = round % 3 == 0 ? louder : "";
+        const char *type = round % 2 == 0 ? louder : "";
         char more[400];
-        snprintf(more, sizeof more, ",\"query_positions\":[80,81],\"key_positions\":\"20:23\"%s",
+        const char *queries = places[round % 3].queries, *keys = places[round % 3].keys;
+        snprintf(more, sizeof more, ",\"query_positions\":%s,\"key_positions\":%s%s", queries, keys,
                  type);
         encoded e = score(q, k, d, more);
         double *got = encoded_all(&e, 0);
-        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":[80,81]%s", type);
+        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":%s%s", queries, type);
         double *rq = transform(&pe_rope_rotate, more, "vectors", q, q_shape, 2);
-        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":\"20:23\"%s", type);
+        snprintf(more, sizeof more, "\"dtype\":\"float64\",\"positions\":%s%s", keys, type);
         double *rk = transform(&pe_rope_rotate, more, "vectors", k, k_shape, 2);
         for (size_t i = 0; i < 6; i++) {
             double want = 0;
@@ -387,6 +397,60 @@ static void scores_are_products_of_rotated_vectors(void **state)
         free(rk);
         free(got);
     }
+}
+
+/* With the channels that pass through they are the score; both pairings, integers and fractions. */
+static void terms_of_pairs_add_up_to_the_score(void **state)
+{
+    random_source random = random_make("pairs");
+    (void)state;
+    for (size_t round = 0; round < 12; round++) {
+        const size_t d = 9, pairs = 3, half = round % 2;
+        double *q = random_vector(&random, 2 * d), *k = random_vector(&random, 3 * d);
+        char more[300];
+        const int used = snprintf(more, sizeof more,
+                                  ",\"rotary_dim\":6,\"pairing\":\"%s\",\"query_positions\":%s,"
+                                  "\"key_positions\":%s",
+                                  half ? "half" : "interleaved", places[round % 3].queries,
+                                  places[round % 3].keys);
+        encoded whole = score(q, k, d, more);
+        snprintf(more + used, sizeof more - (size_t)used, ",\"per_pair\":true");
+        encoded parts = score(q, k, d, more);
+        double *sum = encoded_all(&whole, 0), *term = encoded_all(&parts, 0);
+        assert_int_equal(parts.plan.tensors[0].shape.ndim, 3);
+        assert_int_equal(parts.plan.tensors[0].shape.dim[2], pairs);
+        for (size_t i = 0; i < 6; i++) {
+            double got = 0;
+            for (size_t p = 0; p < pairs; p++)
+                got += term[i * pairs + p];
+            for (size_t c = 2 * pairs; c < d; c++)
+                got += q[i / 3 * d + c] * k[i % 3 * d + c];
+            /* the same products added in another order: 9 sums of products up to 64 */
+            if (!(fabs(got - sum[i]) <= 9 * 9 * 64 * 0x1p-53))
+                fail_msg("seed %llu: score %zu: terms %.17g, sum %.17g",
+                         (unsigned long long)random.seed, i, got, sum[i]);
+        }
+        free(sum);
+        free(term);
+        free(q);
+        free(k);
+        encoded_free(&whole);
+        encoded_free(&parts);
+    }
+}
+
+/* (q1 k1 + q2 k2) cos((m - n) theta) + (q1 k2 - q2 k1) sin((m - n) theta), by hand at theta = 1. */
+static void the_term_of_a_pair_has_the_sign_of_the_paper(void **state)
+{
+    (void)state;
+    encoded e = encode_json(&pe_rope_scores,
+                            "{\"q\":[[0.3,-1.2]],\"k\":[[1,0.5]],\"query_positions\":[5],"
+                            "\"key_positions\":[3],\"per_pair\":true,\"dtype\":\"float64\"}");
+    double *got = encoded_all(&e, 0);
+    assert_true(fabs(*got - (-0.3 * cos(2) + 1.35 * sin(2))) < 1e-15);
+    assert_true(fabs(*got - 1.3524) < 0.00005);
+    free(got);
+    encoded_free(&e);
 }
 
 static void windows_of_scores_are_the_scores(void **state)
@@ -434,6 +498,8 @@ int main(void)
         cmocka_unit_test(queries_and_keys_turn_as_vectors_do),
         cmocka_unit_test(scores_depend_on_the_distance_alone_bit_for_bit),
         cmocka_unit_test(scores_are_products_of_rotated_vectors),
+        cmocka_unit_test(terms_of_pairs_add_up_to_the_score),
+        cmocka_unit_test(the_term_of_a_pair_has_the_sign_of_the_paper),
         cmocka_unit_test(windows_of_scores_are_the_scores),
         cmocka_unit_test(a_score_near_the_largest_value_is_answered),
     };

@@ -3,6 +3,7 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,6 +89,72 @@ static void a_pairs_score_falls_by_its_zeta(void **state)
     }
 }
 
+/* ((2i/d + 0.4) / 1.4)^((p - center) / 512) with 400 bits. */
+static void scale_at(double position, double center, size_t i, mpfr_ptr out)
+{
+    mpfr_t zeta;
+    mpfr_init2(zeta, 400);
+    mpfr_set_ui(zeta, 10 * i + 2 * DIM, MPFR_RNDN);
+    mpfr_div_ui(zeta, zeta, 7 * DIM, MPFR_RNDN);
+    mpfr_set_d(out, position, MPFR_RNDN);
+    mpfr_sub_d(out, out, center, MPFR_RNDN);
+    mpfr_div_ui(out, out, 512, MPFR_RNDN);
+    mpfr_pow(out, zeta, out, MPFR_RNDN);
+    mpfr_clear(zeta);
+}
+
+static void scales_of_fractional_positions_are_correctly_rounded(void **state)
+{
+    static const double some[] = {0.5,       -0.1,    1e-20, -1e-300, 99.99999999999999,
+                                  100000.25, -0x1p-53};
+    enum { COUNT = PE_LEN(some) + 20 };
+    random_source random = random_make("xpos fractions");
+    double positions[COUNT];
+    pe_buffer list = {0};
+    mpfr_t want;
+    (void)state;
+    mpfr_init2(want, 400);
+    for (size_t r = 0; r < COUNT; r++) {
+        positions[r] = r < PE_LEN(some) ? some[r] : random_real(&random, -3000, 3000);
+        pe_buffer_format(&list, "%s%.17g", r == 0 ? "" : ",", positions[r]);
+    }
+    encoded e = encode(&pe_rope_xpos_table, "head_dim=%d&center=100&dtype=float64&positions=%s",
+                       DIM, pe_buffer_text(&list));
+    double *got = encoded_all(&e, 2);
+    for (size_t r = 0; r < COUNT; r++)
+        for (size_t i = 0; i < DIM / 2; i++) {
+            scale_at(positions[r], 100, i, want);
+            if (got[r * DIM / 2 + i] != mpfr_get_d(want, MPFR_RNDN))
+                fail_msg("seed %llu: position %.17g, pair %zu: got %a, wanted %a",
+                         (unsigned long long)random.seed, positions[r], i, got[r * DIM / 2 + i],
+                         mpfr_get_d(want, MPFR_RNDN));
+        }
+    free(got);
+    encoded_free(&e);
+    mpfr_clear(want);
+    pe_buffer_free(&list);
+}
+
+static void fractional_tokens_are_scaled_by_their_scales(void **state)
+{
+    (void)state;
+    encoded table =
+        encode(&pe_rope_xpos_table, "head_dim=2&center=1&dtype=float64&positions=-3:4:0.3");
+    encoded turned = encode_json(&pe_rope_xpos,
+                                 "{\"q\":[[1,0]],\"k\":[[1,0]],\"center\":1,\"dtype\":\"float64\","
+                                 "\"positions\":\"-0.3:0.3:0.6\"}");
+    double *cos = encoded_units(&table, 0, 9, 1), *scale = encoded_units(&table, 2, 9, 1);
+    double *q = encoded_all(&turned, 0), *k = encoded_all(&turned, 1);
+    assert_true(fabs(q[0] - *cos * *scale) <= 0x1p-52);
+    assert_true(fabs(k[0] - *cos / *scale) <= 0x1p-52);
+    free(cos);
+    free(scale);
+    free(q);
+    free(k);
+    encoded_free(&table);
+    encoded_free(&turned);
+}
+
 #define HALVES                                                                                     \
     "{\"q\":[[1,-0.5,0.25,2],[0.125,1.5,-2,1]],\"positions\":[900,3],\"center\":5,"                \
     "\"dtype\":\"%s\"}"
@@ -159,7 +226,6 @@ static void what_xpos_cannot_do_is_refused_by_name(void **state)
         const char *where;
     } cases[] = {
         {"head_dim=8&positions=0,300000", PE_INVALID_PARAMETER, "positions"},
-        {"head_dim=8&positions=0.5,2", PE_INVALID_PARAMETER, "positions"},
         {"head_dim=8&scale_base=0", PE_INVALID_PARAMETER, "scale_base"},
         {"head_dim=8&center=0.5", PE_INVALID_PARAMETER, "center"},
         {"head_dim=8&positions=0:20000&dtype=float16", PE_INVALID_PARAMETER, "dtype"},
@@ -190,6 +256,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scores_depend_on_the_distance_only_whatever_the_center),
         cmocka_unit_test(a_pairs_score_falls_by_its_zeta),
+        cmocka_unit_test(scales_of_fractional_positions_are_correctly_rounded),
+        cmocka_unit_test(fractional_tokens_are_scaled_by_their_scales),
         cmocka_unit_test(half_precision_goes_through_one_rounding),
         cmocka_unit_test(heads_and_batches_are_tokens_of_their_own),
         cmocka_unit_test(what_xpos_cannot_do_is_refused_by_name),

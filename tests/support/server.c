@@ -158,13 +158,20 @@ void server_start(test_server *server, const char *const *extra)
     server_wait(server);
 }
 
+void server_ask_to_stop(test_server *server)
+{
+    if (!server->asked)
+        kill(server->pid, SIGTERM);
+    server->asked = true;
+}
+
 int server_stop(test_server *server)
 {
     struct drain *drain = server->drain;
     int status = 0;
     if (server->pid <= 0) /* never started; 0 would signal the tests themselves */
         return 1;
-    kill(server->pid, SIGTERM);
+    server_ask_to_stop(server);
     wait_for_end(drain, server->pid);
     const bool known = waitpid(server->pid, &status, 0) == server->pid;
     pthread_join(drain->thread, NULL);

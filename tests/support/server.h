@@ -13,6 +13,7 @@ typedef struct test_server {
     int port;
     int log_fd; /* its stderr; drained by a thread so that the child never blocks */
     char *log;  /* what it has logged, NUL-terminated; valid after server_stop */
+    bool asked; /* to stop: a second signal would cut */
     void *drain;
 } test_server;
 
@@ -25,7 +26,9 @@ void server_start(test_server *server, const char *const *extra);
 void server_listen(test_server *server, const char *const *extra);
 void server_wait(const test_server *server);
 
-/** SIGTERM, wait; returns the exit status (128 + signal when killed; one that does not end is, by
+/** SIGTERM, once. */
+void server_ask_to_stop(test_server *server);
+/** The same, and wait; returns the exit status (128 + signal when killed; one that does not end is, by
  * SIGABRT). The log stays until server_free. */
 int server_stop(test_server *server);
 void server_free(test_server *server);

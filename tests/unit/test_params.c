@@ -6,6 +6,7 @@
 
 #include "plan/common_params.h"
 #include "plan/plan.h"
+#include "plan/price.h"
 
 static const char *const layouts[] = {"interleaved", "sin_cos", NULL};
 static const pe_param rows[] = {
@@ -94,13 +95,13 @@ static void what_planning_costs_goes_by_the_rows(void **state)
     pe_problem why;
     (void)state;
     assert_int_equal(pe_values_make(sets_of_wide, &values, &why), PE_OK);
-    assert_int_equal(pe_values_plan_work(&values), 0);
+    assert_int_equal(pe_price_estimate(&values).planning, 0);
     pe_values_set_int(&values, "tokens", 1000000);
-    assert_int_equal(pe_values_plan_work(&values), 0);
+    assert_int_equal(pe_price_estimate(&values).planning, 0);
     values.value[2].tensor.shape = (pe_shape){3, {7, 200, 64}};
-    assert_int_equal(pe_values_plan_work(&values), 200 * 256);
+    assert_int_equal(pe_price_estimate(&values).planning, 200 * 256);
     pe_values_set_int(&values, "head_dim", 300);
-    assert_int_equal(pe_values_plan_work(&values), 300 * 256);
+    assert_int_equal(pe_price_estimate(&values).planning, 300 * 256);
     pe_values_free(&values);
 }
 

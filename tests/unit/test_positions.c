@@ -3,6 +3,8 @@
 #include "support/check.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan/positions.h"
@@ -35,6 +37,22 @@ static const struct good {
     {"0:3;5:2:-1", "0:3;5:2:-1", 6, 0, 3},
     {"1,2,3;0.5,4,1;7:10", "1:4;0.5,4,1;7:10", 9, 1, 9},
     {"5;6", "5:6;6:7", 2, 5, 6},
+    {"0:10:0.5", "0:10:0.5", 20, 0, 9.5},
+    {"0:1:0.1", "0:1:0.1", 10, 0, 0.9},
+    {"0:0.95:1e-1", "0:1:0.1", 10, 0, 0.9},
+    {"0.0:1:0.10", "0:1:0.1", 10, 0, 0.9},
+    {"0.5:4", "0.5:4.5", 4, 0.5, 3.5},
+    {"-0.3:0.3:0.15", "-0.3:0.3:0.15", 4, -0.3, 0.15},
+    {"2:0:-0.25", "2:0:-0.25", 8, 2, 0.25},
+    {"0:3.5", "0:4", 4, 0, 3},
+    {"0:4:2.0", "0:3:2", 2, 0, 2},
+    {"0.25:0.5:0.5", "0.25", 1, 0.25, 0.25},
+    {"3:3.5:0.5", "3:4", 1, 3, 3},
+    {"9.99999999999999:-1:-9.5", "9.99999999999999:-9.00000000000001:-9.5", 2, 9.99999999999999,
+     0.49999999999999},
+    {"0:9.99999999999999:6", "0:7:6", 2, 0, 6},
+    {"0.00000000000001:9:6.5", "1e-14:10:6.5", 2, 1e-14, 6.50000000000001},
+    {"0:1:0.5;7:9", "0:1:0.5;7:9", 4, 0, 8},
     {"-9007199254740991,0", "-9007199254740991:1:9007199254740991", 2, -9007199254740991.0, 0},
 };
 
@@ -126,6 +144,33 @@ static void long_ranges_on_several_axes_are_read_without_holding_their_numbers(v
     pe_positions_free(&positions);
 }
 
+/* Position by position what the decimals say, as strtod reads them. */
+static void fractional_ranges_are_the_doubles_nearest_their_decimals(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"-7.7:20:0.1", "3:-3:-0.007", "1234567.891:1234568:0.001"};
+    static const int units[][3] = {{-77, 1, 10}, {3000, -7, 1000}, {1234567891, 1, 1000}};
+    for (size_t i = 0; i < PE_LEN(texts); i++) {
+        pe_positions positions;
+        pe_problem why;
+        assert_int_equal(pe_positions_parse((pe_slice){texts[i], strlen(texts[i])}, "positions",
+                                            1000, &positions, &why),
+                         PE_OK);
+        assert_true(positions.fractional);
+        assert_null(positions.list);
+        for (size_t r = 0; r < positions.count; r++) {
+            char decimal[32];
+            const int n = units[i][0] + (int)r * units[i][1], per = units[i][2];
+            snprintf(decimal, sizeof decimal, "%s%d.%0*d", n < 0 ? "-" : "", abs(n / per),
+                     per == 10 ? 1 : 3, abs(n % per));
+            if (pe_positions_at(&positions, r) != strtod(decimal, NULL))
+                fail_msg("%s: position %zu: got %.17g, wanted %s", texts[i], r,
+                         pe_positions_at(&positions, r), decimal);
+        }
+        pe_positions_free(&positions);
+    }
+}
+
 static const struct bad {
     const char *text;
     pe_status status;
@@ -140,8 +185,12 @@ static const struct bad {
     {":4", PE_MALFORMED_REQUEST},
     {"0:4:1:1", PE_MALFORMED_REQUEST},
     {"0:4,5", PE_MALFORMED_REQUEST},
-    {"0.5:4", PE_INVALID_PARAMETER},
-    {"0:4:0.5", PE_INVALID_PARAMETER},
+    {"0:1:1e-16", PE_INVALID_PARAMETER},
+    {"0:1:0.1234567890123456789012", PE_INVALID_PARAMETER},
+    {"100000000000000:100000000000001:0.25", PE_INVALID_PARAMETER},
+    {"1:0:0.5", PE_INVALID_PARAMETER},
+    {"0:0.5:-0.25", PE_INVALID_PARAMETER},
+    {"0:1:0.000999", PE_TOO_MANY_ELEMENTS},
     {"0:4:0", PE_INVALID_PARAMETER},
     {"4:4", PE_INVALID_PARAMETER},
     {"5:2", PE_INVALID_PARAMETER},
@@ -199,6 +248,7 @@ int main(void)
         cmocka_unit_test(texts_read_and_print_in_canonical_form),
         cmocka_unit_test(rows_of_several_axes_are_what_each_says),
         cmocka_unit_test(long_ranges_on_several_axes_are_read_without_holding_their_numbers),
+        cmocka_unit_test(fractional_ranges_are_the_doubles_nearest_their_decimals),
         cmocka_unit_test(texts_that_cannot_be_are_refused_with_the_right_status),
         cmocka_unit_test(too_many_tells_both_numbers),
     };

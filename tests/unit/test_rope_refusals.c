@@ -208,8 +208,6 @@ static void bodies_that_cannot_be_turned_are_refused_by_name(void **state)
         {&pe_rope_scores, "{\"q\":[[1,2]],\"k\":[[1,2,3,4]]}", PE_INVALID_PARAMETER, "k"},
         {&pe_rope_scores, "{\"q\":[[1,2]],\"k\":[[1,2]],\"key_positions\":[1,2]}",
          PE_INVALID_PARAMETER, "key_positions"},
-        {&pe_rope_scores, "{\"q\":[[1,2]],\"k\":[[1,2]],\"query_positions\":[0.5]}",
-         PE_INVALID_PARAMETER, "query_positions"},
         {&pe_rope_scores,
          "{\"q\":[[1,2]],\"k\":[[1,2]],\"query_positions\":[-9007199254740991],"
          "\"key_positions\":[9007199254740991]}",

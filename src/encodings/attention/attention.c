@@ -20,9 +20,7 @@ pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_sha
                        keys);
     const pe_status status =
         pe_plan_add_tensor(plan, limits, "probabilities", dtype, shape, keys, why);
-    if (status == PE_OK)
-        plan->tensors[plan->n_tensors - 1].work = PE_SOFTMAX_WORK;
-    return status;
+    return status != PE_OK ? status : pe_plan_set_work(plan, limits, 0, PE_SOFTMAX_WORK, why);
 }
 
 pe_status pe_attention_fill(const pe_plan *plan, const pe_region *region, void *out,

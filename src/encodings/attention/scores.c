@@ -2,8 +2,8 @@
 /* scores.c - what the resources of attention scores share: dot products, and whether they fit. */
 #include "encodings/attention/scores.h"
 
-#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "kernels/kernels.h"
 
@@ -46,23 +46,30 @@ bool pe_scores_fit(double bound, pe_dtype dtype)
     return bound <= pe_dtype_max(dtype) * 0.999;
 }
 
+static bool all_finite(pe_dtype dtype, const unsigned char *at, size_t n)
+{
+    const size_t bytes = pe_dtype_bytes(dtype);
+    bool finite = true;
+    for (size_t i = 0; i < n; i++)
+        finite &= isfinite(pe_dtype_load(dtype, at + i * bytes)) != 0;
+    return finite;
+}
+
 pe_status pe_scores_check(const pe_plan *plan, const char *where, pe_problem *why)
 {
     enum { CHUNK = 1024 };
     const pe_tensor *tensor = &plan->tensors[0];
-    const size_t bytes = pe_dtype_bytes(tensor->dtype);
-    assert(tensor->unit == 1);
-    for (size_t first = 0; first < tensor->units; first += CHUNK) {
-        _Alignas(64) unsigned char some[CHUNK * sizeof(double)];
-        const size_t left = tensor->units - first, n = left < CHUNK ? left : CHUNK;
+    const size_t most = tensor->unit < CHUNK ? CHUNK / tensor->unit : 1;
+    unsigned char *some = malloc(most * tensor->unit * sizeof(double));
+    pe_status status = some == NULL ? pe_fail_memory(why) : PE_OK;
+    for (size_t first = 0; status == PE_OK && first < tensor->units; first += most) {
+        const size_t left = tensor->units - first, n = left < most ? left : most;
         const pe_region region = pe_plan_units(plan, 0, first, n);
-        const pe_status status = plan->fill(plan, &region, some, why);
-        if (status != PE_OK)
-            return status;
-        for (size_t i = 0; i < n; i++)
-            if (!isfinite(pe_dtype_load(tensor->dtype, some + i * bytes)))
-                return pe_fail(why, PE_INVALID_PARAMETER, where, "a score overflows %s",
-                               pe_dtype_name(tensor->dtype));
+        status = plan->fill(plan, &region, some, why);
+        if (status == PE_OK && !all_finite(tensor->dtype, some, n * tensor->unit))
+            status = pe_fail(why, PE_INVALID_PARAMETER, where, "a score overflows %s",
+                             pe_dtype_name(tensor->dtype));
     }
-    return PE_OK;
+    free(some);
+    return status;
 }

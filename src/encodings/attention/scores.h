@@ -19,7 +19,7 @@ double pe_scores_norm_max(const pe_array *array, double *wide);
 bool pe_scores_fit(double bound, pe_dtype dtype);
 
 /**
- * Compute the plan's first tensor, of units of one element, to see whether all of it is finite.
+ * Compute the plan's first tensor to see whether all of it is finite.
  * Errors  INVALID_PARAMETER at `where`: a score overflows; those of fill.
  */
 pe_status pe_scores_check(const pe_plan *plan, const char *where, pe_problem *why) PE_MUST_CHECK;

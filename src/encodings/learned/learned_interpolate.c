@@ -291,10 +291,7 @@ static pe_status plan_table(pe_values *values, const pe_learned_rows *table,
     const size_t width = table->rows->shape.dim[1];
     const pe_shape shape = {2, {s->extra + s->target.height * s->target.width, width}};
     status = pe_plan_add_tensor(out, limits, "embeddings", dtype, &shape, width, why);
-    if (status != PE_OK)
-        return status;
-    out->tensors[0].work = WORK;
-    return PE_OK;
+    return status != PE_OK ? status : pe_plan_set_work(out, limits, 0, WORK, why);
 }
 
 static pe_status plan_named(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -359,6 +356,7 @@ const pe_resource pe_learned_interpolate = {
     .kind = PE_TABLE,
     .summary = "A learned table of image patches at another resolution.",
     .formula = FORMULA,
+    .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
     .source = SOURCE,
     .param_sets = {&pe_learned_name_params, PE_PARAMS(resize_params), &pe_learned_dtype_params,
                    &pe_params_exact},
@@ -373,6 +371,7 @@ const pe_resource pe_learned_interpolate_body = {
     .kind = PE_TRANSFORM,
     .summary = "A table of image patches, given in the body, at another resolution.",
     .formula = FORMULA,
+    .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
     .source = SOURCE,
     .param_sets = {PE_PARAMS(table_params), PE_PARAMS(resize_params), &pe_params_output_exact},
     .plan = plan_body,

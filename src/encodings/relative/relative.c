@@ -8,6 +8,7 @@
 static const pe_param window_params[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
+     .axis = true,
      .required = true,
      .min = 1,
      .max = PE_RELATIVE_LENGTH_MAX,

@@ -161,9 +161,10 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
     const size_t keys = pe_values_find(values, "k")->tensor.shape.dim[1], d = q->shape.dim[2];
     const pe_shape shape = {3, {q->shape.dim[0], q->shape.dim[1], keys}};
     status = pe_attention_plan(out, limits, &shape, q->dtype, "q", why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, 0, PE_SOFTMAX_WORK + d, why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work += d;
     state *s = pe_plan_begin(out, sizeof *s, pe_attention_fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
@@ -196,6 +197,7 @@ const pe_resource pe_shaw_probabilities = {
     .summary = "Attention probabilities with the embeddings of relative positions.",
     .formula = "softmax over keys j of scale (q[h, i] . k[h, j] + q[h, i] . "
                "relative_embeddings[" PE_SHAW_FORMULA "])",
+    .labels = PE_LABELS({.axes = "query, key", .value = "probability"}),
     .source = "Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
     .param_sets = {PE_PARAMS(vectors_params), &pe_shaw_embeddings_params,

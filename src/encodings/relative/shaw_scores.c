@@ -138,9 +138,10 @@ static pe_status plan_scores(pe_values *values, struct pe_tables *tables, const 
     const size_t keys = (size_t)pe_values_int(values, "key_length");
     const pe_shape shape = {2, {queries->shape.dim[0], keys}};
     status = pe_plan_add_tensor(out, limits, "scores", queries->dtype, &shape, 1, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, 0, PE_DOT_WORK(queries->shape.dim[1]), why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work = queries->shape.dim[1];
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
@@ -166,6 +167,7 @@ const pe_resource pe_shaw_scores = {
     .summary =
         "The scores of relative positions: queries times the embeddings of relative positions.",
     .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
+    .labels = PE_LABELS({.axes = "query, key", .value = "score"}),
     .source = PE_SHAW_SOURCE,
     .param_sets = {PE_PARAMS(queries_params), &pe_shaw_embeddings_params, PE_PARAMS(keys_params),
                    &pe_shaw_clip_by_rows_params, &pe_params_output_exact},

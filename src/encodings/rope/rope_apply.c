@@ -104,9 +104,10 @@ static pe_status load_scales(worker *work, size_t first, size_t rows, pe_problem
     work->scale = scale;
     work->scale_first = first;
     for (size_t r = 0; r < rows; r++) {
-        const double n = pe_positions_at(work->rotation->positions, first + r) - xpos->center;
+        const pe_xpos_distance n = pe_rope_xpos_distance(
+            pe_positions_at(work->rotation->positions, first + r), xpos->center, xpos->divide);
         for (size_t i = 0; i < pairs; i++, scale += 2)
-            pe_rope_xpos_scale_pair(xpos->scale, i, xpos->divide ? -n : n, &scale[0], &scale[1]);
+            pe_rope_xpos_scale_pair(xpos->scale, i, &n, &scale[0], &scale[1]);
     }
     return PE_OK;
 }

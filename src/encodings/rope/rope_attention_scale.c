@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A logarithm in MPFR costs as much as so many elements of a table: some microseconds. */
-#define EVALUATION_WORK 4096
+/* A logarithm in MPFR costs so many units: some microseconds. */
+#define EVALUATION_WORK 512
 
 typedef struct scale {
     pe_positions positions;
@@ -88,9 +88,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     if (status != PE_OK)
         return status;
     /* The positions of one step share a logarithm. */
-    out->tensors[0].work =
-        state->original >= EVALUATION_WORK ? 1 : EVALUATION_WORK / (size_t)state->original;
-    return PE_OK;
+    const size_t steps = (size_t)state->original;
+    return pe_plan_set_work(out, limits, 0, steps >= EVALUATION_WORK ? 1 : EVALUATION_WORK / steps,
+                            why);
 }
 
 static const pe_param own[] = {
@@ -140,6 +140,7 @@ const pe_resource pe_rope_attention_scale = {
     .summary = "The factor of the query at each position, by attention temperature.",
     .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
                "original_max_position_embeddings))",
+    .labels = PE_LABELS({.axes = "positions", .value = "scale"}),
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
               "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",

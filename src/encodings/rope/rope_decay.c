@@ -38,9 +38,10 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const 
         return status;
     status = pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),
                                 &(pe_shape){1, {offsets->count}}, 1, why);
+    if (status == PE_OK) /* an element is the mean of so many cosines, four of which cost a unit */
+        status = pe_plan_set_work(out, limits, 0, rope->pairs / 4 + 1, why);
     if (status != PE_OK)
         return status;
-    out->tensors[0].work = rope->pairs; /* an element is the mean of so many cosines */
     return pe_rope_wave(rope, PE_ROPE_PLAIN, &state->wave, why);
 }
 
@@ -61,7 +62,7 @@ static const pe_param own[] = {
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:4096",
      .unit = "tokens",
-     .help = "Distances between tokens: a:b, a:b:step, a number, or a list.",
+     .help = "Distances between tokens: a:b, a:b:step, a number, or a list, fractions included.",
      .example = "0:8"},
 };
 
@@ -80,6 +81,7 @@ const pe_resource pe_rope_decay = {
     .kind = PE_TABLE,
     .summary = "The mean cosine of the rotary angles at each distance between tokens.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
+    .labels = PE_LABELS({.axes = "offsets", .value = "mean cosine"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),

@@ -9,6 +9,9 @@
 typedef struct scores {
     pe_rope rope;
     pe_shared_wave wave; /* amplitude: the attention factor squared */
+    pe_shared_wave bare; /* amplitude 1; of fractional positions only */
+    bool per_pair;       /* the terms of pairs, not their sum */
+    bool apart;          /* some position is fractional: queries are rotated, too */
     pe_array q, k;       /* [m, head_dim], [n, head_dim] */
     pe_positions query_at, key_at;
 } scores;
@@ -18,54 +21,79 @@ typedef struct scores {
 /* Scratch of one fill. */
 typedef struct worker {
     const scores *state;
-    pe_rope_cos_sin rows;
-    pe_positions delta;  /* key_at - the position of the query at hand */
+    pe_rope_cos_sin rows, query_rows;
+    pe_positions delta;  /* key_at - the position of the query at hand; apart: key_at */
     double *query, *key; /* [head_dim] */
 } worker;
 
-/* The distances of query i to all keys become the positions of the rows. */
-static void set_query(worker *work, size_t i)
+static void rotate(const pe_rope *rope, const pe_rope_cos_sin *rows, size_t r, double *vector)
 {
-    const scores *state = work->state;
-    const pe_positions *keys = &state->key_at;
-    const double at = pe_positions_at(&state->query_at, i);
+    const double *cos, *sin;
+    pe_rope_cos_sin_at(rows, r, &cos, &sin);
+    pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
+                             vector, vector);
+}
+
+/* The distances of query i to all keys become the positions of the rows. */
+static void set_distances(worker *work, size_t i)
+{
+    const pe_positions *keys = &work->state->key_at;
+    const double at = pe_positions_at(&work->state->query_at, i);
     if (keys->list == NULL)
         work->delta.first = keys->first - (int64_t)at;
     else
         for (size_t j = 0; j < keys->count; j++)
             work->delta.list[j] = keys->list[j] - at;
-    pe_kernels_get()->widen(state->q.dtype, pe_scores_row(&state->q, i), state->rope.head_dim,
-                            work->query);
 }
 
-/* q . R_delta k, the pass-through channels included */
-static double logit(worker *work, size_t j)
+/* The difference of two integers is exact, that of two fractions need not be. */
+static pe_status set_query(worker *work, size_t i, pe_problem *why)
+{
+    const scores *state = work->state;
+    size_t got;
+    pe_kernels_get()->widen(state->q.dtype, pe_scores_row(&state->q, i), state->rope.head_dim,
+                            work->query);
+    if (!state->apart) {
+        set_distances(work, i);
+        return PE_OK;
+    }
+    const pe_status status = pe_rope_cos_sin_load(&work->query_rows, i, 1, &got, why);
+    if (status == PE_OK)
+        rotate(&state->rope, &work->query_rows, i, work->query);
+    return status;
+}
+
+/* q . R_delta k: pair by pair, or all of it, the pass-through channels included. */
+static void put_score(worker *work, size_t j, pe_dtype dtype, unsigned char *out)
 {
     const scores *state = work->state;
     const pe_rope *rope = &state->rope;
-    const double *cos, *sin;
-    pe_rope_cos_sin_at(&work->rows, j, &cos, &sin);
+    const bool half = rope->pairing == PE_PAIRING_HALF;
+    const size_t step = half ? 1 : 2, far = half ? rope->pairs : 1, bytes = pe_dtype_bytes(dtype);
+    const double *q = work->query, *k = work->key;
     pe_kernels_get()->widen(state->k.dtype, pe_scores_row(&state->k, j), rope->head_dim, work->key);
-    pe_kernels_get()->rotate(PE_FLOAT64, rope->pairing, rope->pairs, cos, sin, 1, rope->head_dim,
-                             work->key, work->key);
-    return pe_scores_dot(work->query, work->key, rope->head_dim);
+    rotate(rope, &work->rows, j, work->key);
+    if (!state->per_pair)
+        pe_dtype_store(dtype, pe_scores_dot(q, k, rope->head_dim), out);
+    for (size_t i = 0; i < rope->pairs && state->per_pair; i++, q += step, k += step)
+        pe_dtype_store(dtype, q[0] * k[0] + q[far] * k[far], out + i * bytes);
 }
 
 static pe_status fill_run(worker *work, const pe_region *region, pe_dtype dtype, unsigned char *out,
                           pe_problem *why)
 {
     const size_t first = region->first, units = region->units;
-    const size_t n = work->state->key_at.count, bytes = pe_dtype_bytes(dtype);
+    const size_t n = work->state->key_at.count, bytes = region->columns * pe_dtype_bytes(dtype);
     for (size_t done = 0, got; done < units; done += got) {
         const size_t i = (first + done) / n, j = (first + done) % n;
         const size_t most = units - done < n - j ? units - done : n - j;
-        if (done == 0 || j == 0)
-            set_query(work, i);
-        const pe_status status = pe_rope_cos_sin_load(&work->rows, j, most, &got, why);
+        pe_status status = done == 0 || j == 0 ? set_query(work, i, why) : PE_OK;
+        if (status == PE_OK)
+            status = pe_rope_cos_sin_load(&work->rows, j, most, &got, why);
         if (status != PE_OK)
             return status;
         for (size_t u = 0; u < got; u++, out += bytes)
-            pe_dtype_store(dtype, logit(work, j + u), out);
+            put_score(work, j + u, dtype, out);
     }
     return PE_OK;
 }
@@ -78,12 +106,15 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
                    .key = malloc(state->rope.head_dim * sizeof(double))};
     work.rows = (pe_rope_cos_sin){
         .tables = state->rope.tables, .wave = &state->wave, .positions = &work.delta};
+    work.query_rows = (pe_rope_cos_sin){
+        .tables = state->rope.tables, .wave = &state->bare, .positions = &state->query_at};
     pe_status status = pe_positions_copy(&state->key_at, &work.delta, why);
     if (status == PE_OK && (work.query == NULL || work.key == NULL))
         status = pe_fail_memory(why);
     if (status == PE_OK)
         status = fill_run(&work, region, plan->tensors[region->tensor].dtype, out, why);
     pe_rope_cos_sin_close(&work.rows);
+    pe_rope_cos_sin_close(&work.query_rows);
     pe_positions_free(&work.delta);
     free(work.query);
     free(work.key);
@@ -122,8 +153,6 @@ static pe_status check_positions(pe_values *values, const char *name, const char
         value->positions = pe_positions_range(0, 1, rows);
         value->present = true;
     }
-    if (value->positions.fractional)
-        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be integers", name);
     if (value->positions.count != rows)
         return pe_fail(why, PE_INVALID_PARAMETER, name,
                        "%s must give one for each of the %zu rows of %s, got %zu", name, rows,
@@ -174,6 +203,7 @@ static void free_state(void *of)
 {
     scores *state = of;
     pe_tables_wave_unref(&state->wave);
+    pe_tables_wave_unref(&state->bare);
     pe_array_free(&state->q);
     pe_array_free(&state->k);
     pe_positions_free(&state->query_at);
@@ -182,20 +212,39 @@ static void free_state(void *of)
     free(state);
 }
 
-static pe_status set_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
+static pe_status read_state(scores *state, pe_values *values, pe_tables *tables, pe_problem *why)
 {
     const pe_positions *query_at = &pe_values_find(values, "query_positions")->positions;
     const pe_positions *key_at = &pe_values_find(values, "key_positions")->positions;
     pe_status status = pe_rope_read(values, tables, &state->rope, why);
     if (status != PE_OK)
         return status;
+    state->per_pair = pe_values_bool(values, "per_pair");
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
-    status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
-    if (status != PE_OK)
-        return status;
+    state->apart = query_at->fractional || key_at->fractional;
     status = pe_positions_share(query_at, &state->query_at, why);
     return status != PE_OK ? status : pe_positions_share(key_at, &state->key_at, why);
+}
+
+static pe_status make_waves(scores *state, pe_problem *why)
+{
+    const pe_status status = pe_rope_wave(&state->rope, PE_ROPE_SQUARED, &state->wave, why);
+    if (status != PE_OK || !state->apart)
+        return status;
+    return pe_rope_wave(&state->rope, PE_ROPE_PLAIN, &state->bare, why);
+}
+
+static pe_status add_logits(const scores *state, pe_dtype dtype, const pe_limits *limits,
+                            pe_plan *out, pe_problem *why)
+{
+    const size_t d = state->rope.head_dim, unit = state->per_pair ? state->rope.pairs : 1;
+    const pe_shape shape = {state->per_pair ? 3 : 2,
+                            {state->q.shape.dim[0], state->k.shape.dim[0], unit}};
+    const pe_status status = pe_plan_add_tensor(out, limits, "logits", dtype, &shape, unit, why);
+    return status != PE_OK
+               ? status
+               : pe_plan_set_work(out, limits, 0, PE_DOT_WORK((d + unit - 1) / unit), why);
 }
 
 static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *limits, pe_plan *out,
@@ -204,31 +253,26 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_status status = check(values, why);
     if (status != PE_OK)
         return status;
-    const pe_shape shape = {2,
-                            {pe_values_find(values, "q")->tensor.shape.dim[0],
-                             pe_values_find(values, "k")->tensor.shape.dim[0]}};
-    status = pe_plan_add_tensor(out, limits, "logits", (pe_dtype)pe_values_choice(values, "dtype"),
-                                &shape, 1, why);
-    if (status != PE_OK)
-        return status;
-    out->tensors[0].work = pe_values_find(values, "q")->tensor.shape.dim[1];
     scores *state = pe_plan_begin(out, sizeof *state, fill, free_state);
     if (state == NULL)
         return pe_fail_memory(why);
-    status = set_state(state, values, tables, why);
+    status = read_state(state, values, tables, why);
+    if (status == PE_OK)
+        status = add_logits(state, (pe_dtype)pe_values_choice(values, "dtype"), limits, out, why);
+    if (status == PE_OK)
+        status = make_waves(state, why);
     return status != PE_OK ? status : check_overflow(out, why);
 }
 
 #define TENSOR_ROW(label, what)                                                                    \
     {                                                                                              \
         .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
-        .help = what ", [rows, head_dim], before rotation."                                        \
+        .help = what ", [rows, head_dim], before rotation.", .example = "[[1,0,0,1],[0,1,1,0]]"    \
     }
 #define POSITIONS_ROW(label, rows)                                                                 \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true, .integers_only = true,       \
-        .fallback_text = (rows), .unit = "tokens", .help = "An integer position for each row.",    \
-        .example = "0:8"                                                                           \
+        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true, .fallback_text = (rows),     \
+        .unit = "tokens", .help = "A position for each row.", .example = "0:8"                     \
     }
 
 static const pe_param vectors_params[] = {
@@ -239,16 +283,24 @@ static const pe_param vectors_params[] = {
 static const pe_param positions_params[] = {
     POSITIONS_ROW("query_positions", "0:m"),
     POSITIONS_ROW("key_positions", "0:n"),
+    {.name = "per_pair",
+     .kind = PE_KIND_BOOL,
+     .help =
+         "true gives the share of each pair of channels, [m, n, rotary_dim/2], in place of their "
+         "sum. Channels past rotary_dim have none.",
+     .example = "false"},
 };
 
 /**
  *     logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)
  *
- * through the relative angle, so that equal differences of positions give identical bits. Summed in
- * float64 in a fixed order, rounded once; the attention factor goes in squared, once for each side.
+ * through the relative angle, so that equal differences of positions give identical bits; where
+ * some position is fractional both sides are rotated. Summed in float64 in a fixed order, rounded
+ * once; the attention factor goes in squared, once for each side.
  *
  * Source  Su et al. 2021, arXiv:2104.09864, equation 16.
- * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim).
+ * Shapes  q: [m, head_dim], k: [n, head_dim] -> [m, n], not divided by sqrt(head_dim); per_pair:
+ *         [m, n, rotary_dim/2].
  */
 const pe_resource pe_rope_scores = {
     .path = "/v1/rope/scores",
@@ -257,6 +309,7 @@ const pe_resource pe_rope_scores = {
     .kind = PE_TRANSFORM,
     .summary = "Attention logits of rotated queries and keys, unscaled.",
     .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
+    .labels = PE_LABELS({.axes = "query, key", .value = "score"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,

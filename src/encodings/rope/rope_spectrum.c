@@ -216,11 +216,14 @@ pe_status pe_rope_spectrum_plan(const pe_rope_spectrum *asked, const pe_limits *
         return pe_fail_memory(why);
     state->rows = asked->rows;
     state->n_rows = asked->n;
-    pe_status status = set_waves(asked, state->set, why);
-    for (size_t t = 0; t < state->n_rows && status == PE_OK; t++)
+    pe_status status = PE_OK;
+    for (size_t t = 0; t < state->n_rows && status == PE_OK; t++) {
         status = pe_plan_add_tensor(out, limits, state->rows[t].name, asked->dtype, &shape, 1, why);
-    for (size_t t = 0; t < out->n_tensors; t++)
-        out->tensors[t].work = PE_SPECTRUM_WORK;
+        if (status == PE_OK)
+            status = pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why);
+    }
+    if (status == PE_OK)
+        status = set_waves(asked, state->set, why);
     if (status == PE_OK && rope->axes != NULL)
         status = add_pair_axis(rope->axes, &shape, limits, out, why);
     return status != PE_OK ? status : check_overflow(out, why);

@@ -29,8 +29,8 @@ pe_status pe_rope_spectrum_check(const pe_spectrum_values *values, const char *n
 /** A value that is not 0, at out's precision. */
 void pe_rope_spectrum_eval(const pe_spectrum_values *values, size_t i, mpfr_ptr out);
 
-/** An evaluation in MPFR costs as much as so many elements of a table: some microseconds. */
-#define PE_SPECTRUM_WORK 4096
+/** An evaluation in MPFR costs so many units of work: 1 to 4 us. */
+#define PE_SPECTRUM_WORK 256
 
 /** Whose frequencies. */
 typedef enum pe_spectrum_set {

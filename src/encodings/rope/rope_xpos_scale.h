@@ -7,6 +7,7 @@
 
 #include "encodings/rope/rope.h"
 #include "exact/fixed128.h"
+#include "exact/pair.h"
 
 /** What the powers depend on. Plain data without padding. */
 typedef struct pe_xpos_powers {
@@ -25,20 +26,30 @@ typedef struct pe_xpos_scale {
     pe_xpos_powers formula;
     pe_shared_numbers shared;
     const pe_fixed128 *power; /* [2, pairs, levels]: scale_i(+-2^level) */
+    const pe_pair *decline;   /* [pairs]: -ln(zeta_i) / scale_base */
 } pe_xpos_scale;
+
+/** How far a token is from the center, exactly: whole + part, part in [0, 1). */
+typedef struct pe_xpos_distance {
+    double whole;
+    pe_pair part;
+} pe_xpos_distance;
+
+/** position - center, or center - position; center is an integer. */
+pe_xpos_distance pe_rope_xpos_distance(double position, double center, bool negated);
 
 /** Scales stay within 2^+-1000 for |n| up to this many times scale_base: (7/2)^553 < 2^1000. */
 #define PE_XPOS_REACH 553
 
-/** For |n| <= most, a whole number of at most PE_XPOS_REACH * base. Requests share the powers.
+/** For distances whose whole part is at most `most`, an integer. Requests share the powers.
  * Errors  OVERLOADED (memory). */
 pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
                                   pe_problem *why) PE_MUST_CHECK;
 void pe_rope_xpos_scale_free(pe_xpos_scale *scale);
 
 /** scale_i(n) as hi + lo, with a relative error below 2^-64. */
-void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, double n, double *hi,
-                             double *lo);
+void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, const pe_xpos_distance *n,
+                             double *hi, double *lo);
 
 /** Pairs of a token at a position are multiplied by scale_i(position - center), or divided. */
 typedef struct pe_xpos_turn {
@@ -48,6 +59,7 @@ typedef struct pe_xpos_turn {
 } pe_xpos_turn;
 
 /** scale_i(n), correctly rounded to dtype. */
-double pe_rope_xpos_scale_round(const pe_xpos_scale *scale, size_t i, double n, pe_dtype dtype);
+double pe_rope_xpos_scale_round(const pe_xpos_scale *scale, size_t i, const pe_xpos_distance *n,
+                                pe_dtype dtype);
 
 #endif

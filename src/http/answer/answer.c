@@ -14,13 +14,10 @@
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
-/* Where much work begins, a millisecond or more: this many body bytes to parse, this many elements
- * to plan (by the rows' plan_work), to compute and print. Elements of a transform may each be a
- * long sum. */
-#define HEAVY_BODY_BYTES         32768
-#define HEAVY_ELEMENTS           65536
-#define HEAVY_CODED_ELEMENTS     8192
-#define HEAVY_TRANSFORM_ELEMENTS 4096
+/* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
+ * to be planned or made. */
+#define HEAVY_BODY_BYTES 32768
+#define HEAVY_WORK       ((uint64_t)65536)
 
 /* What is not stored is rendered whole up to this size, so that its length is known. Where that is
  * known anyway, or readers hold so much that the cache has no room, less is rendered: what a reader
@@ -61,23 +58,58 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (status == PE_OK)
         status =
             pe_representation_make(request->service, &parameters, &request->representation, why);
-    if (status == PE_OK && request->representation->body.data == NULL)
+    if (status != PE_OK)
+        return PE_FAILED;
+    if (request->representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
-    return go_on(status);
+    request->price = pe_price_estimate(&request->representation->query.values);
+    return go_on(pe_price_check(request->price.planning, request->service->limits.max_work, why));
 }
 
 /* ---- the plan ---- */
+
+static bool is_stored(const pe_request *request)
+{
+    pe_request_key key;
+    if (request->method == PE_METHOD_POST)
+        return false;
+    pe_request_key_of_target(request->edition, request->target, &key);
+    pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &key);
+    if (entry == NULL)
+        return false;
+    pe_cache_entry_unref(entry);
+    return true;
+}
+
+/* Who asks for header fields, for a part, or for what is stored may want no more than the plan. */
+static bool may_be_little(const pe_request *request)
+{
+    return request->method == PE_METHOD_HEAD || request->header[PE_HEADER_IF_NONE_MATCH] != NULL ||
+           request->header[PE_HEADER_RANGE] != NULL || is_stored(request);
+}
+
+/* Much work waits, or is refused, with the plan still to be made: who offers more than the workers
+ * can do gets the refusal at the price of reading the parameters. */
+static pe_job_kind kind_of_job(const pe_request *request)
+{
+    uint64_t work = pe_price_sum(&request->price);
+    if (work > HEAVY_WORK && may_be_little(request))
+        work = request->price.planning;
+    return work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT;
+}
 
 /* Planning can take long: a new set of frequencies at hundreds of bits. */
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    const bool wide = pe_values_plan_work(&representation->query.values) > HEAVY_ELEMENTS;
-    const pe_job_kind kind = wide ? PE_JOB_HEAVY : PE_JOB_LIGHT;
+    const pe_job_kind kind = kind_of_job(request);
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
-    return go_on(pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why));
+    if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK)
+        return PE_FAILED;
+    pe_service_count_work(request->service, request->price.planning);
+    return PE_CONTINUE;
 }
 
 /* ---- conditions and ranges ---- */
@@ -127,7 +159,7 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 
 static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
-    pe_request_key_make(request->target, request->header[PE_HEADER_ACCEPT],
+    pe_request_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
                         request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
@@ -138,6 +170,10 @@ static void remember(const pe_request *request, pe_coding coding)
     if (request->method == PE_METHOD_POST)
         return;
     make_raw_key(request, &raw);
+    pe_cached_response_remember(request->representation, &raw, coding);
+    if (request->representation->work <= HEAVY_WORK)
+        return;
+    pe_request_key_of_target(request->edition, request->target, &raw);
     pe_cached_response_remember(request->representation, &raw, coding);
 }
 
@@ -154,26 +190,61 @@ static pe_outcome reply_from_cache(pe_request *request, pe_problem *why)
     return pe_reply_stored(request, entry, NULL);
 }
 
-/* ---- what is rendered now ---- */
+/* ---- its price ---- */
 
-/* What is asked for costs, in elements of a plain table: a part its share of the whole. */
-static uint64_t work_of(const pe_request *request)
+/* What is asked for costs: of a part its share of the whole. */
+static void set_price(pe_request *request)
 {
     const pe_representation *representation = request->representation;
-    if (!is_part(request))
-        return representation->work;
-    const double share = (double)request->range.bytes / (double)representation->length;
-    return (uint64_t)(share * (double)representation->work);
+    const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
+    const double share = is_part(request) ? (double)bytes / (double)representation->length : 1;
+    request->price.computing = (uint64_t)(share * (double)representation->work);
+    request->price.coding = pe_coding_work(coding_of(request), bytes);
 }
 
-static bool is_heavy(const pe_request *request)
+/* Decided before anything is made. A coding that would be too dear is left out where the client
+ * takes the bytes as they are. */
+static pe_outcome reckon(pe_request *request, pe_problem *why)
 {
-    const bool coded = coding_of(request) != PE_CODING_IDENTITY;
-    const size_t most = request->resource->kind == PE_TRANSFORM ? HEAVY_TRANSFORM_ELEMENTS
-                        : coded                                 ? HEAVY_CODED_ELEMENTS
-                                                                : HEAVY_ELEMENTS;
-    return work_of(request) > most;
+    const uint64_t most = request->service->limits.max_work;
+    set_price(request);
+    if (pe_price_sum(&request->price) > most && request->codings.weight[PE_CODING_IDENTITY] != 0) {
+        request->codings.best = PE_CODING_IDENTITY;
+        request->price.coding = 0;
+    }
+    return go_on(pe_price_check(pe_price_sum(&request->price), most, why));
 }
+
+/* What is still to be done: the plan has been made. */
+static uint64_t work_left(const pe_request *request)
+{
+    pe_price price = request->price;
+    price.planning = 0;
+    return pe_price_sum(&price);
+}
+
+/* ---- what is not rendered ---- */
+
+/*
+ * A HEAD of much work: nothing is made that is not sent. What the plan tells goes out as with GET.
+ * The coding, and with it tag and length, is only known once the content is made, so where one may
+ * be chosen these fields are left out (RFC 9110, 9.3.2).
+ */
+static pe_outcome reply_to_head(pe_request *request, pe_problem *why)
+{
+    pe_representation *representation = request->representation;
+    if (request->method != PE_METHOD_HEAD || work_left(request) <= HEAVY_WORK)
+        return PE_CONTINUE;
+    request->price.computing = request->price.coding = 0;
+    if (coding_of(request) != PE_CODING_IDENTITY) {
+        representation->length = UINT64_MAX;
+        representation->metadata.ranges = false;
+        representation->metadata.etag[0] = '\0';
+    }
+    return pe_body_stream_reply(request, PE_CODING_IDENTITY, why);
+}
+
+/* ---- what is rendered now ---- */
 
 static void write_timing(const pe_representation *representation, char *out, size_t room)
 {
@@ -263,14 +334,15 @@ static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
 static pe_outcome render(pe_request *request, pe_problem *why)
 {
     const pe_representation *representation = request->representation;
-    if (is_heavy(request) && !pe_request_has_turn(request, PE_JOB_HEAVY))
+    if (work_left(request) > HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_thread_computes();
+    pe_service_count_work(request->service, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
     const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : WHOLE_BYTES;
     pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
-    if (outcome == PE_CONTINUE && bytes <= most && work_of(request) <= PE_WHOLE_WORK)
+    if (outcome == PE_CONTINUE && bytes <= most && work_left(request) <= PE_WHOLE_WORK)
         outcome = render_whole(request, why);
     return outcome == PE_CONTINUE ? render_as_stream(request, why) : outcome;
 }
@@ -288,6 +360,8 @@ static pe_step *const story[] = {
     reply_not_modified, /* If-None-Match names it: 304 */
     choose_range,       /* Range: a part of it, or 416 */
     reply_from_cache,   /* rendered before, for whatever spelling of the request */
+    reckon,             /* its price, or 422: too much work */
+    reply_to_head,      /* HEAD of much work: header fields alone */
     render,             /* rendered now: through the cache, whole, or as a stream */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "formats/negotiate.h"
+#include "plan/price.h"
 #include "http/workers/thread.h"
 
 /*
@@ -68,7 +69,17 @@ static pe_status read_query(pe_representation *representation,
 static void count_tensor(pe_representation *representation, const pe_tensor *tensor)
 {
     representation->elements += tensor->elements;
-    representation->work += (uint64_t)tensor->elements * tensor->work;
+    representation->work = pe_price_plus(representation->work, pe_plan_tensor_work(tensor));
+}
+
+/* Would Accept alone get anything but JSON? Then its location has to say format=json. */
+static bool accepts_other(const pe_representation *representation, const char *accept)
+{
+    const pe_format *other = NULL;
+    pe_problem none;
+    return pe_format_negotiate(accept, &representation->plan, representation->rendering.tensor,
+                               &other, &none) != PE_OK ||
+           other != pe_formats[0];
 }
 
 static pe_status choose_format(pe_representation *representation, const char *accept,
@@ -81,6 +92,9 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         .base64 = representation->query.base64,
         .tensor = tensor,
         .encoding = representation->resource->encoding,
+        .resource = representation->resource,
+        .values = &representation->query.values,
+        .figure = representation->query.figure,
     };
     if (representation->rendering.format == NULL) {
         pe_status status = pe_format_negotiate(accept, &representation->plan, tensor,
@@ -88,9 +102,15 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         if (status != PE_OK)
             return status;
     }
+    if (representation->query.format == pe_formats[0])
+        representation->query.names_json = accepts_other(representation, accept);
     size_t chosen = 0;
     pe_status status =
-        pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
+        pe_query_figure_check(&representation->query, representation->rendering.format,
+                              representation->service->max_pixels, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
     if (status != PE_OK)
         return status;
     for (size_t t = 0; t < representation->plan.n_tensors; t++)
@@ -149,6 +169,8 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
     pe_buffer_str(key, representation->plan.version);
+    if (format->maker != NULL)
+        pe_buffer_format(key, "\n%s", format->maker());
     if (key->failed)
         return pe_fail_memory(why);
     pe_etag_make(key->data, key->bytes, representation->metadata.etag);

@@ -21,7 +21,7 @@ typedef struct pe_representation {
     pe_rendering rendering;
     pe_stream *stream;    /* of the bytes, from the first on; NULL: used, made again when needed */
     size_t elements;      /* that will be rendered */
-    uint64_t work;        /* what they cost, in elements of a plain table */
+    uint64_t work;        /* what they cost, in units (plan/price.h) */
     bool expensive;       /* pe_stream_expensive */
     uint64_t length_max;  /* of the bytes */
     uint64_t length;      /* UINT64_MAX when it is not known beforehand */

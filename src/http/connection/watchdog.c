@@ -20,6 +20,9 @@
 #define REAP_AT_ONCE 64
 #define REAP_PAUSE   50000 /* ns */
 
+/* In the drain, how long a connection that is new may take to begin its request. */
+#define FRESH_MS 500
+
 /* Connections that can be late at once before room for more is allocated. */
 #define LATE_AT_FIRST 64
 
@@ -297,21 +300,38 @@ void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, i
      * connection sees the drain. */
     atomic_store(&watch->phase, (int)phase);
     if (phase == PE_PHASE_IDLE && atomic_load(&watchdog->draining))
-        shutdown(watch->socket, SHUT_RDWR);
+        shutdown(watch->socket, SHUT_RD);
+}
+
+/* ---- the drain ---- */
+
+/* What has arrived is read, and answered; after that the library finds the end and closes. Called
+ * with the lock held. */
+static void end_reading(const pe_watchdog *watchdog, bool fresh)
+{
+    for (const pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        if (phase_of(watch) == PE_PHASE_IDLE || (fresh && phase_of(watch) == PE_PHASE_FRESH))
+            shutdown(watch->socket, SHUT_RD);
+}
+
+/* Until no connection is open. Called with the lock held. */
+static void wait_for_none(pe_watchdog *watchdog, int64_t until)
+{
+    for (int64_t left; watchdog->count > 0 && (left = until - pe_clock()) > 0;)
+        wait(watchdog, left);
 }
 
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
 {
-    int64_t until = pe_clock() + timeout_ms * 1000000;
+    const int64_t begun = pe_clock();
+    const int64_t until = begun + timeout_ms * PE_NANOSECONDS_PER_MS;
+    const int64_t fresh_until = begun + FRESH_MS * PE_NANOSECONDS_PER_MS;
     pthread_mutex_lock(&watchdog->lock);
     atomic_store(&watchdog->draining, true);
-    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next) {
-        int phase = atomic_load(&watch->phase);
-        if (phase == PE_PHASE_FRESH || phase == PE_PHASE_IDLE)
-            shut(watch);
-    }
-    for (int64_t left; watchdog->count > 0 && (left = until - pe_clock()) > 0;)
-        wait(watchdog, left);
+    end_reading(watchdog, false);
+    wait_for_none(watchdog, fresh_until < until ? fresh_until : until);
+    end_reading(watchdog, true);
+    wait_for_none(watchdog, until);
     for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
         shut(watch);
     pthread_mutex_unlock(&watchdog->lock);
@@ -323,4 +343,12 @@ size_t pe_watchdog_count(pe_watchdog *watchdog)
     size_t count = watchdog->count;
     pthread_mutex_unlock(&watchdog->lock);
     return count;
+}
+
+bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    const bool expired = watch->expired;
+    pthread_mutex_unlock(&watchdog->lock);
+    return expired;
 }

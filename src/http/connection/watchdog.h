@@ -59,9 +59,13 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
 /** The connection goes on to `phase`, with that phase's time from `now` on. */
 void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t now);
 
+/** Has its deadline passed? */
+bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch);
+
 /**
- * Shut the connections that are FRESH or IDLE, and from now on each that becomes idle; wait until
- * none is left or timeout_ms have passed, then shut the others.
+ * End the connections that are IDLE, from now on each that becomes idle, and after half a second
+ * those that are FRESH; what they have sent before is answered. Wait until none is left or timeout_ms
+ * have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
 

@@ -2,6 +2,7 @@
 /* document_pages.c - the documents that stay the same while the server runs. */
 #include "http/pages/document_pages.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +12,11 @@
 #include "http/reply/coding.h"
 #include "http/pages/openapi_data.h"
 #include "http/pages/pages.h"
-#include "http/reply/etag.h"
 #include "http/reply/reply.h"
-
-/* A document as it goes out in one coding. */
-typedef struct form {
-    const char *data; /* NULL: the coding is not worth it */
-    size_t bytes;
-    char etag[PE_ETAG_BYTES];
-} form;
 
 typedef struct document {
     const char *media_type;
-    form forms[PE_CODINGS]; /* all but IDENTITY are owned */
+    pe_document_form forms[PE_CODINGS]; /* all but IDENTITY are owned */
 } document;
 
 enum { INDEX, LISTING, MODELS, LEARNED, OPENAPI_YAML, OPENAPI_JSON, DOCUMENTS };
@@ -37,8 +30,17 @@ static const char *const paths[DOCUMENTS] = {
     [OPENAPI_JSON] = "/openapi.json",
 };
 
+/* What GET /v1/learned answers. Answers point into it, so it stays until the server ends, also when
+ * a reload has put another in its place; that happens only when the tables have changed. */
+struct pe_learned_page {
+    document page;
+    pe_buffer text;
+    pe_learned_page *before;
+};
+
 struct pe_documents {
     document list[DOCUMENTS];
+    _Atomic(pe_learned_page *) learned;
     pe_buffer texts[DOCUMENTS]; /* of those that are written at the start */
 };
 
@@ -48,9 +50,9 @@ static const char index_text[] =
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
-static void set_form(form *out, const char *data, size_t bytes)
+static void set_form(pe_document_form *out, const char *data, size_t bytes)
 {
-    *out = (form){.data = data, .bytes = bytes};
+    *out = (pe_document_form){.data = data, .bytes = bytes};
     pe_etag_make(data, bytes, out->etag);
 }
 
@@ -88,12 +90,13 @@ static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
 }
 
 /* The texts that depend on the settings, the tables and the catalogue. */
-static pe_status write_texts(const pe_settings *settings, const pe_learned_tables *learned,
-                             pe_documents *documents, pe_problem *why)
+static pe_status write_texts(const pe_settings *settings, pe_documents *documents, pe_problem *why)
 {
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
+        {"figure_max_pixels", (double)settings->figure_max_pixels, "pixels"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
+        {"max_work", (double)settings->max_work, "units"},
         {"max_positions", (double)settings->max_positions, "positions"},
         {"max_body_bytes", (double)settings->max_body_bytes, "bytes"},
         {"config_bytes_max", (double)settings->config_bytes_max, "bytes"},
@@ -102,13 +105,10 @@ static pe_status write_texts(const pe_settings *settings, const pe_learned_table
     };
     pe_buffer *texts = documents->texts;
     pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
-    list_learned(learned, &texts[LEARNED]);
     const pe_status status = pe_model_json_catalogue(&texts[MODELS], why);
     if (status != PE_OK)
         return status;
-    return texts[LISTING].failed || texts[LEARNED].failed || texts[MODELS].failed
-               ? pe_fail_memory(why)
-               : PE_OK;
+    return texts[LISTING].failed || texts[MODELS].failed ? pe_fail_memory(why) : PE_OK;
 }
 
 static pe_status set_all(pe_documents *documents, pe_problem *why)
@@ -121,23 +121,62 @@ static pe_status set_all(pe_documents *documents, pe_problem *why)
         [INDEX] = {"application/json", index_text, sizeof index_text - 1},
         [LISTING] = {"application/json", texts[LISTING].data, texts[LISTING].bytes},
         [MODELS] = {"application/json", texts[MODELS].data, texts[MODELS].bytes},
-        [LEARNED] = {"application/json", texts[LEARNED].data, texts[LEARNED].bytes},
         [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
         [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
     };
     pe_status status = PE_OK;
     for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
-        status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
+        if (rows[d].data != NULL)
+            status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
     return status;
 }
 
-pe_status pe_documents_make(const pe_settings *settings, const pe_learned_tables *learned,
-                            pe_documents **out, pe_problem *why)
+static void free_forms(const document *page)
+{
+    for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
+        free((char *)(uintptr_t)page->forms[c].data);
+}
+
+pe_status pe_learned_page_make(const pe_learned_tables *learned, pe_learned_page **out,
+                               pe_problem *why)
+{
+    pe_learned_page *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pe_fail_memory(why);
+    list_learned(learned, &made->text);
+    const pe_status status = made->text.failed ? pe_fail_memory(why)
+                                               : set(&made->page, "application/json",
+                                                     made->text.data, made->text.bytes, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_learned_page_free(made);
+    return status;
+}
+
+void pe_learned_page_free(pe_learned_page *page)
+{
+    while (page != NULL) {
+        pe_learned_page *before = page->before;
+        free_forms(&page->page);
+        pe_buffer_free(&page->text);
+        free(page);
+        page = before;
+    }
+}
+
+void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page)
+{
+    page->before = atomic_load(&documents->learned);
+    atomic_store(&documents->learned, page);
+}
+
+pe_status pe_documents_make(const pe_settings *settings, pe_documents **out, pe_problem *why)
 {
     pe_documents *documents = calloc(1, sizeof *documents);
     if (documents == NULL)
         return pe_fail_memory(why);
-    pe_status status = write_texts(settings, learned, documents, why);
+    pe_status status = write_texts(settings, documents, why);
     if (status == PE_OK)
         status = set_all(documents, why);
     if (status == PE_OK)
@@ -151,9 +190,9 @@ void pe_documents_free(pe_documents *documents)
 {
     if (documents == NULL)
         return;
+    pe_learned_page_free(atomic_load(&documents->learned));
     for (size_t d = 0; d < DOCUMENTS; d++) {
-        for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
-            free((char *)(uintptr_t)documents->list[d].forms[c].data);
+        free_forms(&documents->list[d]);
         pe_buffer_free(&documents->texts[d]);
     }
     free(documents);
@@ -164,7 +203,31 @@ static const document *find(const pe_documents *documents, const char *path)
     size_t d = 0;
     while (strcmp(paths[d], path) != 0) /* the table of routes has no others */
         d++;
-    return &documents->list[d];
+    return d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
+}
+
+pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
+                             const pe_document_head *head)
+{
+    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
+    pe_accepted_codings codings;
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
+    const pe_coding coding = forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
+    const pe_document_form *chosen = &forms[coding];
+    const pe_field fields[] = {
+        {"Content-Type", head->media_type},
+        {"Content-Encoding", pe_coding_name(coding)},
+        {"ETag", chosen->etag},
+        {"Vary", head->vary},
+        {"Cache-Control", head->cache_control},
+        {"Content-Security-Policy", head->content_policy},
+        {"X-Content-Type-Options", head->content_policy != NULL ? "nosniff" : NULL},
+        {"Referrer-Policy", head->content_policy != NULL ? "no-referrer" : NULL},
+        {0},
+    };
+    if (tags != NULL && pe_etag_matches(tags, chosen->etag))
+        return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
+    return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
 }
 
 /* no-cache: clients store it, but ask about it each time, since a new release may change it. */
@@ -172,23 +235,13 @@ pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
     (void)why;
     const document *page = find(request->service->documents, request->path);
-    const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
-    pe_accepted_codings codings;
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &codings);
-    const pe_coding coding =
-        page->forms[codings.best].data != NULL ? codings.best : PE_CODING_IDENTITY;
-    const form *chosen = &page->forms[coding];
-    const pe_field fields[] = {
-        {"Content-Type", page->media_type},
-        {"Content-Encoding", pe_coding_name(coding)},
-        {"ETag", chosen->etag},
-        {"Vary", "Accept-Encoding"},
-        {"Cache-Control", "no-cache"},
-        {0},
-    };
-    if (tags != NULL && pe_etag_matches(tags, chosen->etag))
-        return pe_reply_empty(request, MHD_HTTP_NOT_MODIFIED, fields + 2);
-    return pe_reply_constant(request, chosen->data, chosen->bytes, fields);
+    const bool is_index = page == &request->service->documents->list[INDEX];
+    return pe_document_reply(request, page->forms,
+                             &(pe_document_head){
+                                 .media_type = page->media_type,
+                                 .vary = is_index ? "Accept, Accept-Encoding" : "Accept-Encoding",
+                                 .cache_control = "no-cache",
+                             });
 }
 
 pe_outcome pe_page_problem(pe_request *request, pe_problem *why)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/budget.h"
+#include "base/log.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
@@ -49,6 +50,9 @@ static const struct {
     {{"abandoned_total", "counter",
       "Requests whose clients disconnected before a worker began with them."},
      offsetof(pe_counters, abandoned)},
+    {{"work_units_total", "counter",
+      "Units of work, of about ten nanoseconds, that requests were priced at when it was begun."},
+     offsetof(pe_counters, work)},
     {{"digests_total", "counter", "Responses hashed for a Repr-Digest field."},
      offsetof(pe_counters, digests)},
     {{"connections_total", "counter", "Connections accepted since the start."},
@@ -101,6 +105,8 @@ static void write_gauges(pe_service *service, pe_buffer *out)
          atomic_load(&service->large_blocks)},
         {{"body_bytes", "gauge", "Bytes of request bodies that are held."},
          atomic_load(&service->body_bytes)},
+        {{"log_dropped_total", "counter", "Log lines dropped because their reader was too slow."},
+         pe_log_dropped()},
     };
     for (size_t i = 0; i < PE_LEN(gauges); i++)
         write_single(out, &gauges[i].metric, gauges[i].value);
@@ -115,18 +121,20 @@ static void write_memory_by_kind(pe_service *service, const pe_budget_stats *bud
     pe_cache_stats responses, keys, tables;
     pe_response_cache_stats(service->responses, &responses, &keys);
     pe_tables_stats(service->tables, &tables);
+    pe_learned_tables *learned = pe_tables_learned(service->tables);
     const struct {
         const char *kind;
         size_t bytes;
     } kinds[] = {
         {"responses", responses.bytes + responses.loose + keys.bytes + keys.loose},
         {"tables", tables.bytes + tables.loose},
-        {"learned", pe_learned_tables_bytes(pe_tables_learned(service->tables))},
+        {"learned", pe_learned_tables_bytes(learned)},
         {"bodies", atomic_load(&service->body_bytes)},
         {"connections",
          pe_watchdog_count(service->watchdog) * (size_t)service->settings->connection_memory_bytes},
     };
     size_t rest = budget->bytes;
+    pe_learned_tables_free(learned);
     write_head(out, &(metric){"memory_bytes", "gauge", "Bytes allocated, by purpose."});
     for (size_t i = 0; i < PE_LEN(kinds); i++) {
         rest -= kinds[i].bytes < rest ? kinds[i].bytes : rest;

@@ -8,6 +8,9 @@
 /* document_pages.c */
 pe_step pe_page_document, pe_page_problem;
 
+/* explorer_pages.c */
+pe_step pe_page_front, pe_page_asset;
+
 /* health.c */
 pe_step pe_page_livez, pe_page_readyz, pe_page_healthz, pe_page_version;
 

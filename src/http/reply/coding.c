@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/array.h"
+#include "plan/price.h"
 
 /* Levels at which coding costs about what sending the bytes over a gigabit link does. */
 #define GZIP_LEVEL 4
@@ -48,13 +49,15 @@ static size_t code_zstd(const char *data, size_t bytes, char *out, size_t room)
     return ZSTD_isError(coded) ? 0 : coded;
 }
 
+/* work: units for eight bytes. Measured with numbers as text, bytes as whole and as a stream. */
 static const struct {
     const char *name;
     code *code;
+    uint64_t work;
 } codings[PE_CODINGS] = {
-    [PE_CODING_IDENTITY] = {NULL, NULL},
-    [PE_CODING_GZIP] = {"gzip", code_gzip},
-    [PE_CODING_ZSTD] = {"zstd", code_zstd},
+    [PE_CODING_IDENTITY] = {NULL, NULL, 0},
+    [PE_CODING_GZIP] = {"gzip", code_gzip, 32},
+    [PE_CODING_ZSTD] = {"zstd", code_zstd, 8},
 };
 
 const char *pe_coding_name(pe_coding coding)
@@ -67,6 +70,11 @@ const char *pe_coding_maker(pe_coding coding)
     return coding == PE_CODING_GZIP   ? zlibVersion()
            : coding == PE_CODING_ZSTD ? ZSTD_versionString()
                                       : "";
+}
+
+uint64_t pe_coding_work(pe_coding coding, uint64_t bytes)
+{
+    return pe_price_times(bytes, codings[coding].work) / 8;
 }
 
 size_t pe_coding_room(size_t bytes)

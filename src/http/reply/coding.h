@@ -4,6 +4,7 @@
 #define PE_HTTP_REPLY_CODING_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buffer.h"
 #include "base/status.h"
@@ -14,6 +15,9 @@ const char *pe_coding_name(pe_coding coding);
 
 /** What the coded bytes depend on beside the content: the library and its version. Part of tags. */
 const char *pe_coding_maker(pe_coding coding);
+
+/** What coding so many bytes costs, in units (plan/price.h); of a stream it is less. */
+uint64_t pe_coding_work(pe_coding coding, uint64_t bytes);
 
 /** The most that so many bytes are coded to; what needs more is not worth it. */
 size_t pe_coding_room(size_t bytes);

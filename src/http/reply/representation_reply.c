@@ -57,6 +57,8 @@ pe_outcome pe_reply_stored(pe_request *request, pe_cache_entry *entry, const cha
     const size_t first = is_part(request) ? (size_t)request->range.first : 0;
     const size_t bytes = is_part(request) ? (size_t)request->range.bytes : stored->bytes;
     request->reply_bytes = bytes;
+    request->cache_hit = timing == NULL;
+    request->cache_missed = timing != NULL;
     if (timing == NULL && may_share(request, stored)) {
         pe_reply_drop(request);
         request->reply = (pe_reply){MHD_HTTP_OK, stored->shared, entry};
@@ -79,6 +81,7 @@ pe_outcome pe_reply_rendered(pe_request *request, pe_buffer *data, const pe_meta
 {
     char digest[PE_DIGEST_BYTES];
     request->reply_bytes = data->bytes;
+    request->cache_missed = true;
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
         data->bytes, data->data, free, data->data);
     if (response == NULL) {
@@ -106,6 +109,7 @@ pe_outcome pe_reply_stream(pe_request *request, const pe_body_source *source,
         MHD_create_response_from_callback(known ? source->bytes : MHD_SIZE_UNKNOWN, block,
                                           source->read, source->context, source->free);
     request->reply_bytes = source->bytes;
+    request->cache_missed = true;
     if (response == NULL)
         source->free(source->context);
     else if (request->method == PE_METHOD_HEAD && !known)

@@ -17,6 +17,7 @@
 #include "http/request/request_id.h"
 #include "http/request/service.h"
 #include "http/workers/pool.h"
+#include "plan/price.h"
 
 /** Methods as bits, so that a route lists those it answers. PE_METHOD_OTHER is on no list. */
 typedef enum pe_method {
@@ -133,7 +134,11 @@ typedef struct pe_request {
     size_t path_name_bytes;
     size_t step; /* of the resource's story, http/answer/answer.c */
     struct pe_representation *representation;
+    /** Of what is asked for: estimated once the parameters have been read, `computing` and `coding`
+     * reckoned once it is planned. Zeros for what is stored or not computed. */
+    pe_price price;
 
+    uint64_t edition; /* of the service, when the request began */
     struct {
         pe_step *step; /* with which a worker goes on */
         pe_job_kind kind;
@@ -142,7 +147,10 @@ typedef struct pe_request {
     } next;
     pe_reply reply;
     int64_t started;
-    uint64_t reply_bytes; /* for the access log; UINT64_MAX: not known when it began */
+    /* For the access log. */
+    uint64_t reply_bytes;         /* UINT64_MAX: not known when it began */
+    uint64_t sent_before;         /* on the connection, when the reply began */
+    bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
 
 /** The id to reply with; made when the client sent none. */

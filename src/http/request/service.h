@@ -20,7 +20,8 @@ typedef struct pe_counters {
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
-    atomic_uint_fast64_t digests;                         /* made, not taken from the cache */
+    atomic_uint_fast64_t work;    /* units, by the price of what was begun (plan/price.h) */
+    atomic_uint_fast64_t digests; /* made, not taken from the cache */
 } pe_counters;
 
 /**
@@ -31,12 +32,15 @@ typedef struct pe_service {
     const pe_settings *settings; /* the server's own */
     pe_limits limits;
     pe_read_limits read_limits;
+    size_t max_pixels; /* of a figure */
     struct pe_tables *tables;
     struct pe_response_cache *responses;
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
+    struct pe_acceptor *acceptor;
     struct pe_documents *documents;
     pe_counters counters;
+    atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
     size_t body_bytes_max;
@@ -47,6 +51,12 @@ typedef struct pe_service {
 static inline void pe_service_count(atomic_uint_fast64_t *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+/** Count units of work that are begun. */
+static inline void pe_service_count_work(pe_service *service, uint64_t units)
+{
+    atomic_fetch_add_explicit(&service->counters.work, units, memory_order_relaxed);
 }
 
 /** Count a reply by the class of its status. */

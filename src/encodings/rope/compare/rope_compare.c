@@ -377,18 +377,20 @@ static pe_status add_tensors(const compare *state, pe_dtype dtype, const pe_limi
 {
     const pe_shape each = {2, {state->n, state->pairs}}, one = {1, {state->n}};
     for (size_t t = 0; t < PE_LEN(spectra); t++) {
-        const pe_status status =
-            pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why);
+        pe_status status = pe_plan_add_tensor(out, limits, spectra[t].name, dtype, &each, 1, why);
+        if (status == PE_OK)
+            status = pe_plan_set_work(out, limits, t, PE_SPECTRUM_WORK, why);
         if (status != PE_OK)
             return status;
-        out->tensors[t].work = PE_SPECTRUM_WORK;
     }
     for (size_t f = 0; f < PE_LEN(facts); f++) {
-        const pe_status status =
+        pe_status status =
             pe_plan_add_tensor(out, limits, facts[f].name, facts[f].dtype, &one, 1, why);
+        if (status == PE_OK && facts[f].all)
+            status = pe_plan_set_work(out, limits, PE_LEN(spectra) + f,
+                                      state->pairs * PE_SPECTRUM_WORK, why);
         if (status != PE_OK)
             return status;
-        out->tensors[PE_LEN(spectra) + f].work = facts[f].all ? state->pairs * PE_SPECTRUM_WORK : 1;
     }
     return PE_OK;
 }
@@ -454,6 +456,9 @@ const pe_resource pe_rope_compare = {
     .formula = "turns_i = max_position_embeddings * theta_i / (2 pi); largest_angle = max "
                "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
                "that never turned while training",
+    .labels =
+        PE_LABELS({"inv_freq", "type, pair", "inv_freq [radians per position]"},
+                  {"wavelength", "type, pair", "wavelength [positions]"}, {.axes = "type, pair"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(head_dim_params), &pe_params_model, &pe_rope_shape_params,
                    PE_PARAMS(own), &pe_rope_key_params, &pe_params_output_exact},

@@ -378,11 +378,9 @@ static void write_llama_yarn(draft *to)
                      "offered";
         return;
     }
-    if (formula->low >
-        formula->high) { /* there the published ramp falls, and llama.cpp's does not */
-        to->cannot =
-            "every pair turns so often over the trained length that the ramp begins behind "
-            "the last one, where llama.cpp keeps what others stretch";
+    if (formula->low > formula->high) {
+        to->cannot = "the ramp ends before it begins at these lengths: there llama.cpp and the "
+                     "published code give different frequencies";
         return;
     }
     put_number(&to->text, " --rope-scaling yarn --rope-scale ", to->lengths->factor);

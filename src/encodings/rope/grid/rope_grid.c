@@ -2,10 +2,13 @@
 /* rope_grid.c - conventions of rotating patches by their row and column. */
 #include "encodings/rope/grid/rope_grid.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-/* Bound of the rows and columns in positions: twice as much, plus one, is exact. */
-#define PLACE_MAX 0x1p31
+/* Bound of the rows and columns in positions, and what fractions of those that count from 1 or are
+ * normalized are multiples of: twice as much, plus one, is exact. */
+#define PLACE_MAX  0x1p31
+#define PLACE_PART 0x1p-20
 
 /** A row of the table of conventions. */
 typedef struct pe_grid_convention {
@@ -32,9 +35,9 @@ static const pe_grid_convention conventions[] = {
 
 #define SIDE(label, fallback, what)                                                                \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1, .max = 65536,            \
-        .fallback_text = (fallback), .unit = "patches", .help = what " of the grid.",              \
-        .example = "14"                                                                            \
+        .name = (label), .kind = PE_KIND_INT, .axis = true, .optional = true, .min = 1,            \
+        .max = 65536, .fallback_text = (fallback), .unit = "patches",                              \
+        .help = what " of the grid.", .example = "14"                                              \
     }
 
 static const pe_param grid_params[] = {
@@ -56,6 +59,7 @@ static const pe_param grid_params[] = {
     SIDE("width", "height", "Columns"),
     {.name = "frames",
      .kind = PE_KIND_INT,
+     .axis = true,
      .optional = true,
      .min = 1,
      .max = 65536,
@@ -76,11 +80,11 @@ static const pe_param grid_params[] = {
      .kind = PE_KIND_POSITIONS,
      .optional = true,
      .two_axes = true,
-     .integers_only = true,
      .fallback_text = "the patches of the grid",
      .unit = "patches",
-     .help = "Rows and columns of patches, [2, n]. They replace the grid. In a query a semicolon "
-             "separates rows from columns.",
+     .help =
+         "Rows and columns of patches, [2, n]. They replace the grid, and may be fractional. In a "
+         "query a semicolon separates rows from columns.",
      .example = "0,0,1,1;0,1,0,1"},
 };
 const pe_param_set pe_rope_grid_params = {grid_params, PE_LEN(grid_params)};
@@ -210,9 +214,41 @@ static pe_status read_sides(pe_values *values, pe_grid_patches *out, pe_problem 
     return PE_OK;
 }
 
-/* Patches by row and column. */
-static pe_status read_given(pe_values *values, bool sides, pe_grid_patches *out, pe_problem *why)
+/* A position that is no multiple of PLACE_PART; false: none. Two tell of a range. */
+static bool find_inexact(const pe_positions *part, double *at)
 {
+    const size_t n = part->list == NULL && part->count > 2 ? 2 : part->count;
+    for (size_t k = 0; k < n; k++) {
+        *at = pe_positions_at(part, k);
+        if (*at / PLACE_PART != floor(*at / PLACE_PART))
+            return true;
+    }
+    return false;
+}
+
+/* Will all positions be exact as the convention has them? */
+static pe_status check_exact(const pe_grid_convention *convention, const pe_positions *given,
+                             pe_problem *why)
+{
+    double at;
+    if (!convention->normalized && convention->origin == 0)
+        return PE_OK;
+    for (size_t axis = 0; axis < PE_GRID_AXES; axis++) {
+        const pe_positions part = pe_positions_part(given, axis, PE_GRID_AXES);
+        if (part.fractional && find_inexact(&part, &at))
+            return pe_fail(why, PE_INVALID_PARAMETER, "positions",
+                           "positions of this convention must be multiples of 2^-20, such as 0.5 "
+                           "or 0.25, got %.15g",
+                           at);
+    }
+    return PE_OK;
+}
+
+/* Patches by row and column. */
+static pe_status read_given(pe_values *values, const pe_grid_convention *convention,
+                            pe_grid_patches *out, pe_problem *why)
+{
+    const bool sides = convention->normalized;
     static const char *const others[] = {"frames", "spatial_merge_size", "height", "width"};
     const pe_positions *given = &pe_values_find(values, "positions")->positions;
     double least, most;
@@ -230,7 +266,8 @@ static pe_status read_given(pe_values *values, bool sides, pe_grid_patches *out,
                        most >= PLACE_MAX ? most : least);
     out->given = given;
     out->count = given->shape.dim[1];
-    return sides ? read_sides(values, out, why) : PE_OK;
+    const pe_status status = check_exact(convention, given, why);
+    return status == PE_OK && sides ? read_sides(values, out, why) : status;
 }
 
 static pe_status read_grid(pe_values *values, pe_grid_patches *out, pe_problem *why)
@@ -260,10 +297,9 @@ pe_status pe_rope_grid_read(pe_values *values, pe_grid *out, pe_problem *why)
     if (!pe_values_present(values, "rope_theta"))
         pe_values_set_real(values, "rope_theta", grid.convention->theta);
     grid.theta = pe_values_real(values, "rope_theta");
-    const pe_status status =
-        pe_values_present(values, "positions")
-            ? read_given(values, grid.convention->normalized, &grid.patches, why)
-            : read_grid(values, &grid.patches, why);
+    const pe_status status = pe_values_present(values, "positions")
+                                 ? read_given(values, grid.convention, &grid.patches, why)
+                                 : read_grid(values, &grid.patches, why);
     if (status != PE_OK)
         return status;
     *out = grid;

@@ -8,8 +8,8 @@
 #include "exact/fixed128.h"
 #include "exact/round.h"
 
-/* A product of 128 bits and its rounding, in elements of a table. */
-#define ANGLE_WORK 16
+/* A product of 128 bits and its rounding, in units of work. */
+#define ANGLE_WORK 4
 /* Bits of the frequencies that angles are multiplied from. */
 #define THETA_BITS 320
 
@@ -126,11 +126,12 @@ static double position(const void *of, size_t axis, size_t k)
     return pe_rope_grid_position(&state->grid, axis, k);
 }
 
-static void fill_row_col(const table *state, size_t first, size_t rows, int32_t *out)
+static void fill_row_col(const table *state, pe_dtype dtype, const pe_region *region,
+                         unsigned char *out)
 {
-    for (size_t k = first; k < first + rows; k++)
-        for (size_t axis = 0; axis < PE_GRID_AXES; axis++)
-            *out++ = (int32_t)pe_rope_grid_place(&state->grid.patches, axis, k);
+    for (size_t k = region->first; k < region->first + region->units; k++)
+        for (size_t axis = 0; axis < PE_GRID_AXES; axis++, out += pe_dtype_bytes(dtype))
+            pe_dtype_store(dtype, pe_rope_grid_place(&state->grid.patches, axis, k), out);
 }
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
@@ -142,7 +143,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
                                    .sin_at = region->tensor == SIN ? 0 : -1,
                                    .row = state->grid.pairs};
     if (region->tensor == ROW_COL)
-        fill_row_col(state, region->first, region->units, out);
+        fill_row_col(state, dtype, region, out);
     else if (region->tensor == ANGLES)
         fill_angles(state, dtype, region->first, region->units, out);
     else
@@ -171,10 +172,13 @@ static pe_status add_tensors(const pe_grid *grid, pe_dtype dtype, const pe_limit
     pe_status status = PE_OK;
     for (size_t t = 0; t < PE_LEN(names) && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, grid->pairs, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, ANGLES, ANGLE_WORK, why);
     if (status != PE_OK)
         return status;
-    out->tensors[ANGLES].work = ANGLE_WORK;
-    return pe_plan_add_tensor(out, limits, "row_col", PE_INT32, &places, PE_GRID_AXES, why);
+    const pe_positions *given = grid->patches.given;
+    const pe_dtype type = given != NULL && given->fractional ? dtype : PE_INT32;
+    return pe_plan_add_tensor(out, limits, "row_col", type, &places, PE_GRID_AXES, why);
 }
 
 /* The patch whose position on an axis is largest. Only a list has to be searched: in a range it is
@@ -262,7 +266,8 @@ static const pe_param own[] = {
  *     the row or the column of patch k and a frequency, as the convention says (rope_grid.h)
  *
  * Source    rope_grid.h names one for each convention.
- * Shapes    cos, sin, angles [patches, head_dim/2]; row_col [patches, 2], int32.
+ * Shapes    cos, sin, angles [patches, head_dim/2]; row_col [patches, 2], int32 unless
+ *         positions are fractional.
  * Accuracy  all correctly rounded.
  * Errors    INVALID_PARAMETER: an angle overflows float16.
  */
@@ -273,6 +278,7 @@ const pe_resource pe_rope_grid = {
     .kind = PE_TABLE,
     .summary = "Rotary angles of the patches of an image, by row and column.",
     .formula = "angle(k, p) = (row or column of patch k) theta_j; cos and sin of it",
+    .labels = PE_LABELS({"row_col", "patch, axis", "row and column"}, {.axes = "patch, pair"}),
     .source = PE_GRID_SOURCE,
     .param_sets = {PE_PARAMS(own), &pe_rope_grid_params, &pe_params_output_exact},
     .plan = plan,

@@ -50,9 +50,6 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
         return pe_values_invalid(
             values, "mrope_section", why,
             "mrope_section does not go with xPos, whose tokens have one position");
-    if (positions->fractional)
-        return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                       "positions must be integers with xPos");
     if (!pe_values_present(values, "center"))
         pe_values_set_int(values, "center", (int64_t)(tokens / 2));
     const double center = (double)pe_values_int(values, "center");
@@ -63,7 +60,8 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
                        "scales to stay below 2^1000, got %.17g",
                        PE_XPOS_REACH, PE_XPOS_REACH * base,
                        (long long)pe_values_int(values, "center"), far);
-    return pe_rope_xpos_scale_make(rope, base, most, out, why);
+    /* The whole part of a fractional distance is at most one more. */
+    return pe_rope_xpos_scale_make(rope, base, ceil(most) + positions->fractional, out, why);
 }
 
 /* ---- queries and keys ---- */
@@ -133,7 +131,6 @@ static const pe_param positions_params[] = {
      .kind = PE_KIND_POSITIONS,
      .optional = true,
      .two_axes = true,
-     .integers_only = true,
      .fallback_text = "0:n",
      .unit = "tokens",
      .help = "A position for each token: [n], or [batch, n] with the batch along axis 0.",
@@ -160,6 +157,7 @@ const pe_resource pe_rope_xpos = {
     .summary = "Rotates queries and keys with xPos, whose scale lets attention fall with distance.",
     .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
                "1.4)^((p - center) / scale_base)",
+    .labels = PE_LABELS({.axes = "token, channel"}),
     .source = PE_ROPE_XPOS_SOURCE,
     .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,

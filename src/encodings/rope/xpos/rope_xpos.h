@@ -13,8 +13,7 @@
 extern const pe_param_set pe_rope_xpos_params; /* scale_base, center */
 
 /**
- * Check what xPos asks of a rotation and its integer positions, fill in center, and make the
- * scales.
+ * Check what xPos asks of a rotation and its positions, fill in center, and make the scales.
  * Errors  INVALID_PARAMETER: mrope_section; positions too far from the center. INTERNAL.
  */
 pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_positions *positions,

@@ -8,8 +8,8 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
-/* A scale takes as long as so many elements of a table: a handful of 128-bit products. */
-#define SCALE_WORK 256
+/* A scale costs so many units: a handful of 128-bit products. */
+#define SCALE_WORK 16
 
 enum { COS, SIN, SCALE, TENSORS };
 static const char *const names[TENSORS] = {"cos", "sin", "scale"};
@@ -27,9 +27,10 @@ static void fill_scales(const table *state, const pe_region *region, size_t row,
                         unsigned char *out)
 {
     const size_t first = region->column, pairs = region->columns;
-    const double n = pe_positions_at(&state->positions, row) - state->center;
+    const pe_xpos_distance n =
+        pe_rope_xpos_distance(pe_positions_at(&state->positions, row), state->center, false);
     for (size_t i = first; i < first + pairs; i++, out += pe_dtype_bytes(dtype))
-        pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, n, dtype), out);
+        pe_dtype_store(dtype, pe_rope_xpos_scale_round(&state->scale, i, &n, dtype), out);
 }
 
 static pe_wave_layout layout_of(const table *state, size_t t)
@@ -70,8 +71,8 @@ static pe_status check_overflow(const table *state, pe_dtype dtype, pe_problem *
 {
     double least, most;
     pe_positions_bounds(&state->positions, &least, &most);
-    const double greatest =
-        pe_rope_xpos_scale_round(&state->scale, 0, least - state->center, dtype);
+    const pe_xpos_distance n = pe_rope_xpos_distance(least, state->center, false);
+    const double greatest = pe_rope_xpos_scale_round(&state->scale, 0, &n, dtype);
     if (isfinite(greatest))
         return PE_OK;
     return pe_fail(why, PE_INVALID_PARAMETER, "dtype",
@@ -93,12 +94,13 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     pe_status status = PE_OK;
     for (size_t t = 0; t < TENSORS && status == PE_OK; t++)
         status = pe_plan_add_tensor(out, limits, names[t], dtype, &shape, rope->pairs, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, SCALE, SCALE_WORK, why);
     if (status != PE_OK)
         return status;
     status = pe_rope_xpos_read(values, rope, positions, &state->scale, why);
     if (status != PE_OK)
         return status;
-    out->tensors[SCALE].work = SCALE_WORK;
     state->center = (double)pe_values_int(values, "center");
     status = pe_positions_share(positions, &state->positions, why);
     if (status != PE_OK)
@@ -126,10 +128,9 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 static const pe_param own[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
-     .integers_only = true,
      .fallback_text = "0:128",
      .unit = "tokens",
-     .help = "Integer positions: a:b, a:b:step, a number, or a list.",
+     .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
      .example = "0:8"},
 };
 
@@ -152,6 +153,7 @@ const pe_resource pe_rope_xpos_table = {
     .summary = "Cosines and sines of rotary angles, and the scales of xPos.",
     .formula = "cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i), scale(p, i) = ((2i/d + "
                "0.4) / 1.4)^((p - center) / scale_base)",
+    .labels = PE_LABELS({.axes = "positions, pair"}),
     .source = PE_ROPE_XPOS_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* log_sink.c - a bounded queue of lines, and the thread that writes them. */
+#include "base/log_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Two blocks of bytes: lines are added to one while the thread writes the other, without the lock,
+ * which guards all else. */
+struct pe_log_sink {
+    pthread_mutex_t lock;
+    pthread_cond_t changed, idle; /* for the thread; for whoever waits for it */
+    char *path;                   /* NULL: standard error */
+    int fd;
+    char *waiting, *writing; /* [bytes_max] */
+    size_t bytes, bytes_max; /* waiting */
+    uint64_t lines;          /* waiting */
+    uint64_t dropped, told;
+    bool reopen, ending, busy; /* busy: it writes */
+    pthread_t thread;
+};
+
+/* ---- the file ---- */
+
+/* A pipe without a reader is no log: it is refused, where a plain open would wait. */
+static int open_file(const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return fd;
+}
+
+static void open_again(pe_log_sink *sink)
+{
+    const int fd = sink->path != NULL ? open_file(sink->path) : -1;
+    if (fd < 0)
+        return;
+    close(sink->fd);
+    sink->fd = fd;
+}
+
+/* False when the bytes cannot be written. Waits as long as the reader does. */
+static bool write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t written = write(fd, data, bytes);
+        if (written < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            data += written;
+            bytes -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+/* ---- the thread ---- */
+
+static size_t format_dropped(char *out, size_t bytes, uint64_t lines)
+{
+    struct timespec now;
+    struct tm utc;
+    char time[32];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &utc);
+    const int n = snprintf(out, bytes,
+                           "{\"time\":\"%s.%03ldZ\",\"level\":\"warn\",\"event\":\"log_dropped\","
+                           "\"lines\":%" PRIu64 "}\n",
+                           time, now.tv_nsec / 1000000, lines);
+    return n > 0 && (size_t)n < bytes ? (size_t)n : 0;
+}
+
+/* Write what waits. Called with the lock held, and returning with it. */
+static void write_waiting(pe_log_sink *sink)
+{
+    char note[160];
+    char *data = sink->waiting;
+    const size_t bytes = sink->bytes;
+    const uint64_t lines = sink->lines, dropped = sink->dropped;
+    const bool reopen = sink->reopen;
+    sink->waiting = sink->writing;
+    sink->writing = data;
+    sink->bytes = 0;
+    sink->lines = 0;
+    sink->reopen = false;
+    sink->busy = true;
+    pthread_mutex_unlock(&sink->lock);
+    if (reopen)
+        open_again(sink);
+    const bool written = write_all(sink->fd, data, bytes);
+    const bool tell = written && dropped > sink->told;
+    if (tell && write_all(sink->fd, note, format_dropped(note, sizeof note, dropped - sink->told)))
+        sink->told = dropped;
+    pthread_mutex_lock(&sink->lock);
+    sink->busy = false;
+    pthread_cond_broadcast(&sink->idle);
+    if (!written)
+        sink->dropped += lines;
+}
+
+static void *write_lines(void *context)
+{
+    pe_log_sink *sink = context;
+    pthread_mutex_lock(&sink->lock);
+    for (;;) {
+        while (sink->bytes == 0 && !sink->reopen && !sink->ending)
+            pthread_cond_wait(&sink->changed, &sink->lock);
+        if (sink->bytes == 0 && !sink->reopen)
+            break;
+        write_waiting(sink);
+    }
+    pthread_mutex_unlock(&sink->lock);
+    return NULL;
+}
+
+/* ---- the interface ---- */
+
+static void release(pe_log_sink *sink)
+{
+    if (sink->path != NULL && sink->fd >= 0)
+        close(sink->fd);
+    pthread_cond_destroy(&sink->changed);
+    pthread_cond_destroy(&sink->idle);
+    pthread_mutex_destroy(&sink->lock);
+    free(sink->waiting);
+    free(sink->writing);
+    free(sink->path);
+    free(sink);
+}
+
+static void prepare(pe_log_sink *sink, size_t bytes_max)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&sink->lock, NULL);
+    pthread_cond_init(&sink->changed, NULL);
+    pthread_cond_init(&sink->idle, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    sink->fd = STDERR_FILENO;
+    sink->bytes_max = bytes_max;
+    sink->waiting = malloc(bytes_max);
+    sink->writing = malloc(bytes_max);
+}
+
+static pe_status start(pe_log_sink *sink, const char *setting, const char *path, pe_problem *why)
+{
+    if (*path != '\0') {
+        sink->path = strdup(path);
+        sink->fd = open_file(path);
+        if (sink->fd < 0)
+            return pe_fail(why, PE_INVALID_PARAMETER, setting, "cannot write to %.200s: %s", path,
+                           strerror(errno));
+    }
+    if (sink->waiting == NULL || sink->writing == NULL || (*path != '\0' && sink->path == NULL))
+        return pe_fail_memory(why);
+    if (pthread_create(&sink->thread, NULL, write_lines, sink) != 0)
+        return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+    return PE_OK;
+}
+
+pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
+                           pe_log_sink **out, pe_problem *why)
+{
+    pe_log_sink *sink = calloc(1, sizeof *sink);
+    if (sink == NULL)
+        return pe_fail_memory(why);
+    prepare(sink, bytes_max);
+    const pe_status status = start(sink, setting, path, why);
+    if (status == PE_OK)
+        *out = sink;
+    else
+        release(sink);
+    return status;
+}
+
+void pe_log_sink_add(pe_log_sink *sink, const void *line, size_t bytes)
+{
+    pthread_mutex_lock(&sink->lock);
+    if (bytes > sink->bytes_max - sink->bytes) {
+        sink->dropped++;
+    } else {
+        memcpy(sink->waiting + sink->bytes, line, bytes);
+        sink->bytes += bytes;
+        sink->lines++;
+        if (sink->lines == 1)
+            pthread_cond_signal(&sink->changed);
+    }
+    pthread_mutex_unlock(&sink->lock);
+}
+
+void pe_log_sink_reopen(pe_log_sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    sink->reopen = sink->path != NULL;
+    pthread_cond_signal(&sink->changed);
+    pthread_mutex_unlock(&sink->lock);
+}
+
+uint64_t pe_log_sink_dropped(pe_log_sink *sink)
+{
+    pthread_mutex_lock(&sink->lock);
+    const uint64_t dropped = sink->dropped;
+    pthread_mutex_unlock(&sink->lock);
+    return dropped;
+}
+
+bool pe_log_sink_flush(pe_log_sink *sink, int timeout_ms)
+{
+    const int64_t until = pe_clock() + timeout_ms * (int64_t)PE_NANOSECONDS_PER_MS;
+    const struct timespec at = {.tv_sec = until / PE_NANOSECONDS_PER_SECOND,
+                                .tv_nsec = until % PE_NANOSECONDS_PER_SECOND};
+    pthread_mutex_lock(&sink->lock);
+    while ((sink->bytes > 0 || sink->busy) &&
+           pthread_cond_timedwait(&sink->idle, &sink->lock, &at) == 0)
+        ;
+    const bool written = sink->bytes == 0 && !sink->busy;
+    pthread_mutex_unlock(&sink->lock);
+    return written;
+}
+
+void pe_log_sink_free(pe_log_sink *sink, int timeout_ms)
+{
+    if (sink == NULL)
+        return;
+    const bool written = pe_log_sink_flush(sink, timeout_ms);
+    pthread_mutex_lock(&sink->lock);
+    sink->ending = true;
+    pthread_cond_signal(&sink->changed);
+    pthread_mutex_unlock(&sink->lock);
+    if (!written) {
+        pthread_detach(sink->thread);
+        return;
+    }
+    pthread_join(sink->thread, NULL);
+    release(sink);
+}

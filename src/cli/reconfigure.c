@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* reconfigure.c - SIGHUP: read the settings again, and put to use what can be. */
+#include "cli/reconfigure.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/cli.h"
+#include "cli/notify.h"
+#include "http/reload.h"
+
+static void log_change(const char *event, const pe_config_change *change)
+{
+    pe_log(PE_LOG_INFO, event,
+           (pe_log_member[]){{PE_LOG_TEXT, "name", .text = change->name},
+                             {PE_LOG_TEXT, "was", .text = change->was},
+                             {PE_LOG_TEXT, "is", .text = change->is},
+                             {0}});
+}
+
+static void log_applied(void *context, const pe_config_change *change)
+{
+    (void)context;
+    if (pe_reload_applies(change->name))
+        log_change("setting_changed", change);
+}
+
+static void log_kept(void *context, const pe_config_change *change)
+{
+    (void)context;
+    if (!pe_reload_applies(change->name))
+        log_change("setting_needs_restart", change);
+}
+
+static void log_changes(const pe_reconfigure *reload, const pe_config *fresh)
+{
+    const pe_config *applied = reload->applied != NULL ? reload->applied : reload->started;
+    pe_config_compare(applied, fresh, log_applied, NULL);
+    pe_config_compare(reload->started, fresh, log_kept, NULL);
+}
+
+static pe_status run(pe_reconfigure *reload, pe_server *server, pe_problem *why)
+{
+    pe_config *fresh = NULL;
+    if (pe_config_read(reload->n_arguments, reload->arguments, environ, &fresh, why) != PE_OK)
+        return why->status;
+    if (pe_server_reload(server, pe_config_settings(fresh), why) != PE_OK) {
+        pe_config_free(fresh);
+        return why->status;
+    }
+    log_changes(reload, fresh);
+    pe_config_free(reload->applied);
+    reload->applied = fresh;
+    return PE_OK;
+}
+
+void pe_reconfigure_run(pe_reconfigure *reload, pe_server *server)
+{
+    pe_problem why;
+    pe_notify_reloading();
+    if (run(reload, server, &why) == PE_OK)
+        pe_log(PE_LOG_INFO, "reloaded", NULL);
+    else
+        pe_cli_fail("reload_failed", &why);
+    pe_notify("READY=1");
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* acceptor.c - the thread that accepts connections and hands them to the library. */
+#include "http/acceptor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/connection/watchdog.h"
+
+/* Accepted on one socket before the next one has its turn. */
+#define AT_ONCE 64
+
+/* While the system has no descriptor or memory for a connection, how long until the next try. */
+#define RETRY_MS 100
+
+/* At the end, the time that handshakes under way have to come to theirs. */
+#define HANDSHAKE_MS 50
+
+/* How long the library may take to open the connections that it was handed. */
+#define HANDED_MS 1000
+
+struct pe_acceptor {
+    pe_service *service;
+    pe_listener listener[PE_LISTENERS_MAX];
+    size_t n;
+    int wake;             /* an eventfd: a connection ended, or the server does */
+    uint64_t handed;      /* to the library; it has opened service->counters.connections of them */
+    bool exhausted, told; /* the last accept found no descriptor or memory */
+    atomic_bool full;     /* it waits for a connection to end */
+    atomic_bool ending;
+    pthread_t thread;
+};
+
+/* ---- one connection ---- */
+
+static bool is_exhaustion(int reason)
+{
+    return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
+}
+
+/* Told once, until a connection comes through. */
+static void note_exhaustion(pe_acceptor *acceptor)
+{
+    if (!acceptor->told)
+        pe_log(PE_LOG_WARN, "accept_failed",
+               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(errno)}, {0}});
+    acceptor->told = true;
+    acceptor->exhausted = true;
+    atomic_store(&acceptor->full, true);
+}
+
+/* False when there is none to accept now. */
+static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t bytes = sizeof address;
+    const int fd =
+        accept4(from->socket.fd, (struct sockaddr *)&address, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && is_exhaustion(errno))
+        note_exhaustion(acceptor);
+    if (fd < 0)
+        return errno == ECONNABORTED || errno == EINTR;
+    acceptor->told = false;
+    /* It closes the socket where it fails. */
+    if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
+        acceptor->handed++;
+    return true;
+}
+
+/* ---- how many ---- */
+
+/* Opened by the library, ever. */
+static uint64_t opened(const pe_acceptor *acceptor)
+{
+    return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
+}
+
+static bool is_full(pe_acceptor *acceptor)
+{
+    const uint64_t coming = acceptor->handed - opened(acceptor);
+    return pe_watchdog_count(acceptor->service->watchdog) + coming >=
+           (uint64_t)acceptor->service->settings->connections_max;
+}
+
+/* The flag first, then the count: whoever ends a connection after the count sees the flag. */
+static bool has_room(pe_acceptor *acceptor)
+{
+    atomic_store(&acceptor->full, true);
+    if (is_full(acceptor))
+        return false;
+    atomic_store(&acceptor->full, false);
+    return true;
+}
+
+/* ---- the thread ---- */
+
+static void accept_some(pe_acceptor *acceptor, const pe_listener *from)
+{
+    for (int n = 0; n < AT_ONCE && has_room(acceptor) && accept_one(acceptor, from); n++)
+        ;
+}
+
+static void clear_wake(const pe_acceptor *acceptor)
+{
+    uint64_t count;
+    const ssize_t got = read(acceptor->wake, &count, sizeof count);
+    (void)got;
+}
+
+/* The library opens what it is handed at once or, without memory, never: who waits long forgets
+ * those. */
+static int patience_of(const pe_acceptor *acceptor)
+{
+    const bool coming = acceptor->handed != opened(acceptor);
+    return acceptor->exhausted ? RETRY_MS : coming ? HANDED_MS : -1;
+}
+
+/* Wait for a connection or, without room for one, for the end of another. */
+static void wait_and_accept(pe_acceptor *acceptor)
+{
+    struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
+    const bool room = !acceptor->exhausted && has_room(acceptor);
+    for (size_t i = 0; i < acceptor->n; i++)
+        ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
+    const int patience = patience_of(acceptor);
+    if (poll(ready, room ? 1 + acceptor->n : 1, patience) == 0 && patience == HANDED_MS)
+        acceptor->handed = opened(acceptor);
+    acceptor->exhausted = false;
+    if (ready[0].revents != 0)
+        clear_wake(acceptor);
+    for (size_t i = 0; i < acceptor->n; i++)
+        if (ready[1 + i].revents != 0)
+            accept_some(acceptor, &acceptor->listener[i]);
+}
+
+/* Whoever has connected is served, whatever the limits are. */
+static void accept_rest(pe_acceptor *acceptor)
+{
+    for (size_t i = 0; i < acceptor->n; i++)
+        pe_socket_refuse(&acceptor->listener[i].socket);
+    poll(NULL, 0, HANDSHAKE_MS);
+    for (size_t i = 0; i < acceptor->n; i++)
+        while (accept_one(acceptor, &acceptor->listener[i]))
+            ;
+}
+
+/* Until the library has opened what it was handed. */
+static void wait_for_library(const pe_acceptor *acceptor)
+{
+    const int64_t until = pe_clock() + HANDED_MS * PE_NANOSECONDS_PER_MS;
+    while (opened(acceptor) < acceptor->handed && pe_clock() < until)
+        poll(NULL, 0, 1);
+}
+
+static void *accept_all(void *context)
+{
+    pe_acceptor *acceptor = context;
+    while (!atomic_load(&acceptor->ending))
+        wait_and_accept(acceptor);
+    accept_rest(acceptor);
+    wait_for_library(acceptor);
+    return NULL;
+}
+
+/* ---- the interface ---- */
+
+pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, size_t n,
+                            pe_acceptor **out, pe_problem *why)
+{
+    pe_acceptor *acceptor = calloc(1, sizeof *acceptor);
+    if (acceptor == NULL)
+        return pe_fail_memory(why);
+    acceptor->service = service;
+    acceptor->n = n;
+    for (size_t i = 0; i < n; i++)
+        acceptor->listener[i] = listener[i];
+    acceptor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    *out = acceptor; /* before there are connections, whose threads wake it */
+    if (acceptor->wake >= 0 && pthread_create(&acceptor->thread, NULL, accept_all, acceptor) == 0)
+        return PE_OK;
+    *out = NULL;
+    pe_acceptor_free(acceptor);
+    return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+}
+
+static void wake(const pe_acceptor *acceptor)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(acceptor->wake, &one, sizeof one);
+    (void)written;
+}
+
+void pe_acceptor_wake(pe_acceptor *acceptor)
+{
+    if (atomic_load(&acceptor->full))
+        wake(acceptor);
+}
+
+void pe_acceptor_end(pe_acceptor *acceptor)
+{
+    atomic_store(&acceptor->ending, true);
+    wake(acceptor);
+    pthread_join(acceptor->thread, NULL);
+}
+
+void pe_acceptor_free(pe_acceptor *acceptor)
+{
+    if (acceptor == NULL)
+        return;
+    if (acceptor->wake >= 0)
+        close(acceptor->wake);
+    free(acceptor);
+}

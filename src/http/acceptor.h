@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* acceptor.h - the thread that accepts connections and hands them to the library. */
+#ifndef PE_HTTP_ACCEPTOR_H
+#define PE_HTTP_ACCEPTOR_H
+
+#include <microhttpd.h>
+
+#include "http/connection/sockets.h"
+#include "http/request/service.h"
+
+/** A socket, and the daemon of the library that serves its connections. */
+typedef struct pe_listener {
+    pe_socket socket;
+    struct MHD_Daemon *daemon;
+} pe_listener;
+
+/** Most sockets of one server. */
+#define PE_LISTENERS_MAX 16
+
+/**
+ * The library could accept by itself, but could not be told to stop without a loss: what the system
+ * has taken meanwhile would be reset, and a socket that was passed would stay in its epoll sets.
+ */
+typedef struct pe_acceptor pe_acceptor;
+
+/** Accept on n listeners, whose daemons have no socket of their own, while fewer than
+ * connections_max connections are open. */
+pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, size_t n,
+                            pe_acceptor **out, pe_problem *why) PE_MUST_CHECK;
+
+/** A connection has been opened or has ended.   Threads  any. */
+void pe_acceptor_wake(pe_acceptor *acceptor);
+
+/** Have the system take no more connections, accept all that it has taken, and end the thread. The
+ * sockets stay open. */
+void pe_acceptor_end(pe_acceptor *acceptor);
+
+/** After the last connection.   Accepts NULL. */
+void pe_acceptor_free(pe_acceptor *acceptor);
+
+#endif

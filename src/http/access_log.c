@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* access_log.c - one line per request. */
+#include "http/access_log.h"
+
+#include <inttypes.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/request/client_address.h"
+
+/* What a line tells. */
+typedef struct access_line {
+    const pe_request *request;
+    char client[INET6_ADDRSTRLEN];
+    unsigned status; /* 0: the client has left before there was one */
+    uint64_t bytes;
+    bool aborted;
+    double ms;
+    const char *traceparent, *referer, *agent; /* NULL: none */
+    const char *cache;                         /* "hit", "miss", NULL: no answer of the cache's */
+} access_line;
+
+/* ---- bytes ---- */
+
+/* What the client's system has acknowledged, ever; 0 where the socket does not tell. */
+static uint64_t acknowledged(int socket)
+{
+    struct tcp_info info = {0};
+    socklen_t bytes = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0)
+        return 0;
+    return info.tcpi_bytes_acked;
+}
+
+void pe_access_log_begin(pe_request *request)
+{
+    int waiting = 0;
+    if (!request->service->settings->access_log)
+        return;
+    ioctl(request->watch->socket, SIOCOUTQ, &waiting);
+    request->sent_before = acknowledged(request->watch->socket) + (uint64_t)waiting;
+}
+
+/* The body of an answer that was sent whole and whose length was known; else what has been
+ * acknowledged of it, header included. */
+static uint64_t bytes_of(const pe_request *request, bool aborted)
+{
+    const bool known = request->reply_bytes != UINT64_MAX;
+    int waiting = 0;
+    if (!aborted && request->method == PE_METHOD_HEAD)
+        return 0;
+    if (!aborted && known)
+        return request->reply_bytes;
+    if (request->stage != PE_STAGE_ANSWERED)
+        return 0;
+    if (!aborted)
+        ioctl(request->watch->socket, SIOCOUTQ, &waiting);
+    const uint64_t sent = acknowledged(request->watch->socket) + (uint64_t)waiting;
+    return sent > request->sent_before ? sent - request->sent_before : 0;
+}
+
+/* ---- fields ---- */
+
+static bool is_hex(const char *text, size_t bytes)
+{
+    return strspn(text, "0123456789abcdef") >= bytes;
+}
+
+static bool all_zero(const char *text, size_t bytes)
+{
+    return strspn(text, "0") >= bytes;
+}
+
+/* Of W3C Trace Context: version "00", trace id, parent id and flags. */
+static bool is_traceparent(const char *text)
+{
+    return text != NULL && strlen(text) == 55 && strncmp(text, "00-", 3) == 0 &&
+           is_hex(text + 3, 32) && text[35] == '-' && is_hex(text + 36, 16) && text[52] == '-' &&
+           is_hex(text + 53, 2) && !all_zero(text + 3, 32) && !all_zero(text + 36, 16);
+}
+
+static const char *field(const pe_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
+}
+
+static unsigned status_of(const pe_request *request)
+{
+    const bool late = pe_watchdog_expired(request->service->watchdog, request->watch);
+    if (request->reply.http_status == 0 && late)
+        return (unsigned)pe_status_http(PE_TIMEOUT);
+    return request->reply.http_status;
+}
+
+static access_line describe(const pe_request *request, bool aborted)
+{
+    access_line line = {
+        .request = request,
+        .status = status_of(request),
+        .aborted = aborted,
+        .bytes = bytes_of(request, aborted),
+        .ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS,
+        .traceparent = field(request, "traceparent"),
+        .referer = field(request, "Referer"),
+        .agent = field(request, "User-Agent"),
+        .cache = request->cache_missed ? "miss"
+                 : request->cache_hit  ? "hit"
+                                       : NULL,
+    };
+    if (!is_traceparent(line.traceparent))
+        line.traceparent = NULL;
+    const pe_client_address client = pe_client_address_of(request);
+    pe_client_address_text(&client, line.client);
+    return line;
+}
+
+/* ---- formats ---- */
+
+static pe_log_kind text_if(const char *text)
+{
+    return text != NULL ? PE_LOG_TEXT : PE_LOG_NONE;
+}
+
+static void log_json(const access_line *line)
+{
+    const pe_request *request = line->request;
+    pe_log_access(
+        (pe_log_member[]){{PE_LOG_TEXT, "client", .text = line->client},
+                          {PE_LOG_TEXT, "method", .text = request->method_text},
+                          {PE_LOG_TEXT, "target", .text = request->target},
+                          {PE_LOG_NUMBER, "status", .number = line->status},
+                          {PE_LOG_REAL, "ms", .real = line->ms},
+                          {PE_LOG_TEXT, "request_id", .text = request->id},
+                          {text_if(line->traceparent), "traceparent", .text = line->traceparent},
+                          {PE_LOG_NUMBER, "bytes", .number = (int64_t)line->bytes},
+                          {line->aborted ? PE_LOG_TRUE : PE_LOG_NONE, "aborted", .text = NULL},
+                          {text_if(line->cache), "cache", .text = line->cache},
+                          {0}});
+}
+
+/* A quoted field: quotes, backslashes and what is not printable ASCII become \xhh. */
+static void add_quoted(pe_buffer *out, const char *text)
+{
+    pe_buffer_str(out, " \"");
+    for (const char *c = text != NULL ? text : "-"; *c != '\0'; c++) {
+        if (*c < ' ' || *c > '~' || *c == '"' || *c == '\\')
+            pe_buffer_format(out, "\\x%02x", (unsigned char)*c);
+        else
+            pe_buffer_add(out, c, 1);
+    }
+    pe_buffer_str(out, "\"");
+}
+
+static void add_request_line(pe_buffer *out, const pe_request *request)
+{
+    pe_buffer line = {0};
+    pe_buffer_format(&line, "%s %s HTTP/%s", request->method_text, request->target,
+                     request->takes_interim ? "1.1" : "1.0");
+    add_quoted(out, pe_buffer_text(&line));
+    pe_buffer_free(&line);
+}
+
+/* The combined format of Apache and nginx. */
+static void log_combined(const access_line *line)
+{
+    char when[64];
+    struct tm utc;
+    const time_t now = time(NULL);
+    pe_buffer text = {0};
+    gmtime_r(&now, &utc);
+    strftime(when, sizeof when, "%d/%b/%Y:%H:%M:%S +0000", &utc);
+    pe_buffer_format(&text, "%s - - [%s]", line->client, when);
+    add_request_line(&text, line->request);
+    pe_buffer_format(&text, " %03u %" PRIu64, line->status, line->bytes);
+    add_quoted(&text, line->referer);
+    add_quoted(&text, line->agent);
+    pe_buffer_str(&text, "\n");
+    pe_log_access_line(&text);
+    pe_buffer_free(&text);
+}
+
+void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCode code)
+{
+    const pe_settings *settings = request->service->settings;
+    if (!settings->access_log)
+        return;
+    const access_line line = describe(request, code != MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    if (strcmp(settings->access_log_format, "combined") == 0)
+        log_combined(&line);
+    else
+        log_json(&line);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* sockets.c - sockets that listen: opened here, or passed by whoever started the program. */
+#include "http/connection/sockets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+
+/* The first descriptor that is passed (sd_listen_fds(3)). */
+#define FIRST_PASSED 3
+
+#define UNIX_PREFIX "unix:"
+
+/* ---- an address and a port ---- */
+
+static int close_failed(int fd)
+{
+    const int reason = errno;
+    close(fd);
+    errno = reason;
+    return -1;
+}
+
+static int listen_at(const struct sockaddr *address, socklen_t bytes)
+{
+    const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    const int yes = 1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(fd, address, bytes) == 0 && listen(fd, SOMAXCONN) == 0)
+        return fd;
+    return close_failed(fd);
+}
+
+/* Its address as text: the host and the port, or the path. */
+static bool describe(pe_socket *socket)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t bytes = sizeof address;
+    char port[NI_MAXSERV];
+    socket->port = -1;
+    if (getsockname(socket->fd, (struct sockaddr *)&address, &bytes) != 0)
+        return false;
+    if (address.ss_family == AF_UNIX) {
+        const struct sockaddr_un *local = (const struct sockaddr_un *)&address;
+        memcpy(socket->name, local->sun_path, sizeof socket->name - 1);
+        return true;
+    }
+    if (getnameinfo((struct sockaddr *)&address, bytes, socket->name, sizeof socket->name, port,
+                    sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+        return false;
+    socket->port = (int)strtol(port, NULL, 10);
+    return true;
+}
+
+pe_status pe_socket_open(const char *host, int port, pe_socket *out, pe_problem *why)
+{
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+                                   .ai_socktype = SOCK_STREAM};
+    struct addrinfo *address;
+    char service[8];
+    snprintf(service, sizeof service, "%d", port);
+    const int wrong = getaddrinfo(host, service, &hints, &address);
+    if (wrong != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "host",
+                       "host must be an IPv4 or IPv6 address, got %s (%s)", host,
+                       gai_strerror(wrong));
+    *out = (pe_socket){.fd = listen_at(address->ai_addr, address->ai_addrlen)};
+    freeaddrinfo(address);
+    if (out->fd < 0 || !describe(out))
+        return pe_fail(why, PE_INVALID_PARAMETER, "port", "could not listen on %s port %s: %s",
+                       host, service, strerror(errno));
+    return PE_OK;
+}
+
+/* ---- a unix socket ---- */
+
+/* Is this the file of a socket on which nobody listens? */
+static bool is_stale(const struct sockaddr_un *address)
+{
+    struct stat file;
+    if (lstat(address->sun_path, &file) != 0 || !S_ISSOCK(file.st_mode))
+        return false;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    const bool refused = connect(fd, (const struct sockaddr *)address, sizeof *address) != 0 &&
+                         errno == ECONNREFUSED;
+    close(fd);
+    return refused;
+}
+
+static int listen_at_path(const struct sockaddr_un *address)
+{
+    const struct sockaddr *any = (const struct sockaddr *)address;
+    const int fd = listen_at(any, sizeof *address);
+    if (fd >= 0 || errno != EADDRINUSE)
+        return fd;
+    if (is_stale(address) && unlink(address->sun_path) == 0)
+        return listen_at(any, sizeof *address);
+    errno = EADDRINUSE;
+    return -1;
+}
+
+static pe_status open_path(const char *path, pe_socket *out, pe_problem *why)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (*path != '/' || strlen(path) >= sizeof address.sun_path)
+        return pe_fail(why, PE_INVALID_PARAMETER, "listen",
+                       "the path of a unix socket must begin with / and have at most %zu bytes, "
+                       "got %.200s",
+                       sizeof address.sun_path - 1, path);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    *out = (pe_socket){.fd = listen_at_path(&address), .port = -1};
+    if (out->fd < 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "listen", "could not listen on %s: %s", path,
+                       strerror(errno));
+    snprintf(out->name, sizeof out->name, "%s", path);
+    lstat(path, &out->file);
+    return PE_OK;
+}
+
+/* ---- a place ---- */
+
+static bool parse_port(const char *digits, int *out)
+{
+    if (*digits == '\0' || strlen(digits) > 5 || digits[strspn(digits, "0123456789")] != '\0')
+        return false;
+    *out = (int)strtol(digits, NULL, 10);
+    return *out <= 65535;
+}
+
+/* "host:port" or "[host]:port" in its parts. */
+static bool split_place(const char *place, char *host, size_t host_max, int *port)
+{
+    const char *colon = strrchr(place, ':');
+    if (colon == NULL || !parse_port(colon + 1, port))
+        return false;
+    const bool bracketed = *place == '[' && colon > place + 1 && colon[-1] == ']';
+    const char *first = place + bracketed;
+    const char *end = colon - bracketed;
+    const size_t bytes = (size_t)(end - first);
+    if (bytes == 0 || bytes >= host_max || (!bracketed && memchr(first, ':', bytes) != NULL))
+        return false;
+    memcpy(host, first, bytes);
+    host[bytes] = '\0';
+    return true;
+}
+
+pe_status pe_socket_open_place(const char *place, pe_socket *out, pe_problem *why)
+{
+    char host[64];
+    int port;
+    if (strncmp(place, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0)
+        return open_path(place + strlen(UNIX_PREFIX), out, why);
+    if (!split_place(place, host, sizeof host, &port))
+        return pe_fail(why, PE_INVALID_PARAMETER, "listen",
+                       "listen must be unix:/path, host:port or [host]:port, got %.200s", place);
+    return pe_socket_open(host, port, out, why);
+}
+
+/* ---- sockets that were passed ---- */
+
+static bool listens(int fd)
+{
+    int on = 0, type = 0;
+    socklen_t bytes = sizeof on;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &bytes) != 0 || !on)
+        return false;
+    bytes = sizeof type;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &bytes) == 0 && type == SOCK_STREAM;
+}
+
+static pe_status take(int fd, pe_socket *out, pe_problem *why)
+{
+    *out = (pe_socket){.fd = fd, .passed = true};
+    if (!listens(fd) || !describe(out))
+        return pe_fail(why, PE_INVALID_PARAMETER, "LISTEN_FDS",
+                       "descriptor %d of LISTEN_FDS must be a listening stream socket", fd);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    return PE_OK;
+}
+
+/* How many the environment announces to this process. */
+static long announced(void)
+{
+    const char *pid = getenv("LISTEN_PID");
+    const char *count = getenv("LISTEN_FDS");
+    const bool ours = pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid();
+    const long n = ours ? strtol(count, NULL, 10) : 0;
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    return n > 0 ? n : 0;
+}
+
+pe_status pe_socket_take_passed(pe_socket *out, size_t n_max, size_t *n, pe_problem *why)
+{
+    const long count = announced();
+    *n = 0;
+    if ((unsigned long)count > n_max)
+        return pe_fail(why, PE_INVALID_PARAMETER, "LISTEN_FDS",
+                       "LISTEN_FDS must be at most %zu, got %ld", n_max, count);
+    for (; *n < (size_t)count; ++*n)
+        if (take(FIRST_PASSED + (int)*n, &out[*n], why) != PE_OK)
+            return why->status;
+    return PE_OK;
+}
+
+/* ---- the end ---- */
+
+/* Unless it is another's meanwhile. */
+static void remove_file(const pe_socket *socket)
+{
+    struct stat now;
+    if (socket->port < 0 && !socket->passed && lstat(socket->name, &now) == 0 &&
+        now.st_ino == socket->file.st_ino && now.st_dev == socket->file.st_dev)
+        unlink(socket->name);
+}
+
+/*
+ * What the system has taken and nobody has accepted is reset when a socket closes. So first no
+ * connection may begin: the filter drops each segment with SYN and without ACK, and passes those
+ * that end a handshake. The 14th byte of a TCP header holds these flags.
+ */
+void pe_socket_refuse(const pe_socket *socket)
+{
+    static const struct sock_filter drop_syn[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),          BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    const struct sock_fprog program = {.len = PE_LEN(drop_syn),
+                                       .filter = (struct sock_filter *)(uintptr_t)drop_syn};
+    remove_file(socket);
+    if (!socket->passed && socket->port >= 0)
+        setsockopt(socket->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+void pe_socket_close(pe_socket *socket)
+{
+    if (socket->fd < 0)
+        return;
+    remove_file(socket);
+    close(socket->fd);
+    socket->fd = -1;
+}

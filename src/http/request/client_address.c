@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* client_address.c - whose request is it, also behind proxies that are trusted? */
+#include "http/request/client_address.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/slice.h"
+
+/* Bits before those of an IPv4 address. */
+#define MAPPED_BITS 96
+
+/* ---- text ---- */
+
+static pe_client_address of_ipv4(const struct in_addr *ipv4)
+{
+    pe_client_address address = {0};
+    address.bytes.s6_addr[10] = address.bytes.s6_addr[11] = 0xff;
+    memcpy(address.bytes.s6_addr + 12, ipv4, sizeof *ipv4);
+    return address;
+}
+
+static bool parse(pe_slice text, pe_client_address *out)
+{
+    char copy[INET6_ADDRSTRLEN];
+    struct in_addr ipv4;
+    if (text.bytes == 0 || text.bytes >= sizeof copy)
+        return false;
+    memcpy(copy, text.text, text.bytes);
+    copy[text.bytes] = '\0';
+    if (inet_pton(AF_INET, copy, &ipv4) == 1) {
+        *out = of_ipv4(&ipv4);
+        return true;
+    }
+    return inet_pton(AF_INET6, copy, &out->bytes) == 1;
+}
+
+void pe_client_address_text(const pe_client_address *address, char out[INET6_ADDRSTRLEN])
+{
+    const struct in6_addr *bytes = &address->bytes;
+    if (IN6_IS_ADDR_UNSPECIFIED(bytes))
+        memcpy(out, "unix", sizeof "unix");
+    else if (IN6_IS_ADDR_V4MAPPED(bytes))
+        inet_ntop(AF_INET, bytes->s6_addr + 12, out, INET6_ADDRSTRLEN);
+    else
+        inet_ntop(AF_INET6, bytes, out, INET6_ADDRSTRLEN);
+}
+
+/* ---- who is trusted ---- */
+
+/* An address and how many of its bits count. */
+typedef struct network {
+    pe_client_address address;
+    long bits;
+} network;
+
+/* "10.0.0.0/8", "::1" or "unix". */
+static bool parse_network(const char *text, network *out)
+{
+    const size_t bytes = strcspn(text, "/");
+    const char *digits = text[bytes] == '/' ? text + bytes + 1 : NULL;
+    *out = (network){.bits = 128};
+    if (strcmp(text, "unix") == 0)
+        return true;
+    if (!parse((pe_slice){text, bytes}, &out->address))
+        return false;
+    if (digits == NULL)
+        return true;
+    const bool number = *digits != '\0' && digits[strspn(digits, "0123456789")] == '\0';
+    const bool ipv4 = memchr(text, ':', bytes) == NULL;
+    out->bits = strtol(digits, NULL, 10) + (ipv4 ? MAPPED_BITS : 0);
+    return number && strlen(digits) <= 3 && out->bits <= 128;
+}
+
+static bool is_in(const pe_client_address *address, const network *net)
+{
+    const uint8_t *a = address->bytes.s6_addr, *b = net->address.bytes.s6_addr;
+    const size_t whole = (size_t)net->bits / 8;
+    const unsigned rest = (unsigned)net->bits % 8;
+    if (memcmp(a, b, whole) != 0)
+        return false;
+    return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
+}
+
+static bool is_trusted(const pe_settings *settings, const pe_client_address *address)
+{
+    network net;
+    for (size_t i = 0; i < settings->trusted_proxies.n; i++)
+        if (parse_network(settings->trusted_proxies.item[i], &net) && is_in(address, &net))
+            return true;
+    return false;
+}
+
+pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why)
+{
+    network net;
+    for (size_t i = 0; i < settings->trusted_proxies.n; i++)
+        if (!parse_network(settings->trusted_proxies.item[i], &net))
+            return pe_fail(why, PE_INVALID_PARAMETER, "trusted_proxies",
+                           "trusted_proxies must be addresses, networks as 10.0.0.0/8, or unix, "
+                           "got %.200s",
+                           settings->trusted_proxies.item[i]);
+    return PE_OK;
+}
+
+/* ---- X-Forwarded-For ---- */
+
+static enum MHD_Result collect(void *context, enum MHD_ValueKind kind, const char *name,
+                               const char *value)
+{
+    (void)kind;
+    pe_buffer *list = context;
+    if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL) {
+        pe_buffer_str(list, ",");
+        pe_buffer_str(list, value);
+    }
+    return MHD_YES;
+}
+
+/* An item without space, brackets and port. */
+static pe_slice trim(const char *first, const char *end)
+{
+    while (first < end && (*first == ' ' || *first == '\t' || *first == '['))
+        first++;
+    while (end > first && (end[-1] == ' ' || end[-1] == '\t'))
+        end--;
+    const size_t bytes = (size_t)(end - first);
+    const char *bracket = memchr(first, ']', bytes);
+    const char *colon = memchr(first, ':', bytes);
+    if (bracket != NULL)
+        end = bracket;
+    else if (colon != NULL && memchr(colon + 1, ':', (size_t)(end - colon - 1)) == NULL)
+        end = colon; /* of an IPv4 address */
+    return (pe_slice){first, (size_t)(end - first)};
+}
+
+/* From the last item on, while they are trusted: each tells who came to it. */
+static pe_client_address unwind(const pe_settings *settings, const char *list,
+                                pe_client_address peer)
+{
+    const char *end = list + strlen(list);
+    while (end > list && is_trusted(settings, &peer)) {
+        const char *first = end;
+        while (first[-1] != ',') /* the list begins with one */
+            first--;
+        pe_client_address next;
+        if (!parse(trim(first, end), &next))
+            break;
+        peer = next;
+        end = first - 1;
+    }
+    return peer;
+}
+
+static pe_client_address peer_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
+    if (address != NULL && address->sa_family == AF_INET)
+        return of_ipv4(&((const struct sockaddr_in *)(const void *)address)->sin_addr);
+    if (address != NULL && address->sa_family == AF_INET6)
+        return (pe_client_address){((const struct sockaddr_in6 *)(const void *)address)->sin6_addr};
+    return (pe_client_address){0};
+}
+
+pe_client_address pe_client_address_of(const pe_request *request)
+{
+    const pe_settings *settings = request->service->settings;
+    const pe_client_address peer = peer_of(request->connection);
+    if (settings->trusted_proxies.n == 0)
+        return peer;
+    pe_buffer list = {0};
+    MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, &list);
+    const pe_client_address client = unwind(settings, pe_buffer_text(&list), peer);
+    pe_buffer_free(&list);
+    return client;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* client_address.h - whose request is it, also behind proxies that are trusted? */
+#ifndef PE_HTTP_REQUEST_CLIENT_ADDRESS_H
+#define PE_HTTP_REQUEST_CLIENT_ADDRESS_H
+
+#include <netinet/in.h>
+
+#include "http/request/request.h"
+
+/** An IPv6 address, and IPv4 as ::ffff:a.b.c.d; zero where the peer has none (a unix socket). */
+typedef struct pe_client_address {
+    struct in6_addr bytes;
+} pe_client_address;
+
+/** Errors  INVALID_PARAMETER: an item of trusted_proxies that is no address, network or "unix". */
+pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why) PE_MUST_CHECK;
+
+/**
+ * The peer of the connection; where trusted_proxies names it, the last address of X-Forwarded-For
+ * that they do not name.   Threads  that of the connection.
+ */
+pe_client_address pe_client_address_of(const pe_request *request);
+
+/** "192.0.2.1", "2001:db8::1", or "unix". */
+void pe_client_address_text(const pe_client_address *address, char out[INET6_ADDRSTRLEN]);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* price.c - what a request costs, as far as its parameters tell. */
+#include "plan/price.h"
+
+uint64_t pe_price_times(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+uint64_t pe_price_plus(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+uint64_t pe_price_sum(const pe_price *price)
+{
+    return pe_price_plus(pe_price_plus(price->planning, price->sampling),
+                         pe_price_plus(price->computing, price->coding));
+}
+
+/* ---- from parameters ---- */
+
+static size_t longest_dimension(const pe_values *values)
+{
+    size_t longest = 0;
+    for (size_t p = 0; p < values->n; p++) {
+        const pe_shape *shape = &values->value[p].tensor.shape;
+        for (size_t d = 0; d < shape->ndim; d++)
+            longest = shape->dim[d] > longest ? shape->dim[d] : longest;
+    }
+    return longest;
+}
+
+/* Where a row that makes planning long is absent, a tensor will tell: at most its longest axis. */
+static uint64_t planning(const pe_values *values)
+{
+    const uint64_t longest = longest_dimension(values);
+    uint64_t work = 0;
+    for (size_t p = 0; p < values->n; p++) {
+        const pe_value *value = &values->value[p];
+        work += value->param->plan_work * (value->present ? (uint64_t)value->integer : longest);
+    }
+    return work;
+}
+
+/* The number of a row; where it is absent, that of the row that its default names. */
+static uint64_t length_of(const pe_values *values, const pe_value *value)
+{
+    const char *otherwise = value->param->fallback_text;
+    if (!value->present && otherwise != NULL)
+        value = pe_values_find(values, otherwise);
+    return value != NULL && value->present && value->integer > 0 ? (uint64_t)value->integer : 1;
+}
+
+/* The axis that a value gives to an answer; 1 where it gives none. */
+static uint64_t axis_of(const pe_values *values, const pe_value *value)
+{
+    const pe_param *param = value->param;
+    if (param->kind == PE_KIND_INT && (param->axis || param->plan_work > 0))
+        return length_of(values, value);
+    return param->kind == PE_KIND_POSITIONS && value->present ? value->positions.count : 1;
+}
+
+static uint64_t elements_of(const pe_value *value)
+{
+    size_t elements;
+    if (value->param->kind != PE_KIND_TENSOR || !value->present)
+        return 0;
+    return pe_shape_elements(&value->tensor.shape, &elements) ? elements : UINT64_MAX;
+}
+
+/* Where tensors came, the answer is about as large as they are. */
+static uint64_t computing(const pe_values *values)
+{
+    uint64_t axes = 1, tensors = 0;
+    for (size_t p = 0; p < values->n; p++) {
+        axes = pe_price_times(axes, axis_of(values, &values->value[p]));
+        tensors = pe_price_plus(tensors, elements_of(&values->value[p]));
+    }
+    return tensors > 0 ? tensors : axes;
+}
+
+pe_price pe_price_estimate(const pe_values *values)
+{
+    return (pe_price){.planning = planning(values), .computing = computing(values)};
+}
+
+/* ---- the bound ---- */
+
+pe_status pe_price_check(uint64_t work, uint64_t max_work, pe_problem *why)
+{
+    if (work <= max_work)
+        return PE_OK;
+    pe_fail(why, PE_TOO_MUCH_WORK, "",
+            "the answer would cost %s%llu units of work, at most %llu are allowed; ask for fewer "
+            "positions or channels at a time",
+            work == UINT64_MAX ? "at least " : "", (unsigned long long)work,
+            (unsigned long long)max_work);
+    why->max_work = max_work;
+    why->requested_work = work;
+    return why->status;
+}

@@ -1,0 +1,77 @@
+// main.js - the frame of the page: the list of rooms, the room that the address names, and the line to the server.
+import { Lost, Problem, line, listing } from './parts/api.js';
+import { h } from './parts/dom.js';
+import { Place, embedded, read, text } from './parts/place.js';
+import { rooms } from './rooms/rooms.js';
+
+/** @typedef {import('./rooms/rooms.js').Shown} Shown */
+
+const nav = /** @type {HTMLElement} */ (document.getElementById('rooms'));
+const host = /** @type {HTMLElement} */ (document.getElementById('room'));
+const status = /** @type {HTMLElement} */ (document.getElementById('status'));
+
+/** @type {{place: Place, shown: Shown} | null} */
+let current = null;
+
+/** @param {string} words an empty text takes it away */
+function say(words) {
+    status.textContent = words;
+    status.hidden = words === '';
+}
+
+/** @param {unknown} error */
+function fail(error) {
+    if (error instanceof Lost) return; // The line says so.
+    say(error instanceof Problem ? `${error.title}: ${error.message}` : String(error));
+}
+
+/** @param {string} room @param {string} [rest] @param {Record<string, string>} [values] */
+function go(room, rest = '', values = {}) {
+    location.hash = text(room, rest, values);
+}
+
+/** Show the room that the address names, or tell the one that is there what changed. */
+async function follow() {
+    const { room: id, rest, values } = read();
+    const room = rooms.find((each) => each.id === id) ?? rooms[0];
+    say('');
+    if (current !== null && current.place.room === room.id && current.place.rest === rest) {
+        current.place.take(values);
+        return current.shown.update();
+    }
+    const place = new Place(room.id, rest, values);
+    const [module, known] = await Promise.all([room.load(), listing()]);
+    const now = read();
+    if (now.room !== id || now.rest !== rest) return;
+    current?.shown.stop();
+    host.className = `room room-${room.id}`;
+    document.title = `${room.title} – posenc`;
+    mark(room.id);
+    current = { place, shown: module.show(host, { listing: known, place, go, fail }) };
+}
+
+/** @param {string} id */
+function mark(id) {
+    for (const link of nav.querySelectorAll('a')) {
+        if (link.dataset.room === id) link.setAttribute('aria-current', 'page');
+        else link.removeAttribute('aria-current');
+    }
+}
+
+const start = () => follow().catch(fail);
+
+document.documentElement.classList.toggle('embed', embedded());
+nav.replaceChildren(...rooms.map(({ id, title }) => h('a', { href: `#/${id}`, 'data-room': id }, title)));
+window.addEventListener('hashchange', () => void start());
+document.querySelector('.skip')?.addEventListener('click', (event) => {
+    event.preventDefault(); // The fragment is the state of the page.
+    host.focus();
+});
+line.addEventListener('lost', () =>
+    say('The server does not answer. What is on screen stays; this page asks again until it is back.'),
+);
+line.addEventListener('back', () => {
+    say('');
+    void start();
+});
+void start();

@@ -1,0 +1,149 @@
+// chunks.js - the rows of a matrix, read in chunks as they come into view and kept within a budget.
+
+/** @typedef {import('./safetensors.js').Matrix} Matrix */
+/** @typedef {import('./safetensors.js').Numbers} Numbers */
+/** Pooled cells: the least and the greatest value of what each covers.
+ * @typedef {{rows: number, columns: number, min: Numbers, max: Numbers}} Pool */
+
+const CHUNK_ELEMENTS = 1 << 17;
+const KEPT_ELEMENTS = 1 << 25;
+const AT_ONCE = 4;
+
+/** Rows [first, first + rows) and what was pooled of them. */
+class Chunk {
+    /** @param {Numbers} data @param {number} rows @param {number} columns */
+    constructor(data, rows, columns) {
+        this.rows = rows;
+        this.columns = columns;
+        this.data = data;
+        /** @private @type {Map<string, Pool>} */
+        this.pools = new Map();
+    }
+
+    /**
+     * Cells of 2^down rows and 2^across columns.
+     * @param {number} down
+     * @param {number} across
+     */
+    pool(down, across) {
+        const key = `${down},${across}`;
+        let pool = this.pools.get(key);
+        if (pool === undefined) {
+            pool = pooled(this.data, this.rows, this.columns, 1 << down, 1 << across);
+            this.pools.clear();
+            this.pools.set(key, pool);
+        }
+        return pool;
+    }
+}
+
+/** @param {Numbers} data @param {number} rows @param {number} columns @param {number} high @param {number} wide @returns {Pool} */
+function pooled(data, rows, columns, high, wide) {
+    if (high === 1 && wide === 1) return { rows, columns, min: data, max: data };
+    const across = Math.ceil(columns / wide);
+    const down = Math.ceil(rows / high);
+    const min = new Float64Array(down * across).fill(Infinity);
+    const max = new Float64Array(down * across).fill(-Infinity);
+    for (let row = 0, at = 0; row < rows; row++) {
+        const start = Math.floor(row / high) * across;
+        for (let column = 0; column < columns; column++, at++) {
+            const cell = start + Math.floor(column / wide);
+            if (data[at] < min[cell]) min[cell] = data[at];
+            if (data[at] > max[cell]) max[cell] = data[at];
+        }
+    }
+    return { rows: down, columns: across, min, max };
+}
+
+export class Chunks {
+    /**
+     * @param {Matrix} matrix
+     * @param {() => void} arrived
+     * @param {(error: unknown) => void} failed
+     */
+    constructor(matrix, arrived, failed) {
+        this.matrix = matrix;
+        /** @private */ this.arrived = arrived;
+        /** @private */ this.failed = failed;
+        this.high = 2 ** Math.max(0, Math.floor(Math.log2(CHUNK_ELEMENTS / Math.max(1, matrix.columns))));
+        /** @private @type {Map<number, Chunk>} */ this.held = new Map();
+        /** @private @type {Map<number, AbortController>} */ this.coming = new Map();
+        /** @private @type {number[]} */ this.wanted = [];
+        this.limit = 0;
+    }
+
+    /**
+     * The chunk of this index, if it is there.
+     * @param {number} index
+     */
+    get(index) {
+        return this.held.get(index);
+    }
+
+    /**
+     * Ask for the chunks of rows [first, last), and for their neighbours after them. Requests for others end.
+     * @param {number} first
+     * @param {number} last
+     */
+    want(first, last) {
+        const end = Math.ceil(this.matrix.rows / this.high) - 1;
+        const low = Math.max(0, Math.floor(first / this.high));
+        const high = Math.min(end, Math.floor(Math.max(first, last - 1) / this.high));
+        const wanted = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+        if (high < end) wanted.push(high + 1);
+        if (low > 0) wanted.push(low - 1);
+        for (const [index, control] of this.coming) if (!wanted.includes(index)) control.abort();
+        this.wanted = wanted.filter((index) => !this.held.has(index) && !this.coming.has(index));
+        this.keep(wanted);
+        this.next();
+    }
+
+    /** Stop all requests. */
+    stop() {
+        this.wanted = [];
+        for (const control of this.coming.values()) control.abort();
+    }
+
+    /** @private */
+    next() {
+        while (this.coming.size < AT_ONCE && this.wanted.length > 0)
+            void this.load(/** @type {number} */ (this.wanted.shift()));
+    }
+
+    /** @private @param {number} index */
+    async load(index) {
+        const control = new AbortController();
+        this.coming.set(index, control);
+        const first = index * this.high;
+        const rows = Math.min(this.high, this.matrix.rows - first);
+        try {
+            const data = await this.matrix.read(first, rows, control.signal);
+            this.held.set(index, new Chunk(data, rows, this.matrix.columns));
+            this.measure(data);
+            this.arrived();
+        } catch (error) {
+            if (!control.signal.aborted) this.failed(error);
+        }
+        this.coming.delete(index);
+        this.next();
+    }
+
+    /** The greatest size of a finite number so far, on which the colours depend.
+     * @private @param {Numbers} data */
+    measure(data) {
+        for (let i = 0; i < data.length; i++) {
+            const size = Math.abs(data[i]);
+            if (size > this.limit && size < Infinity) this.limit = size;
+        }
+    }
+
+    /** Forget chunks beyond the budget, those furthest from view first.
+     * @private @param {number[]} wanted */
+    keep(wanted) {
+        const most = Math.max(wanted.length, Math.floor(KEPT_ELEMENTS / (this.high * this.matrix.columns)));
+        const middle = wanted[0] ?? 0;
+        const far = [...this.held.keys()].sort((a, b) => Math.abs(b - middle) - Math.abs(a - middle));
+        for (const index of far.slice(0, Math.max(0, this.held.size - most)))
+            if (!wanted.includes(index)) this.held.delete(index);
+    }
+}

@@ -1,0 +1,251 @@
+// controls.js - a form from rows of GET /v1: a control for each parameter, with the server's own errors beside it.
+import { fresh, h } from './dom.js';
+import { derived, initial, needed } from './listing.js';
+import { Problem } from './api.js';
+
+/** @typedef {import('./listing.js').Parameter} Parameter */
+/**
+ * @typedef {object} Control
+ * @property {HTMLElement} element
+ * @property {(value: string) => void} show
+ * @property {(words: string) => void} fail an empty text takes the error away
+ */
+/** @typedef {(value: string, done: boolean) => void} Change done: nothing moves any more */
+
+const SLIDER_STEPS = 1000;
+const SHOWN = 5;
+const DECADES = 1000;
+
+/** A slider's place for a value and back; logarithmic where the bounds span decades.
+ * @param {Parameter} parameter */
+function scale(parameter) {
+    const low = parameter.minimum ?? parameter.exclusive_minimum ?? 0;
+    const high = parameter.maximum ?? 1;
+    const wide = low >= 0 && high > DECADES * Math.max(1e-9, low === 0 ? 1 : low);
+    const whole = parameter.type === 'integer';
+    // From 0 on, the scale begins like log(1 + x).
+    const shift = low > 0 ? 0 : 1;
+    const ratio = Math.log((high + shift) / (low + shift));
+    return {
+        /** @param {number} value */
+        place: (value) =>
+            SLIDER_STEPS * (wide ? Math.log((value + shift) / (low + shift)) / ratio : (value - low) / (high - low)),
+        /** @param {number} place */
+        value: (place) => {
+            const t = place / SLIDER_STEPS;
+            const exact = wide ? (low + shift) * Math.exp(ratio * t) - shift : low + (high - low) * t;
+            return Math.min(high, Math.max(low, whole ? Math.round(exact) : Number(exact.toPrecision(3))));
+        },
+    };
+}
+
+/** @param {Parameter} parameter @param {Change} change @param {string} id @returns {{parts: HTMLElement[], show: (value: string) => void}} */
+function number(parameter, change, id) {
+    const field = h('input', {
+        id,
+        type: 'text',
+        inputmode: 'decimal',
+        autocomplete: 'off',
+        class: 'number',
+        placeholder: derived(parameter) ?? 'none',
+    });
+    field.addEventListener('change', () => change(field.value.trim(), true));
+    if (parameter.maximum === undefined) return { parts: [field], show: (value) => void (field.value = value) };
+    const { place, value } = scale(parameter);
+    const slider = h('input', {
+        type: 'range',
+        min: 0,
+        max: SLIDER_STEPS,
+        step: 1,
+        'aria-label': `${parameter.name}, slider`,
+    });
+    const moved = /** @param {boolean} done */ (done) => {
+        field.value = String(value(Number(slider.value)));
+        slider.setAttribute('aria-valuetext', field.value);
+        change(field.value, done);
+    };
+    slider.addEventListener('input', () => moved(false));
+    slider.addEventListener('change', () => moved(true));
+    slider.addEventListener('keydown', (event) => {
+        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+        if (by === undefined || parameter.type !== 'integer') return;
+        event.preventDefault();
+        show(
+            String(Math.min(parameter.maximum ?? Infinity, Math.max(parameter.minimum ?? 0, Number(field.value) + by))),
+        );
+        change(field.value, true);
+    });
+    const show = /** @param {string} text */ (text) => {
+        if (field.value.trim() !== text) field.value = text;
+        if (text !== '' && Number.isFinite(Number(text))) slider.value = String(place(Number(text)));
+        slider.setAttribute('aria-valuetext', text === '' ? 'none' : text);
+    };
+    return { parts: [slider, field], show };
+}
+
+/** @param {Parameter} parameter @param {Change} change @param {string} id @param {string[]} names */
+function segments(parameter, change, id, names) {
+    const name = fresh('choice');
+    const inputs = names.map((value) => {
+        const input = h('input', { type: 'radio', name, value });
+        input.addEventListener('change', () => change(value, true));
+        return input;
+    });
+    const group = h(
+        'div',
+        { class: 'segments', role: 'radiogroup', 'aria-labelledby': `${id}-name` },
+        inputs.map((input) => h('label', {}, input, h('span', {}, input.value))),
+    );
+    return {
+        parts: [group],
+        show: /** @param {string} value */ (value) =>
+            inputs.forEach((input) => (input.checked = input.value === value)),
+    };
+}
+
+/** @param {Parameter} parameter @param {Change} change @param {string} id */
+function words(parameter, change, id) {
+    const long = parameter.type === 'tensor' || parameter.type === 'numbers';
+    const field = long
+        ? h('textarea', { id, rows: 2, spellcheck: 'false', class: 'code', placeholder: derived(parameter) })
+        : h('input', {
+              id,
+              type: 'text',
+              autocomplete: 'off',
+              spellcheck: 'false',
+              class: 'code',
+              placeholder: derived(parameter),
+          });
+    field.addEventListener('change', () => change(field.value.trim(), true));
+    return {
+        parts: [field],
+        show: /** @param {string} value */ (value) => {
+            if (document.activeElement !== field) field.value = value;
+        },
+    };
+}
+
+const SEGMENTS_MAX = 4;
+
+/** @param {Parameter} parameter @param {Change} change @param {string} id */
+function menu(parameter, change, id) {
+    const select = h(
+        'select',
+        { id },
+        (parameter.choices ?? []).map((value) => h('option', { value }, value)),
+    );
+    select.addEventListener('change', () => change(select.value, true));
+    return { parts: [select], show: /** @param {string} value */ (value) => void (select.value = value) };
+}
+
+/** @param {Parameter} parameter @param {Change} change @param {string} id */
+function parts(parameter, change, id) {
+    if (parameter.type === 'integer' || parameter.type === 'number') return number(parameter, change, id);
+    if (parameter.type === 'boolean') return segments(parameter, change, id, ['true', 'false']);
+    if (parameter.type !== 'string' || parameter.choices === undefined) return words(parameter, change, id);
+    if (parameter.choices.length > SEGMENTS_MAX) return menu(parameter, change, id);
+    return segments(parameter, change, id, parameter.choices);
+}
+
+/**
+ * The control of one parameter, with its name, unit, help and place for an error.
+ * @param {Parameter} parameter
+ * @param {Change} change
+ * @returns {Control}
+ */
+export function control(parameter, change) {
+    const id = fresh('field');
+    const { parts: inner, show } = parts(parameter, change, id);
+    const group = inner[0].getAttribute('role') === 'radiogroup';
+    const name = h(
+        group ? 'span' : 'label',
+        group ? { id: `${id}-name`, class: 'name' } : { for: id, class: 'name' },
+        parameter.name,
+    );
+    const error = h('p', { class: 'error', id: `${id}-error`, role: 'alert', hidden: true });
+    const help = h('p', { class: 'help', id: `${id}-help` }, parameter.description);
+    const target = inner.at(-1) ?? name;
+    target.setAttribute('aria-describedby', `${id}-help ${id}-error`);
+    const element = h(
+        'div',
+        { class: 'control', 'data-parameter': parameter.name },
+        h('div', { class: 'control-head' }, name, parameter.unit && h('span', { class: 'unit' }, parameter.unit)),
+        h('div', { class: 'control-row' }, inner),
+        error,
+        help,
+    );
+    return {
+        element,
+        show,
+        fail: (text) => {
+            error.hidden = text === '';
+            error.textContent = text;
+            target.setAttribute('aria-invalid', String(text !== ''));
+        },
+    };
+}
+
+/**
+ * The controls of all rows. The needed ones and some more are open, the others under "More".
+ * @param {Parameter[]} parameters
+ * @param {(name: string, value: string | null, done: boolean) => void} change null: back to the default
+ */
+export function form(parameters, change) {
+    /** @type {Map<string, Control>} */
+    const controls = new Map();
+    for (const parameter of parameters)
+        controls.set(
+            parameter.name,
+            control(parameter, (value, done) =>
+                change(parameter.name, value === '' || value === initial(parameter) ? null : value, done),
+            ),
+        );
+    const first = parameters.filter(
+        (parameter) => needed(parameter) || ['tensor', 'positions'].includes(parameter.type),
+    );
+    const open = [...first, ...parameters.filter((parameter) => !first.includes(parameter))].slice(
+        0,
+        Math.max(SHOWN, first.length),
+    );
+    const rest = parameters.filter((parameter) => !open.includes(parameter));
+    const elements = /** @param {Parameter[]} list */ (list) => list.map(({ name }) => controls.get(name)?.element);
+    const more = h('details', { class: 'more' }, h('summary', {}, `${rest.length} more parameters`), elements(rest));
+    const general = h('p', { class: 'error', role: 'alert', hidden: true });
+    const element = h(
+        'form',
+        { class: 'form', onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+        elements(open),
+        rest.length > 0 && more,
+        general,
+    );
+    return {
+        element,
+        /** @param {Record<string, string>} values */
+        show: (values) => {
+            for (const parameter of parameters)
+                controls.get(parameter.name)?.show(values[parameter.name] ?? initial(parameter));
+            if (rest.some(({ name }) => values[name] !== undefined)) more.open = true;
+        },
+        /** Show the words of a problem at the fields that caused it; null: all is well.
+         * @param {unknown} error */
+        fail: (error) => {
+            for (const each of controls.values()) each.fail('');
+            const faults = error instanceof Problem ? error.errors : [];
+            const others = [];
+            for (const { parameter, pointer, detail } of faults) {
+                const at = controls.get(parameter ?? (pointer ?? '').replace(/^#?\//, '').split('/')[0]);
+                if (at === undefined) others.push(detail);
+                else at.fail(detail);
+                if (at !== undefined && more.contains(at.element)) more.open = true;
+            }
+            const text =
+                error === null
+                    ? ''
+                    : faults.length === 0
+                      ? String(/** @type {Error} */ (error).message)
+                      : others.join(' ');
+            general.hidden = text === '';
+            general.textContent = text;
+        },
+    };
+}

@@ -1,0 +1,252 @@
+// curve.js - series of numbers as curves, with axes by d3-scale.
+import { attribute, framed, fresh, h, svg } from './dom.js';
+import { brief } from './number.js';
+
+/**
+ * @typedef {object} Series
+ * @property {string} name
+ * @property {ArrayLike<number>} y
+ * @property {ArrayLike<number>} [x] else 0, 1, ...
+ */
+/**
+ * @typedef {object} Options
+ * @property {string} name what is seen
+ * @property {string} [xName]
+ * @property {string} [yName]
+ * @property {boolean} [xLog]
+ * @property {boolean} [yLog]
+ * @property {number} [height]
+ * @property {boolean} [points] dots instead of lines
+ * @property {[number, number]} [yRange] else that of the numbers
+ * @property {(index: number, done: boolean) => void} [onCursor]
+ */
+
+const MARGIN = { top: 10, right: 12, bottom: 40, left: 56 };
+const HEIGHT = 260;
+// A line with more points than this is drawn as the least and the greatest of each pixel.
+const POINTS_PER_PIXEL = 2;
+
+/** The least and greatest finite number of all series. @param {ArrayLike<number>[]} lists @param {boolean} log */
+function range(lists, log) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const list of lists)
+        for (let i = 0; i < list.length; i++) {
+            const value = list[i];
+            if (!Number.isFinite(value) || (log && value <= 0)) continue;
+            if (value < low) low = value;
+            if (value > high) high = value;
+        }
+    if (low > high) return log ? [1, 10] : [0, 1];
+    if (low === high) return log ? [low / 2, high * 2] : [low - 1, high + 1];
+    return [low, high];
+}
+
+/** @param {boolean | undefined} log @param {number[]} domain @param {number[]} pixels */
+function scale(log, domain, pixels) {
+    return (log ? d3.scaleLog() : d3.scaleLinear()).domain(domain).range(pixels);
+}
+
+/** Ticks that have room; on a log scale the powers of ten first. @param {import('./d3.js').Scale} axis @param {number} most @param {boolean | undefined} log */
+function ticks(axis, most, log) {
+    const all = axis.ticks(most);
+    if (!log || all.length <= most + 2) return all;
+    const powers = all.filter((value) => Math.abs(Math.log10(value) % 1) < 1e-9);
+    const skip = Math.ceil(powers.length / most);
+    return powers.filter((_, i) => i % skip === 0);
+}
+
+export class Curve {
+    /** @param {Options} options */
+    constructor(options) {
+        this.options = options;
+        /** @type {Series[]} */ this.series = [];
+        /** @type {number | null} */ this.cursor = null;
+        this.x = d3.scaleLinear();
+        this.y = d3.scaleLinear();
+        this.draw = framed(() => this.paint());
+        const id = fresh('curve');
+        this.title = svg('title', { id }, options.name);
+        this.picture = svg('svg', {
+            class: 'curve',
+            role: 'img',
+            'aria-labelledby': id,
+            tabindex: options.onCursor ? 0 : undefined,
+        });
+        this.key = h('ul', { class: 'key' });
+        this.element = h('div', { class: 'curves' }, this.picture, this.key);
+        this.picture.style.setProperty('height', `${options.height ?? HEIGHT}px`);
+        /** @private */ this.sizes = new ResizeObserver(() => this.draw());
+        this.sizes.observe(this.picture);
+        if (options.onCursor) this.listen();
+    }
+
+    /** @param {Series[]} series */
+    show(series) {
+        this.series = series;
+        this.key.replaceChildren(
+            ...(series.length < 2 ? [] : series.map(({ name }, i) => h('li', { class: `series-${i % 8}` }, name))),
+        );
+        this.draw();
+    }
+
+    /** Mark an index. @param {number | null} index */
+    mark(index) {
+        this.cursor = index;
+        this.draw();
+    }
+
+    stop() {
+        this.sizes.disconnect();
+    }
+
+    /** @private */
+    listen() {
+        const { onCursor } = this.options;
+        const longest = () => this.series.reduce((most, { y }) => Math.max(most, y.length), 0);
+        const to = /** @param {number} index @param {boolean} done */ (index, done) => {
+            this.mark(Math.min(longest() - 1, Math.max(0, index)));
+            onCursor?.(/** @type {number} */ (this.cursor), done);
+        };
+        const at = /** @param {PointerEvent} event */ (event) => {
+            const place = this.x.invert(event.clientX - this.picture.getBoundingClientRect().left);
+            const x = this.series[0]?.x;
+            if (x === undefined) return Math.round(place);
+            return Array.from(x).reduce(
+                (best, value, i) => (Math.abs(value - place) < Math.abs(x[best] - place) ? i : best),
+                0,
+            );
+        };
+        this.picture.addEventListener('pointermove', (event) => to(at(event), false));
+        this.picture.addEventListener('click', (event) => to(at(/** @type {PointerEvent} */ (event)), true));
+        this.picture.addEventListener('keydown', (event) => {
+            const by = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+            if (by === undefined) return;
+            event.preventDefault();
+            to((this.cursor ?? 0) + by * (event.shiftKey && Number.isFinite(by) ? 10 : 1), true);
+        });
+    }
+
+    /** @private */
+    paint() {
+        const width = this.picture.clientWidth;
+        const height = this.picture.clientHeight;
+        if (width === 0) return;
+        const { top, right, bottom, left } = MARGIN;
+        const { xLog, yLog, yRange } = this.options;
+        const xs = this.series.map(({ x, y }) => x ?? [0, Math.max(1, y.length - 1)]);
+        this.x = scale(xLog, range(xs, xLog === true), [left, width - right]);
+        this.y = scale(
+            yLog,
+            yRange ??
+                range(
+                    this.series.map(({ y }) => y),
+                    yLog === true,
+                ),
+            [height - bottom, top],
+        );
+        if (!yRange) this.y.nice(5);
+        attribute(this.picture, { viewBox: `0 0 ${width} ${height}` });
+        this.picture.replaceChildren(
+            this.title,
+            this.axes(width, height),
+            ...this.series.map((one, i) => this.line(one, i)),
+            this.marks(height),
+        );
+    }
+
+    /** @private @param {number} width @param {number} height */
+    axes(width, height) {
+        const { top, right, bottom, left } = MARGIN;
+        const { xName = '', yName = '', xLog, yLog } = this.options;
+        const floor = height - bottom;
+        return svg(
+            'g',
+            { class: 'axes', 'aria-hidden': 'true' },
+            ticks(this.y, Math.max(2, height / 45), yLog).map((value) =>
+                svg(
+                    'g',
+                    { transform: `translate(0 ${this.y(value)})` },
+                    svg('line', { x1: left, x2: width - right, class: 'grid' }),
+                    svg('text', { x: left - 7, dy: '0.32em', 'text-anchor': 'end' }, brief(value)),
+                ),
+            ),
+            ticks(this.x, Math.max(2, width / 90), xLog).map((value) =>
+                svg(
+                    'g',
+                    { transform: `translate(${this.x(value)} ${floor})` },
+                    svg('line', { y2: 5 }),
+                    svg('text', { y: 18, 'text-anchor': 'middle' }, brief(value)),
+                ),
+            ),
+            svg('line', { x1: left, x2: width - right, y1: floor, y2: floor }),
+            svg('text', { x: width - right, y: height - 4, 'text-anchor': 'end' }, xName && `${xName} →`),
+            svg('text', { x: 0, y: height - 4 }, yName && `↑ ${yName}`),
+        );
+    }
+
+    /** @private @param {Series} one @param {number} index */
+    line(one, index) {
+        const n = one.y.length;
+        const dense = n > POINTS_PER_PIXEL * this.picture.clientWidth;
+        if (this.options.points && !dense)
+            return svg(
+                'g',
+                { class: `dots series-${index % 8}` },
+                Array.from(
+                    one.y,
+                    (value, i) =>
+                        Number.isFinite(value) &&
+                        svg('circle', { r: 2.5, cx: this.x(one.x ? one.x[i] : i), cy: this.y(value) }),
+                ),
+            );
+        return svg('path', { class: `line series-${index % 8}`, d: dense ? this.band(one) : this.path(one) });
+    }
+
+    /** @private @param {Series} one */
+    path({ x, y }) {
+        let text = '';
+        let pen = 'M';
+        for (let i = 0; i < y.length; i++) {
+            const at = this.y(y[i]);
+            if (!Number.isFinite(at)) pen = 'M';
+            else {
+                text += `${pen}${this.x(x ? x[i] : i).toFixed(2)} ${at.toFixed(2)}`;
+                pen = 'L';
+            }
+        }
+        return text;
+    }
+
+    /** A line from the least to the greatest value of each pixel. @private @param {Series} one */
+    band({ x, y }) {
+        /** @type {Map<number, [number, number]>} */
+        const pixels = new Map();
+        for (let i = 0; i < y.length; i++) {
+            const [column, at] = [Math.round(this.x(x ? x[i] : i)), this.y(y[i])];
+            if (!Number.isFinite(at)) continue;
+            const span = pixels.get(column);
+            if (span === undefined) pixels.set(column, [at, at]);
+            else pixels.set(column, [Math.min(span[0], at), Math.max(span[1], at)]);
+        }
+        return [...pixels]
+            .map(([column, [low, high]]) => `M${column} ${low.toFixed(1)}V${(high + 0.5).toFixed(1)}`)
+            .join('');
+    }
+
+    /** @private @param {number} height */
+    marks(height) {
+        const i = this.cursor;
+        if (i === null || this.series.length === 0) return svg('g');
+        const x = this.x(this.series[0].x ? this.series[0].x[i] : i);
+        return svg(
+            'g',
+            { class: 'cursor' },
+            svg('line', { x1: x, x2: x, y1: MARGIN.top, y2: height - MARGIN.bottom }),
+            this.series.map(
+                (one, k) =>
+                    Number.isFinite(this.y(one.y[i])) &&
+                    svg('circle', { class: `series-${k % 8}`, r: 4, cx: x, cy: this.y(one.y[i]) }),
+            ),
+        );
+    }
+}

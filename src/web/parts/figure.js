@@ -1,0 +1,292 @@
+// figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
+import { Curve } from './curve.js';
+import { h } from './dom.js';
+import { meaning } from './facts.js';
+import { Heatmap, full } from './heatmap.js';
+import { digits } from './number.js';
+import { Readout } from './readout.js';
+import { table } from './table.js';
+import { take } from './take.js';
+import { whole } from './view.js';
+
+/** @typedef {import('./safetensors.js').Answer} Answer */
+/** @typedef {import('./safetensors.js').Tensor} Tensor */
+/** @typedef {import('./place.js').Place} Place */
+/**
+ * @typedef {object} Options
+ * @property {string} path
+ * @property {Record<string, string>} values as they were asked for
+ * @property {object} [body]
+ * @property {string} title
+ * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
+ * @property {string} [prefix] of these names, where a room has several figures
+ * @property {string[]} formats
+ * @property {(error: unknown) => void} onError
+ */
+
+const SMALL_MAX = 64;
+
+export class Figure {
+    /** @param {Answer} answer @param {Options} options */
+    constructor(answer, options) {
+        this.answer = answer;
+        this.options = options;
+        this.readout = new Readout();
+        this.meaning = meaning(options.path, answer, this.tensor, () => this.point());
+        /** @private @type {Heatmap | null} */ this.heatmap = null;
+        /** @private @type {{stop: () => void}[]} */ this.parts = [];
+        /** @private */ this.frame = h('div', { class: 'figure-frame' });
+        const names = [...answer.tensors.keys()];
+        this.tabs = h(
+            'div',
+            { class: 'segments', role: 'radiogroup', 'aria-label': 'Tensor', hidden: names.length < 2 },
+            names.map((name) =>
+                h(
+                    'label',
+                    {},
+                    h('input', {
+                        type: 'radio',
+                        name: this.key('tensor'),
+                        value: name,
+                        checked: name === this.tensor.name,
+                        onchange: () => this.choose({ tensor: name, slice: null, win: null, at: null }),
+                    }),
+                    h('span', {}, name),
+                ),
+            ),
+        );
+        this.table = table(() => this.part());
+        this.take = take(() => ({ ...options, tensor: this.tensor.name, many: names.length > 1 }), options.formats);
+        this.scalars = h(
+            'dl',
+            { class: 'readout scalars', hidden: Object.keys(this.facts()).length === 0 },
+            Object.entries(this.facts()).map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
+        );
+        this.element = h(
+            'figure',
+            { class: 'figure', 'data-path': options.path },
+            h('figcaption', {}, options.title),
+            this.tabs,
+            this.scalars,
+            this.frame,
+            this.readout.element,
+            h('div', { class: 'panels' }, this.table.element, this.take.element),
+        );
+        this.draw();
+    }
+
+    /** The tensor that is seen. @returns {Tensor} */
+    get tensor() {
+        const { tensors } = this.answer;
+        const tensor = tensors.get(this.options.place.get(this.key('tensor'))) ?? tensors.values().next().value;
+        return /** @type {Tensor} */ (tensor);
+    }
+
+    /** Scalars of the answer that are no words about it. @private */
+    facts() {
+        const { encoding: _, ...scalars } = this.answer.scalars;
+        return Object.fromEntries(
+            Object.entries(scalars)
+                .filter(([, value]) => typeof value !== 'object')
+                .map(([name, value]) => [name, typeof value === 'number' ? digits(value, 'float64') : String(value)]),
+        );
+    }
+
+    /** @private @param {Record<string, string | null>} changes */
+    choose(changes) {
+        this.keep(changes, { step: true });
+        this.draw();
+    }
+
+    /** @private @param {string} name */
+    key(name) {
+        return `${this.options.prefix ?? ''}${name}`;
+    }
+
+    /** Write own values to the address. @private @param {Record<string, string | null>} changes @param {{step?: boolean}} [how] */
+    keep(changes, how) {
+        const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
+        this.options.place.set(Object.fromEntries(named), how);
+    }
+
+    /** The address has changed: show what it says. */
+    update() {
+        for (const input of this.tabs.querySelectorAll('input')) input.checked = input.value === this.tensor.name;
+        this.draw();
+    }
+
+    stop() {
+        for (const part of this.parts) part.stop();
+        this.parts = [];
+    }
+
+    /** @private */
+    draw() {
+        this.stop();
+        this.heatmap = null;
+        const { tensor } = this;
+        this.meaning = meaning(this.options.path, this.answer, tensor, () => this.point());
+        this.readout.show(null);
+        if (tensor.length === 0) this.frame.replaceChildren(h('p', {}, 'The answer has no elements.'));
+        else if (tensor.shape.length < 2) void this.curve(tensor);
+        else this.matrices(tensor);
+        this.table.refresh();
+        this.take.refresh();
+    }
+
+    /** @private @param {Tensor} tensor */
+    async curve(tensor) {
+        const { columnName, rowName, rowLabel } = this.meaning;
+        const positions = rowName === 'position';
+        const picture = new Curve({
+            name: `${tensor.name} of ${this.options.title}`,
+            xName: positions ? 'position' : columnName,
+            yName: tensor.name,
+            points: tensor.length < 65,
+            onCursor: (index, done) => this.at(index, y[index], done),
+        });
+        this.parts.push(picture);
+        this.frame.replaceChildren(picture.element);
+        /** @type {ArrayLike<number>} */
+        let y = [];
+        try {
+            y = await tensor.all();
+        } catch (error) {
+            return this.options.onError(error);
+        }
+        picture.show([
+            {
+                name: tensor.name,
+                y,
+                x: positions ? Array.from(y, (_, i) => Number(rowLabel(i).replace(/[^\d.e+-]/g, ''))) : undefined,
+            },
+        ]);
+        const at = this.options.place.get(this.key('at'));
+        if (at !== '') {
+            picture.mark(Number(at));
+            this.at(Number(at), y[Number(at)], null);
+        }
+    }
+
+    /** @private @param {number} index @param {number} value @param {boolean | null} done null: the address says so */
+    at(index, value, done) {
+        const { columnName, rowName, facts } = this.meaning;
+        const all = facts({ row: index, column: index }, value);
+        this.readout.show(all.filter(([name]) => name !== (rowName === 'position' ? columnName : rowName)));
+        if (done) this.keep({ at: String(index) });
+    }
+
+    /** @private @param {Tensor} tensor */
+    matrices(tensor) {
+        const rows = tensor.shape.at(-2) ?? 1;
+        const n = rows === 0 ? 0 : tensor.rows / rows;
+        const slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        const big = this.large(tensor, slice);
+        this.frame.replaceChildren(...(n > 1 ? [this.small(tensor, n, slice)] : []), big.element);
+        this.heatmap = big;
+        this.point();
+    }
+
+    /** @private @param {Tensor} tensor @param {number} slice */
+    large(tensor, slice) {
+        const { place, title, onError } = this.options;
+        const { rowName, columnName, rowLabel, columnLabel } = this.meaning;
+        const map = new Heatmap({
+            matrix: tensor.matrix(slice),
+            name: `${tensor.name} of ${title}`,
+            rowName,
+            columnName,
+            rowLabel,
+            columnLabel,
+            onError,
+            onRead: () => this.point(),
+            onCursor: (cell, value, done) => {
+                this.readout.show(this.meaning.facts(cell, value));
+                if (done) this.keep({ at: `${cell.row},${cell.column}` });
+            },
+            onView: (window, words) => {
+                const all = whole(tensor.matrix(slice));
+                this.keep({
+                    win: Object.entries(all).every(([name, value]) => window[/** @type {'row'} */ (name)] === value)
+                        ? null
+                        : words,
+                });
+                this.table.refresh();
+            },
+        });
+        map.show(place.get(this.key('win')), this.cell());
+        this.parts.push(map);
+        return map;
+    }
+
+    /** The cell that the address names. @private */
+    cell() {
+        const [row, column] = this.options.place.get(this.key('at')).split(',').map(Number);
+        return Number.isInteger(row) && Number.isInteger(column) ? { row, column } : null;
+    }
+
+    /** Say what is at the cursor, now that it may have been read. @private */
+    point() {
+        const cell = this.cell();
+        if (cell !== null && this.heatmap) this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell)));
+    }
+
+    /** All matrices of a tensor, small, on one scale. @private @param {Tensor} tensor @param {number} n @param {number} slice */
+    small(tensor, n, slice) {
+        const shown = Math.min(n, SMALL_MAX);
+        /** @type {Heatmap[]} */
+        const maps = [];
+        const limit = () => full(Math.max(...maps.map((map) => map.chunks.limit)));
+        for (let i = 0; i < shown; i++) {
+            const map = new Heatmap({
+                matrix: tensor.matrix(i),
+                name: `number ${i}`,
+                bare: true,
+                limit,
+                onRead: () => maps.forEach((each) => each.draw()),
+                onError: this.options.onError,
+            });
+            map.canvas.tabIndex = -1;
+            map.canvas.setAttribute('role', 'img');
+            maps.push(map);
+        }
+        this.parts.push(...maps);
+        return h(
+            'div',
+            { class: 'multiples' },
+            maps.map((map, i) =>
+                h(
+                    'button',
+                    {
+                        type: 'button',
+                        'aria-pressed': i === slice,
+                        'aria-label': `Show number ${i}`,
+                        onclick: () => this.choose({ slice: String(i), at: null }),
+                    },
+                    map.element,
+                    h('span', {}, i),
+                ),
+            ),
+            n > shown && h('p', { class: 'note' }, `The first ${shown} of ${n} are shown.`),
+        );
+    }
+
+    /** What the table shows. @private */
+    part() {
+        const { rowLabel, columnLabel } = this.meaning;
+        const caption = `${this.tensor.name} of ${this.options.title}`;
+        if (this.heatmap)
+            return { matrix: this.heatmap.matrix, window: this.heatmap.window, rowLabel, columnLabel, caption };
+        const { tensor } = this;
+        if (tensor.length === 0) return null;
+        /** @type {import('./safetensors.js').Matrix} */
+        const matrix = {
+            name: tensor.name,
+            dtype: tensor.dtype,
+            rows: tensor.length,
+            columns: 1,
+            read: (first, count, signal) => tensor.elements(first, count, signal),
+        };
+        return { matrix, window: whole(matrix), rowLabel, columnLabel: () => tensor.name, caption };
+    }
+}

@@ -1,0 +1,34 @@
+// formula.js - formulas as MathML.
+import { m } from './dom.js';
+
+/** @typedef {Node | string | number} Part */
+
+/** Text as the element that suits it: numbers, names, or signs. @param {Part} part @returns {Node} */
+function atom(part) {
+    if (part instanceof Node) return part;
+    const text = String(part);
+    if (/^[−-]?[\d.\u202f]+(e[−-]?\d+)?$/.test(text)) return m('mn', text);
+    return m(/^[\p{L}_]+$/u.test(text) ? 'mi' : 'mo', text);
+}
+
+/** Parts in a row. @param {...Part} parts */
+export const row = (...parts) => m('mrow', parts.map(atom));
+
+/** @param {Part} above @param {Part} below */
+export const fraction = (above, below) => m('mfrac', atom(above), atom(below));
+
+/** @param {Part} base @param {Part} exponent */
+export const power = (base, exponent) => m('msup', atom(base), atom(exponent));
+
+/** @param {Part} base @param {Part} index */
+export const sub = (base, index) => m('msub', atom(base), atom(index));
+
+/** A function of an argument: call('sin', ...). @param {string} name @param {...Part} argument */
+export const call = (name, ...argument) => row(m('mi', name), m('mo', '\u2061'), '(', ...argument, ')');
+
+/** A whole formula. @param {...Part} parts */
+export function formula(...parts) {
+    const whole = m('math', row(...parts));
+    whole.setAttribute('display', 'inline');
+    return whole;
+}

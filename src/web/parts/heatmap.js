@@ -1,0 +1,383 @@
+// heatmap.js - a matrix as colours: panned and zoomed from all of it to one cell.
+//
+// Where a pixel covers several cells it shows the least and the greatest of them as a fine chequer, never one of them
+// alone, and the caption says how many it covers.
+import { Chunks } from './chunks.js';
+import { framed, h } from './dom.js';
+import { legend } from './legend.js';
+import { painter } from './palette.js';
+import { pointers } from './pointers.js';
+import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
+
+/** @typedef {import('./safetensors.js').Matrix} Matrix */
+/** @typedef {import('./view.js').Window} Window */
+/** @typedef {{row: number, column: number}} Cell */
+/**
+ * @typedef {object} Options
+ * @property {Matrix} matrix
+ * @property {string} name what is seen, for those who do not see it
+ * @property {string} [rowName] "position"
+ * @property {string} [columnName] "dimension"
+ * @property {(row: number) => string} [rowLabel]
+ * @property {(column: number) => string} [columnLabel]
+ * @property {() => number} [limit] the value of full colour; without it the greatest size that was read
+ * @property {() => void} [onRead] rows have arrived
+ * @property {boolean} [bare] no axes, no legend: a small one of several
+ * @property {number} [height] in CSS pixels
+ * @property {(cell: Cell, value: number | undefined, done: boolean) => void} [onCursor]
+ * @property {(window: Window, words: string) => void} [onView]
+ * @property {(error: unknown) => void} [onError]
+ */
+
+const MARGIN = { top: 4, right: 4, bottom: 34, left: 56 };
+const BARE = { top: 1, right: 1, bottom: 1, left: 1 };
+const TICK_EVERY = 70;
+const KEY_ZOOM = 0.7;
+
+/** Colours of the style sheet. @param {Element} element @param {string} name */
+const ink = (element, name) => getComputedStyle(element).getPropertyValue(name).trim();
+
+/** A CSS colour "#rrggbb" as a little-endian word. @param {string} text */
+function word(text) {
+    const n = parseInt(text.replace('#', ''), 16) || 0xdddddd;
+    return ((255 << 24) | ((n & 255) << 16) | (n & 0xff00) | (n >> 16)) >>> 0;
+}
+
+/** How many cells, as a power of two, one drawn cell has to cover so that it has two pixels. @param {number} cells @param {number} pixels */
+const level = (cells, pixels) => (cells <= pixels ? 0 : Math.ceil(Math.log2((2 * cells) / pixels)));
+
+/** The value of full colour for numbers up to this size: sines and cosines have 1. @param {number} size */
+export const full = (size) => (size > 0.5 && size < 1 ? 1 : size);
+
+export class Heatmap {
+    /** @param {Options} options */
+    constructor(options) {
+        this.options = options;
+        this.matrix = options.matrix;
+        this.window = whole(options.matrix);
+        /** @type {Cell | null} */ this.cursor = null;
+        this.margin = options.bare ? BARE : MARGIN;
+        this.draw = framed(() => this.paint());
+        this.chunks = new Chunks(options.matrix, () => this.arrived(), options.onError ?? (() => undefined));
+        this.canvas = h('canvas', {
+            class: 'heatmap',
+            tabindex: 0,
+            role: 'application',
+            'aria-roledescription': 'heatmap',
+            'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
+        });
+        this.legend = legend(1);
+        this.note = h('p', { class: 'note' });
+        this.element = h(
+            'div',
+            { class: options.bare ? 'heat bare' : 'heat' },
+            this.canvas,
+            !options.bare && h('div', { class: 'heat-foot' }, this.legend.element, this.note),
+        );
+        /** @private */ this.texels = new OffscreenCanvas(1, 1);
+        /** @private */ this.sizes = new ResizeObserver(() => this.draw());
+        this.sizes.observe(this.canvas);
+        if (options.height) this.canvas.style.setProperty('height', `${options.height}px`);
+        this.canvas.addEventListener('keydown', (event) => this.key(event));
+        pointers(this.canvas, {
+            point: (x, y, done) => this.point(x, y, done),
+            pan: (dx, dy) => this.pan(dx, dy),
+            zoom: (factor, x, y) => this.zoom(factor, x, y),
+            hover: (x, y) => this.hover(x, y),
+        });
+        this.draw();
+    }
+
+    /** Take a window and a cursor over from the address.
+     * @param {string} words
+     * @param {Cell | null} cursor */
+    show(words, cursor) {
+        this.window = words === '' ? whole(this.matrix) : parse(words, this.matrix);
+        this.cursor = cursor;
+        this.draw();
+    }
+
+    /** @private */
+    arrived() {
+        this.draw();
+        this.options.onRead?.();
+    }
+
+    /** Read again what failed. */
+    refresh() {
+        this.draw();
+    }
+
+    /** Let go of what is under way. */
+    stop() {
+        this.chunks.stop();
+        this.sizes.disconnect();
+    }
+
+    /** The value of a cell, if it has been read. @param {Cell} cell */
+    value(cell) {
+        const index = Math.floor(cell.row / this.chunks.high);
+        const chunk = this.chunks.get(index);
+        return chunk?.data[(cell.row - index * this.chunks.high) * this.matrix.columns + cell.column];
+    }
+
+    /** The greatest size of a value: what has full colour. */
+    get limit() {
+        return this.options.limit?.() ?? full(this.chunks.limit);
+    }
+
+    /** @private The part of the canvas that shows the matrix, in CSS pixels. */
+    get area() {
+        const { clientWidth, clientHeight } = this.canvas;
+        const { top, right, bottom, left } = this.margin;
+        return {
+            left,
+            top,
+            width: Math.max(1, clientWidth - left - right),
+            height: Math.max(1, clientHeight - top - bottom),
+        };
+    }
+
+    /** @private @param {Window} window */
+    look(window) {
+        this.window = bounded(window, this.matrix);
+        this.options.onView?.(this.window, text(this.window));
+        this.draw();
+    }
+
+    /** @private @param {number} dx @param {number} dy in CSS pixels */
+    pan(dx, dy) {
+        const { width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        this.look({ rows, columns, row: row - (dy / height) * rows, column: column - (dx / width) * columns });
+    }
+
+    /** @param {number} factor @param {number} [x] @param {number} [y] */
+    zoom(factor, x, y) {
+        const { left, top, width, height } = this.area;
+        this.look(
+            zoomed(
+                this.window,
+                factor,
+                x === undefined ? 0.5 : clamp((x - left) / width, 0, 1),
+                y === undefined ? 0.5 : clamp((y - top) / height, 0, 1),
+            ),
+        );
+    }
+
+    /** All of the matrix, or as much as fits. */
+    fit() {
+        this.look(whole(this.matrix));
+    }
+
+    /** @private @param {number} x @param {number} y @returns {Cell} */
+    cell(x, y) {
+        const { left, top, width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        return {
+            row: clamp(Math.floor(row + ((y - top) / height) * rows), 0, this.matrix.rows - 1),
+            column: clamp(Math.floor(column + ((x - left) / width) * columns), 0, this.matrix.columns - 1),
+        };
+    }
+
+    /** @private @param {number} x @param {number} y @param {boolean} done */
+    point(x, y, done) {
+        this.move(this.cell(x, y), done);
+    }
+
+    /** @private @param {number} x @param {number} y */
+    hover(x, y) {
+        const cell = this.cell(x, y);
+        this.options.onCursor?.(cell, this.value(cell), false);
+    }
+
+    /** Set the cursor. @param {Cell} cell @param {boolean} done */
+    move(cell, done) {
+        this.cursor = {
+            row: clamp(cell.row, 0, this.matrix.rows - 1),
+            column: clamp(cell.column, 0, this.matrix.columns - 1),
+        };
+        this.options.onCursor?.(this.cursor, this.value(this.cursor), done);
+        this.draw();
+    }
+
+    /** @private @param {KeyboardEvent} event */
+    key(event) {
+        const at = this.cursor ?? { row: Math.floor(this.window.row), column: Math.floor(this.window.column) };
+        const far = event.shiftKey ? 10 : 1;
+        const page = Math.max(1, Math.floor(this.window.rows));
+        /** @type {Record<string, [number, number]>} */
+        const steps = {
+            ArrowUp: [-far, 0],
+            ArrowDown: [far, 0],
+            ArrowLeft: [0, -far],
+            ArrowRight: [0, far],
+            PageUp: [-page, 0],
+            PageDown: [page, 0],
+            Home: [-at.row, -at.column],
+            End: [this.matrix.rows, this.matrix.columns],
+        };
+        const step = steps[event.key];
+        if (step !== undefined) {
+            this.move({ row: at.row + step[0], column: at.column + step[1] }, true);
+            this.look(showing(this.window, /** @type {Cell} */ (this.cursor)));
+        } else if (event.key === '+' || event.key === '=') this.zoom(KEY_ZOOM, ...this.middle(at));
+        else if (event.key === '-') this.zoom(1 / KEY_ZOOM, ...this.middle(at));
+        else if (event.key === '0') this.fit();
+        else return;
+        event.preventDefault();
+    }
+
+    /** @private Where a cell's middle is. @param {Cell} cell @returns {[number, number]} */
+    middle(cell) {
+        const { left, top, width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        return [
+            left + ((cell.column + 0.5 - column) / columns) * width,
+            top + ((cell.row + 0.5 - row) / rows) * height,
+        ];
+    }
+
+    /** @private */
+    paint() {
+        const ratio = devicePixelRatio;
+        const { canvas } = this;
+        if (canvas.clientWidth === 0) return;
+        const [wide, high] = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+        if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+        const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+        const { row, rows } = this.window;
+        this.chunks.want(Math.floor(row), Math.ceil(row + rows));
+        this.paintCells(context, ratio);
+        if (!this.options.bare) this.paintAxes(context);
+        this.paintCursor(context);
+        this.legend.show(this.limit);
+    }
+
+    /** @private @param {CanvasRenderingContext2D} context @param {number} ratio */
+    paintCells(context, ratio) {
+        const { left, top, width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        const down = Math.min(level(rows, height * ratio), Math.log2(this.chunks.high));
+        const across = level(columns, width * ratio);
+        const [high, wide] = [2 ** down, 2 ** across];
+        const first = { row: Math.floor(row / high), column: Math.floor(column / wide) };
+        const last = { row: Math.ceil((row + rows) / high), column: Math.ceil((column + columns) / wide) };
+        const n = { rows: last.row - first.row, columns: last.column - first.column };
+        const each = down + across === 0 ? 1 : 2;
+        const image = this.texture(first, n, down, across, each);
+        this.texels.width = image.width;
+        this.texels.height = image.height;
+        const own = /** @type {OffscreenCanvasRenderingContext2D} */ (this.texels.getContext('2d'));
+        own.putImageData(image, 0, 0);
+        context.save();
+        context.beginPath();
+        context.rect(left, top, width, height);
+        context.clip();
+        context.imageSmoothingEnabled = false;
+        context.drawImage(
+            this.texels,
+            left + ((first.column * wide - column) / columns) * width,
+            top + ((first.row * high - row) / rows) * height,
+            (n.columns * wide * width) / columns,
+            (n.rows * high * height) / rows,
+        );
+        context.restore();
+        this.caption(high, wide);
+    }
+
+    /** @private The cells from `first` on as pixels: one each, or two by two where they are pooled.
+     * @param {Cell} first @param {{rows: number, columns: number}} n @param {number} down @param {number} across @param {number} each */
+    texture(first, n, down, across, each) {
+        const image = new ImageData(n.columns * each, n.rows * each);
+        const pixels = new Uint32Array(image.data.buffer);
+        const paint = painter(this.limit, word(ink(this.canvas, '--none')));
+        pixels.fill(word(ink(this.canvas, '--skeleton')));
+        const perChunk = this.chunks.high / 2 ** down;
+        for (let r = 0; r < n.rows; r++) {
+            const index = Math.floor((first.row + r) / perChunk);
+            const pool = this.chunks.get(index)?.pool(down, across);
+            const line = first.row + r - index * perChunk;
+            if (pool === undefined || line >= pool.rows) continue;
+            const start = line * pool.columns + first.column;
+            const most = Math.min(n.columns, pool.columns - first.column);
+            let at = r * each * image.width;
+            if (each === 1) for (let c = 0; c < most; c++) pixels[at++] = paint(pool.min[start + c]);
+            else
+                for (let c = 0; c < most; c++, at += 2) {
+                    pixels[at] = pixels[at + image.width + 1] = paint(pool.min[start + c]);
+                    pixels[at + 1] = pixels[at + image.width] = paint(pool.max[start + c]);
+                }
+        }
+        return image;
+    }
+
+    /** @private @param {number} high @param {number} wide */
+    caption(high, wide) {
+        const { rows, columns } = this.window;
+        const parts = [];
+        if (high * wide > 1)
+            parts.push(`Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`);
+        if (Math.floor(rows) < this.matrix.rows && columns === this.matrix.columns)
+            parts.push(
+                `${Math.round(rows).toLocaleString('en')} of ${this.matrix.rows.toLocaleString('en')} rows are in view.`,
+            );
+        const words = parts.join(' ');
+        if (this.note.textContent !== words) this.note.textContent = words;
+    }
+
+    /** @private @param {CanvasRenderingContext2D} context */
+    paintAxes(context) {
+        const { left, top, width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
+        context.font = `12px ${ink(this.canvas, '--font')}`;
+        context.fillStyle = ink(this.canvas, '--soft');
+        context.strokeStyle = ink(this.canvas, '--line');
+        context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
+        context.textAlign = 'right';
+        context.textBaseline = 'middle';
+        for (const tick of ticks(row, rows, height / 40))
+            context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height);
+        context.textAlign = 'center';
+        context.textBaseline = 'top';
+        for (const tick of ticks(column, columns, width / TICK_EVERY))
+            context.fillText(columnLabel(tick), left + ((tick + 0.5 - column) / columns) * width, top + height + 5);
+        context.textAlign = 'right';
+        context.fillText(`${columnName} →`, left + width, top + height + 20);
+        context.textAlign = 'left';
+        context.fillText(`↓ ${rowName}`, 0, top + height + 20);
+    }
+
+    /** @private @param {CanvasRenderingContext2D} context */
+    paintCursor(context) {
+        if (this.cursor === null) return;
+        const { left, top, width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        const [w, t] = [width / columns, height / rows];
+        const [x, y] = [left + (this.cursor.column - column) * w, top + (this.cursor.row - row) * t];
+        context.save();
+        context.beginPath();
+        context.rect(left, top, width, height);
+        context.clip();
+        context.lineWidth = 1;
+        context.strokeStyle = ink(this.canvas, '--accent');
+        context.globalAlpha = 0.5;
+        context.strokeRect(left - 1, y + t / 2, width + 2, 0);
+        context.strokeRect(x + w / 2, top - 1, 0, height + 2);
+        context.globalAlpha = 1;
+        context.lineWidth = 2;
+        context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        context.restore();
+    }
+}
+
+/** Whole numbers at even distances. @param {number} first @param {number} n @param {number} most */
+function ticks(first, n, most) {
+    const scale = d3.scaleLinear().domain([first, first + n - 1]);
+    return scale
+        .ticks(Math.max(1, Math.min(most, n)))
+        .filter((tick) => Number.isInteger(tick) && tick >= first - 0.5 && tick < first + n - 0.5);
+}

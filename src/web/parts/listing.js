@@ -1,0 +1,70 @@
+// listing.js - what GET /v1 says, as types and look-ups.
+
+/**
+ * @typedef {object} Parameter
+ * @property {string} name
+ * @property {'integer'|'number'|'boolean'|'string'|'numbers'|'positions'|'tensor'|'spans'|'text'|'choices'|'name'} type
+ * @property {boolean} required
+ * @property {string} [required_unless]
+ * @property {string | number | boolean} [default]
+ * @property {number} [minimum]
+ * @property {number} [exclusive_minimum]
+ * @property {number} [maximum]
+ * @property {number} [max_items]
+ * @property {number} [max_length]
+ * @property {string[]} [choices]
+ * @property {string} [unit]
+ * @property {string} description
+ * @property {string} [example]
+ */
+/**
+ * @typedef {object} Resource
+ * @property {string} path
+ * @property {string[]} methods
+ * @property {string} encoding
+ * @property {string} summary
+ * @property {string} [formula]
+ * @property {string} [source]
+ * @property {Parameter[]} parameters
+ */
+/**
+ * @typedef {object} Listing
+ * @property {Resource[]} encodings
+ * @property {{name: string, media_type: string, extension: string, tensors: 'one'|'all', description: string}[]} formats
+ * @property {Record<string, {value: number, unit: string}>} bounds
+ */
+
+/**
+ * @param {Listing} listing
+ * @param {string} path with or without "/v1/"
+ */
+export function find(listing, path) {
+    const whole = path.startsWith('/') ? path : `/v1/${path}`;
+    return listing.encodings.find((resource) => resource.path === whole);
+}
+
+/**
+ * A parameter that has to be given, or a model in its place.
+ * @param {Parameter} parameter
+ */
+export function needed(parameter) {
+    return parameter.required || parameter.required_unless !== undefined;
+}
+
+/**
+ * The default that the server derives, in words ("head_dim"); undefined where it is a value or there is none.
+ * @param {Parameter} parameter
+ */
+export function derived(parameter) {
+    const { default: value, choices } = parameter;
+    return choices === undefined && typeof value === 'string' && /[a-z]/i.test(value) ? value : undefined;
+}
+
+/**
+ * What a control shows where nothing was chosen.
+ * @param {Parameter} parameter
+ */
+export function initial(parameter) {
+    if (parameter.default !== undefined && derived(parameter) === undefined) return String(parameter.default);
+    return needed(parameter) ? (parameter.example ?? '') : '';
+}

@@ -1,0 +1,127 @@
+// number.js - numbers as text and as bits.
+
+/**
+ * The value of a float16.
+ * @param {number} bits
+ */
+export function f16(bits) {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 0x1f;
+    const fraction = bits & 0x3ff;
+    if (exponent === 0) return sign * fraction * 2 ** -24;
+    if (exponent === 31) return fraction ? NaN : sign * Infinity;
+    return sign * (1024 + fraction) * 2 ** (exponent - 25);
+}
+
+const word = new DataView(new ArrayBuffer(8));
+
+/**
+ * The value of a bfloat16.
+ * @param {number} bits
+ */
+export function bf16(bits) {
+    word.setUint32(0, bits * 65536);
+    return word.getFloat32(0);
+}
+
+/**
+ * The shortest digits that read back to the same value of the type.
+ * @param {number} value
+ * @param {string} dtype
+ */
+export function digits(value, dtype) {
+    if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '−∞' : '∞';
+    return minus(
+        dtype === 'float64' || dtype === 'int32' ? String(value) : shortest(value, SAME[dtype] ?? Math.fround),
+    );
+}
+
+/** @param {string} text */
+const minus = (text) => text.replace(/^-/, '−').replace(/e-/, 'e−');
+
+/** @type {Record<string, (value: number) => number>} */
+const SAME = {
+    float32: Math.fround,
+    float16: (value) => f16(half(value)),
+    bfloat16: (value) => bf16(brain(value)),
+};
+
+/**
+ * @param {number} value
+ * @param {(value: number) => number} round
+ */
+function shortest(value, round) {
+    for (let places = 1; places < 17; places++) {
+        const text = value.toPrecision(places);
+        if (round(Number(text)) === value) return String(Number(text));
+    }
+    return String(value);
+}
+
+/**
+ * The bfloat16 nearest to a number; ties go to even.
+ * @param {number} value
+ */
+function brain(value) {
+    word.setFloat32(0, value);
+    const bits = word.getUint32(0);
+    return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
+}
+
+/**
+ * The float16 nearest to a number; ties go to even.
+ * @param {number} value
+ */
+function half(value) {
+    const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+    const size = Math.abs(value);
+    if (size >= 65520) return sign | 0x7c00;
+    const exponent = Math.max(-14, Math.floor(Math.log2(size || 2 ** -14)));
+    const units = even(size / 2 ** (exponent - 10));
+    return sign | (units < 1024 ? units : (exponent + 15) * 1024 + units - 1024);
+}
+
+/** @param {number} value */
+function even(value) {
+    const floor = Math.floor(value);
+    const rest = value - floor;
+    return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
+}
+
+/**
+ * The bits of a value as hexadecimal digits.
+ * @param {number} value
+ * @param {string} dtype
+ */
+export function hex(value, dtype) {
+    if (dtype === 'float64') {
+        word.setFloat64(0, value);
+        return `0x${word.getBigUint64(0).toString(16).padStart(16, '0')}`;
+    }
+    if (dtype === 'float16') return `0x${half(value).toString(16).padStart(4, '0')}`;
+    if (dtype === 'bfloat16') return `0x${brain(value).toString(16).padStart(4, '0')}`;
+    if (dtype === 'int32') word.setInt32(0, value);
+    else word.setFloat32(0, value);
+    return `0x${word.getUint32(0).toString(16).padStart(8, '0')}`;
+}
+
+/**
+ * A number for labels: few digits, groups of three apart.
+ * @param {number} value
+ * @param {number} [places]
+ */
+export function brief(value, places = 4) {
+    if (!Number.isFinite(value)) return value < 0 ? '−∞' : Number.isNaN(value) ? 'NaN' : '∞';
+    if (Number.isInteger(value) && Math.abs(value) < 1e9) return minus(grouped(String(value)));
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-4 || size >= 1e9))
+        return minus(value.toExponential(places - 1).replace(/\.?0+e/, 'e'));
+    return minus(grouped(String(Number(value.toPrecision(Math.max(places, Math.ceil(Math.log10(size))))))));
+}
+
+/** @param {string} text */
+function grouped(text) {
+    const [whole, fraction] = text.split('.');
+    const apart = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, '\u202f') : whole;
+    return fraction === undefined ? apart : `${apart}.${fraction}`;
+}

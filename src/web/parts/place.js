@@ -1,0 +1,131 @@
+// place.js - the state of the page as its address: #/room/rest?name=value&...
+
+/** @typedef {Record<string, string>} Values */
+
+const WRITE_MS = 150;
+
+/**
+ * @param {string} [hash]
+ * @returns {{room: string, rest: string, values: Values}}
+ */
+export function read(hash = location.hash) {
+    const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+    const [room, ...rest] = path.split('/');
+    return {
+        room,
+        rest: rest.map(decodeURIComponent).join('/'),
+        values: Object.fromEntries(new URLSearchParams(query)),
+    };
+}
+
+/** Readable text of a value: what a fragment may hold stays as it is. */
+const plain = /** @param {string} text */ (text) =>
+    encodeURIComponent(text).replace(/%(2C|3A|2F|20|5B|5D)/g, (code) =>
+        code === '%20' ? '+' : decodeURIComponent(code),
+    );
+
+/**
+ * @param {string} room
+ * @param {string} rest
+ * @param {Values} values
+ */
+export function text(room, rest, values) {
+    const query = Object.entries(values)
+        .map(([name, value]) => `${name}=${plain(value)}`)
+        .join('&');
+    return `#/${room}${rest === '' ? '' : `/${rest}`}${query === '' ? '' : `?${query}`}`;
+}
+
+/** The values of the address, which a room reads and writes. Those at their default stay out of it. */
+export class Place {
+    /**
+     * @param {string} room
+     * @param {string} rest
+     * @param {Values} values
+     */
+    constructor(room, rest, values) {
+        this.room = room;
+        this.rest = rest;
+        /** @private */ this.values = values;
+    }
+
+    /**
+     * @param {string} name
+     * @param {string} [fallback]
+     */
+    get(name, fallback = '') {
+        return this.values[name] ?? fallback;
+    }
+
+    /**
+     * A number; the fallback where the address has none.
+     * @param {string} name
+     * @param {number} fallback
+     */
+    number(name, fallback) {
+        const value = this.values[name];
+        return value === undefined || !Number.isFinite(Number(value)) ? fallback : Number(value);
+    }
+
+    /** All values, by name. */
+    all() {
+        return { ...this.values };
+    }
+
+    /**
+     * Write values; null takes one out. What is still moving replaces the entry of the history, and
+     * `step` makes a new one.
+     * @param {Record<string, string | number | null>} changes
+     * @param {{step?: boolean}} [how]
+     */
+    set(changes, { step = false } = {}) {
+        for (const [name, value] of Object.entries(changes))
+            if (value === null) delete this.values[name];
+            else this.values[name] = String(value);
+        const hash = text(this.room, this.rest, this.values);
+        if (hash === location.hash && waiting === '') return;
+        const url = `${location.pathname}${location.search}${hash}`;
+        if (!step) return later(url);
+        flush();
+        history.pushState(null, '', url);
+    }
+
+    /**
+     * Take over what Back, Forward or the visitor wrote.
+     * @param {Values} values
+     */
+    take(values) {
+        this.values = values;
+    }
+}
+
+let waiting = '';
+let timer = 0;
+
+function write() {
+    timer = 0;
+    if (waiting === '') return;
+    history.replaceState(null, '', waiting);
+    waiting = '';
+    timer = window.setTimeout(write, WRITE_MS);
+}
+
+/**
+ * Browsers refuse more than some hundred changes in ten seconds.
+ * @param {string} url
+ */
+function later(url) {
+    waiting = url;
+    if (timer === 0) write();
+}
+
+/** Write what waits, before a new entry of the history is made. */
+function flush() {
+    clearTimeout(timer);
+    write();
+}
+
+/** Is this one figure in a frame of another page? */
+export function embedded() {
+    return new URLSearchParams(location.search).get('embed') === '1';
+}

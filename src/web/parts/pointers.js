@@ -1,0 +1,67 @@
+// pointers.js - mouse, pen and touch on a picture: point, drag, wheel, pinch.
+
+/**
+ * @typedef {object} Acts places and distances are in CSS pixels of the element
+ * @property {(x: number, y: number, done: boolean) => void} point
+ * @property {(dx: number, dy: number) => void} pan
+ * @property {(factor: number, x: number, y: number) => void} zoom
+ * @property {(x: number, y: number) => void} hover
+ */
+
+const STILL = 4;
+
+/**
+ * The wheel zooms where the picture has the focus, or with Ctrl; else the page scrolls.
+ * @param {HTMLElement} element
+ * @param {Acts} acts
+ */
+export function pointers(element, acts) {
+    /** @type {Map<number, {x: number, y: number}>} */
+    const down = new Map();
+    let moved = 0;
+    const at = /** @param {MouseEvent} event */ (event) => {
+        const box = element.getBoundingClientRect();
+        return { x: event.clientX - box.left, y: event.clientY - box.top };
+    };
+    const spread = () => {
+        const [a, b] = [...down.values()];
+        return { size: Math.hypot(a.x - b.x, a.y - b.y), x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+    };
+    element.addEventListener('pointerdown', (event) => {
+        element.setPointerCapture(event.pointerId);
+        down.set(event.pointerId, at(event));
+        moved = 0;
+    });
+    element.addEventListener('pointermove', (event) => {
+        const now = at(event);
+        const old = down.get(event.pointerId);
+        if (old === undefined) return acts.hover(now.x, now.y);
+        moved += Math.hypot(now.x - old.x, now.y - old.y);
+        if (down.size === 2) {
+            const before = spread();
+            down.set(event.pointerId, now);
+            const after = spread();
+            acts.zoom(before.size / Math.max(1, after.size), after.x, after.y);
+            acts.pan(after.x - before.x, after.y - before.y);
+            return;
+        }
+        down.set(event.pointerId, now);
+        if (moved > STILL) acts.pan(now.x - old.x, now.y - old.y);
+    });
+    element.addEventListener('pointerup', (event) => {
+        const now = at(event);
+        down.delete(event.pointerId);
+        if (moved <= STILL) acts.point(now.x, now.y, true);
+    });
+    element.addEventListener('pointercancel', (event) => down.delete(event.pointerId));
+    element.addEventListener(
+        'wheel',
+        (event) => {
+            if (document.activeElement !== element && !event.ctrlKey) return;
+            event.preventDefault();
+            const { x, y } = at(event);
+            acts.zoom(Math.exp(event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), x, y);
+        },
+        { passive: false },
+    );
+}

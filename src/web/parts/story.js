@@ -1,0 +1,72 @@
+// story.js - the words of a room: what is seen, where it comes from, and exercises that the page checks.
+import { fresh, h } from './dom.js';
+import { brief } from './number.js';
+
+/** @typedef {import('./listing.js').Resource} Resource */
+
+const ARXIV = /arXiv:(\d{4}\.\d{4,5})/g;
+
+/**
+ * Links to the papers that resources name as their source, each once.
+ * @param {(Resource | undefined)[]} resources
+ */
+export function papers(resources) {
+    const found = new Set(resources.flatMap((each) => [...(each?.source ?? '').matchAll(ARXIV)].map(([, id]) => id)));
+    const links = [...found].map((id) =>
+        h('a', { href: `https://arxiv.org/abs/${id}`, rel: 'noreferrer' }, `arXiv:${id}`),
+    );
+    return h(
+        'p',
+        { class: 'papers' },
+        links.flatMap((link, i) => (i === 0 ? ['Papers: ', link] : [', ', link])),
+    );
+}
+
+/**
+ * The head of a room: its title, its sentences, its papers.
+ * @param {string} title
+ * @param {string[]} sentences
+ * @param {(Resource | undefined)[]} resources
+ */
+export function story(title, sentences, resources) {
+    return h('div', { class: 'story' }, h('h1', {}, title), h('p', {}, sentences.join(' ')), papers(resources));
+}
+
+/**
+ * A note on what some teaching texts have otherwise.
+ * @param {...(Node | string)} words
+ */
+export const note = (...words) => h('p', { class: 'aside' }, words);
+
+/**
+ * A question with a number for an answer, which the server gives.
+ * @param {object} exercise
+ * @param {string} exercise.question
+ * @param {string} [exercise.unit]
+ * @param {() => Promise<number>} exercise.answer
+ * @param {number} [exercise.within] relative distance that still counts as right
+ */
+export function exercise({ question, unit = '', answer, within = 0.005 }) {
+    const id = fresh('exercise');
+    const field = h('input', { id, type: 'text', inputmode: 'decimal', autocomplete: 'off', class: 'number' });
+    const verdict = h('p', { class: 'verdict', role: 'status' });
+    const check = async () => {
+        const given = Number(field.value.replace(/[\s\u202f,]/g, '').replace('−', '-'));
+        if (field.value.trim() === '' || Number.isNaN(given))
+            return void (verdict.textContent = 'A number is asked for.');
+        const right = await answer();
+        const near = Math.abs(given - right) <= within * Math.max(Math.abs(right), Number.MIN_VALUE);
+        verdict.textContent = near ? `Right: ${brief(right, 10)} ${unit}` : 'Not yet. The figures above have it.';
+    };
+    const submit = /** @param {Event} event */ (event) => {
+        event.preventDefault();
+        check().catch((error) => (verdict.textContent = error.message));
+    };
+    return h(
+        'form',
+        { class: 'exercise', onsubmit: submit },
+        h('label', { for: id }, question),
+        h('div', { class: 'control-row' }, field, unit && h('span', { class: 'unit' }, unit), h('button', {}, 'Check')),
+        verdict,
+    );
+}

@@ -1,0 +1,142 @@
+// take.js - a figure taken along: as a command, as code, as a file, as a frame.
+import { address, request } from './api.js';
+import { h } from './dom.js';
+
+/** @typedef {{path: string, values: Record<string, string>, body?: object, tensor?: string, many: boolean}} Source
+ * many: the answer has several tensors, of which a format of one needs `tensor` */
+/** @typedef {{name: string, text: string}} Snippet */
+
+const ALL_TENSORS = ['json', 'safetensors'];
+
+/** The request that gets the source in a format.
+ * @param {Source} source @param {string} format @returns {{url: string, body?: object}} */
+function asked({ path, values, body, tensor, many }, format) {
+    /** @type {Record<string, string>} */
+    const how = many && tensor !== undefined && !ALL_TENSORS.includes(format) ? { format, tensor } : { format };
+    const origin = location.origin;
+    if (body === undefined) return { url: origin + address(path, { ...values, ...how }) };
+    return { url: origin + address(path, values), body: { ...body, ...how } };
+}
+
+/** Quoted for a shell. @param {string} text */
+const quoted = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
+
+/** A text of JSON as a text of Python or JavaScript. @param {object} body */
+const literal = (body) => JSON.stringify(JSON.stringify(body));
+
+/** @param {Source} source */
+function curl(source) {
+    const { url, body } = asked(source, 'json');
+    const post = body === undefined ? '' : ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
+    return `curl -sS${post} ${quoted(url)}`;
+}
+
+/** Code of Python that reads the answer into `data`. @param {Source} source @param {string} format */
+function python(source, format) {
+    const { url, body } = asked(source, format);
+    if (body === undefined)
+        return `from urllib.request import urlopen\n\ndata = urlopen(${JSON.stringify(url)}).read()`;
+    return `from urllib.request import Request, urlopen
+
+body = ${literal(body)}
+data = urlopen(Request(${JSON.stringify(url)}, body.encode(), {"Content-Type": "application/json"})).read()`;
+}
+
+/** @param {Source} source */
+function javascript(source) {
+    const { url, body } = asked(source, 'json');
+    const headers = "{ 'Content-Type': 'application/json' }";
+    const init =
+        body === undefined ? '' : `, {\n    method: 'POST',\n    headers: ${headers},\n    body: ${literal(body)},\n}`;
+    const member = source.many ? `.${source.tensor}` : '';
+    return `const response = await fetch(${JSON.stringify(url)}${init});
+const answer = await response.json();
+console.log(answer${member}.shape, answer${member}.data);`;
+}
+
+/**
+ * The same answer in four languages.
+ * @param {Source} source
+ * @returns {Snippet[]}
+ */
+export function snippets(source) {
+    return [
+        { name: 'curl', text: curl(source) },
+        {
+            name: 'NumPy',
+            text: `import io\nimport numpy as np\n${python(source, 'npy')}\narray = np.load(io.BytesIO(data))\nprint(array.shape, array.dtype)`,
+        },
+        {
+            name: 'PyTorch',
+            text: `from safetensors.torch import load\n${python(source, 'safetensors')}\ntensors = load(data)\nprint({name: tensor.shape for name, tensor in tensors.items()})`,
+        },
+        { name: 'JavaScript', text: javascript(source) },
+    ];
+}
+
+/** @param {string} [place] */
+function frame(place = location.hash) {
+    return `<iframe src="${location.origin}/?embed=1${place.replace(/"/g, '&quot;')}" width="720" height="480" title="posenc"></iframe>`;
+}
+
+const FILES = [
+    ['NPY', 'npy'],
+    ['CSV', 'csv'],
+    ['safetensors', 'safetensors'],
+    ['PNG', 'png'],
+    ['SVG', 'svg'],
+];
+
+/** Fetches by POST what an address alone does not name. @param {Source} source @param {string} format */
+async function save(source, format) {
+    const { url, body } = asked(source, format);
+    const response = await request(url, { body });
+    const link = h('a', {
+        href: URL.createObjectURL(await response.blob()),
+        download: `${source.tensor ?? 'answer'}.${format}`,
+    });
+    link.click();
+    URL.revokeObjectURL(link.href);
+}
+
+/**
+ * The panel "Take it along". `source` is asked for when it is opened, so that it is always that of what is seen.
+ * @param {() => Source} source
+ * @param {string[]} formats names that the server has
+ */
+export function take(source, formats) {
+    const out = h('div', { class: 'take-body' });
+    const panel = h('details', { class: 'take' }, h('summary', {}, 'Take it along'), out);
+    const copy = /** @param {string} text */ (text) => {
+        const button = h('button', { type: 'button' }, 'Copy');
+        button.addEventListener('click', async () => {
+            await navigator.clipboard.writeText(text);
+            button.textContent = 'Copied';
+            setTimeout(() => (button.textContent = 'Copy'), 1500);
+        });
+        return button;
+    };
+    const block = /** @param {Snippet} snippet */ ({ name, text }) =>
+        h(
+            'figure',
+            { class: 'snippet', 'data-snippet': name },
+            h('figcaption', {}, name, copy(text)),
+            h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, h('code', {}, text)),
+        );
+    const fill = () => {
+        if (!panel.open) return;
+        const from = source();
+        const files = FILES.filter(([, format]) => formats.includes(format)).map(([name, format]) =>
+            from.body === undefined
+                ? h('a', { href: asked(from, format).url, download: '' }, name)
+                : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
+        );
+        out.replaceChildren(
+            h('p', { class: 'files' }, 'Download: ', files),
+            ...snippets(from).map(block),
+            block({ name: 'Frame', text: frame() }),
+        );
+    };
+    panel.addEventListener('toggle', fill);
+    return { element: panel, refresh: fill };
+}

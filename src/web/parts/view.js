@@ -1,0 +1,86 @@
+// view.js - which rows and columns of a matrix a heatmap shows, and how that moves.
+
+/** @typedef {{row: number, rows: number, column: number, columns: number}} Window */
+
+// Most elements in view: so many are read to show the least and the greatest of each pixel.
+export const VIEW_ELEMENTS = 1 << 24;
+
+/** @param {number} value @param {number} low @param {number} high */
+export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
+
+/**
+ * The whole matrix, or as many rows of it as fit.
+ * @param {{rows: number, columns: number}} matrix
+ * @returns {Window}
+ */
+export function whole(matrix) {
+    return bounded({ row: 0, rows: matrix.rows, column: 0, columns: matrix.columns }, matrix);
+}
+
+/**
+ * The window moved and sized so that it lies within the matrix.
+ * @param {Window} window
+ * @param {{rows: number, columns: number}} matrix
+ * @returns {Window}
+ */
+export function bounded(window, matrix) {
+    const columns = clamp(window.columns, 1, matrix.columns);
+    const rows = clamp(window.rows, 1, Math.min(matrix.rows, Math.floor(VIEW_ELEMENTS / columns)));
+    return {
+        row: clamp(window.row, 0, matrix.rows - rows),
+        rows,
+        column: clamp(window.column, 0, matrix.columns - columns),
+        columns,
+    };
+}
+
+/**
+ * The window made larger by a factor (or smaller, below 1) about a point of it, whose place is given from 0 to 1.
+ * @param {Window} window
+ * @param {number} factor
+ * @param {number} x
+ * @param {number} y
+ * @returns {Window}
+ */
+export function zoomed(window, factor, x, y) {
+    return {
+        row: window.row + window.rows * (1 - factor) * y,
+        rows: window.rows * factor,
+        column: window.column + window.columns * (1 - factor) * x,
+        columns: window.columns * factor,
+    };
+}
+
+/**
+ * The window moved by as little as brings the cell into it.
+ * @param {Window} window
+ * @param {{row: number, column: number}} cell
+ * @returns {Window}
+ */
+export function showing(window, cell) {
+    const within = /** @param {number} first @param {number} n @param {number} at */ (first, n, at) =>
+        clamp(first, at + 1 - n, at);
+    return {
+        ...window,
+        row: within(window.row, window.rows, cell.row),
+        column: within(window.column, window.columns, cell.column),
+    };
+}
+
+/** @param {Window} window */
+export function text(window) {
+    const places = [window.row, window.row + window.rows, window.column, window.column + window.columns];
+    return places.map((place) => Number(place.toFixed(2))).join(',');
+}
+
+/**
+ * @param {string} words
+ * @param {{rows: number, columns: number}} matrix
+ */
+export function parse(words, matrix) {
+    const [top, bottom, left, right] = words.split(',').map(Number);
+    const good = bottom > top && right > left;
+    return good
+        ? bounded({ row: top, rows: bottom - top, column: left, columns: right - left }, matrix)
+        : whole(matrix);
+}

@@ -1,0 +1,148 @@
+// any.js - any resource of the listing: controls from its rows, and a picture of whatever it answers.
+import { address, answer } from '../parts/api.js';
+import { form } from '../parts/controls.js';
+import { h } from '../parts/dom.js';
+import { Figure } from '../parts/figure.js';
+import { find, initial, needed } from '../parts/listing.js';
+
+/** @typedef {import('../parts/listing.js').Resource} Resource */
+/** @typedef {import('./rooms.js').Context} Context */
+
+const FIRST = 'sinusoidal';
+// What the address holds beside the parameters of the resource.
+const OWN = ['win', 'at', 'slice', 'tensor'];
+const DELAY_MS = 120;
+
+/** The value of a body's member: JSON where the text is that. @param {string} text */
+function member(text) {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return text;
+    }
+}
+
+/** The parameters as the request gives them: those that were chosen, and examples of those that it needs.
+ * @param {Resource} resource @param {Record<string, string>} chosen */
+function given(resource, chosen) {
+    const values = Object.fromEntries(Object.entries(chosen).filter(([name]) => !OWN.includes(name)));
+    for (const parameter of resource.parameters)
+        if (
+            needed(parameter) &&
+            values[parameter.name] === undefined &&
+            (parameter.required || values.model === undefined)
+        )
+            values[parameter.name] = initial(parameter);
+    const example = resource.parameters.find(({ type, example }) => type === 'tensor' && example !== undefined);
+    const has = resource.parameters.some(({ type, name }) => type === 'tensor' && values[name] !== undefined);
+    if (example?.example !== undefined && !has) values[example.name] = example.example;
+    return values;
+}
+
+/** @param {Resource} resource @param {Record<string, string>} values */
+function target(resource, values) {
+    const named = resource.path.match(/\{(\w+)\}/)?.[1];
+    const path =
+        named === undefined ? resource.path : resource.path.replace(/\{\w+\}/, encodeURIComponent(values[named] ?? ''));
+    const rest = Object.fromEntries(Object.entries(values).filter(([name]) => name !== named));
+    if (resource.methods.includes('GET')) return { path, values: rest, body: undefined };
+    return {
+        path,
+        values: {},
+        body: Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, member(text)])),
+    };
+}
+
+/** The list of resources, by family. @param {Context} context @param {string} path */
+function picker(context, path) {
+    /** @type {Map<string, Resource[]>} */
+    const families = new Map();
+    for (const resource of context.listing.encodings)
+        families.set(resource.encoding, [...(families.get(resource.encoding) ?? []), resource]);
+    const select = h(
+        'select',
+        { id: 'resource', onchange: () => context.go('any', select.value.replace('/v1/', '')) },
+        [...families].map(([family, list]) =>
+            h(
+                'optgroup',
+                { label: family },
+                list.map((resource) =>
+                    h('option', { value: resource.path, selected: resource.path === path }, resource.path),
+                ),
+            ),
+        ),
+    );
+    return h('div', { class: 'control' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export function show(host, context) {
+    const { place, listing } = context;
+    const path = `/v1/${place.rest || FIRST}`;
+    const resource = find(listing, path);
+    if (resource === undefined) {
+        host.replaceChildren(picker(context, ''), h('p', {}, `There is no resource ${path}.`));
+        return { update: () => undefined, stop: () => undefined };
+    }
+    const picture = h('div', { class: 'picture', 'aria-busy': true });
+    const controls = form(resource.parameters, (name, value, done) => {
+        place.set({ [name]: value, win: null, ...(done ? {} : { at: null }) }, { step: done });
+        clearTimeout(timer);
+        timer = window.setTimeout(() => void load(), done ? 0 : DELAY_MS);
+    });
+    /** @type {Figure | null} */
+    let figure = null;
+    let asked = new AbortController();
+    let timer = 0;
+    let shown = '';
+
+    async function load() {
+        asked.abort();
+        asked = new AbortController();
+        const { signal } = asked;
+        const values = given(/** @type {Resource} */ (resource), place.all());
+        const wanted = target(/** @type {Resource} */ (resource), values);
+        controls.show(values);
+        const key = JSON.stringify(wanted);
+        if (key === shown) return figure?.update();
+        picture.setAttribute('aria-busy', 'true');
+        try {
+            const found = await answer(wanted.path, wanted.values, { signal, body: wanted.body });
+            shown = key;
+            figure?.stop();
+            figure = new Figure(found, {
+                ...wanted,
+                title: address(wanted.path, wanted.values),
+                place,
+                formats: listing.formats.map(({ name }) => name),
+                onError: context.fail,
+            });
+            controls.fail(null);
+            picture.replaceChildren(figure.element);
+        } catch (error) {
+            if (signal.aborted) return;
+            controls.fail(error);
+        }
+        picture.removeAttribute('aria-busy');
+    }
+
+    host.replaceChildren(
+        h('section', { class: 'panel', 'aria-label': 'Parameters' }, picker(context, path), controls.element),
+        h(
+            'section',
+            { class: 'stage', 'aria-label': 'Answer' },
+            h('p', { class: 'lead' }, resource.summary),
+            resource.formula &&
+                h(
+                    'details',
+                    { class: 'source' },
+                    h('summary', {}, 'Formula and source'),
+                    h('p', { class: 'code' }, resource.formula),
+                    h('p', {}, resource.source),
+                ),
+            picture,
+        ),
+    );
+    void load();
+    return { update: () => void load(), stop: () => (asked.abort(), figure?.stop()) };
+}

@@ -1,0 +1,27 @@
+// rooms.js - the rooms of the page, in the order of its list.
+
+/** @typedef {import('../parts/place.js').Place} Place */
+/**
+ * @typedef {object} Context what a room gets
+ * @property {import('../parts/listing.js').Listing} listing
+ * @property {Place} place the state in the address: read and written by the room
+ * @property {(room: string, rest?: string, values?: Record<string, string>) => void} go to another room or resource
+ * @property {(error: unknown) => void} fail what no field of the room can show
+ */
+/**
+ * @typedef {object} Shown
+ * @property {() => void} update the address has changed: show what it says
+ * @property {() => void} stop the room is left: end requests and observers
+ */
+/** @typedef {{show: (host: HTMLElement, context: Context) => Shown}} Module */
+/** @typedef {{id: string, title: string, line: string, load: () => Promise<Module>}} Room */
+
+/** The first is the first screen. @type {Room[]} */
+export const rooms = [
+    {
+        id: 'any',
+        title: 'Any resource',
+        line: 'Every resource of this service, drawn.',
+        load: () => import('./any.js'),
+    },
+];

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* test_price.c - few bytes that ask for much work: refused by their price, or made cheap. What is
+ * counted is work, never time. */
+#include "support/check.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "support/problem.h"
+#include "support/wire.h"
+
+#define WORK     "posenc_work_units_total"
+#define MAX_WORK 536870912 /* the default */
+
+#define ATTACK                                                                                     \
+    "/v1/rope/decay?head_dim=65536&offsets=0:9007199254740000:33554432&rope_theta=3001&"           \
+    "format=raw&dtype=float16"
+#define DECAYS "/v1/rope/decay?head_dim=65536&offsets=0:33554432000:33554432&format=raw"
+/* 32768 frequencies at 256 units, twice: by head_dim. */
+#define PLANNING (65536L * 256)
+
+static test_server server;
+
+static long work_of(const test_server *of)
+{
+    reply metrics = get(of, "/metrics");
+    return (long)reply_metric(&metrics, WORK);
+}
+
+static reply ask(const test_server *of, const char *method, const char *target, const char *codings)
+{
+    const char *const headers[] = {codings, NULL};
+    return fetch(of, method, target, headers, NULL, 0);
+}
+
+static void what_is_too_dear_is_refused_before_any_work(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *target, *codings;
+    } asked[] = {
+        {"HEAD", ATTACK, "Accept-Encoding: zstd, gzip"},
+        {"GET", ATTACK, "Accept-Encoding: zstd, gzip"},
+        {"GET", "/v1/rope/decay?head_dim=128&offsets=0:268435456&format=raw",
+         "Accept-Encoding: gzip"},
+        {"GET", "/v1/rope/xpos/table?head_dim=65536&positions=0:2730", NULL},
+    };
+    for (size_t i = 0; i < PE_LEN(asked); i++) {
+        const long before = work_of(&server);
+        reply answer = ask(&server, asked[i].method, asked[i].target, asked[i].codings);
+        assert_status(asked[i].target, &answer, 422);
+        assert_int_equal(work_of(&server), before);
+        if (strcmp(asked[i].method, "GET") == 0) {
+            json_t *problem = reply_json(&answer);
+            assert_string_equal(json_string_value(json_object_get(problem, "code")),
+                                "too-much-work");
+            assert_int_equal(json_integer_value(json_object_get(problem, "max_work")), MAX_WORK);
+            assert_true(json_integer_value(json_object_get(problem, "requested_work")) > MAX_WORK);
+            json_decref(problem);
+        }
+        reply_free(&answer);
+    }
+}
+
+/* Elements are cheap, and coding a gibibyte is not: the bytes go out as they are. */
+static void a_coding_that_is_too_dear_is_left_out(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/rope/decay?head_dim=2&offsets=0:268435456&format=raw";
+    reply head = ask(&server, "HEAD", target, "Accept-Encoding: gzip");
+    assert_status(target, &head, 200);
+    assert_header(target, &head, "Content-Encoding", NULL);
+    assert_header(target, &head, "Content-Length", "1073741824");
+    reply_free(&head);
+    reply only = ask(&server, "HEAD", target, "Accept-Encoding: gzip, identity;q=0");
+    assert_status("nothing but gzip", &only, 422);
+    reply_free(&only);
+}
+
+/* Not even samples: whether a coding is worth it stays open, and with it the tag. */
+static void a_head_makes_nothing(void **state)
+{
+    (void)state;
+    const long before = work_of(&server);
+    reply head = ask(&server, "HEAD", DECAYS, "Accept-Encoding: zstd, gzip");
+    assert_status(DECAYS, &head, 200);
+    assert_header(DECAYS, &head, "X-Tensor-Shape", "1000");
+    assert_header(DECAYS, &head, "Content-Encoding", NULL);
+    assert_header(DECAYS, &head, "Content-Length", NULL);
+    assert_header(DECAYS, &head, "ETag", NULL);
+    assert_int_equal(work_of(&server) - before, PLANNING);
+    reply_free(&head);
+    head = ask(&server, "HEAD", DECAYS, NULL);
+    reply answer = get(&server, DECAYS);
+    char tag[64];
+    assert_header(DECAYS, &head, "Content-Length", "4000");
+    assert_header(DECAYS, &head, "ETag", reply_header(&answer, "ETag", tag, sizeof tag));
+    assert_int_equal(work_of(&server) - before, 3 * PLANNING + 1000 * (32768 / 4 + 1));
+    reply_free(&head);
+    reply_free(&answer);
+}
+
+/* Frequencies are products, and values products of these: a fifth of the limit for all channels. */
+static void a_wide_scaled_base_is_cheap(void **state)
+{
+    (void)state;
+    static const char target[] =
+        "/v1/rope/scaled-base?head_dim=65536&dtype=float64&factor=4&format=safetensors";
+    const long before = work_of(&server);
+    reply answer = get(&server, target);
+    assert_status(target, &answer, 200);
+    assert_int_equal(work_of(&server) - before, PLANNING + 5 * 32768L * 256);
+    reply_free(&answer);
+}
+
+/* Planning alone is more than this server allows. */
+static void planning_has_a_price(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--max-work", "1000000", NULL};
+    test_server small;
+    server_start(&small, flags);
+    reply answer = get(&small, "/v1/rope/table?head_dim=65536&positions=0");
+    assert_status("wide", &answer, 422);
+    assert_non_null(strstr(answer.body, "\"max_work\":1000000,\"requested_work\":16777216"));
+    reply_free(&answer);
+    answer = get(&small, "/v1/rope/table?head_dim=128&positions=0:1000");
+    assert_status("narrow", &answer, 200);
+    reply_free(&answer);
+    server_end(&small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_too_dear_is_refused_before_any_work),
+        cmocka_unit_test(a_coding_that_is_too_dear_is_left_out),
+        cmocka_unit_test(a_head_makes_nothing),
+        cmocka_unit_test(a_wide_scaled_base_is_cheap),
+        cmocka_unit_test(planning_has_a_price),
+    };
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
+}

@@ -1,0 +1,6 @@
+export default {
+    printWidth: 120,
+    tabWidth: 4,
+    singleQuote: true,
+    overrides: [{ files: '*.css', options: { singleQuote: false } }],
+};
