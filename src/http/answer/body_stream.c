@@ -252,5 +252,5 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
     }
     pe_service_count(&request->service->counters.streams);
     const pe_body_source source = {bytes, body->pace.large, read_block, release, body};
-    return pe_reply_stream(request, &source, &body->representation->metadata);
+    return pe_reply_stream(request, &source, &body->representation->metadata, why);
 }
