@@ -35,7 +35,8 @@ static pe_status check_memory(const pe_request *request, pe_problem *why)
 
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
-    const pe_outcome outcome = pe_answer_from_cache(request); /* asked before, to the letter */
+    /* asked before, to the letter */
+    const pe_outcome outcome = request->watch->admin ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
@@ -91,6 +92,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
         return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         request->stage = PE_STAGE_WORKING;
+        pe_request_set_label(request);
         pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
         MHD_suspend_connection(request->connection);
     }
