@@ -143,7 +143,10 @@ static void put_representation(pe_buffer *out)
         put_param(&rows[i], out);
     pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
                        "\"description\":\"The tensor that the answer holds. It chooses one of "
-                       "several where the format holds one.\",\"example\":\"cos\"}]");
+                       "several where the format holds one.\",\"example\":\"cos\"}");
+    for (size_t which = PE_OUTPUT_VIEW; which < PE_OUTPUT_N; which++)
+        put_param(pe_query_figure_row(NULL, which), out);
+    pe_buffer_str(out, "]");
 }
 
 static void put_formats(pe_buffer *out)

@@ -13,7 +13,8 @@
 
 pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem *why)
 {
-    *out = (pe_query){.resource = resource};
+    *out = (pe_query){.resource = resource,
+                      .figure = {.width = PE_FIGURE_WIDTH, .height = PE_FIGURE_HEIGHT}};
     return pe_values_make(resource->param_sets, &out->values, why);
 }
 

@@ -22,7 +22,8 @@ typedef struct pe_read_limits {
 /**
  * A request apart from HTTP: the resource's values, and the representation wanted as far as
  * parameters say. The representation parameters (format, encoding_format, tensor) are read here for
- * every resource; they are no part of values.
+ * every resource; they are no part of values. A resource's own parameter goes before one of these
+ * with its name.
  */
 typedef struct pe_query {
     const pe_resource *resource;
@@ -31,7 +32,9 @@ typedef struct pe_query {
     bool names_json; /* the canonical query says format=json, since Accept asks for another */
     bool base64;
     char tensor[32]; /* "" when absent */
-    bool from_json;  /* problems point into the body: errors[].pointer instead of parameter */
+    pe_figure_options figure;
+    const char *figure_asked; /* a parameter of figures that was given, or NULL */
+    bool from_json; /* problems point into the body: errors[].pointer instead of parameter */
 } pe_query;
 
 /**
@@ -71,6 +74,13 @@ pe_status pe_query_set_name(pe_query *query, pe_slice name, pe_problem *why) PE_
 void pe_query_free(pe_query *query);
 
 /**
+ * The parameters of figures against the format that was chosen, and against what is allowed.
+ * Errors  INVALID_PARAMETER: the format is none of a figure; too many pixels.
+ */
+pe_status pe_query_figure_check(const pe_query *query, const pe_format *format, size_t max_pixels,
+                                pe_problem *why) PE_MUST_CHECK;
+
+/**
  * A plan's problem names a parameter; put the object before it that the client gave it in
  * ("factor" becomes "rope_parameters/factor").
  */
@@ -81,8 +91,9 @@ void pe_query_canonical_path(const pe_query *query, pe_buffer *out);
 
 /**
  * Canonical query string of the representation too: the values' canonical query, then
- * encoding_format (when it is base64), format (when it is not json, or names_json) and tensor as far as they
- * matter for `format`, all sorted in one list. What Content-Location says.
+ * encoding_format (when it is base64), format (when it is not json, or names_json), tensor and what
+ * figures take as far as they matter for `format` and are not the default, all sorted in one list.
+ * What Content-Location says.
  */
 void pe_query_canonical_string(const pe_query *query, const pe_format *format, pe_buffer *out);
 
@@ -105,15 +116,34 @@ pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_l
 pe_dtype pe_query_dtype(const pe_query *query);
 
 /** The representation parameters, which every resource takes beside its rows. */
-enum { PE_OUTPUT_FORMAT, PE_OUTPUT_ENCODING, PE_OUTPUT_TENSOR };
-#define PE_OUTPUT_N 3
+enum {
+    PE_OUTPUT_FORMAT,
+    PE_OUTPUT_ENCODING,
+    PE_OUTPUT_TENSOR,
+    PE_OUTPUT_VIEW, /* from here on, of figures */
+    PE_OUTPUT_THEME,
+    PE_OUTPUT_WIDTH,
+    PE_OUTPUT_HEIGHT,
+    PE_OUTPUT_N
+};
+#define PE_OUTPUT_FIGURE_N (PE_OUTPUT_N - PE_OUTPUT_VIEW)
 extern const char *const pe_query_output_names[PE_OUTPUT_N];
 extern const char *const pe_query_output_encodings[]; /* float base64 */
 
-/** The index of a representation parameter, PE_OUTPUT_N when the name is none. */
-size_t pe_query_output_find(const char *name);
+/** The index of a representation parameter, PE_OUTPUT_N when the name is none, or one of the
+ * resource's own. */
+size_t pe_query_output_find(const pe_resource *resource, const char *name);
 pe_status pe_query_output_set(pe_query *query, size_t which, const char *text,
                               pe_problem *why) PE_MUST_CHECK;
+
+/** The row of a parameter of figures, with the name that it has for a resource: "figure_width" where
+ * "width" is the resource's own. NULL: for most. */
+const pe_param *pe_query_figure_row(const pe_resource *resource, size_t which);
+pe_status pe_query_figure_set(pe_query *query, size_t which, const char *text,
+                              pe_problem *why) PE_MUST_CHECK;
+/** Its value in the canonical form, "" for the default. */
+#define PE_FIGURE_TEXT_BYTES 24
+void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGURE_TEXT_BYTES]);
 
 /** Errors that name a parameter; `where` is its place. A model, where the catalogue sets nothing of
  * the resource, is INVALID_PARAMETER; other names are UNKNOWN_PARAMETER. */

@@ -51,7 +51,7 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
 {
     body *b = state;
     const pe_resource *resource = b->query->resource;
-    const size_t which = b->inside ? PE_OUTPUT_N : pe_query_output_find(key);
+    const size_t which = b->inside ? PE_OUTPUT_N : pe_query_output_find(resource, key);
     char place[128];
     if (which < PE_OUTPUT_N)
         return pe_query_keep(&b->output[which], key, json, why);
@@ -99,17 +99,26 @@ static pe_status walk_nested(body *b, pe_problem *why)
     return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_or_note, b, why);
 }
 
+static pe_status copy_text(pe_slice json, char **out, pe_problem *why)
+{
+    *out = strndup(json.text, json.bytes);
+    return *out != NULL ? PE_OK : pe_fail_memory(why);
+}
+
 static pe_status read_output(body *b, pe_problem *why)
 {
     for (size_t i = 0; i < PE_OUTPUT_N; i++) {
         const pe_slice json = b->output[i];
         const char *name = pe_query_output_names[i];
+        const bool number = i == PE_OUTPUT_WIDTH || i == PE_OUTPUT_HEIGHT;
         char *text = NULL;
         if (json.text == NULL)
             continue;
-        if (json.text[0] != '"')
-            return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a string", name);
-        pe_status status = pe_json_string_decode(json, name, &text, why);
+        if ((json.text[0] == '"') == number)
+            return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be a %s", name,
+                           number ? "number" : "string");
+        pe_status status =
+            number ? copy_text(json, &text, why) : pe_json_string_decode(json, name, &text, why);
         if (status == PE_OK)
             status = pe_query_output_set(b->query, i, text, why);
         free(text);

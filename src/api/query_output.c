@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* query_output.c - format, encoding_format and tensor: the parameters of every resource. */
+/* query_output.c - format, encoding_format, tensor and those of figures: the parameters of every
+ * resource. */
 #include <string.h>
 
 #include "api/query.h"
 #include "formats/negotiate.h"
 
 const char *const pe_query_output_names[PE_OUTPUT_N] = {
-    [PE_OUTPUT_FORMAT] = "format",
-    [PE_OUTPUT_ENCODING] = "encoding_format",
-    [PE_OUTPUT_TENSOR] = "tensor",
+    [PE_OUTPUT_FORMAT] = "format", [PE_OUTPUT_ENCODING] = "encoding_format",
+    [PE_OUTPUT_TENSOR] = "tensor", [PE_OUTPUT_VIEW] = "view",
+    [PE_OUTPUT_THEME] = "theme",   [PE_OUTPUT_WIDTH] = "width",
+    [PE_OUTPUT_HEIGHT] = "height",
 };
 const char *const pe_query_output_encodings[] = {"float", "base64", NULL};
 
-size_t pe_query_output_find(const char *name)
+size_t pe_query_output_find(const pe_resource *resource, const char *name)
 {
-    size_t i = 0;
-    while (i < PE_OUTPUT_N && strcmp(pe_query_output_names[i], name) != 0)
-        i++;
-    return i;
+    static const char prefix[] = "figure_";
+    const bool sized = strncmp(name, prefix, sizeof prefix - 1) == 0;
+    const char *plain = sized ? name + sizeof prefix - 1 : name;
+    for (size_t i = sized ? PE_OUTPUT_WIDTH : 0; i < PE_OUTPUT_N; i++)
+        if (strcmp(pe_query_output_names[i], plain) == 0)
+            return pe_params_find(resource->param_sets, name) == NULL ? i : PE_OUTPUT_N;
+    return PE_OUTPUT_N;
 }
 
 static pe_status set_encoding(pe_query *query, const char *text, pe_problem *why)
@@ -47,6 +52,8 @@ pe_status pe_query_output_set(pe_query *query, size_t which, const char *text, p
                        "%s must not be empty", pe_query_output_names[which]);
     if (which == PE_OUTPUT_FORMAT)
         return pe_format_parse(text, &query->format, why);
+    if (which >= PE_OUTPUT_VIEW)
+        return pe_query_figure_set(query, which, text, why);
     return which == PE_OUTPUT_ENCODING ? set_encoding(query, text, why)
                                        : set_tensor(query, text, why);
 }

@@ -59,7 +59,7 @@ static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_pr
 static pe_status set(query_walk *walk, const char *name, pe_slice value, pe_problem *why)
 {
     const pe_values *values = &walk->query->values;
-    const size_t which = pe_query_output_find(name);
+    const size_t which = pe_query_output_find(walk->query->resource, name);
     if (which < PE_OUTPUT_N) {
         if (walk->seen[which])
             return pe_query_fail_repeated(name, name, why);

@@ -146,9 +146,16 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
                        .base64 = work->query.base64,
                        .tensor = work->query.tensor[0] == '\0' ? NULL : work->query.tensor,
                        .encoding = table->resource->encoding,
-                       .parameters = pe_buffer_text(&work->parameters)};
+                       .parameters = pe_buffer_text(&work->parameters),
+                       .resource = table->resource,
+                       .values = &work->query.values,
+                       .figure = work->query.figure};
     if (work->parameters.failed)
         return pe_fail_memory(why);
+    status = pe_query_figure_check(&work->query, table->format, (size_t)settings->figure_max_pixels,
+                                   why);
+    if (status != PE_OK)
+        return status;
     status = pe_format_check(&work->plan, &work->rendering, &chosen, why);
     if (status != PE_OK)
         return status;
@@ -181,7 +188,7 @@ static pe_status copy_stream(pe_stream *stream, int fd, const char *path, pe_pro
     char *block = aligned_alloc(64, BLOCK_BYTES);
     size_t got = 1;
     pe_status status = block == NULL ? pe_fail_memory(why) : PE_OK;
-    while (status == PE_OK && got > 0) {
+    while (status == PE_OK && (got > 0 || pe_stream_reduces(stream))) {
         status = pe_stream_read(stream, block, BLOCK_BYTES, &got, why);
         if (status == PE_OK && !write_all(fd, block, got))
             status = fail_writing(path, errno, why);
@@ -241,6 +248,7 @@ static void print_resource_help(const pe_resource *resource, pe_buffer *out)
     }
     pe_buffer_str(out, "  --tensor                   Which tensor, where the format holds one.\n"
                        "  --encoding_format          float or base64 (JSON).\n"
+                       "  --view, --theme, --width, --height   of figures (SVG, PNG).\n"
                        "  --format                   ");
     for (size_t f = 0; pe_formats[f] != NULL; f++)
         pe_buffer_format(out, "%s%s", f == 0 ? "" : ", ", pe_formats[f]->name);

@@ -78,8 +78,9 @@ static const pe_encoder encoder = {
     .encode = encode,
 };
 
-static pe_status check(const pe_tensor *tensor, pe_problem *why)
+static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
 {
+    (void)rendering;
     if (tensor->shape.ndim < 1 || tensor->shape.ndim > 2)
         return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
                        "csv holds a tensor of one or two axes, this one has %zu; json, npy, raw "

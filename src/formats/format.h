@@ -10,12 +10,14 @@
 
 /** A row of the format registry. */
 typedef struct pe_format {
-    const char *name;       /* "npy": format=npy */
-    const char *extension;  /* ".npy" */
-    const char *media_type; /* "application/x-npy" */
-    const char *help;       /* one sentence: how it holds the numbers */
-    bool holds_many;        /* json, safetensors: all tensors; else one, chosen by tensor= */
-    bool known_length;      /* the length is known before a number is computed */
+    const char *name;           /* "npy": format=npy */
+    const char *extension;      /* ".npy" */
+    const char *media_type;     /* "application/x-npy" */
+    const char *help;           /* one sentence: how it holds the numbers */
+    bool holds_many;            /* json, safetensors: all tensors; else one, chosen by tensor= */
+    bool known_length;          /* the length is known before a number is computed */
+    bool is_figure;             /* its rendering has figure options */
+    const char *(*maker)(void); /* what else the bytes depend on: a library's version; or NULL */
     const struct pe_format_ops *ops;
 } pe_format;
 
@@ -24,6 +26,23 @@ extern const pe_format *const pe_formats[];
 const pe_format *pe_format_by_name(const char *name);
 const pe_format *pe_format_by_extension(const char *file_name);
 
+/** Which picture a tensor gets; ANY: curves of one axis, else a heatmap. */
+typedef enum pe_figure_view { PE_VIEW_ANY, PE_VIEW_HEATMAP, PE_VIEW_CURVES } pe_figure_view;
+
+/** What figures depend on besides their numbers: view=, theme=, width=, height=. */
+typedef struct pe_figure_options {
+    pe_figure_view view;
+    bool dark;
+    size_t width, height; /* pixels */
+} pe_figure_options;
+
+/** The size of a figure where none is asked for, and what may be asked for. */
+#define PE_FIGURE_WIDTH      800
+#define PE_FIGURE_HEIGHT     500
+#define PE_FIGURE_WIDTH_MIN  320
+#define PE_FIGURE_HEIGHT_MIN 240
+#define PE_FIGURE_SIDE_MAX   8192
+
 /** What the bytes depend on besides the plan. */
 typedef struct pe_rendering {
     const pe_format *format;
@@ -31,6 +50,10 @@ typedef struct pe_rendering {
     const char *tensor;     /* tensor=NAME, or NULL */
     const char *encoding;   /* "sinusoidal" */
     const char *parameters; /* canonical parameters as a JSON object's text; borrowed */
+    /* Figures alone: whose names and labels they show, and with which values. Borrowed. */
+    const pe_resource *resource;
+    const pe_values *values;
+    pe_figure_options figure;
 } pe_rendering;
 
 /**

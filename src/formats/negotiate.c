@@ -7,18 +7,7 @@
 
 #include "base/slice.h"
 
-/* Formats that the contract names and that this program does not have. */
-static const char *const unbuilt[] = {"png", "svg"};
-
 #define FORMATS_MAX 16
-
-static bool is_unbuilt(const char *name)
-{
-    for (size_t i = 0; i < PE_LEN(unbuilt); i++)
-        if (strcmp(unbuilt[i], name) == 0)
-            return true;
-    return false;
-}
 
 pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *why)
 {
@@ -31,11 +20,8 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         pe_buffer_format(&names, i == 0 ? "%s" : ", %s", pe_formats[i]->name);
     pe_status status =
-        is_unbuilt(name)
-            ? pe_fail(why, PE_NOT_ACCEPTABLE, "format", "format %s is not available; %s are", name,
-                      pe_buffer_text(&names))
-            : pe_fail(why, PE_INVALID_PARAMETER, "format",
-                      "format must be one of %s, got \"%.40s\"", pe_buffer_text(&names), name);
+        pe_fail(why, PE_INVALID_PARAMETER, "format", "format must be one of %s, got \"%.40s\"",
+                pe_buffer_text(&names), name);
     pe_buffer_free(&names);
     return status;
 }

@@ -9,8 +9,7 @@
 
 /**
  * The format of format=NAME.
- * Errors  NOT_ACCEPTABLE: a name of the contract that this build does not make (png, svg);
- *         INVALID_PARAMETER: any other; both list what there is.
+ * Errors  INVALID_PARAMETER: there is none of that name; lists what there is.
  */
 pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *why) PE_MUST_CHECK;
 

@@ -5,8 +5,9 @@
 static const char *const descr[PE_DTYPES] = {
     [PE_FLOAT32] = "<f4", [PE_FLOAT64] = "<f8", [PE_FLOAT16] = "<f2", [PE_INT32] = "<i4"};
 
-static pe_status check(const pe_tensor *tensor, pe_problem *why)
+static pe_status check(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why)
 {
+    (void)rendering;
     if (descr[tensor->dtype] == NULL)
         return pe_fail(why, PE_NOT_ACCEPTABLE, "format",
                        "NumPy has no %s; ask for dtype=float32, or for format raw or safetensors",

@@ -4,6 +4,43 @@
 
 #include <assert.h>
 
+/* ---- numbers that become no bytes ---- */
+
+static uint64_t no_bytes(const pe_tensor *tensor)
+{
+    (void)tensor;
+    return 0;
+}
+
+static size_t no_block(const pe_tensor *tensor, size_t n)
+{
+    (void)tensor;
+    (void)n;
+    return 0;
+}
+
+static size_t no_text(const pe_elements *elements, pe_carry *carry, char *out)
+{
+    (void)elements;
+    (void)carry;
+    (void)out;
+    return 0;
+}
+
+/* The length of what follows them is not known. */
+const pe_encoder pe_reduced_encode = {
+    .length_max = no_bytes, .block_max = no_block, .encode = no_text};
+
+/* ---- the list ---- */
+
+void pe_segments_free(pe_segments *segments)
+{
+    pe_buffer_free(&segments->text);
+    if (segments->reducer.release != NULL)
+        segments->reducer.release(segments->reducer.state);
+    segments->reducer = (pe_reducer){0};
+}
+
 void pe_segments_text(pe_segments *segments)
 {
     size_t bytes = segments->text.bytes - segments->text_taken;

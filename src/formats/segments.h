@@ -46,8 +46,23 @@ typedef struct pe_encoder {
     uint64_t (*text_of)(uint64_t raw);
 } pe_encoder;
 
-/** Of numbers as they are (raw.c), and of base64 text (base64.c). */
-extern const pe_encoder pe_raw_encode, pe_base64_encode;
+/** Of numbers as they are (raw.c), of base64 text (base64.c), and of numbers that the reducer takes
+ * (segments.c). */
+extern const pe_encoder pe_raw_encode, pe_base64_encode, pe_reduced_encode;
+
+/**
+ * Makes the text of a representation that no number of has bytes of its own: a figure. It takes the
+ * numbers of the segment with pe_reduced_encode, block by block; then what it finishes with follows
+ * that segment.
+ */
+typedef struct pe_reducer {
+    size_t elements;    /* that it needs: the first ones of the tensor */
+    uint64_t bytes_max; /* of its text */
+    void *state;        /* owned */
+    pe_status (*take)(void *state, const pe_elements *elements, pe_problem *why);
+    pe_status (*finish)(void *state, pe_buffer *out, pe_problem *why);
+    void (*release)(void *state); /* NULL: there is no reducer */
+} pe_reducer;
 
 /** Instead of a tensor's index: the column numbers 0, 1, ... of segments->columns. */
 #define PE_COLUMNS SIZE_MAX
@@ -66,6 +81,7 @@ typedef struct pe_segments {
     pe_buffer text;    /* of all literal segments; append here, then pe_segments_text */
     size_t text_taken; /* bytes of it that segments own already */
     pe_tensor columns; /* for PE_COLUMNS */
+    pe_reducer reducer;
 } pe_segments;
 
 /** Close what was appended to segments->text since the last call into a literal segment. */
@@ -77,7 +93,7 @@ const pe_tensor *pe_segments_tensor(const pe_segments *segments, const pe_plan *
 /** What sets a format apart. */
 struct pe_format_ops {
     /** Can it hold this tensor? NULL: any. */
-    pe_status (*check)(const pe_tensor *tensor, pe_problem *why);
+    pe_status (*check)(const pe_tensor *tensor, const pe_rendering *rendering, pe_problem *why);
     /** Describe the whole; `tensor` is the one chosen where the format holds one. Running out of
      * memory shows in out->text.failed. */
     void (*describe)(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
@@ -90,7 +106,9 @@ struct pe_format_ops {
     X(npy)                                                                                         \
     X(raw)                                                                                         \
     X(csv)                                                                                         \
-    X(safetensors)
+    X(safetensors)                                                                                 \
+    X(svg)                                                                                         \
+    X(png)
 
 #define PE_FORMAT_DECLARE(name) extern const pe_format pe_format_##name;
 PE_FORMATS(PE_FORMAT_DECLARE)
@@ -98,6 +116,9 @@ PE_FORMATS(PE_FORMAT_DECLARE)
 
 /** The name of a tensor in an answer: "data" for a lone tensor without scalars, else its own. */
 const char *pe_segments_tensor_name(const pe_plan *plan, size_t tensor);
+
+/** Releases text and reducer. */
+void pe_segments_free(pe_segments *segments);
 
 /** Bytes of the tensor's numbers, packed. */
 uint64_t pe_segments_tensor_bytes(const pe_tensor *tensor);

@@ -46,6 +46,7 @@ struct pe_stream {
     char *unit; /* a wide unit that cannot be cut, from unit_at on, until it has been used */
     size_t unit_at;
     size_t allowed, spent; /* work: of a block at most, of the read under way */
+    bool reduced;          /* the reducer, if there is one, has finished */
     double compute, encode;
 };
 
@@ -152,7 +153,7 @@ void pe_stream_free(pe_stream *stream)
 {
     if (stream == NULL)
         return;
-    pe_buffer_free(&stream->segments.text);
+    pe_segments_free(&stream->segments);
     free(stream->text);
     free(stream->unit);
     free(stream);
@@ -191,7 +192,7 @@ uint64_t pe_stream_length_max(const pe_stream *stream)
                    ? segment->bytes
                    : encoder->length_max(pe_segments_tensor(&stream->segments, stream->plan, i));
     }
-    return sum;
+    return sum + stream->segments.reducer.bytes_max;
 }
 
 /* The pseudo tensor of a CSV header: element i is i. */
@@ -331,6 +332,14 @@ static pe_status hand_out(pe_stream *stream, pe_slice text, const reading *into,
     return PE_OK;
 }
 
+/* Numbers were used; the wide unit that they ended has been, too. */
+static void pass(pe_stream *stream, size_t n)
+{
+    stream->next += n;
+    if (stream->unit != NULL && stream->next == stream->unit_at + tensor_at(stream)->unit)
+        drop(&stream->unit);
+}
+
 /* The next numbers as text: *made bytes for the reader, and what does not fit there pending. */
 static pe_status make_text(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
@@ -351,9 +360,45 @@ static pe_status make_text(pe_stream *stream, const reading *into, size_t *made,
         if (text != usual)
             free(text);
     }
-    stream->next += n;
-    if (stream->unit != NULL && stream->next == stream->unit_at + tensor_at(stream)->unit)
-        drop(&stream->unit);
+    pass(stream, n);
+    return status;
+}
+
+/* ---- numbers that a reducer takes ---- */
+
+bool pe_stream_reduces(const pe_stream *stream)
+{
+    return stream->segment < stream->segments.n && !stream->reduced &&
+           stream->segments.segment[stream->segment].encoder == &pe_reduced_encode;
+}
+
+static pe_status finish_reducing(pe_stream *stream, pe_problem *why)
+{
+    const pe_reducer *reducer = &stream->segments.reducer;
+    const double start = now();
+    const pe_status status = reducer->finish(reducer->state, &stream->segments.text, why);
+    pe_segments_text(&stream->segments);
+    stream->next = tensor_at(stream)->elements;
+    stream->reduced = true;
+    stream->encode += now() - start;
+    return status;
+}
+
+/* A block of numbers for the reducer, or its text after the last one. */
+static pe_status reduce(pe_stream *stream, pe_problem *why)
+{
+    alignas(BLOCK_ALIGN) unsigned char block[NUMBERS_BYTES];
+    const pe_reducer *reducer = &stream->segments.reducer;
+    pe_elements elements = {.tensor = tensor_at(stream), .first = stream->next};
+    if (stream->next >= reducer->elements)
+        return finish_reducing(stream, why);
+    pe_status status = make_numbers(stream, block, &elements.data, &elements.n, why);
+    if (status != PE_OK)
+        return status;
+    const double start = now();
+    status = reducer->take(reducer->state, &elements, why);
+    stream->encode += now() - start;
+    pass(stream, elements.n);
     return status;
 }
 
@@ -417,7 +462,7 @@ static bool step(pe_stream *stream)
 {
     const pe_segment *segment = &stream->segments.segment[stream->segment];
     const bool literal = segment->encoder == NULL;
-    if (!literal && stream->next < tensor_at(stream)->elements)
+    if (!literal && (stream->next < tensor_at(stream)->elements || pe_stream_reduces(stream)))
         return false;
     if (literal)
         stream->pending = (pe_slice){stream->segments.text.data + segment->text, segment->bytes};
@@ -441,6 +486,8 @@ static bool fits_next_time(const pe_stream *stream, const reading *into)
  * next read gets them without a copy. */
 static pe_status make(pe_stream *stream, const reading *into, size_t *made, pe_problem *why)
 {
+    if (pe_stream_reduces(stream))
+        return reduce(stream, why);
     const size_t n = in_place(stream, into);
     const bool text = stream->segments.segment[stream->segment].encoder->encode != NULL;
     if (n > 0)
@@ -464,7 +511,7 @@ pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got
         if (stream->pending.bytes > 0) {
             n = copy_pending(stream, &into);
         } else if (stream->segment == stream->segments.n ||
-                   (into.got > 0 && stream->spent >= allowed)) {
+                   ((into.got > 0 || pe_stream_reduces(stream)) && stream->spent >= allowed)) {
             break;
         } else if (step(stream)) {
             skip_pending(stream);
@@ -561,7 +608,7 @@ void pe_stream_sample(pe_stream *stream, size_t part, size_t parts)
 
 size_t pe_stream_room(const pe_stream *stream)
 {
-    size_t most = 0;
+    size_t most = (size_t)stream->segments.reducer.bytes_max;
     for (size_t i = 0; i < stream->segments.n; i++) {
         const size_t room = text_max_of(stream, i);
         most = room > most ? room : most;
@@ -603,7 +650,8 @@ bool pe_stream_expensive(const pe_stream *stream)
         if (stream->segments.segment[i].encoder == NULL)
             continue;
         const pe_tensor *tensor = pe_segments_tensor(&stream->segments, stream->plan, i);
-        if (tensor->work > 1 || (tensor->unit > WIDE_ELEMENTS && !can_cut(stream, tensor)))
+        if (tensor->work > 1 || stream->segments.segment[i].encoder == &pe_reduced_encode ||
+            (tensor->unit > WIDE_ELEMENTS && !can_cut(stream, tensor)))
             return true;
     }
     return false;

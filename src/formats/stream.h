@@ -25,9 +25,13 @@ bool pe_stream_length(const pe_stream *stream, uint64_t *out);
 /** Upper bound, always known: what a cache may reckon with. */
 uint64_t pe_stream_length_max(const pe_stream *stream);
 
-/** The next bytes: up to `bytes` into out, fewer also before the end. *got == 0 at the end. */
+/** The next bytes: up to `bytes` into out, fewer also before the end. *got == 0 at the end, and
+ * while the stream reduces. */
 pe_status pe_stream_read(pe_stream *stream, void *out, size_t bytes, size_t *got,
                          pe_problem *why) PE_MUST_CHECK;
+/** Numbers are read of which text is made only in the end, as of a figure. A read makes a block of
+ * them, as many as others make in a read. */
+bool pe_stream_reduces(const pe_stream *stream);
 /** Continue at byte `offset` (known_length formats only): only what follows is computed. */
 pe_status pe_stream_seek(pe_stream *stream, uint64_t offset, pe_problem *why) PE_MUST_CHECK;
 
@@ -52,8 +56,8 @@ uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
 /** Is some of it numbers as text? */
 bool pe_stream_is_text(const pe_stream *stream);
 
-/** Whether some numbers surely take long: each costs more than one of a plain table, or many can
- * only be made at once. */
+/** Whether some numbers surely take long: each costs more than one of a plain table, many can only
+ * be made at once, or the first byte needs all. */
 bool pe_stream_expensive(const pe_stream *stream);
 
 /** Seconds spent in fill and in encoding so far, for Server-Timing. */

@@ -12,6 +12,7 @@
 typedef struct pe_listener {
     pe_socket socket;
     struct MHD_Daemon *daemon;
+    bool admin; /* for operators: accepts also while connections_max are open */
 } pe_listener;
 
 /** Most sockets of one server. */
@@ -28,7 +29,7 @@ typedef struct pe_acceptor pe_acceptor;
 pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, size_t n,
                             pe_acceptor **out, pe_problem *why) PE_MUST_CHECK;
 
-/** A connection has ended. The service's acceptor may be NULL.   Threads  any. */
+/** A connection has been opened or has ended.   Threads  any. */
 void pe_acceptor_wake(pe_acceptor *acceptor);
 
 /** Have the system take no more connections, accept all that it has taken, and end the thread. The

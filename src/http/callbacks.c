@@ -22,6 +22,9 @@
 /* Targets up to this long keep their memory from one request to the next. */
 #define TARGET_KEPT 1024
 
+/* Answers from this length on may take a while to send. */
+#define LABELLED_BYTES ((uint64_t)65536)
+
 /* A connection: its row in the watchdog's registry, and the request that it carries now. */
 typedef struct connection {
     pe_watch watch;
@@ -63,6 +66,9 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         return;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *served =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
+    opened->watch.admin = service->admin != NULL && served->daemon == service->admin;
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
     pe_service_count(&service->counters.connections);
     pe_acceptor_wake(service->acceptor);
@@ -122,7 +128,9 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->service = context;
     request->connection = mhd;
     request->watch = &carrier->watch;
+    request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_clock();
+    pe_request_label_clear(&carrier->watch.label);
     pe_service_count(&request->service->counters.requests);
     pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
                       request->started);
@@ -137,6 +145,8 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
 static enum MHD_Result send_reply(pe_request *request)
 {
     request->stage = PE_STAGE_ANSWERED;
+    if (request->reply_bytes >= LABELLED_BYTES)
+        pe_request_set_label(request);
     pe_access_log_begin(request);
     enter(request, PE_PHASE_SENDING);
     return pe_reply_send(request);

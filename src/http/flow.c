@@ -26,7 +26,8 @@ static pe_status check_target(const pe_request *request, pe_problem *why)
 
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
-    const pe_outcome outcome = pe_answer_from_cache(request); /* asked before, to the letter */
+    /* asked before, to the letter */
+    const pe_outcome outcome = request->watch->admin ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
@@ -67,11 +68,21 @@ static void run_job(void *context)
         MHD_resume_connection(request->connection);
 }
 
-/* Hand the request over: from now on it is the worker's. */
+static pe_outcome refuse(pe_problem *why)
+{
+    pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
+    return PE_FAILED;
+}
+
+/* Hand the request over: from now on it is the worker's. What is refused at once need not be
+ * suspended, which costs more than the refusal. */
 static pe_outcome submit(pe_request *request, pe_problem *why)
 {
+    if (pe_pool_refuses(request->service->pool, request->next.kind))
+        return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         request->stage = PE_STAGE_WORKING;
+        pe_request_set_label(request);
         pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
         MHD_suspend_connection(request->connection);
     }
@@ -79,8 +90,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     request->next.job = (pe_job){.run = run_job, .context = request};
     if (pe_pool_submit(request->service->pool, &request->next.job, request->next.kind))
         return PE_DEFERRED;
-    pe_fail(why, PE_OVERLOADED, "", "all workers are busy and the queue is full");
-    return PE_FAILED;
+    return refuse(why);
 }
 
 /* ---- one step, and what becomes of it ---- */

@@ -2,10 +2,15 @@
 /* reload.c - what can be made anew while the server serves. */
 #include "http/reload.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/log.h"
+#include "http/pages/document_pages.h"
+#include "tables/tables.h"
+
+/* ---- the log ---- */
 
 static void use_log_level(pe_service *service, const pe_settings *fresh, void *prepared)
 {
@@ -14,7 +19,93 @@ static void use_log_level(pe_service *service, const pe_settings *fresh, void *p
     pe_log_set_level(pe_log_level_named(fresh->log_level));
 }
 
+/* ---- learned tables ---- */
+
+typedef struct learned {
+    pe_learned_tables *tables; /* NULL: none */
+    pe_learned_page *page;
+    pe_learned_changes changes;
+} learned;
+
+static void drop_learned(void *prepared)
+{
+    learned *dropped = prepared;
+    pe_learned_tables_free(dropped->tables);
+    pe_learned_page_free(dropped->page);
+    free(dropped);
+}
+
+static pe_status load(const pe_settings *fresh, pe_learned_tables **out, pe_problem *why)
+{
+    const pe_learned_limits limits = {.bytes = (size_t)fresh->learned_bytes,
+                                      .tables = (size_t)fresh->learned_tables};
+    if (*fresh->learned_dir == '\0')
+        return PE_OK;
+    return pe_learned_tables_load(fresh->learned_dir, &limits, out, why);
+}
+
+/* A file that gave tables and is broken now would take them away. */
+static pe_status compare(pe_service *service, learned *made, pe_problem *why)
+{
+    pe_learned_tables *before = pe_tables_learned(service->tables);
+    made->changes = pe_learned_tables_compare(before, made->tables);
+    pe_learned_tables_free(before);
+    if (made->changes.broken == NULL)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "learned_dir",
+                   "learned_dir: %.200s can no longer be read as tables; the log says why",
+                   made->changes.broken);
+}
+
+static pe_status prepare_learned(pe_service *service, const pe_settings *fresh, void **prepared,
+                                 pe_problem *why)
+{
+    learned *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pe_fail_memory(why);
+    *prepared = made;
+    if (load(fresh, &made->tables, why) != PE_OK || compare(service, made, why) != PE_OK)
+        return why->status;
+    return pe_learned_page_make(made->tables, &made->page, why);
+}
+
+static void log_learned(const pe_learned_changes *changes)
+{
+    pe_log(PE_LOG_INFO, "learned_changed",
+           (pe_log_member[]){{PE_LOG_NUMBER, "added", .number = (int64_t)changes->added},
+                             {PE_LOG_NUMBER, "changed", .number = (int64_t)changes->changed},
+                             {PE_LOG_NUMBER, "removed", .number = (int64_t)changes->removed},
+                             {0}});
+}
+
+/* First the tables, then the edition: what a request of the new one remembers is of the new
+ * tables. */
+static void use_learned(pe_service *service, const pe_settings *fresh, void *prepared)
+{
+    (void)fresh;
+    learned *made = prepared;
+    const pe_learned_changes changes = made->changes;
+    const bool first = atomic_load(&service->edition) == 0;
+    const bool same = changes.added + changes.changed + changes.removed == 0;
+    if (same && !first) {
+        drop_learned(made);
+        return;
+    }
+    pe_tables_use_learned(service->tables, made->tables);
+    pe_documents_use_learned(service->documents, made->page);
+    atomic_fetch_add(&service->edition, 1);
+    if (!first)
+        log_learned(&changes);
+    free(made);
+}
+
+/* ---- all ---- */
+
 static const pe_reloadable rows[] = {
+    {.settings = {"learned_dir", "learned_bytes", "learned_tables"},
+     .prepare = prepare_learned,
+     .use = use_learned,
+     .drop = drop_learned},
     {.settings = {"log_level"}, .use = use_log_level},
 };
 

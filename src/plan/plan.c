@@ -152,6 +152,8 @@ void pe_plan_free(pe_plan *plan)
         return;
     if (plan->free_state != NULL)
         plan->free_state(plan->state);
+    if (plan->release != NULL)
+        plan->release(plan->held);
     for (size_t w = 0; w < plan->n_warnings; w++)
         free(plan->warnings[w]);
     for (size_t s = 0; s < plan->n_engine_settings; s++)

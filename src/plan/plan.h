@@ -99,6 +99,8 @@ struct pe_plan {
     size_t n_engine_settings, n_engine_setting_sources;
     const pe_engine_setting_source *engine_setting_sources; /* constant */
 
+    void *held;                      /* what the state points into; released after it */
+    void (*release)(void *held);     /* NULL: nothing is held */
     void *state;                     /* the encoding's */
     void (*free_state)(void *state); /* may be NULL */
     pe_plan_fill fill;
@@ -148,6 +150,17 @@ pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *set
 /** Releases what the plan owns and zeroes it. */
 void pe_plan_free(pe_plan *plan);
 
+/** What the axes and the values of a tensor are, for people: in figures. */
+typedef struct pe_labels {
+    const char *tensor; /* NULL: all those that have none of their own */
+    const char *axes;   /* the last axes, "head, query, key"; the name of a parameter of kind
+                         * POSITIONS: the elements are at these */
+    const char *value;  /* "wavelength [positions]"; NULL: the tensor's name */
+} pe_labels;
+
+/** Rows of labels, with the row that ends them. */
+#define PE_LABELS(...) ((const pe_labels[]){__VA_ARGS__, {0}})
+
 typedef enum pe_resource_kind { PE_TABLE, PE_TRANSFORM } pe_resource_kind;
 
 /**
@@ -162,6 +175,7 @@ typedef struct pe_resource {
         *source; /* one sentence; ASCII formula; paper or repository@commit */
     /** Its parameters: own rows and shared ones, in the order of GET /v1; NULL-terminated. */
     const pe_param_set *param_sets[PE_PARAM_SETS_MAX];
+    const pe_labels *labels;
     /** In the JSON of a claim, null is a masked bias: -inf. */
     bool null_is_masked;
     /** JSON members that hold parameters of their own: "rope_parameters", else NULL. */

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <math.h>
 #include <nettle/sha2.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,10 @@ struct pe_learned_tables {
     pe_learned_table *table; /* n of them, owned */
     size_t n, bytes;
     pe_learned_limits limits;
-    char *folder; /* its real path */
+    char *folder;   /* its real path */
+    char **skipped; /* files that gave nothing: n_skipped of them, owned */
+    size_t n_skipped;
+    atomic_size_t references;
 };
 
 /* One file. */
@@ -236,8 +240,8 @@ static void digest_of(const pe_array *rows, char out[PE_LEARNED_DIGEST_BYTES])
         snprintf(out + 2 * i, 3, "%02x", (unsigned)digest[i]);
 }
 
-static pe_status add_table(pe_learned_tables *learned, const char *name, pe_stored *stored,
-                           pe_problem *why)
+static pe_status add_table(pe_learned_tables *learned, const char *file, const char *name,
+                           pe_stored *stored, pe_problem *why)
 {
     pe_learned_table table = {0};
     pe_status status = check(learned, name, stored, why);
@@ -250,8 +254,10 @@ static pe_status add_table(pe_learned_tables *learned, const char *name, pe_stor
     if (all != NULL)
         learned->table = all;
     table.name = strdup(name);
-    if (all == NULL || table.name == NULL) {
+    table.file = strdup(file);
+    if (all == NULL || table.name == NULL || table.file == NULL) {
         free(table.name);
+        free(table.file);
         pe_array_free(&table.rows);
         return pe_fail_memory(why);
     }
@@ -269,7 +275,7 @@ static pe_status add_npy(pe_learned_tables *learned, const content *from, pe_pro
     pe_stored stored;
     const pe_slice text = {(const char *)from->data, from->bytes};
     const pe_status status = pe_npy_file_read(text, SIZE_MAX, &stored, why);
-    return status == PE_OK ? add_table(learned, from->stem, &stored, why) : status;
+    return status == PE_OK ? add_table(learned, from->file, from->stem, &stored, why) : status;
 }
 
 /* A tensor that is no table leaves the others alone. */
@@ -280,7 +286,7 @@ static pe_status add_tensors(pe_learned_tables *learned, const content *from,
         pe_stored *stored = &list->tensor[t];
         char name[NAME_MAX + 1 + PE_STORED_NAME_BYTES];
         snprintf(name, sizeof name, "%s.%s", from->stem, stored->name);
-        const pe_status status = add_table(learned, name, stored, why);
+        const pe_status status = add_table(learned, from->file, name, stored, why);
         if (status == PE_INTERNAL)
             return status;
         if (status != PE_OK)
@@ -350,6 +356,21 @@ static int by_table_name(const void *a, const void *b)
     return strcmp(((const pe_learned_table *)a)->name, ((const pe_learned_table *)b)->name);
 }
 
+static pe_status note_skipped(pe_learned_tables *learned, const char *file, pe_problem *why)
+{
+    log_skipped(file, NULL, why->detail);
+    char **all = realloc(learned->skipped, (learned->n_skipped + 1) * sizeof *all);
+    char *copy = strdup(file);
+    if (all != NULL)
+        learned->skipped = all;
+    if (all == NULL || copy == NULL) {
+        free(copy);
+        return pe_fail_memory(why);
+    }
+    all[learned->n_skipped++] = copy;
+    return PE_OK;
+}
+
 static pe_status read_folder(pe_learned_tables *learned, pe_problem *why)
 {
     struct dirent **entry;
@@ -365,7 +386,7 @@ static pe_status read_folder(pe_learned_tables *learned, pe_problem *why)
         if (added == PE_INTERNAL)
             status = added;
         else if (added != PE_OK)
-            log_skipped(file, NULL, why->detail);
+            status = note_skipped(learned, file, why);
         free(entry[i]);
     }
     free(entry);
@@ -378,6 +399,7 @@ pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *li
     pe_learned_tables *learned = calloc(1, sizeof *learned);
     if (learned == NULL)
         return pe_fail_memory(why);
+    atomic_init(&learned->references, 1);
     learned->limits = *limits;
     learned->folder = realpath(folder, NULL);
     pe_status status = learned->folder == NULL ? pe_fail(why, PE_INVALID_PARAMETER, "learned_dir",
@@ -399,14 +421,25 @@ pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *li
     return PE_OK;
 }
 
+pe_learned_tables *pe_learned_tables_ref(pe_learned_tables *learned)
+{
+    if (learned != NULL)
+        atomic_fetch_add(&learned->references, 1);
+    return learned;
+}
+
 void pe_learned_tables_free(pe_learned_tables *learned)
 {
-    if (learned == NULL)
+    if (learned == NULL || atomic_fetch_sub(&learned->references, 1) > 1)
         return;
     for (size_t i = 0; i < learned->n; i++) {
         free(learned->table[i].name);
+        free(learned->table[i].file);
         pe_array_free(&learned->table[i].rows);
     }
+    for (size_t i = 0; i < learned->n_skipped; i++)
+        free(learned->skipped[i]);
+    free(learned->skipped);
     free(learned->table);
     free(learned->folder);
     free(learned);
@@ -421,4 +454,33 @@ const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, 
 const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned, const char *name)
 {
     return learned != NULL ? find_among(learned, name) : NULL;
+}
+
+/* ---- changes ---- */
+
+static const char *skipped_file(const pe_learned_tables *learned, const char *file)
+{
+    for (size_t i = 0; learned != NULL && i < learned->n_skipped; i++)
+        if (strcmp(learned->skipped[i], file) == 0)
+            return learned->skipped[i];
+    return NULL;
+}
+
+pe_learned_changes pe_learned_tables_compare(const pe_learned_tables *before,
+                                             const pe_learned_tables *after)
+{
+    pe_learned_changes changes = {0};
+    size_t n_before, n_after;
+    const pe_learned_table *old = pe_learned_tables_all(before, &n_before);
+    const pe_learned_table *fresh = pe_learned_tables_all(after, &n_after);
+    for (size_t i = 0; i < n_before; i++) {
+        const pe_learned_table *now = pe_learned_tables_find(after, old[i].name);
+        changes.removed += now == NULL;
+        changes.changed += now != NULL && strcmp(now->digest, old[i].digest) != 0;
+        if (changes.broken == NULL)
+            changes.broken = skipped_file(after, old[i].file);
+    }
+    for (size_t i = 0; i < n_after; i++)
+        changes.added += pe_learned_tables_find(before, fresh[i].name) == NULL;
+    return changes;
 }

@@ -18,12 +18,13 @@
 
 typedef struct pe_learned_table {
     char *name;                           /* letters, digits, '.', '_' and '-'; owned */
+    char *file;                           /* that it comes from; owned */
     pe_array rows;                        /* [rows, width]: float32, float64, float16 or bfloat16 */
     double largest;                       /* magnitude of all numbers, which are finite */
     char digest[PE_LEARNED_DIGEST_BYTES]; /* of type, shape and numbers: SHA-256, its first half */
 } pe_learned_table;
 
-/** Immutable once loaded.   Threads  any. */
+/** Immutable once loaded, and shared by reference.   Threads  any. */
 typedef struct pe_learned_tables pe_learned_tables;
 
 typedef struct pe_learned_limits {
@@ -44,8 +45,19 @@ typedef struct pe_learned_limits {
  */
 pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *limits,
                                  pe_learned_tables **out, pe_problem *why) PE_MUST_CHECK;
-/** Accepts NULL. */
+/** Both accept NULL; the last reference frees. */
+pe_learned_tables *pe_learned_tables_ref(pe_learned_tables *learned);
 void pe_learned_tables_free(pe_learned_tables *learned);
+
+/** How two loads differ. */
+typedef struct pe_learned_changes {
+    size_t added, changed, removed; /* tables */
+    const char *broken; /* a file that gave tables before and could not be read after; or NULL */
+} pe_learned_changes;
+
+/** Either may be NULL: no tables. `broken` is of `after`. */
+pe_learned_changes pe_learned_tables_compare(const pe_learned_tables *before,
+                                             const pe_learned_tables *after);
 
 /** All tables, in order of name; learned may be NULL. */
 const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, size_t *n);

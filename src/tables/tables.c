@@ -2,6 +2,7 @@
 /* tables.c - what requests share, kept in one byte-bounded cache. */
 #include "tables/tables.h"
 
+#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 struct pe_tables {
     pe_cache *cache;
     _Atomic uint64_t last_id;
+    pthread_mutex_t lock; /* guards the pointer */
     pe_learned_tables *learned;
 };
 
@@ -42,6 +44,7 @@ pe_status pe_tables_make(size_t bytes_max, pe_tables **out, pe_problem *why)
         free(tables);
         return status;
     }
+    pthread_mutex_init(&tables->lock, NULL);
     *out = tables;
     return PE_OK;
 }
@@ -52,18 +55,35 @@ void pe_tables_free(pe_tables *tables)
         return;
     pe_cache_free(tables->cache);
     pe_learned_tables_free(tables->learned);
+    pthread_mutex_destroy(&tables->lock);
     free(tables);
+}
+
+void pe_tables_use_learned(pe_tables *tables, pe_learned_tables *learned)
+{
+    pthread_mutex_lock(&tables->lock);
+    pe_learned_tables *before = tables->learned;
+    tables->learned = learned;
+    pthread_mutex_unlock(&tables->lock);
+    pe_learned_tables_free(before);
 }
 
 pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
                                  const pe_learned_limits *limits, pe_problem *why)
 {
-    return *folder == '\0' ? PE_OK : pe_learned_tables_load(folder, limits, &tables->learned, why);
+    pe_learned_tables *learned = NULL;
+    if (*folder != '\0' && pe_learned_tables_load(folder, limits, &learned, why) != PE_OK)
+        return why->status;
+    pe_tables_use_learned(tables, learned);
+    return PE_OK;
 }
 
-const pe_learned_tables *pe_tables_learned(const pe_tables *tables)
+pe_learned_tables *pe_tables_learned(pe_tables *tables)
 {
-    return tables->learned;
+    pthread_mutex_lock(&tables->lock);
+    pe_learned_tables *learned = pe_learned_tables_ref(tables->learned);
+    pthread_mutex_unlock(&tables->lock);
+    return learned;
 }
 
 void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)

@@ -20,12 +20,15 @@ pe_status pe_tables_make(size_t bytes_max, pe_tables **out, pe_problem *why) PE_
 void pe_tables_free(pe_tables *tables);
 void pe_tables_stats(pe_tables *tables, pe_cache_stats *out);
 
-/** Load the learned tables of a folder, before the first request; "": none. Errors as
- * pe_learned_tables_load. */
+/** Load the learned tables of a folder; "": none. Errors as pe_learned_tables_load.
+ * Threads  any. */
 pe_status pe_tables_load_learned(pe_tables *tables, const char *folder,
                                  const pe_learned_limits *limits, pe_problem *why) PE_MUST_CHECK;
-/** They live as long as tables. NULL where none have been loaded. */
-const pe_learned_tables *pe_tables_learned(const pe_tables *tables);
+/** From now on these are the learned tables; NULL: there are none. Takes the reference. What was
+ * there before lives until its last user is done.   Threads  any. */
+void pe_tables_use_learned(pe_tables *tables, pe_learned_tables *learned);
+/** A reference, which pe_learned_tables_free ends; NULL where there are none.   Threads  any. */
+pe_learned_tables *pe_tables_learned(pe_tables *tables);
 
 /** A shared frequency set; made by one thread from spec when absent. The key is the whole spec
  * (callbacks and formula). */

@@ -24,7 +24,7 @@ class Group:
     """All uses of one content under one row's name."""
 
     def __init__(self, row, content):
-        self.row, self.content = row, content
+        self.row, self.content = {**row, "name": row.get("component", row["name"])}, content
         self.takers, self.today, self.like = [], collections.Counter(), []
         self.key, self.reference = None, {}
 
@@ -52,7 +52,7 @@ class Components:
         The reference that the resource at `path` has for a row; settle fills it. `today`: what the document calls the
         component. `like`: what another kind calls it.
         """
-        group = self.groups.setdefault((row["name"], json.dumps(content, sort_keys=True)), Group(row, content))
+        group = self.groups.setdefault((row.get("component", row["name"]), json.dumps(content, sort_keys=True)), Group(row, content))
         group.takers.append(words_of(path))
         group.today[today] += 1
         if like and like not in group.like:

@@ -19,7 +19,7 @@ except ImportError:  # a Python in the PATH may shadow Debian's, which has PyYAM
 
 def listing(program):
     """What GET /v1 answers."""
-    server = subprocess.Popen([program, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([program, "serve", "--port", "0", "--admin-listen="], stderr=subprocess.PIPE, text=True)
     try:
         for line in server.stderr:
             record = json.loads(line) if line.startswith("{") else {}
@@ -99,8 +99,12 @@ class Document:
         """The rows that are members of a body: those of the resource, and those of the representation."""
         out = [row for row in resource["parameters"] if row["type"] != "name"]
         tensors = self.today.tensors(resource)
+        taken = {row["name"] for row in out}
         for row in self.told["representation"]:
-            if row["name"] != "tensor":
+            size = f"figure_{row['name']}"  # a grid has a width of its own
+            if row["name"] in ("width", "height"):
+                out.append({**row, "name": size if row["name"] in taken else row["name"], "component": size})
+            elif row["name"] != "tensor":
                 out.append(row)
             elif tensors:
                 out.append({**row, "choices": tensors, "example": tensors[0]})
@@ -151,7 +155,7 @@ class Document:
     def format_schemas(self):
         """One for each format; the schema of a JSON answer is the resource's."""
         return {row["name"].capitalize(): {"type": "string",
-                                           **({} if row["media_type"].startswith("text/") else {"format": "binary"}),
+                                           **({} if row["media_type"].startswith(("text/", "image/svg")) else {"format": "binary"}),
                                            "description": row["description"]}
                 for row in self.told["formats"] if row["name"] != "json"}
 

@@ -29,7 +29,7 @@ void render(const pe_plan *plan, const pe_rendering *rendering, uint64_t offset,
             fail_msg("no read: %s", why.detail);
         assert_true(got <= piece);
         out->bytes += got;
-    } while (got > 0);
+    } while (got > 0 || pe_stream_reduces(stream));
     pe_stream_free(stream);
 }
 

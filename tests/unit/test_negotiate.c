@@ -45,11 +45,18 @@ static const struct choice {
     {"application/json;q=1.5, text/csv", "csv"},
     {"application/json;q=0.1234, text/csv", "csv"},
     {"*/csv, text/csv;q=0.1", "csv"},
-    {"image/png", NULL},
+    {"image/png", "png"},
+    {"image/*", "svg"},
+    {"image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+     "svg"}, /* Chromium's <img> */
+    {"image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+     "png"}, /* Firefox's */
+    {"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8", "json"},
+    {"image/jpeg", NULL},
     {"text/html", NULL},
     {"*/*;q=0", NULL},
     {"application/json;q=0", NULL},
-    {"application/json;q=0.0, image/*", NULL},
+    {"application/json;q=0.0, image/*;q=0", NULL},
 };
 
 static void accept_is_weighed_as_rfc_9110_says(void **state)
@@ -113,7 +120,7 @@ static void format_overrides_by_name(void **state)
     assert_string_equal(format->media_type, "application/vnd.safetensors");
     assert_int_equal(pe_format_parse("NPY", &format, &why), PE_INVALID_PARAMETER);
     assert_non_null(strstr(why.detail, "json, npy, raw, csv, safetensors"));
-    assert_int_equal(pe_format_parse("svg", &format, &why), PE_NOT_ACCEPTABLE);
+    assert_int_equal(pe_format_parse("jpeg", &format, &why), PE_INVALID_PARAMETER);
     assert_string_equal(why.where, "format");
 }
 

@@ -215,6 +215,7 @@ const pe_resource pe_learned_position_ids = {
     .summary = "Position ids of the tokens of padded batches.",
     .formula = "input_ids: mask = (input_ids != padding_idx), (cumsum(mask) + past) * mask + "
                "padding_idx; attention_mask: cumsum(mask) * mask - 1 + offset",
+    .labels = PE_LABELS({.axes = "sequence, token", .value = "position"}),
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "create_position_ids_from_input_ids (RoBERTa), OPTLearnedPositionalEmbedding",
     .param_sets = {PE_PARAMS(own), &pe_params_output_int32},

@@ -196,6 +196,7 @@ const pe_resource pe_learned_lookup = {
     .kind = PE_TRANSFORM,
     .summary = "Rows of a learned table for the tokens of padded batches.",
     .formula = "table[pos + offset], pos = cumsum(attention_mask) * attention_mask - 1",
+    .labels = PE_LABELS({.axes = "token, dimension", .value = "value"}),
     .source = "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",
     .param_sets = {&pe_learned_name_params, PE_PARAMS(mask_params),
@@ -318,6 +319,7 @@ const pe_resource pe_learned_add = {
     .kind = PE_TRANSFORM,
     .summary = "Embeddings with the rows of a learned table added.",
     .formula = "embeddings + table[pos + offset]",
+    .labels = PE_LABELS({.axes = "token, dimension", .value = "value"}),
     .source = "Devlin et al. 2018, arXiv:1810.04805",
     .param_sets = {&pe_learned_name_params, PE_PARAMS(embeddings_params), PE_PARAMS(mask_params),
                    PE_PARAMS(add_positions_params), &pe_learned_offset_params,

@@ -83,13 +83,20 @@ static pe_status fail_unknown(const char *name, const pe_learned_tables *learned
                    name, near);
 }
 
+static void release(void *learned)
+{
+    pe_learned_tables_free(learned);
+}
+
 pe_status pe_learned_open(const pe_values *values, pe_tables *tables, pe_plan *plan,
                           pe_learned_rows *out, pe_problem *why)
 {
-    const pe_learned_tables *learned = pe_tables_learned(tables);
     const char *name = pe_values_find(values, "name")->text;
     if (name == NULL)
         return pe_fail(why, PE_MISSING_PARAMETER, "name", "name is required: which table?");
+    pe_learned_tables *learned = pe_tables_learned(tables);
+    plan->held = learned;
+    plan->release = release;
     const pe_learned_table *table = pe_learned_tables_find(learned, name);
     if (table == NULL)
         return pe_status_known(fail_unknown(name, learned, why), PE_NOT_FOUND);
@@ -255,6 +262,7 @@ const pe_resource pe_learned_table_rows = {
     .kind = PE_TABLE,
     .summary = "Rows of a learned table, one per position.",
     .formula = "PE(pos) = table[pos + offset]",
+    .labels = PE_LABELS({.axes = "positions, dimension", .value = "value"}),
     .source = "Devlin et al. 2018, arXiv:1810.04805; offset: "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532, "
               "OPTLearnedPositionalEmbedding",

@@ -187,6 +187,7 @@ const pe_resource pe_alibi_slopes = {
     .summary = "The slopes by which the heads of a model bias attention.",
     .formula = "m_h = 2^(-alibi_bias_max h/H), h = 1..H; press, H no power of two: those of the "
                "largest power p below H, then 2^(-alibi_bias_max (2j - 1)/(2p)), j = 1..H-p",
+    .labels = PE_LABELS({.axes = "head", .value = "slope"}),
     .source = PE_ALIBI_SOURCE,
     .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, &pe_alibi_slope_params,
                    &pe_params_output_exact},

@@ -161,6 +161,7 @@ const pe_resource pe_alibi_bias = {
     .summary = "The biases that ALiBi adds to attention scores.",
     .formula = "-m|i - j| (symmetric); -m(i - j) for j <= i, else masked (causal); m j (key); "
                "query i the last query_length of the key_length positions",
+    .labels = PE_LABELS({.axes = "head, query, key", .value = "bias"}),
     .source = PE_ALIBI_SOURCE,
     .param_sets = {&pe_params_model, &pe_alibi_num_heads_params, PE_PARAMS(own),
                    &pe_alibi_heads_params, &pe_alibi_slope_params, &pe_params_output_exact},

@@ -144,6 +144,7 @@ const pe_resource pe_alibi_padded_bias = {
     .kind = PE_TRANSFORM,
     .summary = "The biases that ALiBi adds to the attention scores of a padded batch.",
     .formula = "m j', j' = 1 of attention_mask up to key j, less one; 0 where attention_mask is 0",
+    .labels = PE_LABELS({.axes = "head, query, key", .value = "bias"}),
     .source = PE_ALIBI_SOURCE "; build_alibi_tensor of "
                               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
     .param_sets = {PE_PARAMS(own), &pe_params_model, &pe_alibi_num_heads_params,

@@ -163,6 +163,7 @@ const pe_resource pe_alibi_probabilities = {
     .kind = PE_TRANSFORM,
     .summary = "Attention probabilities under ALiBi's biases.",
     .formula = "softmax over keys j of scale logits[h, i, j] - m_h |i - j|; causal: over j <= i",
+    .labels = PE_LABELS({.axes = "head, query, key", .value = "probability"}),
     .source = PE_ALIBI_SOURCE "; ggml_compute_forward_soft_max of "
                               "ggml-org/ggml@d99724f2b141fed9e1a9f402213506c081433465",
     .param_sets = {PE_PARAMS(logits_params), &pe_params_model, PE_PARAMS(num_heads_params),

@@ -99,6 +99,7 @@ const pe_resource pe_relative_skew = {
     .kind = PE_TRANSFORM,
     .summary = "Logits by relative position, moved to the columns of their keys.",
     .formula = "out[h, i, j] = logits[h, i, j - i + n - 1]; 0 for j > i where there are n columns",
+    .labels = PE_LABELS({.axes = "query, key", .value = "logit"}),
     .source = "Huang et al. 2018, arXiv:1809.04281, section 3.4.1; "
               "_relative_position_to_absolute_position_masked of "
               "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e",

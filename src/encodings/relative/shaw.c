@@ -179,6 +179,7 @@ const pe_resource pe_shaw_indices = {
     .kind = PE_TABLE,
     .summary = "Clipped relative positions, as row numbers of their embeddings.",
     .formula = PE_SHAW_FORMULA,
+    .labels = PE_LABELS({.axes = "query, key", .value = "index"}),
     .source = PE_SHAW_SOURCE,
     .param_sets = {&pe_relative_window_params, &pe_shaw_clip_params, &pe_params_output_int32},
     .plan = plan_indices,

@@ -77,6 +77,7 @@ const pe_resource pe_shaw_lookup = {
     .kind = PE_TRANSFORM,
     .summary = "The embedding of the relative position of every query and key.",
     .formula = "a[i, j] = relative_embeddings[" PE_SHAW_FORMULA "]",
+    .labels = PE_LABELS({.axes = "query, key, channel", .value = "value"}),
     .source = PE_SHAW_SOURCE,
     .param_sets = {&pe_shaw_embeddings_params, &pe_relative_window_params,
                    &pe_shaw_clip_by_rows_params, &pe_params_output_exact},

@@ -168,6 +168,7 @@ const pe_resource pe_shaw_probabilities = {
     .summary = "Attention probabilities with the embeddings of relative positions.",
     .formula = "softmax over keys j of scale (q[h, i] . k[h, j] + q[h, i] . "
                "relative_embeddings[" PE_SHAW_FORMULA "])",
+    .labels = PE_LABELS({.axes = "query, key", .value = "probability"}),
     .source = "Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
     .param_sets = {PE_PARAMS(vectors_params), &pe_shaw_embeddings_params,

@@ -167,6 +167,7 @@ const pe_resource pe_shaw_scores = {
     .summary =
         "The scores of relative positions: queries times the embeddings of relative positions.",
     .formula = "score[i, j] = queries[i] . relative_embeddings[" PE_SHAW_FORMULA "]",
+    .labels = PE_LABELS({.axes = "query, key", .value = "score"}),
     .source = PE_SHAW_SOURCE,
     .param_sets = {PE_PARAMS(queries_params), &pe_shaw_embeddings_params, PE_PARAMS(keys_params),
                    &pe_shaw_clip_by_rows_params, &pe_params_output_exact},

@@ -154,6 +154,7 @@ const pe_resource pe_swin_index = {
     .summary =
         "Relative positions of the patches of a window, as row numbers of the table of biases.",
     .formula = FORMULA,
+    .labels = PE_LABELS({.axes = "query patch, key patch", .value = "index"}),
     .source = SOURCE,
     .param_sets = {&pe_swin_window_params, &pe_params_output_int32},
     .plan = plan_index,
@@ -172,6 +173,7 @@ const pe_resource pe_swin_bias = {
     .kind = PE_TRANSFORM,
     .summary = "The biases that Swin adds to the attention scores of a window.",
     .formula = "bias[h, i, j] = weights[index(i, j), h]; index: " FORMULA,
+    .labels = PE_LABELS({.axes = "head, query patch, key patch", .value = "bias"}),
     .source = SOURCE,
     .param_sets = {PE_PARAMS(weights_params), &pe_swin_window_params, &pe_params_output_exact},
     .plan = plan_bias,

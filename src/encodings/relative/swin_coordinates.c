@@ -129,6 +129,7 @@ const pe_resource pe_swin_coordinates = {
     .summary = "The logarithmic relative coordinates from which Swin v2 makes its biases.",
     .formula = "sign(c) log2(1 + |c|)/log2(8), c = 8 offset/(pretrained_window - 1), offset = "
                "-(window - 1) .. window - 1 down and across",
+    .labels = PE_LABELS({.axes = "row, column, axis", .value = "coordinate"}),
     .source = "Liu et al. 2022, arXiv:2111.09883, section 3.3; Swinv2SelfAttention of "
               "huggingface/transformers@004edfe2dc0fdbc94068d7977605aa6798de787e",
     .param_sets = {&pe_swin_window_params, PE_PARAMS(own), &pe_params_output_exact},

@@ -216,6 +216,7 @@ const pe_resource pe_t5_buckets = {
     .formula = PE_T5_FORMULA
     "; deberta: d = query - key, m = floor(num_buckets/2): |d| <= m ? d : sign(d) (m + "
     "ceil((m - 1) ln(|d|/m) / ln((max_distance - 1)/m)))",
+    .labels = PE_LABELS({.axes = "query, key", .value = "bucket"}),
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,
     .param_sets = {PE_PARAMS(window_params), &pe_params_model, &pe_t5_bucket_params, PE_PARAMS(own),

@@ -117,6 +117,7 @@ const pe_resource pe_t5_bias = {
     .kind = PE_TRANSFORM,
     .summary = "The biases that T5 adds to attention scores: a weight for each bucket and head.",
     .formula = "bias[h, i, j] = weights[bucket(i, j), h]; " PE_T5_FORMULA,
+    .labels = PE_LABELS({.axes = "head, query, key", .value = "bias"}),
     .source = PE_T5_SOURCE "; " PE_T5_OTHERS_SOURCE,
     .param_sets = {PE_PARAMS(weights_params), &pe_relative_window_params, &pe_params_model,
                    &pe_t5_bucket_params, PE_PARAMS(variant_params), &pe_params_output_exact},

@@ -140,6 +140,7 @@ const pe_resource pe_rope_attention_scale = {
     .summary = "The factor of the query at each position, by attention temperature.",
     .formula = "scale(p) = 1 + beta ln(1 + floor((p + position_offset) / "
                "original_max_position_embeddings))",
+    .labels = PE_LABELS({.axes = "positions", .value = "scale"}),
     .source = "Nakanishi 2025, arXiv:2501.19399, as get_llama_4_attn_scale in "
               "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py "
               "at b4b5244c9c7cdb80d0aaafdb8f35244612788532",

@@ -81,6 +81,7 @@ const pe_resource pe_rope_decay = {
     .kind = PE_TABLE,
     .summary = "The mean cosine of the rotary angles at each distance between tokens.",
     .formula = "decay(offset) = 1/(d/2) sum_i cos(offset theta_i), d = rotary_dim",
+    .labels = PE_LABELS({.axes = "offsets", .value = "mean cosine"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),

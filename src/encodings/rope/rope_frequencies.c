@@ -87,6 +87,8 @@ const pe_resource pe_rope_frequencies = {
     .summary = "Rotary frequencies, their wavelengths, and the stretch by scaling.",
     .formula = "theta_i = rope_theta^(-2i/rotary_dim), scaled as rope_type says; "
                "wavelength_i = 2 pi / theta_i; stretch_i = unscaled theta_i / theta_i",
+    .labels = PE_LABELS({"inv_freq", "pair", "inv_freq [radians per position]"},
+                        {"wavelength", "pair", "wavelength [positions]"}, {.axes = "pair"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,

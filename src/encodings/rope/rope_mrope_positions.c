@@ -349,6 +349,7 @@ const pe_resource pe_rope_mrope_positions = {
     .formula =
         "text: p, p, p; images and videos: s + floor(t seconds speed), s + h, s + w; s is the "
         "highest position so far + 1",
+    .labels = PE_LABELS({.axes = "axis, token", .value = "position"}),
     .source = "Wang et al. 2024, arXiv:2409.12191, section 2.1; Bai et al. 2025, arXiv:2502.13923; "
               "huggingface/transformers at 052e652d6d53c2b26ffde87e039b723949a53493, "
               "src/transformers/models/qwen2_vl/modeling_qwen2_vl.py, get_rope_index",

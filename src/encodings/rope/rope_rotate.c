@@ -71,6 +71,7 @@ const pe_resource pe_rope_rotate = {
         "Rotates vectors, or queries and keys, to their positions. It also rotates them back.",
     .formula = "a' = A (a cos(pos theta_i) - b sin(pos theta_i)), b' = A (b cos(pos theta_i) + a "
                "sin(pos theta_i))",
+    .labels = PE_LABELS({.axes = "token, channel"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_vectors_params, &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,

@@ -111,6 +111,11 @@ const pe_resource pe_rope_scaled_base = {
     .summary = "The base for a stretched context, and every frequency before and after.",
     .formula = "scaled_base = b * s^(d/(d-2)); dynamic: s = factor*seq_len/max_position_embeddings "
                "- (factor - 1); linear: b * s",
+    .labels =
+        PE_LABELS({"inv_freq", "pair", "inv_freq [radians per position]"},
+                  {"scaled_inv_freq", "pair", "scaled_inv_freq [radians per position]"},
+                  {"wavelength", "pair", "wavelength [positions]"},
+                  {"scaled_wavelength", "pair", "scaled_wavelength [positions]"}, {.axes = "pair"}),
     .source = "NTK-aware scaled RoPE: bloc97, 2023; dynamic: emozilla, 2023",
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_theta_params,
                    PE_PARAMS(method_params), &pe_rope_length_params, &pe_params_output_exact},

@@ -309,6 +309,7 @@ const pe_resource pe_rope_scores = {
     .kind = PE_TRANSFORM,
     .summary = "Attention logits of rotated queries and keys, unscaled.",
     .formula = "logit(i, j) = (R_m q_i) . (R_n k_j) = q_i . (R_(n-m) k_j)",
+    .labels = PE_LABELS({.axes = "query, key", .value = "score"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,

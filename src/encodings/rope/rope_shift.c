@@ -73,6 +73,7 @@ const pe_resource pe_rope_shift = {
     .kind = PE_TRANSFORM,
     .summary = "Moves cached keys to other positions by rotating them further.",
     .formula = "R_(m+delta) k = R_delta (R_m k)",
+    .labels = PE_LABELS({.axes = "token, channel"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(own), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,

@@ -264,6 +264,7 @@ const pe_resource pe_rope_table = {
     .kind = PE_TABLE,
     .summary = "Cosines and sines of rotary angles, the attention factor included.",
     .formula = "cos(pos, i) = A cos(pos theta_i), sin(pos, i) = A sin(pos theta_i)",
+    .labels = PE_LABELS({.axes = "positions, pair"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),

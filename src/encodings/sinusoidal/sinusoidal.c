@@ -99,6 +99,7 @@ const pe_resource pe_sinusoidal = {
     .kind = PE_TABLE,
     .summary = "Sinusoidal positional encodings, one row per position.",
     .formula = PE_SINUSOIDAL_FORMULA,
+    .labels = PE_LABELS({.axes = "positions, dimension", .value = "value"}),
     .source = PE_SINUSOIDAL_SOURCE,
     .param_sets = {PE_PARAMS(width_params), &pe_params_model, &pe_sinusoidal_params,
                    PE_PARAMS(padding_params), &pe_params_positions, &pe_params_output},

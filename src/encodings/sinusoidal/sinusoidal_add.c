@@ -242,6 +242,7 @@ const pe_resource pe_sinusoidal_add = {
     .kind = PE_TRANSFORM,
     .summary = "Embeddings with the sinusoidal encodings of their positions added.",
     .formula = "embeddings + PE, or both side by side, PE = " PE_SINUSOIDAL_FORMULA,
+    .labels = PE_LABELS({.axes = "token, dimension", .value = "embedding"}),
     .source = PE_SINUSOIDAL_SOURCE,
     .param_sets = {PE_PARAMS(embeddings_params), &pe_params_model, PE_PARAMS(positions_params),
                    PE_PARAMS(combine_params), &pe_sinusoidal_params, &pe_params_output_exact},

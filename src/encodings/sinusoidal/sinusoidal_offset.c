@@ -152,6 +152,7 @@ const pe_resource pe_sinusoidal_offset = {
     .summary = "The rotations that turn the encoding of one position into that of another.",
     .formula = "PE(pos + k) = M_k PE(pos), M_k,i = [cos(k w_i) sin(k w_i); -sin(k w_i) cos(k w_i)] "
                "on (sin, cos), w_i = base^(-2i/d_model)",
+    .labels = PE_LABELS({.axes = "row, column", .value = "rotation"}),
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.5",
     .param_sets = {PE_PARAMS(shift_params), &pe_sinusoidal_base_params, PE_PARAMS(form_params),
                    &pe_params_output_exact},

@@ -250,6 +250,8 @@ const pe_resource pe_sinusoidal_relative = {
     .summary = "Sinusoidal encodings of distances between queries and keys, the farthest first.",
     .formula = "sin(D w_i) and cos(D w_i), w_i = base^(-2i/d_model), D from key_length (xlnet) or "
                "key_length - 1 down to 1 - query_length (xlnet bi, conformer) or 0",
+    .labels = PE_LABELS({"distances", "row", "distance [tokens]"},
+                        {.axes = "row, dimension", .value = "value"}),
     .source = "Dai et al. 2019, arXiv:1901.02860; Yang et al. 2019, arXiv:1906.08237; "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
     .param_sets = {PE_PARAMS(own), &pe_sinusoidal_base_params, &pe_sinusoidal_amplitude_params,

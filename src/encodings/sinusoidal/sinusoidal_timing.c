@@ -133,6 +133,7 @@ const pe_resource pe_sinusoidal_timing = {
     .summary = "The timing signal of tensor2tensor, from a shortest to a longest timescale.",
     .formula = "sin(pos / s_i) and cos(pos / s_i), s_i = min_timescale * "
                "(max_timescale/min_timescale)^(i/max(n - 1, 1)), n = floor(d_model/2)",
+    .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
     .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
               "get_timing_signal_1d",
     .param_sets = {PE_PARAMS(own), &pe_sinusoidal_amplitude_params, &pe_params_output_exact},

@@ -65,11 +65,41 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
 
 /* ---- the plan ---- */
 
+static bool is_stored(const pe_request *request)
+{
+    pe_request_key key;
+    if (request->method == PE_METHOD_POST)
+        return false;
+    pe_request_key_of_target(request->edition, request->target, &key);
+    pe_cache_entry *entry = pe_response_cache_find(request->service->responses, &key);
+    if (entry == NULL)
+        return false;
+    pe_cache_entry_unref(entry);
+    return true;
+}
+
+/* Who asks for header fields, for a part, or for what is stored may want no more than the plan. */
+static bool may_be_little(const pe_request *request)
+{
+    return request->method == PE_METHOD_HEAD || request->header[PE_HEADER_IF_NONE_MATCH] != NULL ||
+           request->header[PE_HEADER_RANGE] != NULL || is_stored(request);
+}
+
+/* Much work waits, or is refused, with the plan still to be made: who offers more than the workers
+ * can do gets the refusal at the price of reading the parameters. */
+static pe_job_kind kind_of_job(const pe_request *request)
+{
+    uint64_t work = pe_price_sum(&request->price);
+    if (work > HEAVY_WORK && may_be_little(request))
+        work = request->price.planning;
+    return work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT;
+}
+
 /* Planning can take long: a new set of frequencies at hundreds of bits. */
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
     pe_representation *representation = request->representation;
-    const pe_job_kind kind = request->price.planning > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT;
+    const pe_job_kind kind = kind_of_job(request);
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
@@ -126,7 +156,7 @@ static pe_outcome choose_range(pe_request *request, pe_problem *why)
 
 static void make_raw_key(const pe_request *request, pe_request_key *out)
 {
-    pe_request_key_make(request->target, request->header[PE_HEADER_ACCEPT],
+    pe_request_key_make(request->edition, request->target, request->header[PE_HEADER_ACCEPT],
                         request->header[PE_HEADER_ACCEPT_ENCODING], out);
 }
 
@@ -137,6 +167,10 @@ static void remember(const pe_request *request, pe_coding coding)
     if (request->method == PE_METHOD_POST)
         return;
     make_raw_key(request, &raw);
+    pe_cached_response_remember(request->representation, &raw, coding);
+    if (request->representation->work <= HEAVY_WORK)
+        return;
+    pe_request_key_of_target(request->edition, request->target, &raw);
     pe_cached_response_remember(request->representation, &raw, coding);
 }
 

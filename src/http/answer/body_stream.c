@@ -55,7 +55,7 @@ static void release(void *context)
 static void note(pe_body_stream *body, pe_status status, size_t got, const pe_problem *why)
 {
     body->status = status;
-    body->ended = status != PE_OK || got == 0;
+    body->ended = status != PE_OK || (got == 0 && !pe_stream_reduces(body->representation->stream));
     if (status != PE_OK)
         pe_log(PE_LOG_ERROR, "stream",
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = why->detail}, {0}});

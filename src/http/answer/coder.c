@@ -313,7 +313,7 @@ pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_renderi
     uint64_t plain = 0, coded = 0;
     pe_stream *stream;
     *out = 1;
-    if (coding == PE_CODING_IDENTITY)
+    if (coding == PE_CODING_IDENTITY || rendering->format->is_figure)
         return PE_OK;
     pe_status status = pe_stream_make(plan, rendering, &stream, why);
     if (status != PE_OK)

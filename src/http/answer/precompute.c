@@ -8,7 +8,8 @@
 #include "encodings/registry.h"
 #include "http/answer/cached_response.h"
 
-static pe_status store(pe_representation *representation, const char *target, pe_problem *why)
+static pe_status store(pe_representation *representation, uint64_t edition, const char *target,
+                       pe_problem *why)
 {
     pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
     pe_request_key raw;
@@ -19,7 +20,9 @@ static pe_status store(pe_representation *representation, const char *target, pe
     }
     if (cached.entry == NULL)
         return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the answer is too large to be kept");
-    pe_request_key_make(target, NULL, NULL, &raw);
+    pe_request_key_make(edition, target, NULL, NULL, &raw);
+    pe_cached_response_remember(representation, &raw, cached.coding);
+    pe_request_key_of_target(edition, target, &raw);
     pe_cached_response_remember(representation, &raw, cached.coding);
     pe_cache_entry_unref(cached.entry);
     return PE_OK;
@@ -48,12 +51,13 @@ static pe_status plan_and_store(pe_service *service, const char *target, bool to
                                 pe_problem *why)
 {
     pe_representation *representation;
+    const uint64_t edition = atomic_load(&service->edition);
     pe_status status = make(service, target, &representation, why);
     if (status != PE_OK)
         return status;
     status = pe_representation_plan(representation, NULL, why);
     if (status == PE_OK && to_store)
-        status = store(representation, target, why);
+        status = store(representation, edition, target, why);
     pe_representation_free(representation);
     return status;
 }

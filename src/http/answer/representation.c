@@ -90,6 +90,9 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         .tensor = tensor,
         .encoding = representation->resource->encoding,
         .parameters = pe_buffer_text(&representation->parameters),
+        .resource = representation->resource,
+        .values = &representation->query.values,
+        .figure = representation->query.figure,
     };
     if (representation->rendering.format == NULL) {
         pe_status status = pe_format_negotiate(accept, &representation->plan, tensor,
@@ -101,7 +104,11 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         representation->query.names_json = accepts_other(representation, accept);
     size_t chosen = 0;
     pe_status status =
-        pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
+        pe_query_figure_check(&representation->query, representation->rendering.format,
+                              representation->service->max_pixels, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_format_check(&representation->plan, &representation->rendering, &chosen, why);
     if (status != PE_OK)
         return status;
     for (size_t t = 0; t < representation->plan.n_tensors; t++)
@@ -133,6 +140,8 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
     pe_buffer_str(key, format->media_type);
     pe_buffer_str(key, "\n" OUTPUT_REVISION "\n");
     pe_buffer_str(key, representation->plan.version);
+    if (format->maker != NULL)
+        pe_buffer_format(key, "\n%s", format->maker());
     if (key->failed)
         return pe_fail_memory(why);
     representation->metadata.media_type = format->media_type;

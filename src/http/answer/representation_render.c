@@ -32,7 +32,8 @@ pe_status pe_representation_seek(pe_representation *representation, const pe_ran
 static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_problem *why)
 {
     pe_status status = PE_OK;
-    for (size_t got = 1; got > 0 && status == PE_OK; out->bytes += got)
+    for (size_t got = 1; (got > 0 || pe_stream_reduces(stream)) && status == PE_OK;
+         out->bytes += got)
         status = pe_stream_read(stream, out->data + out->bytes, room - out->bytes, &got, why);
     return status;
 }

@@ -57,12 +57,18 @@ static bool append(pe_request_key *raw, const char *part)
     return true;
 }
 
-void pe_request_key_make(const char *target, const char *accept, const char *accept_encoding,
-                         pe_request_key *out)
+void pe_request_key_make(uint64_t edition, const char *target, const char *accept,
+                         const char *accept_encoding, pe_request_key *out)
 {
-    out->bytes = 0;
+    memcpy(out->key, &edition, sizeof edition);
+    out->bytes = sizeof edition;
     if (!append(out, target) || !append(out, accept) || !append(out, accept_encoding))
         out->bytes = 0;
+}
+
+void pe_request_key_of_target(uint64_t edition, const char *target, pe_request_key *out)
+{
+    pe_request_key_make(edition, target, NULL, "\n", out); /* no request has such a field */
 }
 
 pe_cache_entry *pe_response_cache_find(pe_response_cache *cache, const pe_request_key *raw)

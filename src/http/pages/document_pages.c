@@ -2,6 +2,7 @@
 /* document_pages.c - the documents that stay the same while the server runs. */
 #include "http/pages/document_pages.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +30,17 @@ static const char *const paths[DOCUMENTS] = {
     [OPENAPI_JSON] = "/openapi.json",
 };
 
+/* What GET /v1/learned answers. Answers point into it, so it stays until the server ends, also when
+ * a reload has put another in its place; that happens only when the tables have changed. */
+struct pe_learned_page {
+    document page;
+    pe_buffer text;
+    pe_learned_page *before;
+};
+
 struct pe_documents {
     document list[DOCUMENTS];
+    _Atomic(pe_learned_page *) learned;
     pe_buffer texts[DOCUMENTS]; /* of those that are written at the start */
 };
 
@@ -80,11 +90,11 @@ static void list_learned(const pe_learned_tables *learned, pe_buffer *out)
 }
 
 /* The texts that depend on the settings, the tables and the catalogue. */
-static pe_status write_texts(const pe_settings *settings, const pe_learned_tables *learned,
-                             pe_documents *documents, pe_problem *why)
+static pe_status write_texts(const pe_settings *settings, pe_documents *documents, pe_problem *why)
 {
     const pe_listing_bound bounds[] = {
         {"max_elements", (double)settings->max_elements, "elements"},
+        {"figure_max_pixels", (double)settings->figure_max_pixels, "pixels"},
         {"verify_max_elements", (double)settings->verify_max_elements, "elements"},
         {"max_work", (double)settings->max_work, "units"},
         {"max_positions", (double)settings->max_positions, "positions"},
@@ -95,13 +105,10 @@ static pe_status write_texts(const pe_settings *settings, const pe_learned_table
     };
     pe_buffer *texts = documents->texts;
     pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
-    list_learned(learned, &texts[LEARNED]);
     const pe_status status = pe_model_json_catalogue(&texts[MODELS], why);
     if (status != PE_OK)
         return status;
-    return texts[LISTING].failed || texts[LEARNED].failed || texts[MODELS].failed
-               ? pe_fail_memory(why)
-               : PE_OK;
+    return texts[LISTING].failed || texts[MODELS].failed ? pe_fail_memory(why) : PE_OK;
 }
 
 static pe_status set_all(pe_documents *documents, pe_problem *why)
@@ -114,23 +121,62 @@ static pe_status set_all(pe_documents *documents, pe_problem *why)
         [INDEX] = {"application/json", index_text, sizeof index_text - 1},
         [LISTING] = {"application/json", texts[LISTING].data, texts[LISTING].bytes},
         [MODELS] = {"application/json", texts[MODELS].data, texts[MODELS].bytes},
-        [LEARNED] = {"application/json", texts[LEARNED].data, texts[LEARNED].bytes},
         [OPENAPI_YAML] = {"application/yaml", pe_openapi_data_yaml, pe_openapi_data_yaml_bytes},
         [OPENAPI_JSON] = {"application/json", pe_openapi_data_json, pe_openapi_data_json_bytes},
     };
     pe_status status = PE_OK;
     for (size_t d = 0; d < DOCUMENTS && status == PE_OK; d++)
-        status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
+        if (rows[d].data != NULL)
+            status = set(&documents->list[d], rows[d].media_type, rows[d].data, rows[d].bytes, why);
     return status;
 }
 
-pe_status pe_documents_make(const pe_settings *settings, const pe_learned_tables *learned,
-                            pe_documents **out, pe_problem *why)
+static void free_forms(const document *page)
+{
+    for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
+        free((char *)(uintptr_t)page->forms[c].data);
+}
+
+pe_status pe_learned_page_make(const pe_learned_tables *learned, pe_learned_page **out,
+                               pe_problem *why)
+{
+    pe_learned_page *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return pe_fail_memory(why);
+    list_learned(learned, &made->text);
+    const pe_status status = made->text.failed ? pe_fail_memory(why)
+                                               : set(&made->page, "application/json",
+                                                     made->text.data, made->text.bytes, why);
+    if (status == PE_OK)
+        *out = made;
+    else
+        pe_learned_page_free(made);
+    return status;
+}
+
+void pe_learned_page_free(pe_learned_page *page)
+{
+    while (page != NULL) {
+        pe_learned_page *before = page->before;
+        free_forms(&page->page);
+        pe_buffer_free(&page->text);
+        free(page);
+        page = before;
+    }
+}
+
+void pe_documents_use_learned(pe_documents *documents, pe_learned_page *page)
+{
+    page->before = atomic_load(&documents->learned);
+    atomic_store(&documents->learned, page);
+}
+
+pe_status pe_documents_make(const pe_settings *settings, pe_documents **out, pe_problem *why)
 {
     pe_documents *documents = calloc(1, sizeof *documents);
     if (documents == NULL)
         return pe_fail_memory(why);
-    pe_status status = write_texts(settings, learned, documents, why);
+    pe_status status = write_texts(settings, documents, why);
     if (status == PE_OK)
         status = set_all(documents, why);
     if (status == PE_OK)
@@ -144,9 +190,9 @@ void pe_documents_free(pe_documents *documents)
 {
     if (documents == NULL)
         return;
+    pe_learned_page_free(atomic_load(&documents->learned));
     for (size_t d = 0; d < DOCUMENTS; d++) {
-        for (pe_coding c = PE_CODING_IDENTITY + 1; c < PE_CODINGS; c++)
-            free((char *)(uintptr_t)documents->list[d].forms[c].data);
+        free_forms(&documents->list[d]);
         pe_buffer_free(&documents->texts[d]);
     }
     free(documents);
@@ -157,7 +203,7 @@ static const document *find(const pe_documents *documents, const char *path)
     size_t d = 0;
     while (strcmp(paths[d], path) != 0) /* the table of routes has no others */
         d++;
-    return &documents->list[d];
+    return d == LEARNED ? &atomic_load(&documents->learned)->page : &documents->list[d];
 }
 
 pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,

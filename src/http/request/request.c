@@ -23,3 +23,9 @@ bool pe_request_has_turn(const pe_request *request, pe_job_kind kind)
     return request->stage == PE_STAGE_WORKING &&
            (request->next.kind == kind || request->next.kind == PE_JOB_HEAVY);
 }
+
+void pe_request_set_label(pe_request *request)
+{
+    pe_request_label_set(&request->watch->label, request->method_text, request->target,
+                         request->started);
+}

@@ -139,6 +139,7 @@ typedef struct pe_request {
      * reckoned once it is planned. Zeros for what is stored or not computed. */
     pe_price price;
 
+    uint64_t edition; /* of the service, when the request began */
     struct {
         pe_step *step; /* with which a worker goes on */
         pe_job_kind kind;
@@ -152,6 +153,9 @@ typedef struct pe_request {
     uint64_t sent_before;         /* on the connection, when the reply began */
     bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
+
+/** Have operators see the request among those under way. */
+void pe_request_set_label(pe_request *request);
 
 /** The id to reply with; made when the client sent none. */
 const char *pe_request_id(pe_request *request);

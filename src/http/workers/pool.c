@@ -4,10 +4,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#define HEAVY_NICE 10
 
 /* After this many light jobs in a row a heavy one gets its turn. */
 #define LIGHT_IN_A_ROW 16
@@ -73,11 +69,10 @@ static void work(pe_pool *pool, bool light_only)
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* Heavy work gives way to the I/O threads, whose turns are short; where the system refuses, all are
- * alike. On Linux the nice value is a thread's own. */
+/* At the priority of the I/O threads: below it, workers got hardly a core while clients that were
+ * refused came again at once. Those whose turns are short are scheduled soon anyway. */
 static void *work_on_all(void *context)
 {
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), HEAVY_NICE);
     work(context, false);
     return NULL;
 }
@@ -110,10 +105,24 @@ pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_probl
     return PE_OK;
 }
 
+/* Called with the lock held. */
+static bool refuses(const pe_pool *pool, pe_job_kind kind)
+{
+    return pool->ending || (kind == PE_JOB_HEAVY && pool->heavy_waiting >= pool->heavy_max);
+}
+
+bool pe_pool_refuses(pe_pool *pool, pe_job_kind kind)
+{
+    pthread_mutex_lock(&pool->lock);
+    const bool refused = refuses(pool, kind);
+    pthread_mutex_unlock(&pool->lock);
+    return refused;
+}
+
 bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind)
 {
     pthread_mutex_lock(&pool->lock);
-    bool refused = pool->ending || (kind == PE_JOB_HEAVY && pool->heavy_waiting >= pool->heavy_max);
+    const bool refused = refuses(pool, kind);
     if (!refused) {
         append(kind == PE_JOB_LIGHT ? &pool->light : &pool->heavy, job);
         pool->waiting++;

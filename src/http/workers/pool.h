@@ -34,6 +34,9 @@ pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out,
 /** False when the job is refused, or the pool is ending.   Threads  any. */
 bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
 
+/** Would such a job be refused now? */
+bool pe_pool_refuses(pe_pool *pool, pe_job_kind kind);
+
 /** Jobs that wait now. */
 size_t pe_pool_waiting(pe_pool *pool);
 

@@ -156,7 +156,7 @@ export class Curve {
 
     /** @private @param {number} width @param {number} height */
     axes(width, height) {
-        const { top, right, bottom, left } = MARGIN;
+        const { right, bottom, left } = MARGIN;
         const { xName = '', yName = '', xLog, yLog } = this.options;
         const floor = height - bottom;
         return svg(
@@ -228,9 +228,10 @@ export class Curve {
             if (span === undefined) pixels.set(column, [at, at]);
             else pixels.set(column, [Math.min(span[0], at), Math.max(span[1], at)]);
         }
-        return [...pixels]
-            .map(([column, [low, high]]) => `M${column} ${low.toFixed(1)}V${(high + 0.5).toFixed(1)}`)
-            .join('');
+        const ends = [...pixels].map(
+            ([column, [low, high]]) => `${column} ${low.toFixed(1)}L${column} ${high.toFixed(1)}`,
+        );
+        return `M${ends.join('L')}`;
     }
 
     /** @private @param {number} height */

@@ -2,7 +2,7 @@
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
-import { Heatmap, full } from './heatmap.js';
+import { Heatmap } from './heatmap.js';
 import { digits } from './number.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
@@ -35,6 +35,9 @@ export class Figure {
         this.meaning = meaning(options.path, answer, this.tensor, () => this.point());
         /** @private @type {Heatmap | null} */ this.heatmap = null;
         /** @private @type {{stop: () => void}[]} */ this.parts = [];
+        /** @private */ this.seen = '';
+        /** The bounds of all matrices of a tensor, for one scale. @private @type {(() => [number, number]) | undefined} */
+        this.shared = undefined;
         /** @private */ this.frame = h('div', { class: 'figure-frame' });
         const names = [...answer.tensors.keys()];
         this.tabs = h(
@@ -109,10 +112,18 @@ export class Figure {
         this.options.place.set(Object.fromEntries(named), how);
     }
 
+    /** Which matrix is large. @private */
+    what() {
+        return `${this.tensor.name} ${this.options.place.get(this.key('slice'))}`;
+    }
+
     /** The address has changed: show what it says. */
     update() {
         for (const input of this.tabs.querySelectorAll('input')) input.checked = input.value === this.tensor.name;
-        this.draw();
+        const { place } = this.options;
+        if (this.heatmap === null || this.seen !== this.what()) return this.draw();
+        this.heatmap.show(place.get(this.key('win')), this.cell());
+        this.point();
     }
 
     stop() {
@@ -124,6 +135,7 @@ export class Figure {
     draw() {
         this.stop();
         this.heatmap = null;
+        this.seen = this.what();
         const { tensor } = this;
         this.meaning = meaning(this.options.path, this.answer, tensor, () => this.point());
         this.readout.show(null);
@@ -136,12 +148,11 @@ export class Figure {
 
     /** @private @param {Tensor} tensor */
     async curve(tensor) {
-        const { columnName, rowName, rowLabel } = this.meaning;
-        const positions = rowName === 'position';
+        const { columnName, rowName, placed, valueName } = this.meaning;
         const picture = new Curve({
             name: `${tensor.name} of ${this.options.title}`,
-            xName: positions ? 'position' : columnName,
-            yName: tensor.name,
+            xName: placed ? rowName : columnName,
+            yName: valueName,
             points: tensor.length < 65,
             onCursor: (index, done) => this.at(index, y[index], done),
         });
@@ -158,7 +169,7 @@ export class Figure {
             {
                 name: tensor.name,
                 y,
-                x: positions ? Array.from(y, (_, i) => Number(rowLabel(i).replace(/[^\d.e+-]/g, ''))) : undefined,
+                x: placed && Array.from(y, (_, i) => placed(i)),
             },
         ]);
         const at = this.options.place.get(this.key('at'));
@@ -170,9 +181,9 @@ export class Figure {
 
     /** @private @param {number} index @param {number} value @param {boolean | null} done null: the address says so */
     at(index, value, done) {
-        const { columnName, rowName, facts } = this.meaning;
+        const { columnName, rowName, placed, facts } = this.meaning;
         const all = facts({ row: index, column: index }, value);
-        this.readout.show(all.filter(([name]) => name !== (rowName === 'position' ? columnName : rowName)));
+        this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
         if (done) this.keep({ at: String(index) });
     }
 
@@ -181,8 +192,10 @@ export class Figure {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
         const slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        this.shared = undefined;
+        const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
         const big = this.large(tensor, slice);
-        this.frame.replaceChildren(...(n > 1 ? [this.small(tensor, n, slice)] : []), big.element);
+        this.frame.replaceChildren(...multiples, big.element);
         this.heatmap = big;
         this.point();
     }
@@ -199,6 +212,7 @@ export class Figure {
             rowLabel,
             columnLabel,
             onError,
+            bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value));
@@ -236,14 +250,19 @@ export class Figure {
         const shown = Math.min(n, SMALL_MAX);
         /** @type {Heatmap[]} */
         const maps = [];
-        const limit = () => full(Math.max(...maps.map((map) => map.chunks.limit)));
+        const bounds = () =>
+            /** @type {[number, number]} */ ([
+                Math.min(...maps.map((map) => map.chunks.bounds[0])),
+                Math.max(...maps.map((map) => map.chunks.bounds[1])),
+            ]);
+        this.shared = bounds;
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({
                 matrix: tensor.matrix(i),
                 name: `number ${i}`,
                 bare: true,
-                limit,
-                onRead: () => maps.forEach((each) => each.draw()),
+                bounds,
+                onRead: () => [...maps, this.heatmap].forEach((each) => each?.draw()),
                 onError: this.options.onError,
             });
             map.canvas.tabIndex = -1;

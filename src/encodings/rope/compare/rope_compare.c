@@ -456,6 +456,9 @@ const pe_resource pe_rope_compare = {
     .formula = "turns_i = max_position_embeddings * theta_i / (2 pi); largest_angle = max "
                "target_length * theta_i / (max_position_embeddings * unscaled theta_i) over pairs "
                "that never turned while training",
+    .labels =
+        PE_LABELS({"inv_freq", "type, pair", "inv_freq [radians per position]"},
+                  {"wavelength", "type, pair", "wavelength [positions]"}, {.axes = "type, pair"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(head_dim_params), &pe_params_model, &pe_rope_shape_params,
                    PE_PARAMS(own), &pe_rope_key_params, &pe_params_output_exact},

@@ -134,6 +134,7 @@ const pe_resource pe_rope_grid_rotate = {
                "them back.",
     .formula = "a' = a cos(angle) - b sin(angle), b' = b cos(angle) + a sin(angle), angles as of "
                "rope/grid",
+    .labels = PE_LABELS({.axes = "patch, channel"}),
     .source = PE_GRID_SOURCE,
     .param_sets = {&pe_rope_vectors_params, PE_PARAMS(head_dim_params), &pe_rope_grid_params,
                    &pe_params_output_exact, &pe_rope_seq_axis_params, PE_PARAMS(own)},

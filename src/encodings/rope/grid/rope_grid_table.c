@@ -278,6 +278,7 @@ const pe_resource pe_rope_grid = {
     .kind = PE_TABLE,
     .summary = "Rotary angles of the patches of an image, by row and column.",
     .formula = "angle(k, p) = (row or column of patch k) theta_j; cos and sin of it",
+    .labels = PE_LABELS({"row_col", "patch, axis", "row and column"}, {.axes = "patch, pair"}),
     .source = PE_GRID_SOURCE,
     .param_sets = {PE_PARAMS(own), &pe_rope_grid_params, &pe_params_output_exact},
     .plan = plan,

@@ -157,6 +157,7 @@ const pe_resource pe_rope_xpos = {
     .summary = "Rotates queries and keys with xPos, whose scale lets attention fall with distance.",
     .formula = "q' = R(p theta_i) q s_i(p), k' = R(p theta_i) k / s_i(p), s_i(p) = ((2i/d + 0.4) / "
                "1.4)^((p - center) / scale_base)",
+    .labels = PE_LABELS({.axes = "token, channel"}),
     .source = PE_ROPE_XPOS_SOURCE,
     .param_sets = {PE_PARAMS(vectors_params), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,

@@ -153,6 +153,7 @@ const pe_resource pe_rope_xpos_table = {
     .summary = "Cosines and sines of rotary angles, and the scales of xPos.",
     .formula = "cos(p, i) = A cos(p theta_i), sin(p, i) = A sin(p theta_i), scale(p, i) = ((2i/d + "
                "0.4) / 1.4)^((p - center) / scale_base)",
+    .labels = PE_LABELS({.axes = "positions, pair"}),
     .source = PE_ROPE_XPOS_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,

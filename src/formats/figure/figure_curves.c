@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* figure_curves.c - values over one axis; of several series each has a panel, all one scale. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/figure/figure_draw.h"
+
+#define DOTS_MAX 64 /* as many points are told apart */
+
+static const pe_pen rule = {PE_RULE, 1}, zero_rule = {PE_FAINT, 1}, curve = {PE_ACCENT, 1.5},
+                    band = {PE_ACCENT, 1}, dot = {PE_ACCENT, 4.5};
+
+static double y_of(const pe_box *panel, const pe_axis *axis, float value)
+{
+    return panel->y + panel->height * (1 - pe_axis_at(axis, (double)value));
+}
+
+static void draw_scale(const pe_box *panel, const pe_axis *axis, pe_canvas *canvas)
+{
+    pe_tick tick[PE_TICKS_MAX];
+    const size_t n = pe_axis_ticks(axis, (size_t)(panel->height / 44), false, tick);
+    for (size_t i = 0; i < n; i++) {
+        const double y = panel->y + panel->height * (1 - pe_axis_at(axis, tick[i].value));
+        const double pixel = floor(y) + 0.5;
+        const pe_point line[2] = {{panel->x, pixel}, {panel->x + panel->width, pixel}};
+        const bool zero = tick[i].value == 0 && !axis->log && axis->from < 0;
+        canvas->line(canvas, line, 2, zero ? &zero_rule : &rule, false);
+        canvas->text(canvas, &(pe_caption){.at = {panel->x - 8, y + 4},
+                                           .size = PE_SMALL_SIZE,
+                                           .anchor = 1,
+                                           .colour = PE_INK,
+                                           .text = tick[i].text});
+    }
+}
+
+/* A point for each cell, with gaps where cells are masked: runs of points, each drawn as one line.
+ * Returns the cell behind the run. */
+static size_t draw_run(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
+                       size_t at[2], pe_point *point, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const float *low = figure->cells.low + at[0] * layout->nx;
+    const double step = layout->columns > 1 ? panel->width / (double)(layout->columns - 1) : 0;
+    size_t i = at[1], n = 0;
+    for (; i < layout->nx && isfinite(low[i]); i++, n++)
+        point[n] = (pe_point){panel->x + (step > 0 ? step * (double)i : panel->width / 2),
+                              y_of(panel, axis, low[i])};
+    if (n > 1)
+        canvas->line(canvas, point, n, &curve, false);
+    for (size_t d = n; d-- > 0 && layout->columns <= DOTS_MAX;)
+        point[2 * d] = point[2 * d + 1] = point[d];
+    if (n > 0 && (layout->columns <= DOTS_MAX || n == 1)) {
+        point[1] = point[0];
+        canvas->line(canvas, point, layout->columns <= DOTS_MAX ? 2 * n : 2, &dot, true);
+    }
+    return n > 0 ? i : i + 1;
+}
+
+static void draw_points(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
+                        size_t series, pe_point *point, pe_canvas *canvas)
+{
+    size_t at[2] = {series, 0};
+    while (at[1] < figure->layout.nx)
+        at[1] = draw_run(figure, panel, axis, at, point, canvas);
+}
+
+/* What each pixel covers, from its least to its greatest value; to the last one of the pixel before,
+ * so that the curve holds together. */
+static void draw_band(const pe_figure *figure, const pe_box *panel, const pe_axis *axis,
+                      size_t series, pe_point *point, pe_canvas *canvas)
+{
+    const size_t nx = figure->layout.nx;
+    const float *low = figure->cells.low + series * nx, *high = figure->cells.high + series * nx;
+    size_t n = 0;
+    for (size_t i = 0; i < nx; i++) {
+        if (low[i] > high[i])
+            continue;
+        float least = low[i], most = high[i];
+        if (i > 0 && low[i - 1] <= high[i - 1]) {
+            least = low[i - 1] > most ? most : least;
+            least = least > high[i - 1] ? high[i - 1] : least;
+            most = most < low[i - 1] ? low[i - 1] : most;
+        }
+        const double x = panel->x + (double)i + 0.5;
+        point[n++] = (pe_point){x, y_of(panel, axis, most) - 0.5};
+        point[n++] = (pe_point){x, y_of(panel, axis, least) + 0.5};
+    }
+    canvas->line(canvas, point, n, &band, true);
+}
+
+static void draw_panel(const pe_figure *figure, const pe_axis *axis, size_t panel, pe_point *point,
+                       pe_canvas *canvas)
+{
+    const pe_box box = pe_layout_panel(&figure->layout, panel);
+    pe_figure_head(figure, panel, canvas);
+    draw_scale(&box, axis, canvas);
+    if (figure->layout.pooled)
+        draw_band(figure, &box, axis, panel, point, canvas);
+    else
+        draw_points(figure, &box, axis, panel, point, canvas);
+}
+
+void pe_figure_draw_curves(const pe_figure *figure, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const pe_axis axis =
+        figure->empty ? (pe_axis){0, 1, false}
+                      : pe_axis_around(figure->least, figure->most, pe_figure_wants_log(figure));
+    const pe_box last = pe_layout_panel(layout, layout->panels > 0 ? layout->panels - 1 : 0);
+    pe_axis_words words;
+    pe_point *point = malloc((2 * layout->nx + 2) * sizeof *point);
+    if (point == NULL) {
+        canvas->out->failed = true;
+        return;
+    }
+    for (size_t p = 0; p < layout->panels; p++)
+        draw_panel(figure, &axis, p, point, canvas);
+    free(point);
+    pe_words_axis(figure->rendering, pe_figure_tensor(figure), layout->x_axis, &words);
+    pe_figure_ticks_below(&last, &words, layout->columns, layout->pooled, canvas);
+}

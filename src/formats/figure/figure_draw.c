@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* figure_draw.c - title, notes, ticks and names of axes. */
+#include "formats/figure/figure_draw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/figure/strokes.h"
+
+#define MARGIN  16.0 /* of the paper, beside text */
+#define TICK    4.0
+#define DECADES 1000.0 /* from here on, values are shown on a logarithmic scale */
+
+bool pe_figure_wants_log(const pe_figure *figure)
+{
+    return figure->least > 0 && figure->most / figure->least >= DECADES;
+}
+
+/* ---- text ---- */
+
+/* Fonts of browsers are wider than ours, at most by so much. */
+#define FONT_WIDER 1.2
+
+/* Cut a text so that it fits, with dots for what is missing; whole characters. */
+static void fit(pe_buffer *text, double size, double room)
+{
+    room /= FONT_WIDER;
+    if (pe_strokes_width(pe_buffer_text(text), size) <= room)
+        return;
+    room -= pe_strokes_width("...", size);
+    while (text->bytes > 0 && pe_strokes_width(pe_buffer_text(text), size) > room) {
+        text->bytes--;
+        while (text->bytes > 0 && ((unsigned char)text->data[text->bytes] & 0xc0) == 0x80)
+            text->bytes--;
+    }
+    pe_buffer_str(text, "...");
+}
+
+static void draw_title(const pe_figure *figure, pe_canvas *canvas)
+{
+    pe_buffer title = {0}, parameters = {0};
+    const double room = (double)canvas->width - 2 * MARGIN;
+    pe_words_title(figure->plan, figure->rendering, figure->tensor, &title);
+    pe_words_parameters(figure->rendering->values, &parameters);
+    fit(&title, PE_TITLE_SIZE, room);
+    fit(&parameters, PE_TEXT_SIZE, room);
+    canvas->text(canvas, &(pe_caption){.at = {MARGIN, 25},
+                                       .size = PE_TITLE_SIZE,
+                                       .strong = true,
+                                       .colour = PE_INK,
+                                       .text = pe_buffer_text(&title)});
+    canvas->text(canvas, &(pe_caption){.at = {MARGIN, 44},
+                                       .size = PE_TEXT_SIZE,
+                                       .colour = PE_FAINT,
+                                       .text = pe_buffer_text(&parameters)});
+    canvas->out->failed |= title.failed || parameters.failed;
+    pe_buffer_free(&title);
+    pe_buffer_free(&parameters);
+}
+
+static size_t ceiling(size_t a, size_t b)
+{
+    return b == 0 ? 0 : (a + b - 1) / b;
+}
+
+/* What cannot be seen: that cells are pooled, and that panels are missing. */
+static void draw_note(const pe_figure *figure, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    pe_buffer note = {0};
+    if (layout->pooled && layout->curves)
+        pe_buffer_format(&note, "minimum and maximum of up to %zu values per pixel",
+                         ceiling(layout->columns, layout->nx));
+    else if (layout->pooled)
+        pe_buffer_format(&note,
+                         "minimum and maximum of up to %zu x %zu values per %zu x %zu pixels",
+                         ceiling(layout->rows, layout->ny), ceiling(layout->columns, layout->nx),
+                         layout->down, layout->across);
+    if (layout->panels < layout->panels_of)
+        pe_buffer_format(&note,
+                         layout->curves ? "%s%zu of %zu curves" : "%sthe first %zu of %zu panels",
+                         note.bytes > 0 ? "; " : "", layout->panels, layout->panels_of);
+    if (figure->empty)
+        pe_buffer_str(&note, "no values");
+    fit(&note, PE_SMALL_SIZE, (double)canvas->width - 2 * MARGIN);
+    canvas->text(canvas, &(pe_caption){.at = {MARGIN, (double)canvas->height - 11},
+                                       .size = PE_SMALL_SIZE,
+                                       .colour = PE_FAINT,
+                                       .text = pe_buffer_text(&note)});
+    canvas->out->failed |= note.failed;
+    pe_buffer_free(&note);
+}
+
+/* ---- axes ---- */
+
+static const pe_pen tick_pen = {PE_INK, 1};
+
+/* Where the value of an axis is among n elements: 0 before the first, n behind the last. */
+static double element_of(const pe_axis_words *words, double value, bool at_centres)
+{
+    return (value - words->first) / words->step + (at_centres ? 0.5 : 0);
+}
+
+static size_t element_ticks(const pe_axis_words *words, size_t n, double pixels,
+                            pe_tick out[PE_TICKS_MAX])
+{
+    const pe_axis axis = {words->first, words->first + words->step * (double)(n - 1), false};
+    return pe_axis_ticks(&axis, (size_t)pixels, true, out);
+}
+
+void pe_figure_ticks_below(const pe_box *panel, const pe_axis_words *words, size_t n,
+                           bool at_centres, pe_canvas *canvas)
+{
+    pe_tick tick[PE_TICKS_MAX];
+    const double base = panel->y + panel->height, share = at_centres ? (double)n : (double)(n - 1);
+    const size_t ticks = n == 0 ? 0 : element_ticks(words, n, panel->width / 64, tick);
+    for (size_t i = 0; i < ticks; i++) {
+        const double along = element_of(words, tick[i].value, at_centres);
+        const double x = panel->x + (share > 0 ? panel->width * along / share : panel->width / 2);
+        const double pixel = floor(x) + 0.5;
+        const pe_point line[2] = {{pixel, base + 1}, {pixel, base + 1 + TICK}};
+        canvas->line(canvas, line, 2, &tick_pen, false);
+        canvas->text(canvas, &(pe_caption){.at = {x, base + 18},
+                                           .size = PE_SMALL_SIZE,
+                                           .anchor = 0.5,
+                                           .colour = PE_INK,
+                                           .text = tick[i].text});
+    }
+}
+
+void pe_figure_ticks_left(const pe_box *panel, const pe_axis_words *words, size_t n,
+                          pe_canvas *canvas)
+{
+    pe_tick tick[PE_TICKS_MAX];
+    const size_t ticks = n == 0 ? 0 : element_ticks(words, n, panel->height / 40, tick);
+    for (size_t i = 0; i < ticks; i++) {
+        const double y =
+            panel->y + panel->height * element_of(words, tick[i].value, true) / (double)n;
+        const double pixel = floor(y) + 0.5;
+        const pe_point line[2] = {{panel->x - 1 - TICK, pixel}, {panel->x - 1, pixel}};
+        canvas->line(canvas, line, 2, &tick_pen, false);
+        canvas->text(canvas, &(pe_caption){.at = {panel->x - 8, y + 4},
+                                           .size = PE_SMALL_SIZE,
+                                           .anchor = 1,
+                                           .colour = PE_INK,
+                                           .text = tick[i].text});
+    }
+}
+
+/* The numbers of the leading axes. */
+static void number_panel(const pe_figure *figure, size_t panel, pe_buffer *out)
+{
+    const pe_shape *shape = &pe_figure_tensor(figure)->shape;
+    size_t left = figure->layout.panels_of, rest = panel;
+    for (size_t d = 0; d < shape->ndim && left > 1; d++) {
+        if (shape->dim[d] == 1)
+            continue;
+        left /= shape->dim[d];
+        pe_buffer_format(out, "%s%zu",
+                         left * shape->dim[d] == figure->layout.panels_of ? " " : ", ",
+                         rest / left);
+        rest %= left;
+    }
+}
+
+void pe_figure_head(const pe_figure *figure, size_t panel, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const pe_box box = pe_layout_panel(layout, panel);
+    pe_axis_words words;
+    pe_buffer head = {0};
+    if (layout->panels < 2)
+        return;
+    const size_t axis = layout->curves ? layout->y_axis : 0;
+    pe_words_axis(figure->rendering, pe_figure_tensor(figure), axis, &words);
+    if (layout->curves || layout->panels_of == pe_figure_tensor(figure)->shape.dim[0])
+        pe_buffer_str(&head, words.name);
+    if (layout->curves)
+        pe_buffer_format(&head, " %zu", pe_layout_series(layout, panel));
+    else
+        number_panel(figure, panel, &head);
+    fit(&head, PE_SMALL_SIZE, layout->right - 4);
+    canvas->text(canvas, &(pe_caption){.at = {box.x, box.y - 5},
+                                       .size = PE_SMALL_SIZE,
+                                       .colour = PE_FAINT,
+                                       .text = pe_buffer_text(&head)});
+    canvas->out->failed |= head.failed;
+    pe_buffer_free(&head);
+}
+
+static void draw_axis_names(const pe_figure *figure, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const pe_tensor *tensor = pe_figure_tensor(figure);
+    const pe_box *plot = &layout->plot;
+    const pe_box last = pe_layout_panel(layout, layout->panels > 0 ? layout->panels - 1 : 0);
+    pe_axis_words words;
+    pe_buffer left = {0};
+    pe_words_axis(figure->rendering, tensor, layout->x_axis, &words);
+    canvas->text(canvas, &(pe_caption){.at = {plot->x + plot->width / 2, last.y + last.height + 35},
+                                       .size = PE_TEXT_SIZE,
+                                       .anchor = 0.5,
+                                       .colour = PE_INK,
+                                       .text = words.name});
+    pe_words_axis(figure->rendering, tensor, layout->y_axis, &words);
+    if (layout->curves)
+        pe_words_value(figure->rendering, tensor, &left);
+    else
+        pe_buffer_str(&left, words.name);
+    fit(&left, PE_TEXT_SIZE, plot->height + 60);
+    canvas->text(canvas, &(pe_caption){.at = {MARGIN + 4, plot->y + plot->height / 2},
+                                       .size = PE_TEXT_SIZE,
+                                       .anchor = 0.5,
+                                       .upwards = true,
+                                       .colour = PE_INK,
+                                       .text = pe_buffer_text(&left)});
+    canvas->out->failed |= left.failed;
+    pe_buffer_free(&left);
+}
+
+void pe_figure_draw(const pe_figure *figure, pe_canvas *canvas)
+{
+    draw_title(figure, canvas);
+    if (figure->layout.curves)
+        pe_figure_draw_curves(figure, canvas);
+    else
+        pe_figure_draw_heatmaps(figure, canvas);
+    draw_axis_names(figure, canvas);
+    draw_note(figure, canvas);
+}

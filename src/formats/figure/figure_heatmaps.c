@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* figure_heatmaps.c - values as colours, with the legend that says which. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "formats/figure/figure_draw.h"
+
+enum { BAR_WIDTH = 12, BAR_GAP = 18, BAR_MAX = 260, STEPS_MAX = PE_SEQUENTIAL };
+
+/* Below this, values within [-1, 1] get a scale of their own. */
+#define SMALL 0.25
+
+/* How values become colours. */
+typedef struct colouring {
+    pe_axis axis;
+    size_t first, n; /* colours of the palette */
+    bool steps;      /* a colour for each whole number */
+} colouring;
+
+/* Indices: a colour each. Beyond 1 without a sign: the sequential scale. Else the diverging one. */
+static colouring choose(const pe_figure *figure)
+{
+    const double low = figure->least, high = figure->most;
+    const double most = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
+    if (figure->empty)
+        return (colouring){{-1, 1, false}, PE_MINUS_ONE, PE_DIVERGING, false};
+    if (pe_figure_tensor(figure)->dtype == PE_INT32 && high - low < STEPS_MAX)
+        return (colouring){{low, high, false}, PE_SEQUENTIAL_ZERO, PE_SEQUENTIAL, true};
+    if (low >= 0 && high > 1)
+        return (colouring){pe_axis_around(low, high, pe_figure_wants_log(figure)),
+                           PE_SEQUENTIAL_ZERO, PE_SEQUENTIAL, false};
+    const double end = most == 0 || (most > SMALL && most <= 1) ? 1 : pe_axis_round_up(most);
+    return (colouring){{-end, end, false}, PE_MINUS_ONE, PE_DIVERGING, false};
+}
+
+static unsigned char colour_at(const colouring *by, double share)
+{
+    const double at = share * (double)(by->n - 1) + 0.5;
+    const size_t i = !(at > 0) ? 0 : at >= (double)by->n ? by->n - 1 : (size_t)at;
+    return (unsigned char)(by->first + i);
+}
+
+/* Of a scale of steps the palest colour would be the paper's, so it begins a little above. */
+static unsigned char colour_of(const colouring *by, double value)
+{
+    const double range = by->axis.to - by->axis.from;
+    if (by->steps)
+        return colour_at(by, range == 0 ? 0.5 : 0.06 + 0.94 * (value - by->axis.from) / range);
+    return colour_at(by, pe_axis_at(&by->axis, value));
+}
+
+/* ---- cells ---- */
+
+/* Least and greatest take turns like the squares of a chessboard, so both show of every cell. */
+static void colour_pooled(const pe_figure *figure, size_t panel, const colouring *by,
+                          unsigned char *out)
+{
+    const pe_layout *layout = &figure->layout;
+    const size_t width = layout->nx * layout->across, first = panel * layout->ny * layout->nx;
+    for (size_t i = 0; i < layout->ny * layout->nx; i++) {
+        const float low = figure->cells.low[first + i], high = figure->cells.high[first + i];
+        const bool masked = low > high;
+        const unsigned char least = masked ? PE_MASKED : colour_of(by, (double)low),
+                            most = masked ? PE_MASKED : colour_of(by, (double)high);
+        const size_t x = i % layout->nx * layout->across, y = i / layout->nx * layout->down;
+        for (size_t p = 0; p < layout->across * layout->down; p++) {
+            const size_t px = x + p % layout->across, py = y + p / layout->across;
+            out[py * width + px] = (px + py) % 2 == 0 ? least : most;
+        }
+    }
+}
+
+static void colour_single(const pe_figure *figure, size_t panel, const colouring *by,
+                          unsigned char *out)
+{
+    const size_t n = figure->layout.ny * figure->layout.nx;
+    const float *value = figure->cells.low + panel * n;
+    for (size_t i = 0; i < n; i++)
+        out[i] = isfinite(value[i]) ? colour_of(by, (double)value[i]) : PE_MASKED;
+}
+
+static void draw_cells(const pe_figure *figure, size_t panel, const colouring *by,
+                       unsigned char *colours, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const pe_box box = pe_layout_panel(layout, panel);
+    pe_image image = {layout->nx,    layout->ny,    layout->across, layout->down,
+                      (size_t)box.x, (size_t)box.y, colours};
+    if (layout->pooled) {
+        colour_pooled(figure, panel, by, colours);
+        image.columns *= image.across;
+        image.rows *= image.down;
+        image.across = image.down = 1;
+    } else {
+        colour_single(figure, panel, by, colours);
+    }
+    canvas->image(canvas, &image);
+}
+
+/* A line around a box. */
+static void frame(const pe_box *box, pe_canvas *canvas)
+{
+    static const pe_pen pen = {PE_FAINT, 1};
+    const double x = box->x - 0.5, y = box->y - 0.5, right = x + box->width + 1,
+                 below = y + box->height + 1;
+    const pe_point corner[] = {{x, y}, {right, y}, {right, below}, {x, below}, {x, y}};
+    canvas->line(canvas, corner, 5, &pen, false);
+}
+
+/* ---- the legend ---- */
+
+static void legend_text(pe_point at, const char *text, pe_canvas *canvas)
+{
+    canvas->text(canvas, &(pe_caption){.at = {at.x + BAR_WIDTH + 7, at.y + 4},
+                                       .size = PE_SMALL_SIZE,
+                                       .colour = PE_INK,
+                                       .text = text});
+}
+
+/* One box for each whole number, the least at the bottom. */
+static void legend_steps(const pe_box *bar, const colouring *by, pe_canvas *canvas)
+{
+    pe_tick tick[PE_TICKS_MAX];
+    const size_t n = (size_t)(by->axis.to - by->axis.from) + 1;
+    const double step = bar->height / (double)n, foot = bar->y + bar->height;
+    for (size_t i = 0; i < n; i++) {
+        const double top = floor(foot - (double)(i + 1) * step + 0.5),
+                     end = floor(foot - (double)i * step + 0.5);
+        const pe_box box = {bar->x, top, bar->width, end - top};
+        canvas->box(canvas, &box, colour_of(by, by->axis.from + (double)i));
+    }
+    const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar->height / 22), true, tick);
+    for (size_t t = 0; t < ticks; t++) {
+        const double i = tick[t].value - by->axis.from + 0.5;
+        legend_text((pe_point){bar->x, foot - i * step}, tick[t].text, canvas);
+    }
+}
+
+static void legend_scale(const pe_box *bar, const colouring *by, pe_canvas *canvas)
+{
+    pe_tick tick[PE_TICKS_MAX];
+    unsigned char colours[BAR_MAX];
+    const size_t rows = (size_t)bar->height;
+    for (size_t r = 0; r < rows; r++)
+        colours[r] = colour_at(by, 1 - ((double)r + 0.5) / (double)rows);
+    canvas->image(canvas,
+                  &(pe_image){1, rows, BAR_WIDTH, 1, (size_t)bar->x, (size_t)bar->y, colours});
+    const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar->height / 44), false, tick);
+    for (size_t t = 0; t < ticks; t++) {
+        const double y = bar->y + bar->height * (1 - pe_axis_at(&by->axis, tick[t].value));
+        legend_text((pe_point){bar->x, y}, tick[t].text, canvas);
+    }
+}
+
+static void draw_legend(const pe_figure *figure, const colouring *by, pe_canvas *canvas)
+{
+    const pe_box *plot = &figure->layout.plot;
+    const pe_box first = pe_layout_panel(&figure->layout, 0);
+    const double room = plot->y + plot->height - first.y, below = figure->cells.masked ? 26 : 0;
+    const double most = room - below < 60 ? 60 : room - below;
+    pe_box bar = {floor(plot->x + plot->width + BAR_GAP), first.y, BAR_WIDTH,
+                  floor(most < BAR_MAX ? most : BAR_MAX)};
+    if (by->steps)
+        legend_steps(&bar, by, canvas);
+    else
+        legend_scale(&bar, by, canvas);
+    frame(&bar, canvas);
+    if (!figure->cells.masked)
+        return;
+    const pe_box box = {bar.x, bar.y + bar.height + 12, BAR_WIDTH, BAR_WIDTH};
+    canvas->box(canvas, &box, PE_MASKED);
+    legend_text((pe_point){box.x, box.y + 6}, "masked", canvas);
+}
+
+/* ---- the whole ---- */
+
+static void draw_panel(const pe_figure *figure, size_t panel, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const pe_box box = pe_layout_panel(layout, panel);
+    pe_axis_words words;
+    frame(&box, canvas);
+    pe_figure_head(figure, panel, canvas);
+    if (panel % layout->abreast == 0) {
+        pe_words_axis(figure->rendering, pe_figure_tensor(figure), layout->y_axis, &words);
+        pe_figure_ticks_left(&box, &words, layout->rows, canvas);
+    }
+    if (panel + layout->abreast >= layout->panels) {
+        pe_words_axis(figure->rendering, pe_figure_tensor(figure), layout->x_axis, &words);
+        pe_figure_ticks_below(&box, &words, layout->columns, true, canvas);
+    }
+}
+
+void pe_figure_draw_heatmaps(const pe_figure *figure, pe_canvas *canvas)
+{
+    const pe_layout *layout = &figure->layout;
+    const colouring by = choose(figure);
+    unsigned char *colours = malloc(layout->nx * layout->across * layout->ny * layout->down + 1);
+    if (colours == NULL) {
+        canvas->out->failed = true;
+        return;
+    }
+    for (size_t p = 0; p < layout->panels; p++) {
+        draw_cells(figure, p, &by, colours, canvas);
+        draw_panel(figure, p, canvas);
+    }
+    free(colours);
+    draw_legend(figure, &by, canvas);
+}

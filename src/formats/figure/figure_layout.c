@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* figure_layout.c - panels, cells and margins. */
+#include "formats/figure/figure_layout.h"
+
+#include "formats/figure/figure_words.h"
+
+/* Margins, in pixels: for ticks and the names of the axes, for title and parameters, for the
+ * legend. */
+enum { LEFT = 80, TOP = 66, BOTTOM = 66, RIGHT = 96, RIGHT_OF_CURVES = 22 };
+/* Between panels, with room for what stands above each. */
+enum { GAP_X = 14, GAP_Y = 22, HEAD = 16 };
+/* Panels smaller than this show nothing. */
+enum { PANEL_X_MIN = 48, PANEL_Y_MIN = 40, CURVE_Y_MIN = 36, PANELS_MAX = 64, CURVES_MAX = 8 };
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t ceiling(size_t a, size_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* The axes longer than 1, at least one; returns how many. */
+static size_t squeeze(const pe_shape *shape, size_t axis[PE_MAX_DIMS])
+{
+    size_t n = 0;
+    for (size_t d = 0; d < shape->ndim; d++)
+        if (shape->dim[d] != 1)
+            axis[n++] = d;
+    if (n == 0)
+        axis[n++] = shape->ndim > 0 ? shape->ndim - 1 : 0;
+    return n;
+}
+
+static size_t length_of(const pe_shape *shape, size_t axis)
+{
+    return axis < shape->ndim ? shape->dim[axis] : 1;
+}
+
+static void set_plot(const pe_rendering *rendering, pe_layout *out)
+{
+    const size_t right = out->curves ? RIGHT_OF_CURVES : RIGHT;
+    out->plot = (pe_box){LEFT, TOP, (double)(rendering->figure.width - LEFT - right),
+                         (double)(rendering->figure.height - TOP - BOTTOM)};
+}
+
+/* The number of columns of panels that leaves each the largest of its shorter sides. */
+static size_t choose_abreast(const pe_layout *layout, size_t most)
+{
+    double best = 0;
+    size_t chosen = 1;
+    for (size_t n = 1; n <= smaller(layout->panels, most); n++) {
+        const size_t high = ceiling(layout->panels, n);
+        const double x = (layout->plot.width + GAP_X) / (double)n - GAP_X,
+                     y = (layout->plot.height + GAP_Y - HEAD) / (double)high - GAP_Y;
+        const double side = x < y ? x : y;
+        if (side > best) {
+            best = side;
+            chosen = n;
+        }
+    }
+    return chosen;
+}
+
+static void place_panels(pe_layout *out)
+{
+    const bool many = out->panels > 1;
+    const double head = many ? HEAD : 0;
+    const size_t high = ceiling(out->panels, out->abreast);
+    out->right = (double)(size_t)((out->plot.width + GAP_X) / (double)out->abreast);
+    out->below = (double)(size_t)((out->plot.height - head + GAP_Y) / (double)high);
+    out->panel = (pe_box){out->plot.x, out->plot.y + head, out->right - GAP_X, out->below - GAP_Y};
+}
+
+/* ---- curves ---- */
+
+static void lay_curves(const pe_shape *shape, const size_t *axis, size_t n, pe_layout *out)
+{
+    const size_t first = axis[0], last = axis[n - 1];
+    out->x_axis = out->points_first ? first : last;
+    out->y_axis = out->points_first ? last : first;
+    out->rows = 1;
+    out->columns = length_of(shape, out->x_axis);
+    out->panels_of = n == 1 ? 1 : length_of(shape, out->y_axis);
+    const size_t room = (size_t)(out->plot.height + GAP_Y) / (CURVE_Y_MIN + GAP_Y);
+    out->panels = smaller(out->panels_of, smaller(room < 1 ? 1 : room, CURVES_MAX));
+    out->panels = out->panels > 0 ? out->panels : 1;
+    out->abreast = 1;
+    place_panels(out);
+    out->nx = smaller(out->columns, (size_t)out->panel.width);
+    out->ny = 1;
+    out->pooled = out->columns > (size_t)out->panel.width;
+    out->elements = out->columns * out->panels_of;
+}
+
+size_t pe_layout_series(const pe_layout *layout, size_t panel)
+{
+    if (layout->panels < 2)
+        return 0;
+    return panel * (layout->panels_of - 1) / (layout->panels - 1);
+}
+
+/* ---- heatmaps ---- */
+
+/* At least one, also where there is no element. */
+static size_t choose_panels(const pe_layout *layout, size_t most)
+{
+    const size_t panels = smaller(layout->panels_of, smaller(most, PANELS_MAX));
+    return panels > 0 ? panels : 1;
+}
+
+/* Pixels of a cell, and how many there are, along one side. A cell that covers several elements has
+ * two pixels at least along a row: for the least and the greatest. */
+static void divide(size_t elements, size_t pixels, size_t least, size_t *cells, size_t *size)
+{
+    *cells = smaller(elements, pixels / least);
+    *size = *cells > 0 ? pixels / *cells : 1;
+}
+
+static void divide_panel(pe_layout *out)
+{
+    const size_t width = (size_t)out->panel.width, height = (size_t)out->panel.height;
+    out->pooled = out->columns > width || out->rows > height;
+    divide(out->columns, width, out->pooled ? 2 : 1, &out->nx, &out->across);
+    divide(out->rows, height, 1, &out->ny, &out->down);
+    out->panel.width = (double)(out->nx * out->across);
+    out->panel.height = (double)(out->ny * out->down);
+}
+
+/* Panels that are narrower than their room move together. */
+static void close_up(pe_layout *out)
+{
+    const size_t high = ceiling(out->panels, out->abreast);
+    out->right = out->panel.width + GAP_X;
+    out->below = out->panel.height + GAP_Y;
+    out->plot.width = out->right * (double)out->abreast - GAP_X;
+    out->plot.height = out->panel.y - out->plot.y + out->below * (double)high - GAP_Y;
+}
+
+static void lay_heatmap(const pe_shape *shape, const size_t *axis, size_t n, pe_layout *out)
+{
+    const size_t most_x = (size_t)(out->plot.width + GAP_X) / (PANEL_X_MIN + GAP_X);
+    const size_t most_y = (size_t)(out->plot.height - HEAD + GAP_Y) / (PANEL_Y_MIN + GAP_Y);
+    out->x_axis = axis[n - 1];
+    out->y_axis = n > 1 ? axis[n - 2] : shape->ndim;
+    out->columns = length_of(shape, out->x_axis);
+    out->rows = n > 1 ? length_of(shape, out->y_axis) : 1;
+    out->panels_of = 1;
+    for (size_t d = 0; d + 2 < n; d++)
+        out->panels_of *= length_of(shape, axis[d]);
+    out->panels = choose_panels(out, most_x * most_y);
+    out->abreast = choose_abreast(out, most_x);
+    place_panels(out);
+    divide_panel(out);
+    close_up(out);
+    out->elements = out->panels * out->rows * out->columns;
+}
+
+/* Whether the points of two axes' curves lie along the first: where that is the axis of positions. */
+static bool begins_with_positions(const pe_tensor *tensor, const pe_rendering *rendering)
+{
+    pe_axis_words words;
+    pe_words_axis(rendering, tensor, 0, &words);
+    return words.along_positions;
+}
+
+void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, pe_layout *out)
+{
+    size_t axis[PE_MAX_DIMS];
+    const size_t n = squeeze(&tensor->shape, axis);
+    const pe_figure_view view = rendering->figure.view;
+    *out = (pe_layout){.curves = view == PE_VIEW_CURVES || (view == PE_VIEW_ANY && n == 1)};
+    out->points_first = n == 2 && axis[0] == 0 && begins_with_positions(tensor, rendering);
+    set_plot(rendering, out);
+    if (out->curves)
+        lay_curves(&tensor->shape, axis, n, out);
+    else
+        lay_heatmap(&tensor->shape, axis, n, out);
+}
+
+pe_box pe_layout_panel(const pe_layout *layout, size_t panel)
+{
+    pe_box box = layout->panel;
+    const size_t row = panel / layout->abreast;
+    box.x += (double)(panel % layout->abreast) * layout->right;
+    box.y += (double)row * layout->below;
+    return box;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* figure_words.c - title, parameters and names, from the rows of the resource. */
+#include "formats/figure/figure_words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/segments.h"
+
+/* The labels of a tensor: those with its name, else those without one. */
+static const pe_labels *labels_of(const pe_rendering *rendering, const pe_tensor *tensor)
+{
+    const pe_labels *labels = rendering->resource != NULL ? rendering->resource->labels : NULL;
+    for (; labels != NULL && (labels->axes != NULL || labels->value != NULL); labels++)
+        if (labels->tensor == NULL ||
+            (tensor->name != NULL && strcmp(labels->tensor, tensor->name) == 0))
+            return labels;
+    return NULL;
+}
+
+/* Name `back` of a list "head, query, key", counted from its end; empty where it has none. */
+static pe_slice name_from_end(const char *list, size_t back)
+{
+    const char *end = list + strlen(list);
+    for (;; back--) {
+        const char *at = end;
+        while (at > list && at[-1] != ',')
+            at--;
+        if (back == 0) {
+            while (*at == ' ')
+                at++;
+            return (pe_slice){at, (size_t)(end - at)};
+        }
+        if (at == list)
+            return (pe_slice){"", 0};
+        end = at - 1;
+    }
+}
+
+static const pe_value *value_named(const pe_rendering *rendering, pe_slice name)
+{
+    const pe_values *values = rendering->values;
+    for (size_t i = 0; values != NULL && i < values->n; i++)
+        if (pe_slice_is(name, values->value[i].param->name) && values->value[i].present)
+            return &values->value[i];
+    return NULL;
+}
+
+/* The elements are where the positions say, if these are a range. */
+static void follow_positions(const pe_value *value, size_t length, pe_axis_words *out)
+{
+    const pe_positions *positions = &value->positions;
+    const char *unit = value->param->unit;
+    out->along_positions = true;
+    if (positions->list == NULL && positions->rows == NULL && positions->count == length) {
+        out->first = (double)positions->first;
+        out->step = (double)positions->step;
+        snprintf(out->name, sizeof out->name, unit != NULL ? "%s [%s]" : "%s", value->param->name,
+                 unit);
+    } else {
+        snprintf(out->name, sizeof out->name, "%s [index in the list]", value->param->name);
+    }
+}
+
+void pe_words_axis(const pe_rendering *rendering, const pe_tensor *tensor, size_t axis,
+                   pe_axis_words *out)
+{
+    const pe_labels *labels = labels_of(rendering, tensor);
+    const size_t ndim = tensor->shape.ndim;
+    const bool named = labels != NULL && labels->axes != NULL && axis < ndim;
+    const pe_slice name = named ? name_from_end(labels->axes, ndim - 1 - axis) : (pe_slice){"", 0};
+    const pe_value *value = value_named(rendering, name);
+    *out = (pe_axis_words){.step = 1};
+    if (value != NULL && value->param->kind == PE_KIND_POSITIONS)
+        follow_positions(value, tensor->shape.dim[axis], out);
+    else if (name.bytes > 0)
+        snprintf(out->name, sizeof out->name, "%.*s", (int)name.bytes, name.text);
+    else if (axis < ndim)
+        snprintf(out->name, sizeof out->name, ndim == 1 ? "index" : "axis %zu", axis);
+}
+
+void pe_words_title(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                    pe_buffer *out)
+{
+    const char *name = pe_segments_tensor_name(plan, tensor);
+    pe_buffer_str(out,
+                  rendering->resource != NULL ? rendering->resource->name : rendering->encoding);
+    if (strcmp(name, "data") != 0)
+        pe_buffer_format(out, ": %s", name);
+}
+
+/* ---- parameters ---- */
+
+static bool is_default(const pe_value *value)
+{
+    const pe_param *param = value->param;
+    const bool fixed = !param->optional && !param->required;
+    switch (param->kind) {
+    case PE_KIND_INT:
+        return fixed && (double)value->integer == param->fallback;
+    case PE_KIND_REAL:
+        return fixed && value->real == param->fallback;
+    case PE_KIND_BOOL:
+        return value->truth == (param->fallback != 0);
+    case PE_KIND_CHOICE:
+        return fixed && value->choice == (size_t)param->fallback;
+    case PE_KIND_TEXT:
+    case PE_KIND_TENSOR:
+        return true;
+    case PE_KIND_REAL_LIST:
+    case PE_KIND_POSITIONS:
+    case PE_KIND_TOKEN_RUNS:
+    case PE_KIND_CHOICES:
+    case PE_KIND_NAME:
+        break;
+    }
+    return false;
+}
+
+void pe_words_parameters(const pe_values *values, pe_buffer *out)
+{
+    for (size_t i = 0; values != NULL && i < values->n; i++) {
+        const pe_value *value = &values->value[i];
+        if (!value->present || is_default(value))
+            continue;
+        pe_buffer_format(out, "%s%s = ", out->bytes > 0 ? ", " : "", value->param->name);
+        pe_value_print(value, out);
+    }
+}
+
+void pe_words_value(const pe_rendering *rendering, const pe_tensor *tensor, pe_buffer *out)
+{
+    const pe_labels *labels = labels_of(rendering, tensor);
+    pe_buffer_str(out, labels != NULL && labels->value != NULL ? labels->value
+                       : tensor->name != NULL                  ? tensor->name
+                                                               : "value");
+}

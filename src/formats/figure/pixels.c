@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* pixels.c - lines, boxes and images in pixels, one byte each. */
+#include "formats/figure/pixels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "formats/figure/strokes.h"
+
+/* Pixels [from, to) of a row. */
+static void fill_row(pe_canvas *canvas, size_t y, const size_t span[2], unsigned char colour)
+{
+    if (y < canvas->height && span[0] < span[1])
+        memset(canvas->pixels + y * canvas->width + span[0], colour, span[1] - span[0]);
+}
+
+/* The pixel that a coordinate is in, within [0, end]. */
+static size_t pixel(double at, size_t end)
+{
+    return at <= 0 ? 0 : at >= (double)end ? end : (size_t)at;
+}
+
+static void draw_box(pe_canvas *canvas, const pe_box *box, unsigned char colour)
+{
+    const size_t span[2] = {pixel(box->x + 0.5, canvas->width),
+                            pixel(box->x + box->width + 0.5, canvas->width)};
+    const size_t end = pixel(box->y + box->height + 0.5, canvas->height);
+    for (size_t y = pixel(box->y + 0.5, canvas->height); y < end; y++)
+        fill_row(canvas, y, span, colour);
+}
+
+/* From a point to the segment from a to b. */
+static double distance(pe_point p, pe_point a, pe_point b)
+{
+    const double x = b.x - a.x, y = b.y - a.y, squared = x * x + y * y;
+    double t = squared == 0 ? 0 : ((p.x - a.x) * x + (p.y - a.y) * y) / squared;
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    const double dx = a.x + t * x - p.x, dy = a.y + t * y - p.y;
+    return sqrt(dx * dx + dy * dy);
+}
+
+/* Lay a colour of a ramp over a pixel, as much of it as the stroke covers. Where strokes of one ramp
+ * meet, the stronger one shows. */
+static void cover(unsigned char *pixel, unsigned char colour, double share)
+{
+    const unsigned char ramp = colour / PE_RAMP * PE_RAMP, full = colour % PE_RAMP;
+    const unsigned char level = (unsigned char)(share * full + 0.5);
+    const bool same = *pixel >= ramp && *pixel < ramp + PE_RAMP;
+    if (level > 0 && (same ? ramp + level > *pixel : *pixel % PE_RAMP <= level || share > 0.5))
+        *pixel = (unsigned char)(ramp + level);
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static void draw_segment(pe_canvas *canvas, pe_point a, pe_point b, const pe_pen *pen)
+{
+    const double reach = pen->width / 2 + 0.5;
+    const size_t x_end = pixel(a.x + b.x - least(a.x, b.x) + reach + 1, canvas->width);
+    const size_t y_end = pixel(a.y + b.y - least(a.y, b.y) + reach + 1, canvas->height);
+    for (size_t y = pixel(least(a.y, b.y) - reach, canvas->height); y < y_end; y++)
+        for (size_t x = pixel(least(a.x, b.x) - reach, canvas->width); x < x_end; x++) {
+            const pe_point centre = {(double)x + 0.5, (double)y + 0.5};
+            const double share = reach - distance(centre, a, b);
+            if (share > 0)
+                cover(canvas->pixels + y * canvas->width + x, pen->colour, share > 1 ? 1 : share);
+        }
+}
+
+static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const pe_pen *pen,
+                      bool apart)
+{
+    for (size_t i = 0; i + 1 < n; i += apart ? 2 : 1)
+        draw_segment(canvas, points[i], points[i + 1], pen);
+}
+
+static void draw_image(pe_canvas *canvas, const pe_image *image)
+{
+    const unsigned char *colour = image->colour;
+    for (size_t r = 0; r < image->rows * image->down; r++)
+        for (size_t c = 0; c < image->columns; c++) {
+            const size_t x = image->x + c * image->across, span[2] = {x, x + image->across};
+            fill_row(canvas, image->y + r, span, colour[r / image->down * image->columns + c]);
+        }
+}
+
+void pe_pixels_canvas(pe_canvas *canvas)
+{
+    canvas->box = draw_box;
+    canvas->line = draw_line;
+    canvas->text = pe_strokes_draw;
+    canvas->image = draw_image;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* pixels.h - a canvas of pixels, and pixels as a PNG. */
+#ifndef PE_FORMATS_FIGURE_PIXELS_H
+#define PE_FORMATS_FIGURE_PIXELS_H
+
+#include "formats/figure/canvas.h"
+
+/** A canvas whose pixels, width x height bytes, are the caller's and the colour of the paper. */
+void pe_pixels_canvas(pe_canvas *canvas);
+
+/** Append the PNG of width x height colours; where memory is short, out->failed. */
+void pe_pixels_png(const unsigned char *pixels, const size_t size[2], const pe_palette *palette,
+                   pe_buffer *out);
+
+/** What it takes at most. */
+size_t pe_pixels_png_max(size_t pixels, size_t rows);
+
+/** The library that compresses, with its version: the bytes depend on it. */
+const char *pe_pixels_maker(void);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* svg.c - image/svg+xml: a figure of one tensor; text is text, and heatmaps are images in it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/figure/figure.h"
+#include "formats/figure/pixels.h"
+
+/* ---- numbers and text ---- */
+
+/* A coordinate, rounded to tenths. */
+static void put_number(pe_buffer *out, double value)
+{
+    const long tenths = (long)floor(value * 10 + 0.5), size = tenths < 0 ? -tenths : tenths;
+    pe_buffer_format(out, size % 10 == 0 ? "%s%ld" : "%s%ld.%ld", tenths < 0 ? "-" : "", size / 10,
+                     size % 10);
+}
+
+static void put_pair(pe_buffer *out, const char *before, pe_point p)
+{
+    pe_buffer_str(out, before);
+    put_number(out, p.x);
+    pe_buffer_str(out, " ");
+    put_number(out, p.y);
+}
+
+static void put_attribute(pe_buffer *out, const char *name, double value)
+{
+    pe_buffer_format(out, " %s=\"", name);
+    put_number(out, value);
+    pe_buffer_str(out, "\"");
+}
+
+/* Text and attributes, with what XML gives a meaning escaped, and controls left out. */
+static void put_escaped(pe_buffer *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        const char *entity = *text == '&'   ? "&amp;"
+                             : *text == '<' ? "&lt;"
+                             : *text == '>' ? "&gt;"
+                             : *text == '"' ? "&quot;"
+                                            : NULL;
+        if (entity != NULL)
+            pe_buffer_str(out, entity);
+        else if ((unsigned char)*text >= ' ')
+            pe_buffer_add(out, text, 1);
+    }
+}
+
+static void put_colour(pe_buffer *out, const pe_canvas *canvas, const char *name,
+                       unsigned char colour)
+{
+    pe_palette palette;
+    pe_palette_make(canvas->dark, &palette);
+    const unsigned char *rgb = palette.rgb[colour];
+    pe_buffer_format(out, " %s=\"#%02x%02x%02x\"", name, rgb[0], rgb[1], rgb[2]);
+}
+
+/* ---- the canvas ---- */
+
+static void draw_box(pe_canvas *canvas, const pe_box *box, unsigned char colour)
+{
+    pe_buffer *out = canvas->out;
+    pe_buffer_str(out, "<rect");
+    put_attribute(out, "x", box->x);
+    put_attribute(out, "y", box->y);
+    put_attribute(out, "width", box->width);
+    put_attribute(out, "height", box->height);
+    put_colour(out, canvas, "fill", colour);
+    pe_buffer_str(out, "/>\n");
+}
+
+static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const pe_pen *pen,
+                      bool apart)
+{
+    pe_buffer *out = canvas->out;
+    pe_buffer_str(out, "<path d=\"");
+    for (size_t i = 0; i < n; i++)
+        put_pair(out, i == 0 || (apart && i % 2 == 0) ? "M" : "L", points[i]);
+    pe_buffer_str(out, "\"");
+    put_colour(out, canvas, "stroke", pen->colour);
+    put_attribute(out, "stroke-width", pen->width);
+    pe_buffer_str(out, "/>\n");
+}
+
+static void draw_text(pe_canvas *canvas, const pe_caption *caption)
+{
+    static const char *const anchors[] = {"start", "middle", "end"};
+    pe_buffer *out = canvas->out;
+    if (*caption->text == '\0')
+        return;
+    pe_buffer_str(out, "<text");
+    if (caption->upwards) {
+        put_pair(out, " transform=\"translate(", caption->at);
+        pe_buffer_str(out, ") rotate(-90)\"");
+    } else {
+        put_attribute(out, "x", caption->at.x);
+        put_attribute(out, "y", caption->at.y);
+    }
+    put_attribute(out, "font-size", caption->size);
+    pe_buffer_format(out, " text-anchor=\"%s\"", anchors[(int)(2 * caption->anchor)]);
+    pe_buffer_str(out, caption->strong ? " font-weight=\"600\"" : "");
+    put_colour(out, canvas, "fill", caption->colour);
+    pe_buffer_str(out, ">");
+    put_escaped(out, caption->text);
+    pe_buffer_str(out, "</text>\n");
+}
+
+static void put_base64(pe_buffer *out, const unsigned char *data, size_t bytes)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < bytes; i += 3) {
+        const size_t n = bytes - i < 3 ? bytes - i : 3;
+        const unsigned bits = (unsigned)data[i] << 16 | (n > 1 ? (unsigned)data[i + 1] << 8 : 0) |
+                              (n > 2 ? (unsigned)data[i + 2] : 0);
+        const char group[4] = {digits[bits >> 18], digits[bits >> 12 & 63],
+                               n > 1 ? digits[bits >> 6 & 63] : '=',
+                               n > 2 ? digits[bits & 63] : '='};
+        pe_buffer_add(out, group, sizeof group);
+    }
+}
+
+/* A PNG of one pixel for each box, which the browser makes larger without smoothing it. */
+static void draw_image(pe_canvas *canvas, const pe_image *image)
+{
+    pe_buffer *out = canvas->out, png = {0};
+    pe_palette palette;
+    const size_t size[2] = {image->columns, image->rows};
+    if (image->columns == 0 || image->rows == 0)
+        return;
+    pe_palette_make(canvas->dark, &palette);
+    pe_pixels_png(image->colour, size, &palette, &png);
+    pe_buffer_str(out, "<image");
+    put_attribute(out, "x", (double)image->x);
+    put_attribute(out, "y", (double)image->y);
+    put_attribute(out, "width", (double)(image->columns * image->across));
+    put_attribute(out, "height", (double)(image->rows * image->down));
+    pe_buffer_str(out, " preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" "
+                       "href=\"data:image/png;base64,");
+    put_base64(out, (const unsigned char *)png.data, png.bytes);
+    pe_buffer_str(out, "\"/>\n");
+    out->failed |= png.failed;
+    pe_buffer_free(&png);
+}
+
+/* ---- the file ---- */
+
+static void put_words(const pe_figure *figure, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    const pe_resource *resource = figure->rendering->resource;
+    pe_words_title(figure->plan, figure->rendering, figure->tensor, &text);
+    pe_buffer_str(out, "<title>");
+    put_escaped(out, pe_buffer_text(&text));
+    pe_buffer_str(out, "</title>\n");
+    if (resource != NULL) {
+        pe_buffer_str(out, "<desc>");
+        put_escaped(out, resource->summary);
+        pe_buffer_str(out, " ");
+        put_escaped(out, resource->formula);
+        pe_buffer_str(out, "</desc>\n");
+    }
+    out->failed |= text.failed;
+    pe_buffer_free(&text);
+}
+
+static void write_svg(const pe_figure *figure, pe_buffer *out)
+{
+    pe_canvas canvas = pe_figure_canvas(figure, out);
+    canvas.box = draw_box;
+    canvas.line = draw_line;
+    canvas.text = draw_text;
+    canvas.image = draw_image;
+    pe_buffer_format(out,
+                     "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%zu\" height=\"%zu\" "
+                     "viewBox=\"0 0 %zu %zu\" role=\"img\" fill=\"none\" stroke-linecap=\"round\" "
+                     "stroke-linejoin=\"round\" font-family=\"system-ui, 'Segoe UI', Roboto, "
+                     "'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif\" "
+                     "style=\"font-variant-numeric:tabular-nums\">\n",
+                     canvas.width, canvas.height, canvas.width, canvas.height);
+    put_words(figure, out);
+    draw_box(&canvas, &(pe_box){0, 0, (double)canvas.width, (double)canvas.height}, PE_PAPER);
+    pe_figure_draw(figure, &canvas);
+    pe_buffer_str(out, "</svg>\n");
+}
+
+static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t tensor,
+                     pe_segments *out)
+{
+    const pe_figure figure = {.plan = plan, .rendering = rendering, .tensor = tensor};
+    pe_figure_describe(&figure, write_svg, out);
+}
+
+static const struct pe_format_ops ops = {.check = pe_figure_check, .describe = describe};
+
+const pe_format pe_format_svg = {
+    .name = "svg",
+    .extension = ".svg",
+    .media_type = "image/svg+xml",
+    .help = "A figure of one tensor as SVG: title, axes with units, ticks and legend.",
+    .is_figure = true,
+    .maker = pe_pixels_maker,
+    .ops = &ops,
+};
