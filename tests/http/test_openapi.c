@@ -271,12 +271,9 @@ static void every_parameter_is_described_with_its_bounds(void **state)
 
 static bool known(const pe_resource *resource, const char *name)
 {
-    static const char *const representation[] = {"format", "encoding_format", "tensor"};
-    if (pe_params_find(resource->param_sets, name) != NULL)
+    if (pe_params_find(resource->param_sets, name) != NULL ||
+        pe_query_output_find(resource, name) < PE_OUTPUT_N)
         return true;
-    for (size_t i = 0; i < PE_LEN(representation); i++)
-        if (strcmp(representation[i], name) == 0)
-            return true;
     return resource->nested != NULL && strcmp(resource->nested, name) == 0;
 }
 
