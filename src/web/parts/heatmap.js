@@ -162,7 +162,7 @@ export class Heatmap {
         };
     }
 
-    /** @private @param {Window} window */
+    /** Show a window. @param {Window} window */
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);

@@ -75,6 +75,15 @@ export const cases = {
         assert.equal(position, '150000');
         assert.equal(plain(value), String(answer.data[0][9]));
     },
+    'a million positions: what is in view is said, and the server draws all': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64&positions=0:1000000');
+        assert.match(
+            await page.textContent('.heat .note'),
+            /least and the greatest of 1024 × 1 .*262,144 of 1,000,000 rows/,
+        );
+        await page.click('summary:text("All 1,000,000 rows")');
+        await page.waitForFunction(() => document.querySelector('.overview img')?.naturalWidth === 960);
+    },
     'the table on demand has the numbers in view': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=8&positions=3:7');
         await page.click('summary:text("Table")');
@@ -106,8 +115,9 @@ export const cases = {
                 list.map((each) => each.textContent).join(' '),
             );
             assert.ok(drawn !== null || said.length > 10, `${path} shows neither a figure nor an error`);
-            // These need a table of this server's, or a parameter that depends on another, which they say.
-            const asks = path.startsWith('/v1/learned/') || ['/v1/rope/compare', '/v1/rope/mrope-positions'].includes(path);
+            // These need a table of this server's, or values that depend on each other, which they say.
+            const asks =
+                path.startsWith('/v1/learned/') || ['/v1/rope/mrope-positions', '/v1/rope/grid/rotate'].includes(path);
             if (!asks) assert.ok(drawn !== null, `${path} draws nothing at its examples: ${said}`);
         }
     },
