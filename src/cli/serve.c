@@ -121,8 +121,8 @@ static pe_status start_log(const pe_settings *settings, pe_problem *why)
 static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
 {
     pe_server *server = NULL;
-    const pe_settings *settings = pe_config_settings(reload->started);
-    if (pe_server_start(settings, &server, why) != PE_OK)
+    pe_notify_open();
+    if (pe_server_start(reload->started, &server, why) != PE_OK)
         return why->status;
     pe_notify("READY=1");
     serve_until_stopped(taken, reload, server);

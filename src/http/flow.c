@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "http/answer/answer.h"
-#include "http/connection/client_alive.h"
 #include "http/reply/reply.h"
 #include "http/request/body.h"
 #include "http/routes.h"
@@ -26,7 +25,8 @@ static pe_status check_target(const pe_request *request, pe_problem *why)
 
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
-    const pe_outcome outcome = pe_answer_from_cache(request); /* asked before, to the letter */
+    /* asked before, to the letter */
+    const pe_outcome outcome = request->watch->admin ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
@@ -43,7 +43,7 @@ static pe_outcome run(pe_request *request, pe_step *step);
 /* Nobody waits for the reply: there will be none, and the connection ends. */
 static bool is_abandoned(pe_request *request)
 {
-    if (pe_client_alive(request->watch->socket, request->takes_interim))
+    if (pe_request_has_client(request))
         return false;
     pe_service_count(&request->service->counters.abandoned);
     return true;
@@ -81,6 +81,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
         return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         request->stage = PE_STAGE_WORKING;
+        pe_request_set_label(request);
         pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
         MHD_suspend_connection(request->connection);
     }
