@@ -97,6 +97,12 @@ function picker(context, path) {
     return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
 }
 
+/** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context */
+function drawn(found, wanted, { place, listing, fail }) {
+    const formats = listing.formats.map(({ name }) => name);
+    return new Figure(found, { ...wanted, title: address(wanted.path, wanted.values), place, formats, onError: fail });
+}
+
 /** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */
 function layout(resource, controls, picture) {
     const source = h(
@@ -156,13 +162,7 @@ export function show(host, context) {
             controls.show(values);
             shown = key;
             figure?.stop();
-            figure = new Figure(found, {
-                ...wanted,
-                title: address(wanted.path, wanted.values),
-                place,
-                formats: listing.formats.map(({ name }) => name),
-                onError: context.fail,
-            });
+            figure = drawn(found, wanted, context);
             controls.fail(null);
             picture.replaceChildren(figure.element);
         } catch (error) {
