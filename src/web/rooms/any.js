@@ -33,6 +33,10 @@ function given(resource, chosen) {
             (parameter.required || values.model === undefined)
         )
             values[parameter.name] = initial(parameter);
+    // Where one of several arrays is enough, none is required: the first is an example.
+    const arrays = resource.parameters.filter(({ type }) => type === 'tensor');
+    if (arrays[0]?.example && arrays.every(({ name }) => values[name] === undefined))
+        values[arrays[0].name] = arrays[0].example;
     return values;
 }
 
