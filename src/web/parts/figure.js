@@ -111,6 +111,7 @@ export class Figure {
     keep(changes, how) {
         const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
         this.options.place.set(Object.fromEntries(named), how);
+        this.take.refresh(); // The frame shows the same place.
     }
 
     /** Which matrix is large. @private */

@@ -12,6 +12,7 @@ import { h } from './dom.js';
  */
 /** @typedef {{name: string, text: string}} Snippet */
 
+const DELAY_MS = 300;
 const ALL_TENSORS = ['json', 'safetensors'];
 
 /** The request that gets the source in a format.
@@ -165,5 +166,10 @@ export function take(source, formats) {
         );
     };
     panel.addEventListener('toggle', fill);
-    return { element: panel, refresh: fill };
+    let timer = 0;
+    const refresh = () => {
+        clearTimeout(timer);
+        timer = window.setTimeout(fill, DELAY_MS);
+    };
+    return { element: panel, refresh };
 }
