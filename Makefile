@@ -32,7 +32,7 @@ MODE_release := -O3 -DNDEBUG -g
 MODE_debug := -O0 -g3 -Wno-sign-conversion
 MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread
-MODE_coverage := -O0 -g --coverage -fprofile-update=atomic -Wno-sign-conversion
+MODE_coverage := -O0 -g -DPE_COVERAGE --coverage -fprofile-update=atomic -Wno-sign-conversion
 ifndef MODE_$(BUILD)
 $(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage)
 endif
@@ -40,7 +40,7 @@ endif
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
 ALL_CFLAGS := $(BASE_CFLAGS) $(MODE_$(BUILD)) $(CFLAGS)
 ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
-LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lm
+LIBS := -lmicrohttpd -lgnutls -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lseccomp -lm
 TEST_LIBS := -lcmocka -lcurl
 
 # level/*.c of src/kernels, src/text and tests/kernels are compiled once per instruction-set level, with -DPE_LEVEL=name
@@ -78,8 +78,9 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis test-web \
-	run-tests run-coverage FORCE
+.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak faults format \
+	install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests run-calls \
+	run-coverage FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
@@ -102,6 +103,10 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 	@$(DEPS) build test aarch64
 	+@$(AGAIN) run-tests CC=aarch64-linux-gnu-gcc B=build/aarch64 EMULATOR=qemu-aarch64 \
 		TEST_FOLDERS='unit kernels properties golden' TEST_SCRIPT=
+
+test-calls: ## run the HTTP tests under strace and compare the servers' system calls with those of the sandbox
+	@$(DEPS) build test bench
+	+@$(AGAIN) run-calls TEST='$(if $(filter-out */*,$(TEST)),$(TEST),http/*)'
 
 coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
 	@$(DEPS) build test coverage
@@ -128,6 +133,10 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
+
+faults: ## every allocation of every kind of request fails, one after the other
+	@$(DEPS) build test
+	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
 
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build
@@ -160,7 +169,7 @@ $(B)/libposenc.a: $(OBJ)
 	@rm -f $@
 	$(call say,AR $@) $(AR) qcs $@ $(OBJ)
 
-$(B)/posenc: $(B)/main.o $(B)/libposenc.a
+$(B)/posenc: $(B)/main.o $(B)/allocator.o $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
@@ -194,6 +203,10 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+$(B)/tests/faults.so: tests/faults/faults.c tests/support/fault_plan.h $(B)/gen/flags
+	@mkdir -p $(@D)
+	$(call say,LD $@) $(CC) $(BASE_CFLAGS) -O1 -Itests -shared -fPIC -o $@ $< -ldl
 
 $(PROOF_BIN): $(B)/tests/proof/proof.o
 $(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
@@ -252,10 +265,15 @@ PROGRAM := $(B)/posenc$(if $(EMULATOR),-emulated)
 $(B)/posenc-emulated: $(B)/posenc
 	@printf '#!/bin/sh\nexec $(EMULATOR) $(abspath $<) "$$@"\n' > $@ && chmod +x $@
 
+$(filter %/test_memory_faults,$(TEST_BIN)): $(B)/tests/faults.so
+
 run-tests: $(PROGRAM) $(TEST_BIN)
 	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(PROGRAM)) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \
 		TEST_COMMAND="make $(if $(EMULATOR),test-aarch64,test)$(if $(filter release,$(BUILD)),, BUILD=$(BUILD))" \
 		TEST_EMULATOR="$(EMULATOR)" tests/run $(B)/tests $(TEST_BIN) $(TEST_SCRIPT)
+
+run-calls: $(PROGRAM) $(TEST_BIN)
+	@tests/calls $(PROGRAM) build/calls $(TEST_BIN)
 
 # What earlier runs reached does not count; what failing tests reached does.
 run-coverage: $(PROGRAM) $(TEST_BIN)

@@ -92,6 +92,16 @@ void pe_log_set_level(pe_log_level level)
     atomic_store(&level_max, (int)level);
 }
 
+pe_log_level pe_log_get_level(void)
+{
+    return (pe_log_level)atomic_load(&level_max);
+}
+
+const char *pe_log_level_name(pe_log_level level)
+{
+    return level_names[level];
+}
+
 pe_log_level pe_log_level_named(const char *name)
 {
     size_t level = 0;

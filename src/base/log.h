@@ -34,6 +34,9 @@ uint64_t pe_log_dropped(void);
 /** Default PE_LOG_INFO.   Threads  any. */
 void pe_log_set_level(pe_log_level level);
 
+pe_log_level pe_log_get_level(void);
+const char *pe_log_level_name(pe_log_level level);
+
 /** The level of one of the names "error", "warn", "info" and "debug"; else PE_LOG_DEBUG. */
 pe_log_level pe_log_level_named(const char *name);
 

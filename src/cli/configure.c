@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cli/cli.h"
 #include "kernels/kernels.h"
+#include "sandbox/sandbox.h"
 #include "text/blocks.h"
 
 pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
@@ -37,7 +38,7 @@ int pe_cli_fail(const char *event, const pe_problem *why)
                              {PE_LOG_TEXT, "parameter", .text = why->where},
                              {PE_LOG_TEXT, "detail", .text = why->detail},
                              {0}});
-    return why->status == PE_INTERNAL ? PE_EXIT_FAILED : PE_EXIT_USAGE;
+    return pe_status_is_ours(why->status) ? PE_EXIT_FAILED : PE_EXIT_USAGE;
 }
 
 int pe_cli_print(pe_buffer *text)
@@ -54,16 +55,34 @@ int pe_cli_print(pe_buffer *text)
     return pe_cli_fail("output_failed", &why);
 }
 
+/* What a server would give up here is told by giving it up. */
+static pe_status try_sandbox(const pe_config *config, pe_buffer *text, pe_problem *why)
+{
+    pe_sandbox_plan plan;
+    pe_sandbox sandbox;
+    pe_sandbox_plan_make(config, &plan);
+    pe_status status = pe_sandbox_enter(&plan, &sandbox, why);
+    if (status == PE_OK)
+        status = pe_sandbox_seal(&plan, &sandbox, why);
+    if (status == PE_OK)
+        pe_sandbox_text(&sandbox, text);
+    return status;
+}
+
 int pe_cli_check_config(int n_arguments, char **arguments)
 {
     pe_config *config = NULL;
     pe_problem why;
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("configuration_invalid", &why);
-    pe_config_free(config);
     pe_buffer text = {0};
     pe_buffer_str(&text, "the configuration is valid\n");
-    return pe_cli_print(&text);
+    const pe_status status = try_sandbox(config, &text, &why);
+    pe_config_free(config);
+    if (status == PE_OK)
+        return pe_cli_print(&text);
+    pe_buffer_free(&text);
+    return pe_cli_fail("configuration_invalid", &why);
 }
 
 int pe_cli_print_config(int n_arguments, char **arguments)

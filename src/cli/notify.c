@@ -12,7 +12,10 @@
 
 #include "base/clock.h"
 
-void pe_notify(const char *state)
+/* Opened once, since the sandbox allows no socket later; -1: nobody asked. */
+static int manager = -1;
+
+void pe_notify_open(void)
 {
     const char *name = getenv("NOTIFY_SOCKET");
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -22,12 +25,18 @@ void pe_notify(const char *state)
     memcpy(to.sun_path, name, bytes);
     if (*name == '@')
         to.sun_path[0] = '\0';
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return;
     const socklen_t taken = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + bytes);
-    sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&to, taken);
-    close(fd);
+    manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (manager < 0 || connect(manager, (struct sockaddr *)&to, taken) == 0)
+        return;
+    close(manager);
+    manager = -1;
+}
+
+void pe_notify(const char *state)
+{
+    if (manager >= 0)
+        send(manager, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void pe_notify_reloading(void)

@@ -44,7 +44,7 @@ static pe_status run(pe_reconfigure *reload, pe_server *server, pe_problem *why)
     pe_config *fresh = NULL;
     if (pe_config_read(reload->n_arguments, reload->arguments, environ, &fresh, why) != PE_OK)
         return why->status;
-    if (pe_server_reload(server, pe_config_settings(fresh), why) != PE_OK) {
+    if (pe_server_reload(server, fresh, why) != PE_OK) {
         pe_config_free(fresh);
         return why->status;
     }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -68,12 +69,15 @@ static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, p
 {
     static const struct timespec a_while = {.tv_sec = 2};
     size_t left = 0;
+    uint64_t told = 0;
     int number;
     while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
-        if (number < 0)
-            pe_memory_give_back(&left);
-        else
+        if (number >= 0) {
             obey(number, reload, server);
+            continue;
+        }
+        pe_memory_give_back(&left);
+        pe_budget_tell(&told);
     }
     log_signal(PE_LOG_INFO, "stopping", number);
 }
@@ -121,8 +125,8 @@ static pe_status start_log(const pe_settings *settings, pe_problem *why)
 static pe_status serve(pe_reconfigure *reload, sigset_t *taken, pe_problem *why)
 {
     pe_server *server = NULL;
-    const pe_settings *settings = pe_config_settings(reload->started);
-    if (pe_server_start(settings, &server, why) != PE_OK)
+    pe_notify_open();
+    if (pe_server_start(reload->started, &server, why) != PE_OK)
         return why->status;
     pe_notify("READY=1");
     serve_until_stopped(taken, reload, server);

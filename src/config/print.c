@@ -68,21 +68,37 @@ static void print_bounds(const pe_setting_row *row, pe_buffer *out)
         pe_buffer_format(out, ", \"min\": %" PRId64 ", \"max\": %" PRId64, row->min, row->max);
 }
 
-void pe_config_print(const pe_config *config, pe_buffer *out)
+static void print_row(const pe_config *config, const pe_setting_row *row, pe_buffer *out)
+{
+    pe_buffer_format(out, "%s\n  \"%s\": {\"value\": ", row == pe_setting_rows ? "" : ",",
+                     row->name);
+    print_value(&config->settings, row, out);
+    pe_buffer_str(out, ", \"source\": ");
+    print_source(config, row, out);
+    print_bounds(row, out);
+    pe_buffer_str(out, ", \"help\": ");
+    pe_buffer_json_string(out, row->help);
+    pe_buffer_str(out, "}");
+}
+
+void pe_config_print_over(const pe_config *config, const pe_config *fresh,
+                          bool (*applies)(const char *name), pe_buffer *out)
 {
     pe_buffer_str(out, "{");
-    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++) {
-        pe_buffer_format(out, "%s\n  \"%s\": {\"value\": ", row == pe_setting_rows ? "" : ",",
-                         row->name);
-        print_value(&config->settings, row, out);
-        pe_buffer_str(out, ", \"source\": ");
-        print_source(config, row, out);
-        print_bounds(row, out);
-        pe_buffer_str(out, ", \"help\": ");
-        pe_buffer_json_string(out, row->help);
-        pe_buffer_str(out, "}");
-    }
+    for (const pe_setting_row *row = pe_setting_rows; row < pe_setting_rows + PE_SETTINGS; row++)
+        print_row(applies(row->name) ? fresh : config, row, out);
     pe_buffer_str(out, "\n}\n");
+}
+
+static bool applies_to_none(const char *name)
+{
+    (void)name;
+    return false;
+}
+
+void pe_config_print(const pe_config *config, pe_buffer *out)
+{
+    pe_config_print_over(config, config, applies_to_none, out);
 }
 
 /* What stands for the value of a flag: "INT", a choice of words, ... */

@@ -280,3 +280,8 @@ const pe_settings *pe_config_settings(const pe_config *config)
 {
     return &config->settings;
 }
+
+const char *pe_config_file(const pe_config *config)
+{
+    return config->file;
+}

@@ -28,6 +28,15 @@
     X(port, INT, 8080, 0, 65535, "", "Port to listen on; 0 takes any free one.")                   \
     X(listen, LIST, "", 0, PE_SETTING_PLACES_MAX, "",                                              \
       "Places to listen at instead of host and port: unix:/path, host:port or [host]:port.")       \
+    X(tls_certificate, TEXT, "", 0, 255, "",                                                       \
+      "PEM file of the certificate and those that lead to its authority; empty: no TLS.")          \
+    X(tls_key, TEXT, "", 0, 255, "", "PEM file of the key of tls_certificate.")                    \
+    X(tls_minimum, CHOICE, "1.2", 0, 0, "1.2 1.3", "Least version of TLS.")                        \
+    X(hsts_seconds, INT, 0, 0, 63072000, "s",                                                      \
+      "Time in which browsers shall ask by TLS alone (Strict-Transport-Security); 0: unsaid.")     \
+    X(admin_listen, TEXT, "127.0.0.1:9464", 0, 107, "",                                            \
+      "Place of the listener for operators, as in listen: metrics, caches, settings, requests; "   \
+      "empty: none, and /metrics beside the answers.")                                             \
     X(threads, INT, 0, 0, 1024, "threads", "Threads that do the I/O; 0 means one per core.")       \
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \
@@ -45,6 +54,10 @@
       "Time after SIGTERM in which connections are still accepted and /readyz answers 503.")       \
     X(drain_timeout_ms, INT, 10000, 0, 3600000, "ms",                                              \
       "Time after drain_grace_ms in which answers under way may end.")                             \
+    X(memory_max, INT, 0, 0, 1099511627776, "bytes",                                               \
+      "Memory for everything together: caches, requests, answers, connections; at least "          \
+      "33554432, and at most 64 MiB more are resident. 0 means half of what the system gives. "    \
+      "Beyond it caches shrink, then requests get 503.")                                           \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \
       "Largest number of elements of an answer.")                                                  \
     X(max_work, INT, 536870912, 1, 1099511627776, "units",                                         \
@@ -57,21 +70,23 @@
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
       "Number of elements, roughly, that POST /v1/verify computes to find a fault.")               \
-    X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes", "Largest request body.")           \
+    X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes",                                    \
+      "Largest request body; all bodies together have half of memory_max.")                        \
     X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
       "Largest body of POST /v1/models/resolve: a model's configuration.")                         \
     X(max_url_bytes, INT, 8192, 256, 65536, "bytes",                                               \
       "Longest request target; connection_memory_bytes must hold it and the whole header.")        \
     X(max_json_depth, INT, 32, 4, 1024, "levels", "Deepest nesting of a JSON body.")               \
     X(response_cache_bytes, INT, 268435456, 0, 1099511627776, "bytes",                             \
-      "Budget of the response cache; 0 is off.")                                                   \
+      "Budget of the response cache, at most a quarter of memory_max; 0 is off.")                  \
     X(response_cache_entry_bytes, INT, 16777216, 0, 1099511627776, "bytes",                        \
       "Largest answer that is cached, at most a quarter of the response cache less what readers "  \
       "hold; larger ones are streamed.")                                                           \
     X(stream_blocks_bytes, INT, 2097152, 0, 1099511627776, "bytes",                                \
       "Memory for stream blocks of 256 KiB; further streams get blocks of 32 KiB.")                \
     X(table_cache_bytes, INT, 268435456, 1048576, 1099511627776, "bytes",                          \
-      "Budget of the cache of frequencies, slopes, and sine and cosine rows.")                     \
+      "Budget of the cache of frequencies, slopes, and sine and cosine rows; at most a quarter "   \
+      "of memory_max.")                                                                            \
     X(learned_dir, TEXT, "", 0, 255, "",                                                           \
       "Folder of learned tables: .npy and .safetensors files, read at start; empty means none.")   \
     X(learned_bytes, INT, 1073741824, 0, 1099511627776, "bytes",                                   \
@@ -93,7 +108,13 @@
     X(access_log_format, CHOICE, "json", 0, 0, "json combined",                                    \
       "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
     X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
-      "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")
+      "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")              \
+    X(user, TEXT, "nobody", 0, 64, "",                                                             \
+      "User that root becomes once it listens, by name or number; empty: it stays root.")          \
+    X(sandbox, CHOICE, "auto", 0, 0, "auto required off",                                          \
+      "Give up capabilities, files and system calls after the start: what the system can do, "     \
+      "all or no start, nothing.")                                                                 \
+    X(core_dumps, BOOL, 0, 0, 1, "", "Leave a core dump after a crash, and let debuggers in.")
 
 #define PE_SETTING_TEXT_MAX 256
 #define PE_SETTING_LIST_MAX 64
@@ -140,6 +161,13 @@ pe_status pe_config_read(int n_arguments, char **arguments, char **environment, 
 void pe_config_free(pe_config *config);
 const pe_settings *pe_config_settings(const pe_config *config);
 
+/** Has nobody asked for another value than the default? A file that repeats the default has not, a
+ * flag and a variable have. */
+bool pe_config_is_default(const pe_config *config, const char *name);
+
+/** The path of the file that was read, or NULL. */
+const char *pe_config_file(const pe_config *config);
+
 /** A setting with another value; the values are JSON. */
 typedef struct pe_config_change {
     const char *name, *was, *is;
@@ -158,6 +186,9 @@ int pe_config_flag_width(int n_arguments, char **arguments);
 /** JSON: {"port": {"value": 8080, "source": "default", "min": 0, ..., "help": ...}, ...}, which is
  * a valid file, too. */
 void pe_config_print(const pe_config *config, pe_buffer *out);
+/** The same, with the settings that applies(name) taken from `fresh`. */
+void pe_config_print_over(const pe_config *config, const pe_config *fresh,
+                          bool (*applies)(const char *name), pe_buffer *out);
 /** One line per flag for `posenc help`. */
 void pe_config_help(pe_buffer *out);
 

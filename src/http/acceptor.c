@@ -18,6 +18,9 @@
 /* Accepted on one socket before the next one has its turn. */
 #define AT_ONCE 64
 
+/* Connections of operators beyond connections_max. */
+#define OPERATORS_MAX 64
+
 /* While the system has no descriptor or memory for a connection, how long until the next try. */
 #define RETRY_MS 100
 
@@ -69,6 +72,8 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR;
     acceptor->told = false;
+    if (atomic_load(&acceptor->ending))
+        pe_socket_unrefuse(fd);
     /* It closes the socket where it fails. */
     if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
         acceptor->handed++;
@@ -100,12 +105,21 @@ static bool has_room(pe_acceptor *acceptor)
     return true;
 }
 
+/* Operators come in when nobody else does. */
+static bool has_room_for(pe_acceptor *acceptor, const pe_listener *listener)
+{
+    const size_t most = (size_t)acceptor->service->settings->connections_max + OPERATORS_MAX;
+    return has_room(acceptor) ||
+           (listener->admin && pe_watchdog_count(acceptor->service->watchdog) < most);
+}
+
 /* ---- the thread ---- */
 
 static void accept_some(pe_acceptor *acceptor, const pe_listener *from)
 {
-    for (int n = 0; n < AT_ONCE && has_room(acceptor) && accept_one(acceptor, from); n++)
-        ;
+    for (int n = 0; n < AT_ONCE && has_room_for(acceptor, from); n++)
+        if (!accept_one(acceptor, from))
+            return;
 }
 
 static void clear_wake(const pe_acceptor *acceptor)
@@ -127,11 +141,13 @@ static int patience_of(const pe_acceptor *acceptor)
 static void wait_and_accept(pe_acceptor *acceptor)
 {
     struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
-    const bool room = !acceptor->exhausted && has_room(acceptor);
-    for (size_t i = 0; i < acceptor->n; i++)
-        ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
+    for (size_t i = 0; i < acceptor->n; i++) {
+        const pe_listener *listener = &acceptor->listener[i];
+        const bool room = !acceptor->exhausted && has_room_for(acceptor, listener);
+        ready[1 + i] = (struct pollfd){.fd = room ? listener->socket.fd : -1, .events = POLLIN};
+    }
     const int patience = patience_of(acceptor);
-    if (poll(ready, room ? 1 + acceptor->n : 1, patience) == 0 && patience == HANDED_MS)
+    if (poll(ready, 1 + acceptor->n, patience) == 0 && patience == HANDED_MS)
         acceptor->handed = opened(acceptor);
     acceptor->exhausted = false;
     if (ready[0].revents != 0)

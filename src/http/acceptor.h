@@ -12,6 +12,7 @@
 typedef struct pe_listener {
     pe_socket socket;
     struct MHD_Daemon *daemon;
+    bool admin; /* for operators: accepts also while connections_max are open */
 } pe_listener;
 
 /** Most sockets of one server. */

@@ -10,6 +10,7 @@
 #include "http/acceptor.h"
 #include "http/access_log.h"
 #include "http/answer/representation.h"
+#include "http/connection/tls.h"
 #include "http/flow.h"
 #include "http/reply/digest.h"
 #include "http/reply/raw_reply.h"
@@ -21,6 +22,9 @@
 
 /* Targets up to this long keep their memory from one request to the next. */
 #define TARGET_KEPT 1024
+
+/* Answers from this length on may take a while to send. */
+#define LABELLED_BYTES ((uint64_t)65536)
 
 /* A connection: its row in the watchdog's registry, and the request that it carries now. */
 typedef struct connection {
@@ -63,6 +67,12 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         return;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *served =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
+    opened->watch.tls = service->tls;
+    opened->watch.admin = service->admin != NULL && served->daemon == service->admin;
+    if (opened->watch.admin)
+        opened->watch.tls = NULL;
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
     pe_service_count(&service->counters.connections);
     pe_acceptor_wake(service->acceptor);
@@ -112,6 +122,19 @@ static void hide_query(const char *target)
         mark[1] = '\0';
 }
 
+int pe_callbacks_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                             int n_authorities, const gnutls_pk_algorithm_t *algorithms,
+                             int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
+                             gnutls_privkey_t *key)
+{
+    (void)authorities;
+    (void)n_authorities;
+    (void)algorithms;
+    (void)n_algorithms;
+    const connection *carrier = connection_of(gnutls_session_get_ptr(session));
+    return carrier != NULL ? pe_tls_show(carrier->watch.tls, chain, n, key) : -1;
+}
+
 void *pe_callbacks_target(void *context, const char *target, struct MHD_Connection *mhd)
 {
     connection *carrier = connection_of(mhd);
@@ -124,6 +147,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->watch = &carrier->watch;
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_clock();
+    pe_request_label_clear(&carrier->watch.label);
     pe_service_count(&request->service->counters.requests);
     pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
                       request->started);
@@ -138,6 +162,8 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
 static enum MHD_Result send_reply(pe_request *request)
 {
     request->stage = PE_STAGE_ANSWERED;
+    if (request->reply_bytes >= LABELLED_BYTES)
+        pe_request_set_label(request);
     pe_access_log_begin(request);
     enter(request, PE_PHASE_SENDING);
     return pe_reply_send(request);
@@ -147,6 +173,8 @@ static enum MHD_Result send_reply(pe_request *request)
 static enum MHD_Result cut(pe_request *request, const pe_problem *why)
 {
     request->reply.http_status = (unsigned)pe_status_http(why->status);
+    if (request->watch->tls != NULL)
+        return MHD_NO;
     pe_raw_reply(request->service, request->watch->socket, why, request->path,
                  pe_request_id(request));
     return MHD_NO;

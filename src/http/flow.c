@@ -2,9 +2,10 @@
 /* flow.c - the story of a request, from its last byte to a decided reply. */
 #include "http/flow.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "http/answer/answer.h"
-#include "http/connection/client_alive.h"
 #include "http/reply/reply.h"
 #include "http/request/body.h"
 #include "http/routes.h"
@@ -24,14 +25,23 @@ static pe_status check_target(const pe_request *request, pe_problem *why)
                    request->target_bytes);
 }
 
+/* With the memory in use, nothing new is begun. What is in memory is sent all the same, and pages
+ * are: they tell how the server does. */
+static pe_status check_memory(const pe_request *request, pe_problem *why)
+{
+    return request->resource != NULL && pe_budget_exceeded() ? pe_fail_memory(why) : PE_OK;
+}
+
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
-    const pe_outcome outcome = pe_answer_from_cache(request); /* asked before, to the letter */
+    /* asked before, to the letter */
+    const pe_outcome outcome = request->watch->admin ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
         (void)pe_route_find(request);
-    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK)
+    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK ||
+        check_memory(request, why) != PE_OK)
         return PE_FAILED;
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
 }
@@ -43,7 +53,7 @@ static pe_outcome run(pe_request *request, pe_step *step);
 /* Nobody waits for the reply: there will be none, and the connection ends. */
 static bool is_abandoned(pe_request *request)
 {
-    if (pe_client_alive(request->watch->socket, request->takes_interim))
+    if (pe_request_has_client(request))
         return false;
     pe_service_count(&request->service->counters.abandoned);
     return true;
@@ -81,6 +91,7 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
         return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         request->stage = PE_STAGE_WORKING;
+        pe_request_set_label(request);
         pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
         MHD_suspend_connection(request->connection);
     }
@@ -95,6 +106,12 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
 
 void pe_flow_fail(pe_request *request, const pe_problem *why)
 {
+    if (why->status == PE_INTERNAL)
+        pe_log(PE_LOG_ERROR, "internal",
+               (pe_log_member[]){{PE_LOG_TEXT, "target", .text = request->target},
+                                 {PE_LOG_TEXT, "request_id", .text = pe_request_id(request)},
+                                 {PE_LOG_TEXT, "detail", .text = why->detail},
+                                 {0}});
     pe_reply_problem(request, why);
 }
 

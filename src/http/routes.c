@@ -2,6 +2,7 @@
 /* routes.c - which handler answers which path. */
 #include "http/routes.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,10 +16,17 @@
 
 #define PREFLIGHT_SECONDS "86400"
 
+/* Bytes of the fields that a preflight asks for. */
+#define ASKED_FIELDS_MAX 512
+
 static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Range, "
                                       "Want-Repr-Digest, X-Request-Id, X-Tensor-Shape, "
                                       "X-Tensor-Dtype";
 
+/* Which listeners serve a row, and what a connection's listener serves. */
+enum { PUBLIC = 1, ADMIN = 2, ALONE = 4 /* the public one, where there is no other */ };
+
+/* A row without .listeners is public. */
 static const pe_route routes[] = {
     {"/", .methods = GET_HEAD, .handler = pe_page_front},
     {"/assets/", .prefix = true, .name = "path", .methods = GET_HEAD, .handler = pe_page_asset},
@@ -32,12 +40,19 @@ static const pe_route routes[] = {
     {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .handler = pe_page_problem},
     {"/openapi.yaml", .methods = GET_HEAD, .handler = pe_page_document},
     {"/openapi.json", .methods = GET_HEAD, .handler = pe_page_document},
-    {"/livez", .methods = GET_HEAD, .handler = pe_page_livez},
-    {"/readyz", .methods = GET_HEAD, .handler = pe_page_readyz},
-    {"/healthz", .methods = GET_HEAD, .handler = pe_page_healthz},
-    {"/version", .methods = GET_HEAD, .handler = pe_page_version},
-    {"/metrics", .methods = GET_HEAD, .handler = pe_page_metrics},
-    {"*", .methods = 0}, /* OPTIONS * */
+    {"/livez", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_livez},
+    {"/readyz", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_readyz},
+    {"/healthz", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_healthz},
+    {"/version", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_version},
+    {"/metrics", .listeners = ADMIN | ALONE, .methods = GET_HEAD, .handler = pe_page_metrics},
+    {"/caches", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_caches},
+    {"/settings", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_settings},
+    {"/log-level", .listeners = ADMIN, .methods = GET_HEAD | PE_METHOD_POST,
+     .handler = pe_page_log_level},
+    {"/readiness", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_readiness},
+    {"/requests", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_requests},
+    {"/", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_admin},
+    {"*", .listeners = PUBLIC | ADMIN, .methods = 0}, /* OPTIONS * */
 };
 
 /* What the rows of the registry have in common. */
@@ -62,10 +77,29 @@ const pe_route *pe_routes(size_t *n)
     return routes;
 }
 
-static bool matches(const pe_route *route, const char *path)
+static unsigned listener_of(const pe_request *request)
 {
-    return route->prefix ? strncmp(route->path, path, strlen(route->path)) == 0
-                         : strcmp(route->path, path) == 0;
+    if (request->watch->admin)
+        return ADMIN;
+    return *request->service->settings->admin_listen == '\0' ? PUBLIC | ALONE : PUBLIC;
+}
+
+static bool is_served(const pe_route *route, unsigned listener)
+{
+    return ((route->listeners != 0 ? route->listeners : PUBLIC) & listener) != 0;
+}
+
+static bool matches(const pe_route *route, const pe_request *request)
+{
+    if (!is_served(route, listener_of(request)))
+        return false;
+    return route->prefix ? strncmp(route->path, request->path, strlen(route->path)) == 0
+                         : strcmp(route->path, request->path) == 0;
+}
+
+bool pe_route_is_public(const pe_route *route)
+{
+    return is_served(route, PUBLIC | ALONE);
 }
 
 static uint64_t body_max(const pe_settings *settings, bool configures)
@@ -76,12 +110,13 @@ static uint64_t body_max(const pe_settings *settings, bool configures)
 
 bool pe_route_find(pe_request *request)
 {
-    request->resource =
-        pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
+    if (!request->watch->admin)
+        request->resource =
+            pe_registry_route(request->path, &request->path_name, &request->path_name_bytes);
     if (request->resource != NULL)
         request->route = &resources[request->resource->kind];
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
-        if (matches(&routes[i], request->path))
+        if (matches(&routes[i], request))
             request->route = &routes[i];
     const bool found = request->route != NULL;
     request->body_max = body_max(request->service->settings, found && request->route->configures);
@@ -98,15 +133,28 @@ static void allow_text(const pe_route *route, char *out, size_t room)
                                      methods[i].name);
 }
 
+/* The fields that we read, and those that a browser asks for: none of them does harm. What is no
+ * list of names is left out. */
+static void fields_allowed(const pe_request *request, char *out, size_t room)
+{
+    const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
+    bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
+    for (const char *c = asked; names && *c != '\0'; c++)
+        names = isalnum((unsigned char)*c) || strchr("-_, ", *c) != NULL;
+    snprintf(out, room, "%s%s%s", allowed_headers, names ? ", " : "", names ? asked : "");
+}
+
 static pe_outcome reply_options(pe_request *request)
 {
-    char allow[64];
+    char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
     allow_text(request->route, allow, sizeof allow);
-    const bool cors = *request->service->settings->cors_origin != '\0';
+    fields_allowed(request, fields_text, sizeof fields_text);
+    const bool cors = !request->watch->admin && *request->service->settings->cors_origin != '\0';
     const pe_field fields[] = {
         {"Allow", allow},
         {"Access-Control-Allow-Methods", cors ? allow : NULL},
-        {"Access-Control-Allow-Headers", cors ? allowed_headers : NULL},
+        {"Access-Control-Allow-Headers", cors ? fields_text : NULL},
+        {"Vary", cors ? "Access-Control-Request-Headers" : NULL},
         {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
         {0},
     };
@@ -114,24 +162,25 @@ static pe_outcome reply_options(pe_request *request)
 }
 
 /* The path that was probably meant, or NULL. */
-static const char *nearest_path(const char *path)
+static const char *nearest_path(const pe_request *request)
 {
+    const unsigned listener = listener_of(request);
     const char *known[PE_LEN(routes) + 128];
     size_t n = 0;
     for (size_t i = 0; i < PE_LEN(routes); i++)
-        if (!routes[i].prefix)
+        if (!routes[i].prefix && is_served(&routes[i], listener))
             known[n++] = routes[i].path;
-    for (size_t i = 0; pe_registry[i] != NULL && n < PE_LEN(known); i++)
+    for (size_t i = 0; listener != ADMIN && pe_registry[i] != NULL && n < PE_LEN(known); i++)
         known[n++] = pe_registry[i]->path;
-    return pe_nearest_name(path, known, n);
+    return pe_nearest_name(request->path, known, n);
 }
 
 static pe_status not_found(const pe_request *request, pe_problem *why)
 {
-    const char *meant = nearest_path(request->path);
+    const char *meant = nearest_path(request);
     if (meant == NULL)
-        return pe_fail(why, PE_NOT_FOUND, "",
-                       "nothing lives at %.200s; GET /v1 lists what there is", request->path);
+        return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET %s lists what there is",
+                       request->path, request->watch->admin ? "/" : "/v1");
     return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; did you mean %s?",
                    request->path, meant);
 }

@@ -8,10 +8,11 @@
 /** A row of the table of routes. */
 typedef struct pe_route {
     const char *path;
-    bool prefix;      /* everything below path: one name, */
-    const char *name; /* which openapi.yaml calls so */
-    bool configures;  /* the body is a model's configuration: bounded by config_bytes_max */
-    unsigned methods; /* pe_method bits; OPTIONS goes without saying */
+    bool prefix;        /* everything below path: one name, */
+    const char *name;   /* which openapi.yaml calls so */
+    bool configures;    /* the body is a model's configuration: bounded by config_bytes_max */
+    unsigned listeners; /* that serve it; 0: the public ones */
+    unsigned methods;   /* pe_method bits; OPTIONS goes without saying */
     pe_step *handler;
 } pe_route;
 
@@ -25,5 +26,8 @@ pe_step pe_route_handle;
 
 /** The rows, for tests and tools; *n tells how many. Resources of numbers are in the registry. */
 const pe_route *pe_routes(size_t *n);
+
+/** Is the row served beside the answers, at least where there is no listener for operators? */
+bool pe_route_is_public(const pe_route *route);
 
 #endif

@@ -15,27 +15,37 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "exact/reserve.h"
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
-#include "http/callbacks.h"
+#include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
+#include "http/daemon.h"
+#include "http/memory_shares.h"
 #include "http/pages/document_pages.h"
+#include "http/pages/shown_settings.h"
 #include "http/reload.h"
 #include "http/reply/raw_reply.h"
 #include "http/request/client_address.h"
 #include "http/workers/pool.h"
 #include "tables/tables.h"
 
-/* Request bodies held at once, all together, in largest bodies. */
+/* That compute: the main thread, the worker of light jobs, the warmer. */
+#define OTHER_THREADS 3
+
+/* Request bodies held at once have so many largest ones, all together, or half of the memory. */
 #define BODIES_HELD 8
 
 struct pe_server {
+    pe_settings settings; /* the caller's, within memory_max */
     pe_service service;
     pe_listener listener[PE_LISTENERS_MAX];
     size_t n_listeners;
+    size_t admin;              /* which of them is for operators; 0: none */
     struct MHD_Daemon *daemon; /* of all of them */
     pthread_t warmer;
     bool has_warmer;
@@ -109,62 +119,44 @@ static pe_status allow_connections(const pe_settings *settings, pe_problem *why)
     return PE_OK;
 }
 
-/* ---- the daemon ---- */
+/* ---- serving ---- */
 
-/* What the library has to say is about single clients' mistakes. */
-static void log_library(void *context, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-
-static void log_library(void *context, const char *format, va_list arguments)
+/* A default that is taken, by another server perhaps, is no reason not to serve. */
+static pe_status open_admin(pe_server *server, pe_problem *why)
 {
-    (void)context;
-    char text[256];
-    vsnprintf(text, sizeof text, format, arguments);
-    text[strcspn(text, "\n")] = '\0';
-    pe_log(PE_LOG_DEBUG, "library", (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = text}, {0}});
-}
-
-/* The raw target is read by us; the library's own decoding would cut it at %00. */
-static size_t leave_escaped(void *context, struct MHD_Connection *connection, char *text)
-{
-    (void)context;
-    (void)connection;
-    return strlen(text);
-}
-
-/* The acceptor keeps connections_max. The library divides its own limit among its threads, so that
- * one is far above. */
-static struct MHD_Daemon *start_daemon(pe_service *service)
-{
-    const pe_settings *settings = service->settings;
-    unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
-    unsigned threads = (unsigned)threads_or_cores(settings->threads);
-    unsigned connections = ((unsigned)settings->connections_max + SOMAXCONN) * threads;
-    return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME |
-            MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET,
-        0, NULL, NULL, pe_callbacks_access, service,                                   /* */
-        MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,                                 /* first */
-        MHD_OPTION_THREAD_POOL_SIZE, threads,                                          /* */
-        MHD_OPTION_CONNECTION_LIMIT, connections,                                      /* */
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
-        MHD_OPTION_CONNECTION_TIMEOUT, idle,                                           /* */
-        MHD_OPTION_URI_LOG_CALLBACK, pe_callbacks_target, service,                     /* */
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
-        MHD_OPTION_NOTIFY_CONNECTION, pe_callbacks_connection, service,                /* */
-        MHD_OPTION_NOTIFY_COMPLETED, pe_callbacks_completed, service,                  /* */
-        MHD_OPTION_END);
+    const pe_service *service = &server->service;
+    const char *place = service->settings->admin_listen;
+    pe_problem cause;
+    pe_socket opened = {.fd = -1};
+    if (*place == '\0')
+        return PE_OK;
+    if (pe_socket_open_place(place, &opened, &cause) == PE_OK) {
+        server->admin = server->n_listeners;
+        *next_socket(server) = opened;
+        server->listener[server->admin].admin = true;
+        return PE_OK;
+    }
+    if (!pe_config_is_default(service->config, "admin_listen"))
+        return pe_fail(why, PE_INVALID_PARAMETER, "admin_listen", "admin_listen: %.400s",
+                       cause.detail);
+    pe_log(PE_LOG_WARN, "no_admin_listener",
+           (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = cause.detail}, {0}});
+    return PE_OK;
 }
 
 static pe_status start_serving(pe_server *server, pe_problem *why)
 {
-    server->daemon = start_daemon(&server->service);
-    if (server->daemon == NULL)
+    pe_service *service = &server->service;
+    server->daemon = pe_daemon_start(service, threads_or_cores(service->settings->threads),
+                                     service->tls != NULL);
+    if (server->admin > 0)
+        service->admin = pe_daemon_start(service, 1, false);
+    if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_fail(why, PE_INTERNAL, "", "could not start serving");
     for (size_t i = 0; i < server->n_listeners; i++)
-        server->listener[i].daemon = server->daemon;
-    return pe_acceptor_start(&server->service, server->listener, server->n_listeners,
-                             &server->service.acceptor, why);
+        server->listener[i].daemon = server->listener[i].admin ? service->admin : server->daemon;
+    return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,
+                             why);
 }
 
 /* ---- warm-up ---- */
@@ -211,42 +203,74 @@ static void on_expired(void *context, int socket)
     pe_raw_reply(service, socket, &why, "", NULL);
 }
 
+/* ---- memory ---- */
+
+/* An allocation finds no room. Frequencies are made again faster than answers are. */
+static size_t evict(void *context, size_t bytes)
+{
+    pe_service *service = context;
+    const size_t evicted = pe_tables_evict(service->tables, bytes);
+    return evicted < bytes ? evicted + pe_response_cache_evict(service->responses, bytes - evicted)
+                           : evicted;
+}
+
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    pe_budget_set((size_t)settings->memory_max, NULL, NULL);
     service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};
-    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
-        service->body_bytes_max = SIZE_MAX;
+    const size_t half = (size_t)settings->memory_max / 2;
+    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max) ||
+        service->body_bytes_max > half)
+        service->body_bytes_max = half;
     atomic_store(&service->warming, true);
 }
 
+/* What needs no thread. */
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const size_t stored = (size_t)settings->response_cache_bytes;
+    const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
+    set_bounds(service, settings);
+    if (tls && pe_tls_make(&service->tls, why) != PE_OK)
+        return why->status;
+    const size_t computing =
+        threads_or_cores(settings->workers) + threads_or_cores(settings->threads) + OTHER_THREADS;
+    if (pe_reserve_make(computing, why) != PE_OK ||
+        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
+        pe_response_cache_make(stored, &service->responses, why) != PE_OK)
+        return why->status;
+    pe_budget_set((size_t)settings->memory_max, evict, service);
+    if (pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
+        pe_documents_make(settings, &service->documents, why) != PE_OK)
+        return why->status;
+    return pe_reload_all(service, settings, why); /* for the first time */
+}
+
+static pe_status start_threads(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const pe_deadlines deadlines = {
         .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
         .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
         .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
     };
-    const size_t stored = (size_t)settings->response_cache_bytes;
     const size_t workers = threads_or_cores(settings->workers);
-    set_bounds(service, settings);
-    if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
-        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_documents_make(settings, &service->documents, why) != PE_OK ||
-        pe_reload_all(service, settings, why) != PE_OK || /* for the first time */
-        pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
+    if (pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
         return why->status;
     return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
 
 static void free_service(pe_service *service)
 {
+    pe_budget_set(SIZE_MAX, NULL, NULL);
     pe_acceptor_free(service->acceptor);
+    pe_shown_settings_free(service->shown);
+    pe_tls_free(service->tls);
     pe_watchdog_free(service->watchdog);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
@@ -258,47 +282,81 @@ static void free_server(pe_server *server)
 {
     if (server->daemon != NULL)
         MHD_stop_daemon(server->daemon);
+    if (server->service.admin != NULL)
+        MHD_stop_daemon(server->service.admin);
     close_sockets(server);
     free_service(&server->service);
     free(server);
 }
 
-static void log_listening(const pe_socket *socket)
+static void log_listening(const pe_listener *listener)
 {
+    const pe_socket *socket = &listener->socket;
     const bool unix_path = socket->port < 0;
     pe_log(
-        PE_LOG_INFO, "listening",
+        PE_LOG_INFO, listener->admin ? "admin_listening" : "listening",
         (pe_log_member[]){{PE_LOG_TEXT, unix_path ? "path" : "host", .text = socket->name},
                           {unix_path ? PE_LOG_END : PE_LOG_NUMBER, "port", .number = socket->port},
                           {0}});
 }
 
+static void start_warmer(pe_server *server)
+{
+    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, &server->service) == 0;
+    if (!server->has_warmer)
+        warm_up(&server->service);
+}
+
+/* The sandbox holds for threads that start in it, so that it comes before them; and after all that
+ * needs root. */
 static pe_status start(pe_server *server, const pe_settings *settings, pe_problem *why)
 {
     pe_service *service = &server->service;
+    pe_sandbox_plan plan;
+    pe_sandbox_plan_make(service->config, &plan);
     if (allow_connections(settings, why) != PE_OK ||
         pe_client_address_check(settings, why) != PE_OK ||
         make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
-        open_sockets(server, settings, why) != PE_OK)
+        open_sockets(server, settings, why) != PE_OK || open_admin(server, why) != PE_OK ||
+        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
+        start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
-    return start_serving(server, why);
+    return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 
-pe_status pe_server_start(const pe_settings *settings, pe_server **out, pe_problem *why)
+/* As far as it has come. */
+static void end(pe_server *server)
+{
+    pe_service *service = &server->service;
+    if (service->acceptor != NULL)
+        pe_acceptor_end(service->acceptor);
+    close_sockets(server);
+    if (service->watchdog != NULL)
+        pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
+    if (server->has_warmer)
+        pthread_join(server->warmer, NULL);
+    if (service->pool != NULL)
+        pe_pool_end(service->pool);
+    free_server(server);
+}
+
+pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why)
 {
     pe_server *server = calloc(1, sizeof *server);
     if (server == NULL)
         return pe_fail_memory(why);
-    const pe_status status = start(server, settings, why);
+    server->service.config = config;
+    server->settings = *pe_config_settings(config);
+    pe_status status = pe_memory_shares_apply(&server->settings, why);
+    if (status == PE_OK)
+        status = start(server, &server->settings, why);
     if (status != PE_OK) {
-        free_server(server);
+        end(server);
         return status;
     }
     for (size_t i = 0; i < server->n_listeners; i++)
-        log_listening(&server->listener[i].socket);
-    server->has_warmer = pthread_create(&server->warmer, NULL, warm_up, &server->service) == 0;
-    if (!server->has_warmer)
-        warm_up(&server->service);
+        log_listening(&server->listener[i]);
+    start_warmer(server);
     *out = server;
     return PE_OK;
 }
@@ -308,9 +366,12 @@ int pe_server_port(const pe_server *server)
     return server->listener[0].socket.port;
 }
 
-pe_status pe_server_reload(pe_server *server, const pe_settings *fresh, pe_problem *why)
+pe_status pe_server_reload(pe_server *server, const pe_config *fresh, pe_problem *why)
 {
-    return pe_reload_all(&server->service, fresh, why);
+    const pe_status status = pe_reload_all(&server->service, pe_config_settings(fresh), why);
+    if (status == PE_OK)
+        pe_shown_settings_update(server->service.shown, fresh, pe_reload_applies);
+    return status;
 }
 
 /* Whoever asks /readyz learns that the end has begun, and sends nobody here any more. */
@@ -325,14 +386,7 @@ static void pause_ms(int64_t ms)
  * suspended connection is resumed by its worker), and only then may the library stop. */
 void pe_server_stop(pe_server *server)
 {
-    pe_service *service = &server->service;
-    atomic_store(&service->draining, true);
-    pause_ms(service->settings->drain_grace_ms);
-    pe_acceptor_end(service->acceptor);
-    close_sockets(server);
-    pe_watchdog_drain(service->watchdog, service->settings->drain_timeout_ms);
-    if (server->has_warmer)
-        pthread_join(server->warmer, NULL);
-    pe_pool_end(service->pool);
-    free_server(server);
+    atomic_store(&server->service.draining, true);
+    pause_ms(server->service.settings->drain_grace_ms);
+    end(server);
 }

@@ -11,15 +11,14 @@ typedef struct pe_server pe_server;
  * Start listening; warm-up goes on in the background (readyz answers 503 until it is done). Logs
  * the "listening" line once connections are accepted.
  */
-pe_status pe_server_start(const pe_settings *settings, pe_server **out,
-                          pe_problem *why) PE_MUST_CHECK;
+pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why) PE_MUST_CHECK;
 
 /** The port of the first socket (for port 0). */
 int pe_server_port(const pe_server *server);
 
 /** Put to use what settings and files say now, as far as http/reload.h goes; `fresh` is read during
  * the call alone. Errors  those of its rows; then nothing has changed.   Threads  one at a time. */
-pe_status pe_server_reload(pe_server *server, const pe_settings *fresh,
+pe_status pe_server_reload(pe_server *server, const pe_config *fresh,
                            pe_problem *why) PE_MUST_CHECK;
 
 /** readyz goes 503; after drain_grace_ms new connections are refused, answers under way finish

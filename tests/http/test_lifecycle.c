@@ -90,8 +90,9 @@ static void expect_line(program *of, const char *first, const char *second)
 /* `prepare` runs in the child, before the program. */
 static void launch(program *of, const char *const *extra, void (*prepare)(program *))
 {
-    const char *arguments[32] = {getenv("POSENC_BINARY"), "serve", "--drain-grace-ms", "0"};
-    size_t n = 4;
+    const char *arguments[32] = {getenv("POSENC_BINARY"), "serve",  "--drain-grace-ms", "0",
+                                 "--admin-listen=",       "--user="}; /* their folders are root's */
+    size_t n = 6;
     assert_non_null(arguments[0]);
     for (; extra != NULL && *extra != NULL; extra++)
         arguments[n++] = *extra;

@@ -429,7 +429,7 @@ static void one_connection_is_one_however_many_threads_there_are(void **state)
 static void there_are_descriptors_for_all_connections(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--connections-max", "300", NULL};
+    static const char *const flags[] = {"--connections-max", "300", "--user=", NULL};
     struct rlimit before, limit, got;
     test_server server;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);

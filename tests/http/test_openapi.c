@@ -85,7 +85,7 @@ static void every_route_is_described(void **state)
     char path[128];
     const pe_route *routes = pe_routes(&n);
     for (size_t i = 0; i < n; i++)
-        if (routes[i].path[0] == '/') /* "*" is no path */
+        if (pe_route_is_public(&routes[i]) && routes[i].path[0] == '/') /* "*" is no path */
             check_methods(path_item(&routes[i], path, sizeof path), routes[i].methods);
     for (size_t i = 0; pe_registry[i] != NULL; i++)
         check_methods(pe_registry[i]->path, resource_methods(pe_registry[i]));
@@ -271,12 +271,9 @@ static void every_parameter_is_described_with_its_bounds(void **state)
 
 static bool known(const pe_resource *resource, const char *name)
 {
-    static const char *const representation[] = {"format", "encoding_format", "tensor"};
-    if (pe_params_find(resource->param_sets, name) != NULL)
+    if (pe_params_find(resource->param_sets, name) != NULL ||
+        pe_query_output_find(resource, name) < PE_OUTPUT_N)
         return true;
-    for (size_t i = 0; i < PE_LEN(representation); i++)
-        if (strcmp(representation[i], name) == 0)
-            return true;
     return resource->nested != NULL && strcmp(resource->nested, name) == 0;
 }
 

@@ -90,14 +90,16 @@ static void a_warm_request_allocates_nothing(void **state)
         ("GET /v1/sinusoidal?d_model=64&positions=0:64 HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n"
          "Accept-Encoding: gzip\r\nUser-Agent: somebody\r\n\r\n"),
     };
-    char *arguments[] = {(char[]){"--port=0"}, (char[]){"--threads=1"}, (char[]){"--workers=1"},
-                         (char[]){"--log-level=error"}, (char[]){"--drain-grace-ms=0"}};
+    char *arguments[] = {
+        (char[]){"--port=0"},          (char[]){"--threads=1"},        (char[]){"--workers=1"},
+        (char[]){"--log-level=error"}, (char[]){"--drain-grace-ms=0"}, (char[]){"--sandbox=off"},
+        (char[]){"--user="},           (char[]){"--core-dumps"}};
     pe_config *config;
     pe_server *server;
     pe_problem why;
     is_client = true;
-    assert_int_equal(pe_config_read(5, arguments, NULL, &config, &why), PE_OK);
-    assert_int_equal(pe_server_start(pe_config_settings(config), &server, &why), PE_OK);
+    assert_int_equal(pe_config_read(8, arguments, NULL, &config, &why), PE_OK);
+    assert_int_equal(pe_server_start(config, &server, &why), PE_OK);
     const test_server where = {.port = pe_server_port(server)};
     server_wait(&where);
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {

@@ -19,7 +19,7 @@ except ImportError:  # a Python in the PATH may shadow Debian's, which has PyYAM
 
 def listing(program):
     """What GET /v1 answers."""
-    server = subprocess.Popen([program, "serve", "--port", "0"], stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([program, "serve", "--port", "0", "--admin-listen="], stderr=subprocess.PIPE, text=True)
     try:
         for line in server.stderr:
             record = json.loads(line) if line.startswith("{") else {}

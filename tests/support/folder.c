@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 test_folder folder_make(void)
 {
     test_folder folder = {"/tmp/posenc-folder-XXXXXX"};
     assert_non_null(mkdtemp(folder.path));
+    assert_int_equal(chmod(folder.path, 0755), 0); /* for the user that a server of root becomes */
     return folder;
 }
 

@@ -62,15 +62,16 @@ static void *drain_main(void *argument)
     return NULL;
 }
 
-/* The port of the "listening" line, or 0 when the child ended, or took too long, without one. */
-static int wait_for_port(struct drain *drain)
+/* The port of the line of this event, or 0 when the child ended, or took too long, without one. */
+static int wait_for_port(struct drain *drain, const char *name)
 {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "\"event\":\"%s\"", name);
     const struct timespec until = patience_ends();
     int port = 0;
     pthread_mutex_lock(&drain->lock);
     for (;;) {
-        const char *event =
-            drain->text != NULL ? strstr(drain->text, "\"event\":\"listening\"") : NULL;
+        const char *event = drain->text != NULL ? strstr(drain->text, wanted) : NULL;
         const char *end = event != NULL ? strchr(event, '\n') : NULL;
         const char *number = event != NULL ? strstr(event, "\"port\":") : NULL;
         if (end != NULL && number != NULL) {
@@ -103,9 +104,9 @@ static void wait_for_end(struct drain *drain, pid_t pid)
 
 static pid_t spawn(const char *const *extra, int log_fd)
 {
-    const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port", "0",
-                                            "--drain-grace-ms",      "0"};
-    size_t n = 6;
+    const char *arguments[ARGUMENTS_MAX] = {getenv("POSENC_BINARY"), "serve", "--port",         "0",
+                                            "--drain-grace-ms",      "0",     "--admin-listen", ""};
+    size_t n = 8;
     if (arguments[0] == NULL)
         fail_msg("POSENC_BINARY is not set; `make test` does that");
     for (; extra != NULL && *extra != NULL && n < ARGUMENTS_MAX - 1; extra++)
@@ -147,9 +148,17 @@ void server_listen(test_server *server, const char *const *extra)
     *server = (test_server){.pid = spawn(extra, ends[1]), .log_fd = ends[0], .drain = drain};
     close(ends[1]);
     assert_int_equal(pthread_create(&drain->thread, NULL, drain_main, drain), 0);
-    server->port = wait_for_port(drain);
+    server->port = wait_for_port(drain, "listening");
     if (server->port == 0)
         fail_msg("no listening line; stderr was:\n%s", drain->text != NULL ? drain->text : "");
+}
+
+int server_logged_port(const test_server *server, const char *event)
+{
+    const int port = wait_for_port(server->drain, event);
+    if (port == 0)
+        fail_msg("the server has logged no port of %s", event);
+    return port;
 }
 
 void server_start(test_server *server, const char *const *extra)

@@ -26,6 +26,9 @@ void server_start(test_server *server, const char *const *extra);
 void server_listen(test_server *server, const char *const *extra);
 void server_wait(const test_server *server);
 
+/** The port of the line that it logs of this event, as "admin_listening". */
+int server_logged_port(const test_server *server, const char *event);
+
 /** SIGTERM, once. */
 void server_ask_to_stop(test_server *server);
 /** The same, and wait; returns the exit status (128 + signal when killed; one that does not end is, by

@@ -6,7 +6,7 @@ server_start() {
     local binary=$1 log=$2 line port=
     shift 2
     : >"$log"
-    exec {server_stderr}< <(exec "$binary" serve --host 127.0.0.1 --port 0 "$@" 2>&1 >/dev/null </dev/null)
+    exec {server_stderr}< <(exec "$binary" serve --host 127.0.0.1 --port 0 --admin-listen= "$@" 2>&1 >/dev/null </dev/null)
     server_pid=$!
     while IFS= read -r -t 60 line <&"$server_stderr"; do
         printf '%s\n' "$line" >>"$log"

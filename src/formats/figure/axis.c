@@ -3,8 +3,12 @@
 #include "formats/figure/axis.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "text/number.h"
+
+/* Powers of ten beyond this one are written with an exponent. */
+#define SHORT_DECADE 5
 
 /* 10^k; exact up to 22. */
 static double ten_to(int k)
@@ -28,8 +32,10 @@ static double log_ten(double x)
     int e;
     const double m = frexp(x, &e), t = (m - 1) / (m + 1);
     double sum = 0, power = t;
-    for (int n = 1; n < 48; n += 2, power *= t * t)
+    for (int n = 1; n < 48; n += 2) {
         sum += power / n;
+        power *= t * t;
+    }
     return (e * 0.693147180559945309 + 2 * sum) / 2.302585092994045684;
 }
 
@@ -99,8 +105,12 @@ static size_t log_ticks(const pe_axis *axis, size_t wanted, pe_tick out[PE_TICKS
               high = (int)floor(log_ten(axis->to) + 0.5);
     const int step = (high - low) / (int)wanted + 1;
     size_t n = 0;
-    for (int k = low; k <= high && n < PE_TICKS_MAX; k += step)
-        put_tick(decimal(1, k), &out[n++]);
+    for (int k = low; k <= high && n < PE_TICKS_MAX; k += step) {
+        put_tick(decimal(1, k), &out[n]);
+        if (k > SHORT_DECADE || k < -SHORT_DECADE)
+            snprintf(out[n].text, sizeof out[n].text, "1e%d", k);
+        n++;
+    }
     return n;
 }
 
@@ -108,7 +118,7 @@ size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out
 {
     const double low = axis->from < axis->to ? axis->from : axis->to,
                  high = axis->from + axis->to - low;
-    double m, i;
+    double m, first;
     size_t n = 0;
     int k;
     wanted = wanted < 2 ? 2 : wanted > PE_TICKS_MAX / 2 ? PE_TICKS_MAX / 2 : wanted;
@@ -124,10 +134,10 @@ size_t pe_axis_ticks(const pe_axis *axis, size_t wanted, bool whole, pe_tick out
         k = 0;
     }
     const double slack = (high - low) * 1e-9;
-    for (i = ceil((low - slack) / decimal(m, k)); n < PE_TICKS_MAX; i++) {
-        if (decimal(i * m, k) > high + slack)
-            break;
-        put_tick(decimal(i * m, k), &out[n++]);
+    first = ceil((low - slack) / decimal(m, k));
+    while (n < PE_TICKS_MAX && decimal((first + (double)n) * m, k) <= high + slack) {
+        put_tick(decimal((first + (double)n) * m, k), &out[n]);
+        n++;
     }
     return n;
 }

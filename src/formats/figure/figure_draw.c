@@ -19,13 +19,17 @@ bool pe_figure_wants_log(const pe_figure *figure)
 
 /* ---- text ---- */
 
+/* Fonts of browsers are wider than ours, at most by so much. */
+#define FONT_WIDER 1.2
+
 /* Cut a text so that it fits, with dots for what is missing; whole characters. */
 static void fit(pe_buffer *text, double size, double room)
 {
+    room /= FONT_WIDER;
     if (pe_strokes_width(pe_buffer_text(text), size) <= room)
         return;
-    while (text->bytes > 0 &&
-           pe_strokes_width(pe_buffer_text(text), size) > room - pe_strokes_width("...", size)) {
+    room -= pe_strokes_width("...", size);
+    while (text->bytes > 0 && pe_strokes_width(pe_buffer_text(text), size) > room) {
         text->bytes--;
         while (text->bytes > 0 && ((unsigned char)text->data[text->bytes] & 0xc0) == 0x80)
             text->bytes--;

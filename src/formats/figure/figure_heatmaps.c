@@ -121,17 +121,18 @@ static void legend_text(pe_point at, const char *text, pe_canvas *canvas)
 static void legend_steps(const pe_box *bar, const colouring *by, pe_canvas *canvas)
 {
     pe_tick tick[PE_TICKS_MAX];
-    const double n = by->axis.to - by->axis.from + 1, step = bar->height / n;
-    for (double i = 0; i < n; i++) {
-        const double top = floor(bar->y + bar->height - (i + 1) * step + 0.5),
-                     end = floor(bar->y + bar->height - i * step + 0.5);
+    const size_t n = (size_t)(by->axis.to - by->axis.from) + 1;
+    const double step = bar->height / (double)n, foot = bar->y + bar->height;
+    for (size_t i = 0; i < n; i++) {
+        const double top = floor(foot - (double)(i + 1) * step + 0.5),
+                     end = floor(foot - (double)i * step + 0.5);
         const pe_box box = {bar->x, top, bar->width, end - top};
-        canvas->box(canvas, &box, colour_of(by, by->axis.from + i));
+        canvas->box(canvas, &box, colour_of(by, by->axis.from + (double)i));
     }
     const size_t ticks = pe_axis_ticks(&by->axis, (size_t)(bar->height / 22), true, tick);
     for (size_t t = 0; t < ticks; t++) {
         const double i = tick[t].value - by->axis.from + 0.5;
-        legend_text((pe_point){bar->x, bar->y + bar->height - i * step}, tick[t].text, canvas);
+        legend_text((pe_point){bar->x, foot - i * step}, tick[t].text, canvas);
     }
 }
 

@@ -86,6 +86,7 @@ static void lay_curves(const pe_shape *shape, const size_t *axis, size_t n, pe_l
     out->panels_of = n == 1 ? 1 : length_of(shape, out->y_axis);
     const size_t room = (size_t)(out->plot.height + GAP_Y) / (CURVE_Y_MIN + GAP_Y);
     out->panels = smaller(out->panels_of, smaller(room < 1 ? 1 : room, CURVES_MAX));
+    out->panels = out->panels > 0 ? out->panels : 1;
     out->abreast = 1;
     place_panels(out);
     out->nx = smaller(out->columns, (size_t)out->panel.width);
@@ -102,6 +103,13 @@ size_t pe_layout_series(const pe_layout *layout, size_t panel)
 }
 
 /* ---- heatmaps ---- */
+
+/* At least one, also where there is no element. */
+static size_t choose_panels(const pe_layout *layout, size_t most)
+{
+    const size_t panels = smaller(layout->panels_of, smaller(most, PANELS_MAX));
+    return panels > 0 ? panels : 1;
+}
 
 /* Pixels of a cell, and how many there are, along one side. A cell that covers several elements has
  * two pixels at least along a row: for the least and the greatest. */
@@ -124,10 +132,10 @@ static void divide_panel(pe_layout *out)
 /* Panels that are narrower than their room move together. */
 static void close_up(pe_layout *out)
 {
-    const size_t abreast = smaller(out->panels, out->abreast), high = ceiling(out->panels, abreast);
+    const size_t high = ceiling(out->panels, out->abreast);
     out->right = out->panel.width + GAP_X;
     out->below = out->panel.height + GAP_Y;
-    out->plot.width = out->right * (double)abreast - GAP_X;
+    out->plot.width = out->right * (double)out->abreast - GAP_X;
     out->plot.height = out->panel.y - out->plot.y + out->below * (double)high - GAP_Y;
 }
 
@@ -142,7 +150,7 @@ static void lay_heatmap(const pe_shape *shape, const size_t *axis, size_t n, pe_
     out->panels_of = 1;
     for (size_t d = 0; d + 2 < n; d++)
         out->panels_of *= length_of(shape, axis[d]);
-    out->panels = smaller(out->panels_of, smaller(most_x * (most_y < 1 ? 1 : most_y), PANELS_MAX));
+    out->panels = choose_panels(out, most_x * most_y);
     out->abreast = choose_abreast(out, most_x);
     place_panels(out);
     divide_panel(out);
@@ -175,7 +183,8 @@ void pe_layout_make(const pe_tensor *tensor, const pe_rendering *rendering, pe_l
 pe_box pe_layout_panel(const pe_layout *layout, size_t panel)
 {
     pe_box box = layout->panel;
+    const size_t row = panel / layout->abreast;
     box.x += (double)(panel % layout->abreast) * layout->right;
-    box.y += (double)(panel / layout->abreast) * layout->below;
+    box.y += (double)row * layout->below;
     return box;
 }

@@ -4,26 +4,30 @@
 
 #include <stddef.h>
 
-#define STOPS 9
+#define STOPS 17
 
 /*
  * Arms of equal lightness at equal distance from 0, so that the scale reads the same without hue,
- * and blue against red, which all common colour blindness keeps apart.
+ * and blue against red, which all common colour blindness keeps apart. The page of the explorer has
+ * the same colours (web/parts/palette.js).
  *
- * Source  OKLCH: lightness 1 to 0.42 (0.33) in equal steps, hues 255, 27 and 190, the chroma growing
- *         to 0.16, 0.17 and 0.08 as far as sRGB has it.
+ * Source  OKLCH: lightness 1 to 0.42 (0.33) in equal steps, hues 255, 27 and 190; chroma 0.17 (0.08)
+ *         times sin(min(1, 1.25 t) pi/2), as far as sRGB has it.
  */
-static const unsigned blue[STOPS] = {0xffffff, 0xdae9fc, 0xb9d2f2, 0x99bbe7, 0x7aa4da,
-                                     0x5c8ecd, 0x3d77bf, 0x1a60b0, 0x004b97};
-static const unsigned red[STOPS] = {0xffffff, 0xfcdfdc, 0xf2c2bc, 0xe6a69d, 0xd88980,
-                                    0xc86e64, 0xb85149, 0xa6332d, 0x94020d};
-static const unsigned teal[STOPS] = {0xffffff, 0xd9e7e5, 0xb6cecc, 0x94b5b3, 0x739d9a,
-                                     0x538582, 0x316e6a, 0x005854, 0x003f3c};
+static const unsigned blue[STOPS] = {0xffffff, 0xeaf4ff, 0xd5e9ff, 0xc1deff, 0xacd2ff, 0x99c7ff,
+                                     0x85bbff, 0x73b0fd, 0x61a4f8, 0x5098f1, 0x3f8cea, 0x2e80e0,
+                                     0x1d75d6, 0x0969ca, 0x005ebe, 0x0053b2, 0x0048a6};
+static const unsigned red[STOPS] = {0xffffff, 0xffeeec, 0xffddd8, 0xffccc6, 0xffbcb3, 0xfdaba1,
+                                    0xf99b90, 0xf38b80, 0xed7b70, 0xe56c62, 0xdb5e54, 0xd14f47,
+                                    0xc6423b, 0xba3530, 0xad2825, 0xa0191a, 0x94020d};
+static const unsigned teal[STOPS] = {0xffffff, 0xeaf3f2, 0xd6e8e6, 0xc1dcda, 0xadd0cd, 0x99c5c1,
+                                     0x86b9b5, 0x73ada9, 0x61a19d, 0x4f9591, 0x3d8984, 0x2b7d78,
+                                     0x17716d, 0x006561, 0x005955, 0x004d4a, 0x00423e};
 
-/* The paper, and what is drawn on it. */
+/* The paper, and what is drawn on it; as the page has them. */
 static const struct {
     unsigned paper, ink, accent, masked;
-} themes[2] = {{0xfffefb, 0x1d1f21, 0x00706a, 0xa9a59b}, {0x16181b, 0xe7e5df, 0x6fc7bf, 0x7d7a73}};
+} themes[2] = {{0xffffff, 0x16191c, 0x00705f, 0xb4b8bb}, {0x131618, 0xe9ebec, 0x55c9b3, 0x4a5157}};
 
 /* Colour i of n between two others. */
 static void mix(const unsigned ends[2], size_t i, size_t n, unsigned char out[3])

@@ -198,7 +198,9 @@ static double digit(char c)
 static void draw_stroke(const hand *by, const char *stroke, size_t bytes)
 {
     pe_point corner[POINTS], line[POINTS * PER_CURVE + 1];
-    const size_t n = (bytes - 1) / 2;
+    const size_t n = bytes / 2;
+    if (n < 2)
+        return;
     for (size_t i = 0; i < n; i++)
         corner[i] = place(by, (pe_point){digit(stroke[1 + 2 * i]), digit(stroke[2 + 2 * i])});
     if (stroke[0] == '-')

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,10 +229,21 @@ static void remove_file(const pe_socket *socket)
         unlink(socket->name);
 }
 
+/* Packets come with as many hops left as their senders begin with, commonly 64 or 128. */
+#define HOPS_MAX 255
+
+/* Ignore packets with fewer hops left; those that end a handshake are not looked at. */
+static void take_hops(int fd, int least)
+{
+    setsockopt(fd, IPPROTO_IP, IP_MINTTL, &least, sizeof least);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_MINHOPCOUNT, &least, sizeof least);
+}
+
 /*
  * What the system has taken and nobody has accepted is reset when a socket closes. So first no
  * connection may begin: the filter drops each segment with SYN and without ACK, and passes those
- * that end a handshake. The 14th byte of a TCP header holds these flags.
+ * that end a handshake. The 14th byte of a TCP header holds these flags. Some systems take filters
+ * from administrators alone; there the number of hops does the same.
  */
 void pe_socket_refuse(const pe_socket *socket)
 {
@@ -243,8 +255,15 @@ void pe_socket_refuse(const pe_socket *socket)
     const struct sock_fprog program = {.len = PE_LEN(drop_syn),
                                        .filter = (struct sock_filter *)(uintptr_t)drop_syn};
     remove_file(socket);
-    if (!socket->passed && socket->port >= 0)
-        setsockopt(socket->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+    if (socket->passed || socket->port < 0)
+        return;
+    if (setsockopt(socket->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0)
+        take_hops(socket->fd, HOPS_MAX);
+}
+
+void pe_socket_unrefuse(int fd)
+{
+    take_hops(fd, 0);
 }
 
 void pe_socket_close(pe_socket *socket)

@@ -45,6 +45,9 @@ pe_status pe_socket_take_passed(pe_socket *out, size_t n_max, size_t *n,
  * left alone. */
 void pe_socket_refuse(const pe_socket *socket);
 
+/** A connection that was accepted after that: what the client sends is taken. */
+void pe_socket_unrefuse(int fd);
+
 /** Close it, and remove the file of a unix socket. */
 void pe_socket_close(pe_socket *socket);
 

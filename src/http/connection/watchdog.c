@@ -74,7 +74,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch)
 {
     const pe_phase phase = phase_of(watch);
     const bool owed = phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING;
-    const int own = owed ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    const int own = owed && watch->tls == NULL ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
     if (own < 0) {
         shut(watch);
         return;
@@ -343,6 +343,24 @@ size_t pe_watchdog_count(pe_watchdog *watchdog)
     size_t count = watchdog->count;
     pthread_mutex_unlock(&watchdog->lock);
     return count;
+}
+
+static void look(pe_watch *watch, pe_watched *out)
+{
+    *out = (pe_watched){.phase = phase_of(watch), .admin = watch->admin};
+    if (!pe_request_label_get(&watch->label, out->label, &out->started))
+        out->label[0] = '\0';
+}
+
+size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&watchdog->lock);
+    for (pe_watch *watch = watchdog->first; watch != NULL && n < n_max; watch = watch->next)
+        if (phase_of(watch) != PE_PHASE_IDLE)
+            look(watch, &out[n++]);
+    pthread_mutex_unlock(&watchdog->lock);
+    return n;
 }
 
 bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch)

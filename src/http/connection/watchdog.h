@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "http/connection/request_label.h"
 
 /**
  * The library's own timeout is of inactivity, which one byte a second defeats. Here every
@@ -34,8 +35,11 @@ typedef struct pe_watch {
     int socket;
     atomic_int phase;
     atomic_int_fast64_t deadline; /* pe_clock() */
-    bool expired;                 /* the watchdog's: shut down already */
-    bool left;                    /* the watchdog's: the client had ended its side when last seen */
+    pe_request_label label;
+    struct pe_tls *tls; /* of a connection that is not plain: nothing is sent past the library */
+    bool admin;         /* accepted for operators; never changes */
+    bool expired;       /* the watchdog's: shut down already */
+    bool left;          /* the watchdog's: the client had ended its side when last seen */
 } pe_watch;
 
 typedef struct pe_deadlines {
@@ -68,6 +72,17 @@ bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch);
  * have passed, then shut the others.
  */
 void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms);
+
+/** What an open connection is doing. */
+typedef struct pe_watched {
+    pe_phase phase;
+    int64_t started;                    /* the request, pe_clock(); 0: not told */
+    char label[PE_REQUEST_LABEL_BYTES]; /* "" while started is 0 */
+    bool admin;
+} pe_watched;
+
+/** Look at up to n_max connections that are not IDLE, the youngest first; returns how many. */
+size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max);
 
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);

@@ -47,6 +47,10 @@ pe_outcome pe_page_version(pe_request *request, pe_problem *why)
         pe_buffer_str(&content, members[i].name);
         pe_buffer_json_string(&content, members[i].value);
     }
+    if (request->watch->admin) {
+        pe_buffer_str(&content, ",\"sandbox\":");
+        pe_sandbox_json(&request->service->sandbox, &content);
+    }
     pe_buffer_str(&content, "}\n");
     return pe_reply_json(request, &content, "no-store", why);
 }

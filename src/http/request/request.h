@@ -44,7 +44,8 @@ typedef enum pe_method {
     X(WANT_REPR_DIGEST, "Want-Repr-Digest")                                                        \
     X(X_REQUEST_ID, "X-Request-Id")                                                                \
     X(X_TENSOR_SHAPE, "X-Tensor-Shape")                                                            \
-    X(X_TENSOR_DTYPE, "X-Tensor-Dtype")
+    X(X_TENSOR_DTYPE, "X-Tensor-Dtype")                                                            \
+    X(REQUESTED_HEADERS, "Access-Control-Request-Headers")
 
 typedef enum pe_header {
 #define PE_HEADER_ENUM(name, text) PE_HEADER_##name,
@@ -152,6 +153,12 @@ typedef struct pe_request {
     uint64_t sent_before;         /* on the connection, when the reply began */
     bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
+
+/** Is there still a client that waits? See pe_client_alive. */
+bool pe_request_has_client(const pe_request *request);
+
+/** Have operators see the request among those under way. */
+void pe_request_set_label(pe_request *request);
 
 /** The id to reply with; made when the client sent none. */
 const char *pe_request_id(pe_request *request);

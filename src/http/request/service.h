@@ -11,6 +11,7 @@
 #include "api/query.h"
 #include "config/settings.h"
 #include "plan/plan.h"
+#include "sandbox/sandbox.h"
 
 /** What /metrics counts. Any thread adds; nothing depends on the order of the additions. */
 typedef struct pe_counters {
@@ -29,7 +30,8 @@ typedef struct pe_counters {
  * do not change in between.
  */
 typedef struct pe_service {
-    const pe_settings *settings; /* the caller's of pe_server_start; outlives the server */
+    const pe_config *config;     /* the caller's of pe_server_start; outlives the server */
+    const pe_settings *settings; /* its, within memory_max */
     pe_limits limits;
     pe_read_limits read_limits;
     size_t max_pixels; /* of a figure */
@@ -38,7 +40,11 @@ typedef struct pe_service {
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
     struct pe_acceptor *acceptor;
+    struct pe_tls *tls;       /* NULL: connections are plain */
+    struct MHD_Daemon *admin; /* that serves operators, or NULL */
+    struct pe_shown_settings *shown;
     struct pe_documents *documents;
+    pe_sandbox sandbox;
     pe_counters counters;
     atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;

@@ -94,7 +94,8 @@ export class Chunks {
         /** @private @type {Map<number, Chunk>} */ this.held = new Map();
         /** @private @type {Map<number, AbortController>} */ this.coming = new Map();
         /** @private @type {number[]} */ this.wanted = [];
-        this.limit = 0;
+        /** The least and the greatest finite number so far, on which the colours depend. @type {[number, number]} */
+        this.bounds = [Infinity, -Infinity];
     }
 
     /**
@@ -153,13 +154,15 @@ export class Chunks {
         this.next();
     }
 
-    /** The greatest size of a finite number so far, on which the colours depend.
-     * @private @param {Numbers} data */
+    /** @private @param {Numbers} data */
     measure(data) {
+        let [least, most] = this.bounds;
         for (let i = 0; i < data.length; i++) {
-            const size = Math.abs(data[i]);
-            if (size > this.limit && size < Infinity) this.limit = size;
+            const value = data[i];
+            if (value < least && value > -Infinity) least = value;
+            if (value > most && value < Infinity) most = value;
         }
+        this.bounds = [least, most];
     }
 
     /** Forget chunks beyond the budget, those furthest from view first.

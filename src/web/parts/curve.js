@@ -230,9 +230,10 @@ export class Curve {
             if (span === undefined) pixels.set(column, [at, at]);
             else pixels.set(column, [Math.min(span[0], at), Math.max(span[1], at)]);
         }
-        return [...pixels]
-            .map(([column, [low, high]]) => `M${column} ${low.toFixed(1)}V${(high + 0.5).toFixed(1)}`)
-            .join('');
+        const ends = [...pixels].map(
+            ([column, [low, high]]) => `${column} ${low.toFixed(1)}L${column} ${high.toFixed(1)}`,
+        );
+        return `M${ends.join('L')}`;
     }
 
     /** @private @param {number} height */

@@ -11,6 +11,8 @@ import { valueFacts } from './readout.js';
 /**
  * @typedef {object} Meaning what rows and columns of a tensor are
  * @property {string} rowName
+ * @property {((row: number) => number) | undefined} placed the position or offset of a row
+ * @property {string} valueName
  * @property {string} columnName
  * @property {(row: number) => string} rowLabel
  * @property {(column: number) => string} columnLabel
@@ -134,13 +136,16 @@ function columnsOf(parameters, tensor) {
  */
 export function meaning(path, answer, tensor, arrived) {
     const rows = tensor.shape.length > 1 ? (tensor.shape.at(-2) ?? 1) : tensor.length;
-    const position = positionOf(answer.parameters.positions, rows);
+    const { positions, offsets } = answer.parameters;
+    const position = positionOf(positions ?? offsets, rows);
     const names = columnsOf(answer.parameters, tensor.name);
     const special = KNOWN[path]?.(answer, arrived, tensor.name);
-    const rowName = position ? 'position' : names.rowName;
+    const rowName = position ? (positions === undefined ? 'offset' : 'position') : names.rowName;
     return {
         ...names,
         rowName,
+        placed: position,
+        valueName: tensor.name === 'data' ? (path.split('/').at(-1) ?? '') : tensor.name,
         rowLabel: (index) => (position ? brief(position(index), 15) : String(index)),
         columnLabel: String,
         facts: (cell, value) => [

@@ -1,8 +1,9 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
+import { address } from './api.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
-import { Heatmap, full } from './heatmap.js';
+import { Heatmap } from './heatmap.js';
 import { digits } from './number.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
@@ -38,6 +39,8 @@ export class Figure {
         /** @private @type {Heatmap | null} */ this.heatmap = null;
         /** @private @type {{stop: () => void}[]} */ this.parts = [];
         /** @private */ this.seen = '';
+        /** The bounds of all matrices of a tensor, for one scale. @private @type {(() => [number, number]) | undefined} */
+        this.shared = undefined;
         /** @private */ this.frame = h('div', { class: 'figure-frame' });
         const names = [...answer.tensors.keys()];
         this.tabs = h(
@@ -59,7 +62,7 @@ export class Figure {
             ),
         );
         this.table = table(() => this.part());
-        this.take = take(() => ({ ...options, tensor: this.tensor.name, many: names.length > 1 }), options.formats);
+        this.take = take(() => ({ ...options, tensor: this.tensor, many: names.length > 1 }), options.formats);
         this.scalars = h(
             'dl',
             { class: 'readout scalars', hidden: Object.keys(this.facts()).length === 0 },
@@ -110,6 +113,7 @@ export class Figure {
     keep(changes, how) {
         const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
         this.options.place.set(Object.fromEntries(named), how);
+        this.take.refresh(); // The frame shows the same place.
     }
 
     /** Which matrix is large. @private */
@@ -158,12 +162,11 @@ export class Figure {
 
     /** @private @param {Tensor} tensor */
     async curve(tensor) {
-        const { columnName, rowName, rowLabel } = this.meaning;
-        const positions = rowName === 'position';
+        const { columnName, rowName, placed, valueName } = this.meaning;
         const picture = new Curve({
             name: `${tensor.name} of ${this.options.title}`,
-            xName: positions ? 'position' : columnName,
-            yName: tensor.name,
+            xName: placed ? rowName : columnName,
+            yName: valueName,
             points: tensor.length < 65,
             onCursor: (index, done) => this.at(index, y[index], done),
         });
@@ -180,7 +183,7 @@ export class Figure {
             {
                 name: tensor.name,
                 y,
-                x: positions ? Array.from(y, (_, i) => Number(rowLabel(i).replace(/[^\d.e+-]/g, ''))) : undefined,
+                x: placed && Array.from(y, (_, i) => placed(i)),
             },
         ]);
         const at = this.options.place.get(this.key('at'));
@@ -192,9 +195,9 @@ export class Figure {
 
     /** @private @param {number} index @param {number} value @param {boolean | null} done null: the address says so */
     at(index, value, done) {
-        const { columnName, rowName, facts } = this.meaning;
+        const { columnName, rowName, placed, facts } = this.meaning;
         const all = facts({ row: index, column: index }, value);
-        this.readout.show(all.filter(([name]) => name !== (rowName === 'position' ? columnName : rowName)));
+        this.readout.show(all.filter(([name]) => name !== (placed ? columnName : rowName)));
         if (done) this.keep({ at: String(index) });
     }
 
@@ -203,8 +206,10 @@ export class Figure {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
         const slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        this.shared = undefined;
+        const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
         const big = this.large(tensor, slice);
-        this.frame.replaceChildren(...(n > 1 ? [this.small(tensor, n, slice)] : []), big.element);
+        this.frame.replaceChildren(...multiples, big.element, ...this.overview(big));
         this.heatmap = big;
         this.point();
     }
@@ -222,6 +227,7 @@ export class Figure {
             columnLabel,
             onError,
             paint: this.options.paint,
+            bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value));
@@ -243,6 +249,48 @@ export class Figure {
         return map;
     }
 
+    /** All rows, where they are more than can be in view: the server's own figure, pooled there. @private @param {Heatmap} map */
+    overview(map) {
+        const { rows } = map.matrix;
+        const { path, values, body, formats } = this.options;
+        const { shape, name } = this.tensor;
+        if (whole(map.matrix).rows === rows || body !== undefined || shape.length > 2 || !formats.includes('png'))
+            return [];
+        const words = `All ${rows.toLocaleString('en')} rows`;
+        const out = h('div');
+        const first = h('input', {
+            type: 'range',
+            min: 0,
+            max: rows,
+            value: map.window.row,
+            'aria-label': 'First row in view',
+            oninput: () => map.look({ ...map.window, row: Number(first.value) }),
+        });
+        const panel = h(
+            'details',
+            {
+                class: 'overview',
+                ontoggle: () => {
+                    const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+                    const how = { format: 'png', theme, width: '960', height: '540' };
+                    const one = this.answer.tensors.size > 1 ? { ...how, tensor: name } : how;
+                    if (panel.open)
+                        out.replaceChildren(
+                            h('img', {
+                                src: address(path, { ...values, ...one }),
+                                alt: `${words}, drawn by the server: the least and the greatest of each pixel`,
+                                width: 960,
+                                height: 540,
+                            }),
+                        );
+                },
+            },
+            h('summary', {}, words),
+            out,
+        );
+        return [h('label', { class: 'rows' }, 'First row in view', first), panel];
+    }
+
     /** The cell that the address names. @private */
     cell() {
         const [row, column] = this.options.place.get(this.key('at')).split(',').map(Number);
@@ -260,14 +308,19 @@ export class Figure {
         const shown = Math.min(n, SMALL_MAX);
         /** @type {Heatmap[]} */
         const maps = [];
-        const limit = () => full(Math.max(...maps.map((map) => map.chunks.limit)));
+        const bounds = () =>
+            /** @type {[number, number]} */ ([
+                Math.min(...maps.map((map) => map.chunks.bounds[0])),
+                Math.max(...maps.map((map) => map.chunks.bounds[1])),
+            ]);
+        this.shared = bounds;
         for (let i = 0; i < shown; i++) {
             const map = new Heatmap({
                 matrix: tensor.matrix(i),
                 name: `number ${i}`,
                 bare: true,
-                limit,
-                onRead: () => maps.forEach((each) => each.draw()),
+                bounds,
+                onRead: () => [...maps, this.heatmap].forEach((each) => each?.draw()),
                 onError: this.options.onError,
             });
             map.canvas.tabIndex = -1;

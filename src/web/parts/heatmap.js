@@ -5,7 +5,7 @@
 import { Chunks } from './chunks.js';
 import { framed, h } from './dom.js';
 import { legend } from './legend.js';
-import { painter } from './palette.js';
+import { painter, scaleOf } from './palette.js';
 import { pointers } from './pointers.js';
 import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
 
@@ -20,8 +20,8 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  * @property {string} [columnName] "dimension"
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
- * @property {() => number} [limit] the value of full colour; without it the greatest size that was read
  * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
+ * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
  * @property {() => void} [onRead] rows have arrived
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
@@ -48,9 +48,6 @@ function word(text) {
 /** How many cells, as a power of two, one drawn cell has to cover so that it has two pixels. @param {number} cells @param {number} pixels */
 const level = (cells, pixels) => (cells <= pixels ? 0 : Math.ceil(Math.log2((2 * cells) / pixels)));
 
-/** The value of full colour for numbers up to this size: sines and cosines have 1. @param {number} size */
-export const full = (size) => (size > 0.5 && size < 1 ? 1 : size);
-
 export class Heatmap {
     /** @param {Options} options */
     constructor(options) {
@@ -68,7 +65,7 @@ export class Heatmap {
             'aria-roledescription': 'heatmap',
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
-        this.legend = legend(1);
+        this.legend = legend(scaleOf(0, 0));
         this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p', { class: 'note' });
         this.element = h(
@@ -87,6 +84,7 @@ export class Heatmap {
             pan: (dx, dy) => this.pan(dx, dy),
             zoom: (factor, x, y) => this.zoom(factor, x, y),
             hover: (x, y) => this.hover(x, y),
+            leave: () => this.cursor && options.onCursor?.(this.cursor, this.value(this.cursor), false),
         });
         this.draw();
     }
@@ -137,9 +135,10 @@ export class Heatmap {
         return chunk?.data[(cell.row - index * this.chunks.high) * this.matrix.columns + cell.column];
     }
 
-    /** The greatest size of a value: what has full colour. */
-    get limit() {
-        return this.options.limit?.() ?? full(this.chunks.limit);
+    /** Which colours values have. */
+    get scale() {
+        const [least, most] = this.options.bounds?.() ?? this.chunks.bounds;
+        return scaleOf(least, most, this.matrix.dtype);
     }
 
     /** @private */
@@ -165,7 +164,7 @@ export class Heatmap {
         };
     }
 
-    /** @private @param {Window} window */
+    /** Show a window. @param {Window} window */
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);
@@ -281,7 +280,7 @@ export class Heatmap {
         this.paintCells(context, ratio);
         if (!this.options.bare) this.paintAxes(context);
         this.paintCursor(context);
-        this.legend.show(this.limit);
+        this.legend.show(this.scale);
     }
 
     /** @private @param {CanvasRenderingContext2D} context @param {number} ratio */
@@ -320,9 +319,10 @@ export class Heatmap {
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
         const none = ink(this.canvas, '--none');
+        const { scale } = this;
         const colours = this.options.paint?.(word(none)) ?? {
-            key: String(this.limit),
-            paint: painter(this.limit, word(none)),
+            key: `${scale.from} ${scale.to}`,
+            paint: painter(scale, word(none)),
         };
         const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
         const perChunk = (this.chunks.high / 2 ** down) * each;
@@ -388,14 +388,20 @@ export class Heatmap {
         context.beginPath();
         context.rect(left, top, width, height);
         context.clip();
-        context.lineWidth = 1;
-        context.strokeStyle = ink(this.canvas, '--accent');
-        context.globalAlpha = 0.5;
-        context.strokeRect(left - 1, y + t / 2, width + 2, 0);
-        context.strokeRect(x + w / 2, top - 1, 0, height + 2);
-        context.globalAlpha = 1;
-        context.lineWidth = 2;
-        context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        // Paper around it, so that it is seen on every colour.
+        for (const [colour, wider] of /** @type {[string, number][]} */ ([
+            ['--paper', 2],
+            ['--accent', 0],
+        ])) {
+            context.strokeStyle = ink(this.canvas, colour);
+            context.lineWidth = 1 + wider;
+            context.globalAlpha = 0.5;
+            context.strokeRect(left - 2, y + t / 2, width + 4, 0);
+            context.strokeRect(x + w / 2, top - 2, 0, height + 4);
+            context.lineWidth = 2 + wider;
+            context.globalAlpha = 1;
+            context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        }
         context.restore();
     }
 }

@@ -3,22 +3,31 @@ import { h } from './dom.js';
 import { brief } from './number.js';
 import { painter } from './palette.js';
 
+/** @typedef {import('./palette.js').Scale} Scale */
+
 const WIDTH = 129;
 
-/** @param {number} limit */
-export function legend(limit) {
+/** @param {Scale} first */
+export function legend(first) {
     const bar = h('canvas', { class: 'legend-bar', width: WIDTH, height: 1, role: 'img' });
     const low = h('span');
     const high = h('span');
-    const image = new ImageData(WIDTH, 1);
-    const paint = painter(1, 0);
-    new Uint32Array(image.data.buffer).set(Array.from({ length: WIDTH }, (_, i) => paint((2 * i) / (WIDTH - 1) - 1)));
-    bar.getContext('2d')?.putImageData(image, 0, 0);
-    const show = /** @param {number} value */ (value) => {
-        low.textContent = brief(-value);
-        high.textContent = brief(value);
-        bar.setAttribute('aria-label', `Blue is ${low.textContent}, white is 0, red is ${high.textContent}.`);
+    let shown = '';
+    const show = /** @param {Scale} scale */ (scale) => {
+        const { from, to, signed } = scale;
+        if (shown === `${from} ${to} ${signed}`) return;
+        shown = `${from} ${to} ${signed}`;
+        const paint = painter(scale, 0);
+        const image = new ImageData(WIDTH, 1);
+        new Uint32Array(image.data.buffer).set(
+            Array.from({ length: WIDTH }, (_, i) => paint(from + (i / (WIDTH - 1)) * (to - from))),
+        );
+        bar.getContext('2d')?.putImageData(image, 0, 0);
+        low.textContent = brief(from);
+        high.textContent = brief(to);
+        const words = signed ? ['Blue', 'white is 0, red'] : ['White', 'dark'];
+        bar.setAttribute('aria-label', `${words[0]} is ${low.textContent}, ${words[1]} is ${high.textContent}.`);
     };
-    show(limit);
+    show(first);
     return { element: h('div', { class: 'legend' }, low, bar, high), show };
 }

@@ -1,67 +1,79 @@
-// palette.js - the colours of values: blue below zero, white at zero, red above.
+// palette.js - the colours of values, those of the service's own figures: blue below zero, white at zero, red above.
+//
+// The arms have equal lightness at equal distance from zero, so that the scale reads the same without hue.
 
+const BLUE = [0xffffff, 0xdae9fc, 0xb9d2f2, 0x99bbe7, 0x7aa4da, 0x5c8ecd, 0x3d77bf, 0x1a60b0, 0x004b97];
+const RED = [0xffffff, 0xfcdfdc, 0xf2c2bc, 0xe6a69d, 0xd88980, 0xc86e64, 0xb85149, 0xa6332d, 0x94020d];
+const TEAL = [0xffffff, 0xd9e7e5, 0xb6cecc, 0x94b5b3, 0x739d9a, 0x538582, 0x316e6a, 0x005854, 0x003f3c];
 const STEPS = 256;
-// Lightness falls alike on both sides; hue and chroma are of OKLCH.
-const LIGHTNESS = [1, 0.42];
-const BLUE = { hue: 255, chroma: 0.17 };
-const RED = { hue: 27, chroma: 0.17 };
 
-/** @param {number} linear */
-function gamma(linear) {
-    const c = Math.min(1, Math.max(0, linear));
-    return Math.round(255 * (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055));
+/** Bytes of a colour along stops. @param {number[]} stops @param {number} t from 0 to 1 */
+function along(stops, t) {
+    const place = t * (stops.length - 1);
+    const stop = Math.min(stops.length - 2, Math.floor(place));
+    const part = place - stop;
+    return [16, 8, 0].map((shift) =>
+        Math.round(((stops[stop] >> shift) & 255) * (1 - part) + ((stops[stop + 1] >> shift) & 255) * part),
+    );
+}
+
+/** A little-endian RGBA word. @param {number[]} rgb */
+const word = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+
+/** @param {(i: number) => number[]} colour @param {number} n */
+const words = (colour, n) => Uint32Array.from({ length: n }, (_, i) => word(colour(i)));
+
+const DIVERGING = words((i) => along(i < STEPS ? BLUE : RED, Math.abs(i - STEPS) / STEPS), 2 * STEPS + 1);
+const SEQUENTIAL = words((i) => along(TEAL, i / (2 * STEPS)), 2 * STEPS + 1);
+
+/**
+ * Which values have which colours.
+ * @typedef {object} Scale
+ * @property {number} from
+ * @property {number} to
+ * @property {boolean} signed blue to red; else white to dark
+ */
+
+/** The least round number (1, 2, 5, times a power of ten) that is not below a positive value. @param {number} value */
+function rounded(value) {
+    const power = 10 ** Math.floor(Math.log10(value) + 1e-9);
+    return power * ([1, 2, 5, 10].find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
 }
 
 /**
- * A colour of OKLCH as bytes of sRGB. Source: Ottosson 2020, "A perceptual color space for image processing".
- * @param {number} lightness
- * @param {number} chroma
- * @param {number} hue in degrees
+ * The scale of values between two bounds, by the rule of the service's figures. Indices take all of it.
+ * @param {number} least
+ * @param {number} most
+ * @param {string} [dtype]
+ * @returns {Scale}
  */
-function rgb(lightness, chroma, hue) {
-    const a = chroma * Math.cos((hue * Math.PI) / 180);
-    const b = chroma * Math.sin((hue * Math.PI) / 180);
-    const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-    const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-    const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
-    return [
-        gamma(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
-        gamma(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
-        gamma(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
-    ];
+export function scaleOf(least, most, dtype) {
+    if (!(least <= most)) return { from: -1, to: 1, signed: true };
+    if (dtype === 'int32') return { from: least, to: most, signed: false };
+    if (least >= 0 && most > 1) return { from: 0, to: rounded(most), signed: false };
+    const size = Math.max(Math.abs(least), Math.abs(most));
+    const end = size === 0 || (size > 0.25 && size <= 1) ? 1 : rounded(size);
+    return { from: -end, to: end, signed: true };
 }
-
-/** @param {number} t from -1 to 1 */
-function shade(t) {
-    const { hue, chroma } = t < 0 ? BLUE : RED;
-    const strength = Math.abs(t);
-    const lightness = LIGHTNESS[0] + (LIGHTNESS[1] - LIGHTNESS[0]) * strength;
-    return rgb(lightness, chroma * Math.sin((Math.PI / 2) * Math.min(1, strength * 1.25)), hue);
-}
-
-/** Little-endian RGBA words: index STEPS is zero. */
-const words = Uint32Array.from({ length: 2 * STEPS + 1 }, (_, i) => {
-    const [r, g, b] = shade((i - STEPS) / STEPS);
-    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
-});
 
 /**
  * The word of each value; what is no number or infinite has the word `none`.
- * @param {number} limit the value of full colour
+ * @param {Scale} scale
  * @param {number} none
  * @returns {(value: number) => number}
  */
-export function painter(limit, none) {
-    const factor = STEPS / (limit || 1);
+export function painter({ from, to, signed }, none) {
+    const all = signed ? DIVERGING : SEQUENTIAL;
+    const factor = (2 * STEPS) / (to - from || 1);
     return (value) => {
-        const t = Math.round(value * factor);
-        if (!(t > -1e9 && t < 1e9)) return none;
-        return words[STEPS + (t < -STEPS ? -STEPS : t > STEPS ? STEPS : t)];
+        const i = Math.round((value - from) * factor);
+        if (!(i > -1e9 && i < 1e9)) return none;
+        return all[i < 0 ? 0 : i > 2 * STEPS ? 2 * STEPS : i];
     };
 }
 
-/** @param {number} t from -1 to 1 */
+/** The diverging colour of a value from -1 to 1, for CSS. @param {number} t */
 export function colour(t) {
-    const [r, g, b] = shade(Math.max(-1, Math.min(1, t)));
+    const [r, g, b] = along(t < 0 ? BLUE : RED, Math.min(1, Math.abs(t)));
     return `rgb(${r} ${g} ${b})`;
 }

@@ -6,6 +6,7 @@
  * @property {(dx: number, dy: number) => void} pan
  * @property {(factor: number, x: number, y: number) => void} zoom
  * @property {(x: number, y: number) => void} hover
+ * @property {() => void} leave
  */
 
 const STILL = 4;
@@ -53,6 +54,7 @@ export function pointers(element, acts) {
         down.delete(event.pointerId);
         if (moved <= STILL) acts.point(now.x, now.y, true);
     });
+    element.addEventListener('pointerleave', () => acts.leave());
     element.addEventListener('pointercancel', (event) => down.delete(event.pointerId));
     element.addEventListener(
         'wheel',

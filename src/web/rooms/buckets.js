@@ -1,6 +1,6 @@
 // buckets.js - colours and a legend for maps of whole numbers: which cells share a bucket.
 import { h } from '../parts/dom.js';
-import { colour, painter } from '../parts/palette.js';
+import { colour, painter, scaleOf } from '../parts/palette.js';
 
 /** @typedef {import('../parts/safetensors.js').Tensor} Tensor */
 
@@ -53,7 +53,7 @@ export class Buckets {
     /** What a heatmap paints by. @type {NonNullable<import('../parts/heatmap.js').Options['paint']>} */
     paint = (none) => {
         const [low, high] = this.ends;
-        const word = painter(1, none);
+        const word = painter(scaleOf(-1, 1), none);
         const { chosen } = this;
         return {
             key: `buckets ${low} ${high} ${chosen}`,

@@ -94,7 +94,7 @@ class Server:
 def posenc(program, *flags, core=None, log=subprocess.DEVNULL, prefix=(), **options):
     """From its defaults: no settings file lies in a folder of ours."""
     port = free_port()
-    command = [*prefix, program, "serve", "--port", port, *flags]
+    command = [*prefix, program, "serve", "--port", port, "--admin-listen=", *flags]
     return Server("posenc", command, port, core, stderr=log, cwd=HERE, **options).wait("/readyz")
 
 

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* admin_pages.c - what operators ask: the level of the log, readiness, requests under way. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/pages/pages.h"
+#include "http/reply/reply.h"
+
+/* Requests that one answer lists at most. */
+#define LISTED_MAX 256
+
+pe_outcome pe_page_admin(pe_request *request, pe_problem *why)
+{
+    static const char text[] =
+        "{\"name\":\"posenc\",\"description\":\"the listener for operators\","
+        "\"get\":[\"/metrics\",\"/caches\",\"/settings\",\"/log-level\",\"/readiness\","
+        "\"/requests\",\"/version\",\"/livez\",\"/readyz\",\"/healthz\"],"
+        "\"post\":[\"/caches/purge\",\"/log-level?level=debug\"]}\n";
+    static const pe_field fields[] = {
+        {"Content-Type", "application/json"}, {"Cache-Control", "no-store"}, {0}};
+    (void)why;
+    return pe_reply_constant(request, text, sizeof text - 1, fields);
+}
+
+/* ---- the log's level ---- */
+
+/* A web page that a browser shows may send a POST to any address; browsers tell where it is from. */
+pe_status pe_page_check_origin(const pe_request *request, pe_problem *why)
+{
+    if (request->method != PE_METHOD_POST ||
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Origin") == NULL)
+        return PE_OK;
+    return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                   "the listener for operators takes nothing from web pages (Origin)");
+}
+
+static pe_status set_level(const pe_request *request, pe_problem *why)
+{
+    static const char name[] = "level=";
+    static const char *const levels[] = {"error", "warn", "info", "debug"};
+    const size_t n = strlen(name);
+    const pe_slice query = {request->query, request->query_bytes};
+    for (size_t l = 0; l < PE_LEN(levels); l++) {
+        const size_t bytes = strlen(levels[l]);
+        if (query.bytes == n + bytes && memcmp(query.text, name, n) == 0 &&
+            memcmp(query.text + n, levels[l], bytes) == 0) {
+            pe_log_set_level(pe_log_level_named(levels[l]));
+            return PE_OK;
+        }
+    }
+    return pe_fail(why, PE_INVALID_PARAMETER, "level",
+                   "the query must be level=error, level=warn, level=info or level=debug, got "
+                   "\"%.*s\"",
+                   (int)(query.bytes < 64 ? query.bytes : 64), query.text);
+}
+
+pe_outcome pe_page_log_level(pe_request *request, pe_problem *why)
+{
+    pe_buffer content = {0};
+    if (pe_page_check_origin(request, why) != PE_OK)
+        return PE_FAILED;
+    if (request->method == PE_METHOD_POST && set_level(request, why) != PE_OK)
+        return PE_FAILED;
+    pe_buffer_format(&content, "{\"level\":\"%s\"}\n", pe_log_level_name(pe_log_get_level()));
+    return pe_reply_json(request, &content, "no-store", why);
+}
+
+/* ---- readiness ---- */
+
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
+{
+    pe_service *service = request->service;
+    const bool warming = atomic_load(&service->warming), draining = atomic_load(&service->draining);
+    pe_buffer content = {0};
+    pe_buffer_format(&content,
+                     "{\"ready\":%s,\"warming\":%s,\"draining\":%s,\"connections\":%zu,"
+                     "\"connections_max\":%lld,\"queue\":%zu,\"queue_max\":%lld,"
+                     "\"body_bytes\":%zu}\n",
+                     truth(!warming && !draining), truth(warming), truth(draining),
+                     pe_watchdog_count(service->watchdog),
+                     (long long)service->settings->connections_max, pe_pool_waiting(service->pool),
+                     (long long)service->settings->queue_max, atomic_load(&service->body_bytes));
+    return pe_reply_json(request, &content, "no-store", why);
+}
+
+/* ---- requests under way ---- */
+
+static void write_request(const pe_watched *one, int64_t now, bool first, pe_buffer *out)
+{
+    static const char *const phases[] = {
+        [PE_PHASE_FRESH] = "connected", [PE_PHASE_RECEIVING] = "receiving",
+        [PE_PHASE_WORKING] = "working", [PE_PHASE_SENDING] = "sending",
+        [PE_PHASE_IDLE] = "idle",
+    };
+    pe_buffer_format(out, "%s{\"phase\":\"%s\",\"listener\":\"%s\"", first ? "" : ",",
+                     phases[one->phase], one->admin ? "admin" : "public");
+    if (one->started != 0) {
+        pe_buffer_str(out, ",\"request\":");
+        pe_buffer_json_string(out, one->label);
+        pe_buffer_format(out, ",\"age_ms\":%.3f",
+                         (double)(now - one->started) / PE_NANOSECONDS_PER_MS);
+    }
+    pe_buffer_str(out, "}");
+}
+
+pe_outcome pe_page_requests(pe_request *request, pe_problem *why)
+{
+    pe_watched *all = calloc(LISTED_MAX, sizeof *all);
+    if (all == NULL) {
+        (void)pe_fail_memory(why);
+        return PE_FAILED;
+    }
+    pe_buffer content = {0};
+    const size_t n = pe_watchdog_look(request->service->watchdog, all, LISTED_MAX);
+    const int64_t now = pe_clock();
+    pe_buffer_format(&content, "{\"connections\":%zu,\"requests\":[",
+                     pe_watchdog_count(request->service->watchdog));
+    for (size_t i = 0; i < n; i++)
+        write_request(&all[i], now, i == 0, &content);
+    pe_buffer_str(&content, "]}\n");
+    free(all);
+    return pe_reply_json(request, &content, "no-store", why);
+}
