@@ -46,6 +46,7 @@ static const pe_route routes[] = {
     {"/version", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_version},
     {"/metrics", .listeners = ADMIN | ALONE, .methods = GET_HEAD, .handler = pe_page_metrics},
     {"/caches", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_caches},
+    {"/caches/purge", .listeners = ADMIN, .methods = PE_METHOD_POST, .handler = pe_page_purge},
     {"/settings", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_settings},
     {"/log-level", .listeners = ADMIN, .methods = GET_HEAD | PE_METHOD_POST,
      .handler = pe_page_log_level},

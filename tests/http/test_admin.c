@@ -57,6 +57,35 @@ static void operators_get_no_tables(void **state)
     }
 }
 
+static json_int_t stored(const char *cache)
+{
+    reply answer = get(&admin, "/caches");
+    json_t *all = reply_json(&answer);
+    const json_int_t entries =
+        json_integer_value(json_object_get(json_object_get(all, cache), "entries"));
+    json_decref(all);
+    reply_free(&answer);
+    return entries;
+}
+
+static void a_purge_empties_the_caches(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL}, *const page[] = {"Origin: http://a", NULL};
+    reply answer = get(&server, "/v1/sinusoidal?d_model=4&positions=0:7&format=raw");
+    assert_status("before", &answer, 200);
+    reply_free(&answer);
+    assert_true(stored("responses") > 0);
+    reply refused = post("/caches/purge", page);
+    assert_status("from a web page", &refused, 400);
+    reply_free(&refused);
+    while (stored("responses") + stored("request_keys") + stored("tables") > 0) {
+        reply purged = post("/caches/purge", none); /* what is held still stays */
+        assert_status("purge", &purged, 200);
+        reply_free(&purged);
+    }
+}
+
 static void web_pages_get_nothing(void **state)
 {
     (void)state;
@@ -187,6 +216,7 @@ int main(void)
         cmocka_unit_test(operators_have_paths_that_the_public_has_not),
         cmocka_unit_test(both_tell_how_the_server_is),
         cmocka_unit_test(operators_get_no_tables),
+        cmocka_unit_test(a_purge_empties_the_caches),
         cmocka_unit_test(web_pages_get_nothing),
         cmocka_unit_test(the_level_of_the_log_can_be_set),
         cmocka_unit_test(settings_tell_their_sources),
