@@ -83,8 +83,8 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SUFFIXES:
 .DEFAULT_GOAL := all
 .PHONY: help all run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
-	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web \
-	run-tests run-calls run-coverage FORCE
+	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
+	run-calls run-coverage FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
