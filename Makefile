@@ -78,7 +78,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis \
+.PHONY: help all run test figures draw-figures test-aarch64 coverage proof bench bench-http soak format install uninstall deps clean openapi settings openapi-lint schemathesis test-web \
 	run-tests run-coverage FORCE
 
 help: ## list the targets
@@ -270,6 +270,12 @@ schemathesis: ## test the running server against openapi.yaml
 	@$(DEPS) build openapi
 	+@$(AGAIN) all
 	@tests/openapi/schemathesis build/openapi $(B)/posenc
+
+# WEB=core is what .ci/run runs; WEB='address keyboard' names some.
+test-web: ## test the explorer page in Chromium; WEB='keyboard speed' some
+	@$(DEPS) build web
+	+@$(AGAIN) $(B)/posenc
+	@tests/web/run build/web $(B)/posenc $(WEB)
 
 # --- lint ---
 

@@ -15,13 +15,13 @@ LINT_STAMPS := $(LINT_SRC:%.c=$(L)/analyzer/%.o) $(LINT_TESTS:%.c=$(L)/gcc/%.o) 
 	$(foreach l,$(LEVELS),$(LINT_LEVELS:%.c=$(L)/gcc/%.$(l).o) $(LINT_LEVELS:%.c=$(L)/clang/%.$(l).o)) \
 	$(LINT_LEVELS:%.c=$(L)/tidy/%.baseline.ok)
 
-.PHONY: lint lint-all lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck
+.PHONY: lint lint-all lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck lint-web
 lint: ## formatting, warnings of gcc and clang, static analysis, include directions, scripts
 	@$(DEPS) build test lint
 	@$(MAKE) --no-print-directory --keep-going --output-sync=target -j $(shell nproc) lint-all
 	@echo 'lint: clean'
 
-lint-all: lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck $(LINT_STAMPS)
+lint-all: lint-format lint-includes lint-version lint-banned lint-shell lint-cppcheck lint-web $(LINT_STAMPS)
 
 lint-format:
 	@echo clang-format; clang-format --dry-run -Werror $(C_FILES)
@@ -39,6 +39,11 @@ lint-banned:
 
 lint-shell:
 	@echo shellcheck; shellcheck -x $(LINT_SCRIPTS)
+
+# Building needs no Node, and so linting all else does not either.
+lint-web:
+	@if command -v npm >/dev/null; then echo the page; tests/web/lint build/web; \
+		else echo 'the page: not linted, since there is no npm'; fi
 
 lint-cppcheck: | $(GEN)
 	@mkdir -p $(L)/cppcheck

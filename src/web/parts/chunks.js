@@ -9,32 +9,57 @@ const CHUNK_ELEMENTS = 1 << 17;
 const KEPT_ELEMENTS = 1 << 25;
 const AT_ONCE = 4;
 
-/** Rows [first, first + rows) and what was pooled of them. */
+/** How cells become pixels: 2^down rows and 2^across columns each, and the word of each value.
+ * @typedef {object} Manner
+ * @property {number} down
+ * @property {number} across
+ * @property {string} key of the colours
+ * @property {(value: number) => number} paint
+ */
+/** @typedef {{width: number, height: number, words: Uint32Array}} Texels */
+
+/** Rows of the matrix, and how they were last drawn. */
 class Chunk {
     /** @param {Numbers} data @param {number} rows @param {number} columns */
     constructor(data, rows, columns) {
         this.rows = rows;
         this.columns = columns;
         this.data = data;
-        /** @private @type {Map<string, Pool>} */
-        this.pools = new Map();
+        /** @private */ this.drawn = '';
+        /** @private @type {Texels} */ this.held = { width: 0, height: 0, words: new Uint32Array(0) };
     }
 
     /**
-     * Cells of 2^down rows and 2^across columns.
-     * @param {number} down
-     * @param {number} across
+     * The pixels of all rows.
+     * @param {Manner} manner
      */
-    pool(down, across) {
-        const key = `${down},${across}`;
-        let pool = this.pools.get(key);
-        if (pool === undefined) {
-            pool = pooled(this.data, this.rows, this.columns, 1 << down, 1 << across);
-            this.pools.clear();
-            this.pools.set(key, pool);
-        }
-        return pool;
+    texels({ down, across, key, paint }) {
+        const how = `${down},${across},${key}`;
+        if (how === this.drawn) return this.held;
+        const pool = pooled(this.data, this.rows, this.columns, 1 << down, 1 << across);
+        this.held = pool.min === pool.max ? single(pool, paint) : chequered(pool, paint);
+        this.drawn = how;
+        return this.held;
     }
+}
+
+/** A pixel for each cell. @param {Pool} pool @param {(value: number) => number} paint @returns {Texels} */
+function single({ rows, columns, min }, paint) {
+    const words = new Uint32Array(rows * columns);
+    for (let i = 0; i < words.length; i++) words[i] = paint(min[i]);
+    return { width: columns, height: rows, words };
+}
+
+/** Two by two pixels for each cell, the least and the greatest across. @param {Pool} pool @param {(value: number) => number} paint @returns {Texels} */
+function chequered({ rows, columns, min, max }, paint) {
+    const width = 2 * columns;
+    const words = new Uint32Array(2 * rows * width);
+    for (let row = 0, cell = 0; row < rows; row++)
+        for (let at = 2 * row * width, end = at + width; at < end; at += 2, cell++) {
+            words[at] = words[at + width + 1] = paint(min[cell]);
+            words[at + 1] = words[at + width] = paint(max[cell]);
+        }
+    return { width, height: 2 * rows, words };
 }
 
 /** @param {Numbers} data @param {number} rows @param {number} columns @param {number} high @param {number} wide @returns {Pool} */

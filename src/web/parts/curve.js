@@ -156,7 +156,7 @@ export class Curve {
 
     /** @private @param {number} width @param {number} height */
     axes(width, height) {
-        const { top, right, bottom, left } = MARGIN;
+        const { right, bottom, left } = MARGIN;
         const { xName = '', yName = '', xLog, yLog } = this.options;
         const floor = height - bottom;
         return svg(

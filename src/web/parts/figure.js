@@ -35,6 +35,7 @@ export class Figure {
         this.meaning = meaning(options.path, answer, this.tensor, () => this.point());
         /** @private @type {Heatmap | null} */ this.heatmap = null;
         /** @private @type {{stop: () => void}[]} */ this.parts = [];
+        /** @private */ this.seen = '';
         /** @private */ this.frame = h('div', { class: 'figure-frame' });
         const names = [...answer.tensors.keys()];
         this.tabs = h(
@@ -109,10 +110,18 @@ export class Figure {
         this.options.place.set(Object.fromEntries(named), how);
     }
 
+    /** Which matrix is large. @private */
+    what() {
+        return `${this.tensor.name} ${this.options.place.get(this.key('slice'))}`;
+    }
+
     /** The address has changed: show what it says. */
     update() {
         for (const input of this.tabs.querySelectorAll('input')) input.checked = input.value === this.tensor.name;
-        this.draw();
+        const { place } = this.options;
+        if (this.heatmap === null || this.seen !== this.what()) return this.draw();
+        this.heatmap.show(place.get(this.key('win')), this.cell());
+        this.point();
     }
 
     stop() {
@@ -124,6 +133,7 @@ export class Figure {
     draw() {
         this.stop();
         this.heatmap = null;
+        this.seen = this.what();
         const { tensor } = this;
         this.meaning = meaning(this.options.path, this.answer, tensor, () => this.point());
         this.readout.show(null);

@@ -29,7 +29,8 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  * @property {(error: unknown) => void} [onError]
  */
 
-const MARGIN = { top: 4, right: 4, bottom: 34, left: 56 };
+// In units of 1/16 of the root's font size, so that labels and margins grow with the text around.
+const MARGIN = { top: 8, right: 4, bottom: 36, left: 56 };
 const BARE = { top: 1, right: 1, bottom: 1, left: 1 };
 const TICK_EVERY = 70;
 const KEY_ZOOM = 0.7;
@@ -72,7 +73,7 @@ export class Heatmap {
             'div',
             { class: options.bare ? 'heat bare' : 'heat' },
             this.canvas,
-            !options.bare && h('div', { class: 'heat-foot' }, this.legend.element, this.note),
+            !options.bare && h('div', { class: 'heat-foot' }, this.legend.element, this.note, this.buttons()),
         );
         /** @private */ this.texels = new OffscreenCanvas(1, 1);
         /** @private */ this.sizes = new ResizeObserver(() => this.draw());
@@ -86,6 +87,19 @@ export class Heatmap {
             hover: (x, y) => this.hover(x, y),
         });
         this.draw();
+    }
+
+    /** @private */
+    buttons() {
+        const button = /** @param {string} sign @param {string} name @param {() => void} act */ (sign, name, act) =>
+            h('button', { type: 'button', 'aria-label': name, title: name, onclick: act }, sign);
+        return h(
+            'div',
+            { class: 'zoom', role: 'group', 'aria-label': 'Zoom' },
+            button('+', 'Zoom in', () => this.zoom(KEY_ZOOM ** 2)),
+            button('−', 'Zoom out', () => this.zoom(KEY_ZOOM ** -2)),
+            button('All', 'Show all', () => this.fit()),
+        );
     }
 
     /** Take a window and a cursor over from the address.
@@ -126,10 +140,21 @@ export class Heatmap {
         return this.options.limit?.() ?? full(this.chunks.limit);
     }
 
+    /** @private */
+    get unit() {
+        return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    }
+
     /** @private The part of the canvas that shows the matrix, in CSS pixels. */
     get area() {
         const { clientWidth, clientHeight } = this.canvas;
-        const { top, right, bottom, left } = this.margin;
+        const unit = this.unit;
+        const [top, right, bottom, left] = [
+            this.margin.top,
+            this.margin.right,
+            this.margin.bottom,
+            this.margin.left,
+        ].map((size) => size * unit);
         return {
             left,
             top,
@@ -140,8 +165,9 @@ export class Heatmap {
 
     /** @private @param {Window} window */
     look(window) {
-        this.window = bounded(window, this.matrix);
-        this.options.onView?.(this.window, text(this.window));
+        const words = text(bounded(window, this.matrix));
+        this.window = parse(words, this.matrix);
+        this.options.onView?.(this.window, words);
         this.draw();
     }
 
@@ -260,23 +286,20 @@ export class Heatmap {
     paintCells(context, ratio) {
         const { left, top, width, height } = this.area;
         const { row, rows, column, columns } = this.window;
-        const down = Math.min(level(rows, height * ratio), Math.log2(this.chunks.high));
+        const down = level(rows, height * ratio);
         const across = level(columns, width * ratio);
-        const [high, wide] = [2 ** down, 2 ** across];
+        const held = Math.min(down, Math.log2(this.chunks.high));
+        const [high, wide] = [2 ** held, 2 ** across];
         const first = { row: Math.floor(row / high), column: Math.floor(column / wide) };
         const last = { row: Math.ceil((row + rows) / high), column: Math.ceil((column + columns) / wide) };
         const n = { rows: last.row - first.row, columns: last.column - first.column };
-        const each = down + across === 0 ? 1 : 2;
-        const image = this.texture(first, n, down, across, each);
-        this.texels.width = image.width;
-        this.texels.height = image.height;
-        const own = /** @type {OffscreenCanvasRenderingContext2D} */ (this.texels.getContext('2d'));
-        own.putImageData(image, 0, 0);
+        this.texture(first, n, held, across);
         context.save();
         context.beginPath();
         context.rect(left, top, width, height);
         context.clip();
-        context.imageSmoothingEnabled = false;
+        // Cells that a chunk is too low to pool are smaller than pixels: they are blended, and none is left out.
+        context.imageSmoothingEnabled = held < down;
         context.drawImage(
             this.texels,
             left + ((first.column * wide - column) / columns) * width,
@@ -289,29 +312,25 @@ export class Heatmap {
     }
 
     /** @private The cells from `first` on as pixels: one each, or two by two where they are pooled.
-     * @param {Cell} first @param {{rows: number, columns: number}} n @param {number} down @param {number} across @param {number} each */
-    texture(first, n, down, across, each) {
+     * @param {Cell} first @param {{rows: number, columns: number}} n @param {number} down @param {number} across */
+    texture(first, n, down, across) {
+        const each = down + across === 0 ? 1 : 2;
         const image = new ImageData(n.columns * each, n.rows * each);
         const pixels = new Uint32Array(image.data.buffer);
-        const paint = painter(this.limit, word(ink(this.canvas, '--none')));
+        const none = ink(this.canvas, '--none');
+        const manner = { down, across, key: `${this.limit} ${none}`, paint: painter(this.limit, word(none)) };
+        const perChunk = (this.chunks.high / 2 ** down) * each;
         pixels.fill(word(ink(this.canvas, '--skeleton')));
-        const perChunk = this.chunks.high / 2 ** down;
-        for (let r = 0; r < n.rows; r++) {
-            const index = Math.floor((first.row + r) / perChunk);
-            const pool = this.chunks.get(index)?.pool(down, across);
-            const line = first.row + r - index * perChunk;
-            if (pool === undefined || line >= pool.rows) continue;
-            const start = line * pool.columns + first.column;
-            const most = Math.min(n.columns, pool.columns - first.column);
-            let at = r * each * image.width;
-            if (each === 1) for (let c = 0; c < most; c++) pixels[at++] = paint(pool.min[start + c]);
-            else
-                for (let c = 0; c < most; c++, at += 2) {
-                    pixels[at] = pixels[at + image.width + 1] = paint(pool.min[start + c]);
-                    pixels[at + 1] = pixels[at + image.width] = paint(pool.max[start + c]);
-                }
+        for (let r = 0; r < image.height; r++) {
+            const index = Math.floor((first.row * each + r) / perChunk);
+            const texels = this.chunks.get(index)?.texels(manner);
+            const start = (first.row * each + r - index * perChunk) * (texels?.width ?? 0) + first.column * each;
+            if (texels) pixels.set(texels.words.subarray(start, start + image.width), r * image.width);
         }
-        return image;
+        if (this.texels.width !== image.width || this.texels.height !== image.height)
+            this.texels = new OffscreenCanvas(image.width, image.height);
+        const own = /** @type {OffscreenCanvasRenderingContext2D} */ (this.texels.getContext('2d'));
+        own.putImageData(image, 0, 0);
     }
 
     /** @private @param {number} high @param {number} wide */
@@ -333,22 +352,23 @@ export class Heatmap {
         const { left, top, width, height } = this.area;
         const { row, rows, column, columns } = this.window;
         const { rowLabel = String, columnLabel = String, rowName = 'row', columnName = 'column' } = this.options;
-        context.font = `12px ${ink(this.canvas, '--font')}`;
+        const unit = this.unit;
+        context.font = `${12 * unit}px ${ink(this.canvas, '--font')}`;
         context.fillStyle = ink(this.canvas, '--soft');
         context.strokeStyle = ink(this.canvas, '--line');
         context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
         context.textAlign = 'right';
         context.textBaseline = 'middle';
-        for (const tick of ticks(row, rows, height / 40))
+        for (const tick of ticks(row, rows, height / (40 * unit)))
             context.fillText(rowLabel(tick), left - 6, top + ((tick + 0.5 - row) / rows) * height);
         context.textAlign = 'center';
         context.textBaseline = 'top';
-        for (const tick of ticks(column, columns, width / TICK_EVERY))
+        for (const tick of ticks(column, columns, width / (TICK_EVERY * unit)))
             context.fillText(columnLabel(tick), left + ((tick + 0.5 - column) / columns) * width, top + height + 5);
         context.textAlign = 'right';
-        context.fillText(`${columnName} →`, left + width, top + height + 20);
+        context.fillText(`${columnName} →`, left + width, top + height + 20 * unit);
         context.textAlign = 'left';
-        context.fillText(`↓ ${rowName}`, 0, top + height + 20);
+        context.fillText(`↓ ${rowName}`, 0, top + height + 20 * unit);
     }
 
     /** @private @param {CanvasRenderingContext2D} context */

@@ -14,7 +14,7 @@ export class Readout {
     show(facts) {
         if (facts === null)
             return this.element.replaceChildren(
-                h('div', {}, h('dt', {}, 'cursor'), h('dd', {}, 'Point at a cell, or use the arrow keys.')),
+                h('div', {}, h('dt', {}, 'cursor'), h('dd', {}, 'Point at a value, or use the arrow keys.')),
             );
         this.element.replaceChildren(
             ...facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),

@@ -67,10 +67,21 @@ export function showing(window, cell) {
     };
 }
 
-/** @param {Window} window */
+// Steps in which a window moves, as parts of its size: finer than pixels, and few digits in the address.
+const STEPS = 1e4;
+
+/** @param {number} size */
+const digits = (size) => Math.max(0, Math.ceil(Math.log10(STEPS / size)));
+
+/**
+ * The window as the address can say it.
+ * @param {Window} window
+ */
 export function text(window) {
-    const places = [window.row, window.row + window.rows, window.column, window.column + window.columns];
-    return places.map((place) => Number(place.toFixed(2))).join(',');
+    const { row, rows, column, columns } = window;
+    const ends = /** @param {number} first @param {number} size */ (first, size) =>
+        [first, first + size].map((place) => Number(place.toFixed(digits(size))));
+    return [...ends(row, rows), ...ends(column, columns)].join(',');
 }
 
 /**

@@ -72,7 +72,28 @@ function picker(context, path) {
             ),
         ),
     );
-    return h('div', { class: 'control' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
+    return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
+}
+
+/** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */
+function layout(resource, controls, picture) {
+    const source = h(
+        'details',
+        { class: 'source' },
+        h('summary', {}, 'Formula and source'),
+        h('p', { class: 'code' }, resource.formula),
+        h('p', {}, resource.source),
+    );
+    return [
+        ...controls,
+        h(
+            'section',
+            { class: 'stage', 'aria-label': 'Answer' },
+            h('h1', { class: 'lead' }, resource.summary),
+            source,
+            picture,
+        ),
+    ];
 }
 
 /** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
@@ -127,19 +148,9 @@ export function show(host, context) {
     }
 
     host.replaceChildren(
-        h('section', { class: 'panel', 'aria-label': 'Parameters' }, picker(context, path), controls.element),
-        h(
-            'section',
-            { class: 'stage', 'aria-label': 'Answer' },
-            h('p', { class: 'lead' }, resource.summary),
-            resource.formula &&
-                h(
-                    'details',
-                    { class: 'source' },
-                    h('summary', {}, 'Formula and source'),
-                    h('p', { class: 'code' }, resource.formula),
-                    h('p', {}, resource.source),
-                ),
+        ...layout(
+            resource,
+            [picker(context, path), h('section', { class: 'panel', 'aria-label': 'Parameters' }, controls.element)],
             picture,
         ),
     );

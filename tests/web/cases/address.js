@@ -1,0 +1,63 @@
+// address.js - the address holds the state: links, Back and Forward.
+import assert from 'node:assert/strict';
+import { readout } from '../bench.js';
+
+const picture = (page) => page.$eval('canvas.heatmap', (canvas) => canvas.toDataURL());
+
+export const cases = {
+    'a link opened elsewhere shows the same picture': async (bench) => {
+        const page = await bench.page('#/any/rope/table?head_dim=64');
+        await page.click('label:has-text("sin") input');
+        await page.focus('canvas.heatmap');
+        for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', '+', '+', 'ArrowDown'])
+            await page.keyboard.press(key);
+        await bench.settled(page);
+        await page.waitForFunction(() => location.hash.includes('win='));
+        await page.waitForTimeout(400); // The address is written at most every 150 ms.
+        const hash = await page.evaluate(() => location.hash);
+        const facts = await readout(page);
+        assert.ok(hash.length < 120, `the address is long: ${hash}`);
+        const other = await bench.page(hash);
+        assert.deepEqual(await readout(other), facts);
+        assert.equal(await other.$eval('input[value="sin"]', (input) => input.checked), true);
+        await other.focus('canvas.heatmap');
+        await bench.settled(other);
+        assert.equal(await picture(other), await picture(page));
+    },
+    'Back and Forward go through the steps': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const field = '[data-parameter=d_model] input.number';
+        for (const value of ['32', '16']) {
+            await page.fill(field, value);
+            await page.press(field, 'Enter');
+            await page.waitForFunction(
+                (n) => document.querySelector('figcaption')?.textContent.includes(`d_model=${n}`),
+                value,
+            );
+        }
+        for (const [act, value] of [
+            ['goBack', '32'],
+            ['goBack', '64'],
+            ['goForward', '32'],
+        ]) {
+            await page[act]();
+            await page.waitForFunction(
+                (n) => document.querySelector('figcaption')?.textContent.includes(`d_model=${n}`),
+                value,
+            );
+            assert.equal(await page.inputValue(field), value);
+        }
+    },
+    'every room comes back from its own address': async (bench) => {
+        for (const room of await bench.rooms()) {
+            const page = await bench.page(`#/${room}`);
+            assert.equal(await page.getAttribute(`#rooms a[data-room=${room}]`, 'aria-current'), 'page');
+            await page.context().close();
+        }
+    },
+    'an embedded figure stands without the page around it': async (bench) => {
+        const page = await bench.page('#/any/rope/table?head_dim=64', { search: '?embed=1' });
+        for (const around of ['.top', '.foot', '.panel']) assert.equal(await page.isVisible(around), false, around);
+        assert.equal(await page.isVisible('canvas.heatmap'), true);
+    },
+};

@@ -1,0 +1,79 @@
+// assets.js - the files of the page: their weight, their lifetime, and that they come from here.
+import assert from 'node:assert/strict';
+
+const HTML = { Accept: 'text/html' };
+const WEIGHT_MAX = 120 * 1024;
+
+/** Every file that any room may load, by the page and by what its modules import. */
+async function files(url) {
+    const page = await (await fetch(`${url}/`, { headers: HTML })).text();
+    const found = new Set([...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path));
+    for (const path of found) {
+        if (!path.endsWith('.js')) continue;
+        const text = await (await fetch(url + path)).text();
+        for (const [, to] of text.matchAll(/(?:from|import\() ?'(\.[^']+)'/g))
+            found.add(new URL(to, url + path).pathname);
+    }
+    return ['/', ...found];
+}
+
+/** Bytes on the wire: fetch() would decode. */
+async function weigh(url, path, coding) {
+    const { request } = await import('node:http');
+    return new Promise((resolve, reject) => {
+        request(url + path, { headers: { ...HTML, 'Accept-Encoding': coding } }, (response) => {
+            let bytes = 0;
+            response.on('data', (part) => (bytes += part.length));
+            response.on('end', () => resolve({ bytes, status: response.statusCode, headers: response.headers }));
+        })
+            .on('error', reject)
+            .end();
+    });
+}
+
+export const cases = {
+    'the whole page weighs at most 120 KB in either coding': async (bench) => {
+        for (const coding of ['gzip', 'zstd']) {
+            let total = 0;
+            for (const path of await files(bench.server.url)) {
+                const { bytes, status, headers } = await weigh(bench.server.url, path, coding);
+                assert.equal(status, 200, path);
+                assert.equal(headers['content-encoding'], coding, path);
+                total += bytes;
+            }
+            console.log(`      ${coding}: ${(total / 1024).toFixed(1)} KB`);
+            assert.ok(total <= WEIGHT_MAX, `${coding}: ${total} bytes`);
+        }
+    },
+    'the policy lets nothing in from elsewhere': async (bench) => {
+        const { headers } = await weigh(bench.server.url, '/', 'identity');
+        const policy = headers['content-security-policy'];
+        assert.match(policy, /default-src 'self'/);
+        assert.doesNotMatch(policy, /unsafe|https?:|\*;/);
+        assert.equal(headers['referrer-policy'], 'no-referrer');
+        assert.equal(headers['x-content-type-options'], 'nosniff');
+    },
+    'a second visit takes every file from the cache': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const devtools = await page.context().newCDPSession(page);
+        const fetched = [];
+        await devtools.send('Network.enable');
+        devtools.on('Network.responseReceived', ({ response }) => {
+            if (response.url.includes('/assets/') && !response.fromDiskCache && !response.fromPrefetchCache)
+                fetched.push(response.url);
+        });
+        const cached = new Set();
+        devtools.on('Network.requestServedFromCache', ({ requestId }) => cached.add(requestId));
+        await page.goto(`${bench.server.url}/#/any/rope/table?head_dim=64`);
+        await page.evaluate(() => location.reload());
+        await page.waitForLoadState('load');
+        await bench.settled(page);
+        const network = await page.evaluate(() =>
+            performance
+                .getEntriesByType('resource')
+                .filter((entry) => entry.name.includes('/assets/') && entry.transferSize > 0)
+                .map((entry) => entry.name),
+        );
+        assert.deepEqual(network, []);
+    },
+};

@@ -1,0 +1,77 @@
+// keyboard.js - everything works without a pointer.
+import assert from 'node:assert/strict';
+import { readout } from '../bench.js';
+
+const focused = (page) =>
+    page.evaluate(() => {
+        const element = document.activeElement;
+        const style = getComputedStyle(element);
+        const mark = element.matches('.segments input') ? getComputedStyle(element.nextElementSibling) : style;
+        const name = element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent;
+        return {
+            tag: element.tagName,
+            name: name.trim().slice(0, 40),
+            outline: mark.outlineStyle !== 'none' && mark.outlineWidth !== '0px',
+        };
+    });
+
+export const cases = {
+    'Tab goes through each room, always seen and named': async (bench) => {
+        for (const room of await bench.rooms()) {
+            const page = await bench.page(`#/${room}`);
+            const seen = [];
+            for (let i = 0; i < 80; i++) {
+                await page.keyboard.press('Tab');
+                const at = await focused(page);
+                if (at.tag === 'BODY') break;
+                assert.ok(at.outline, `${room}: focus is not seen at ${at.tag} "${at.name}"`);
+                assert.ok(at.name !== '', `${room}: a ${at.tag} has no name`);
+                seen.push(at.tag);
+            }
+            assert.ok(seen.includes('A') && seen.length > 8, `${room}: Tab reaches ${seen.join(' ')}`);
+            await page.context().close();
+        }
+    },
+    'arrows move the cursor of a heatmap, plus and minus zoom': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        await page.focus('canvas.heatmap');
+        for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight', 'Shift+ArrowDown']) await page.keyboard.press(key);
+        let facts = await readout(page);
+        assert.deepEqual([facts.position, facts.dimension], ['11', '2']);
+        await page.keyboard.press('End');
+        facts = await readout(page);
+        assert.deepEqual([facts.position, facts.dimension], ['127', '63']);
+        await page.keyboard.press('+');
+        await page.waitForFunction(() => location.hash.includes('win='));
+        await page.keyboard.press('0');
+        await page.waitForFunction(() => !location.hash.includes('win='));
+    },
+    'the pointer pans and zooms, down to one cell and back': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const box = await (await page.$('canvas.heatmap')).boundingBox();
+        const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+        const view = async () =>
+            (await page.evaluate(() => new URLSearchParams(location.hash.split('?')[1]).get('win') ?? '0,128,0,64'))
+                .split(',')
+                .map(Number);
+        await page.mouse.click(x, y);
+        for (let i = 0; i < 30; i++) await page.mouse.wheel(0, -400);
+        await page.waitForFunction(() => {
+            const [top, bottom] = (new URLSearchParams(location.hash.split('?')[1]).get('win') ?? '0,9')
+                .split(',')
+                .map(Number);
+            return bottom - top <= 1.01;
+        });
+        const near = await view();
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        await page.mouse.move(x, y + box.height / 2, { steps: 5 });
+        await page.mouse.up();
+        await page.waitForFunction(
+            (top) => Number(new URLSearchParams(location.hash.split('?')[1]).get('win').split(',')[0]) < top,
+            near[0] - 0.3,
+        );
+        for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 400);
+        await page.waitForFunction(() => !location.hash.includes('win='));
+    },
+};

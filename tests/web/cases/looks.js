@@ -1,0 +1,73 @@
+// looks.js - every room at three widths in two themes: pictures, no sideways scrolling, nothing that axe finds.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { folder, require } from '../bench.js';
+
+const WIDTHS = [360, 1280, 2560];
+const THEMES = ['light', 'dark'];
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds, as lines. The policy of the page lets no script in by an element, but by the debugger. */
+export async function findings(page) {
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+    return violations.flatMap(({ id, impact, nodes }) =>
+        nodes.map((node) => `${impact} ${id}: ${node.html.slice(0, 160)} ${node.failureSummary}`),
+    );
+}
+
+/** Places that have a room's parts open, and more than its first state. */
+const PLACES = {
+    any: [
+        '#/any/sinusoidal?d_model=64&at=5,10',
+        '#/any/alibi/bias?num_heads=8&query_length=64',
+        '#/any/rope/frequencies?head_dim=128&at=10',
+        '#/any/rope/rotate',
+    ],
+};
+
+async function look(bench, place, name) {
+    for (const colorScheme of THEMES) {
+        const page = await bench.page(place, { colorScheme });
+        for (const width of WIDTHS) {
+            await page.setViewportSize({ width, height: width < 500 ? 800 : 900 });
+            await bench.settled(page);
+            const wide = await page.evaluate(
+                () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+            );
+            assert.ok(wide <= 0, `${place} scrolls sideways by ${wide} at ${width}`);
+            await page.screenshot({ path: `${folder}/pictures/${name}-${width}-${colorScheme}.png`, fullPage: true });
+            if (width !== 2560) assert.deepEqual(await findings(page), [], `${place} at ${width}, ${colorScheme}`);
+        }
+        await page.context().close();
+    }
+}
+
+export const cases = {
+    'every room is whole at each width and theme, and axe finds nothing': async (bench) => {
+        for (const room of await bench.rooms())
+            for (const [i, place] of (PLACES[room] ?? [`#/${room}`]).entries())
+                await look(bench, place, i === 0 ? room : `${room}-${i}`);
+    },
+    'nothing is hidden from axe: all parts open': async (bench) => {
+        const page = await bench.page('#/any/rope/table?head_dim=64&at=3,4');
+        for (const summary of await page.$$('summary')) await summary.click();
+        await bench.settled(page);
+        assert.deepEqual(await findings(page), []);
+    },
+    'a window that is resized shows the same cells': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64&at=5,10');
+        const read = () => page.textContent('.readout');
+        const before = await read();
+        for (const width of [360, 1800]) {
+            await page.setViewportSize({ width, height: 700 });
+            await bench.settled(page);
+            const [drawn, shown] = await page.$eval('canvas.heatmap', (canvas) => [
+                canvas.width,
+                Math.round(canvas.clientWidth * devicePixelRatio),
+            ]);
+            assert.equal(drawn, shown);
+            assert.equal(await read(), before);
+        }
+    },
+};

@@ -1,0 +1,114 @@
+// numbers.js - what the page shows is what the API says, digit by digit and bit by bit.
+import assert from 'node:assert/strict';
+import { readout } from '../bench.js';
+
+const plain = (text) => text.replace('−', '-').replace('e−', 'e-');
+
+/** The bits of an element of a raw answer, as the page writes them. */
+const bits = (bytes, index, size) =>
+    `0x${[...bytes.slice(index * size, (index + 1) * size)]
+        .reverse()
+        .map((byte) => byte.toString(16).padStart(2, '0'))
+        .join('')}`;
+
+async function same(bench, { resource, query, row, column, width, size = 4 }) {
+    const page = await bench.page(`#/any/${resource}?${query}&at=${row},${column}`);
+    const facts = await readout(page);
+    const address = `/v1/${resource}?${query}`;
+    const answer = await bench.json(address);
+    const tensor = answer.data ? answer : answer[new URLSearchParams(query).get('tensor')];
+    assert.equal(plain(facts.value), String(tensor.data[row][column]), address);
+    const raw = await bench.raw(`${address}&format=raw`);
+    assert.equal(facts.bits, bits(raw, row * width + column, size), address);
+    return { page, facts };
+}
+
+export const cases = {
+    'sinusoidal: 0.9268 at position 5, dimension 10 of 64': async (bench) => {
+        const { facts } = await same(bench, {
+            resource: 'sinusoidal',
+            query: 'd_model=64&positions=0:128',
+            row: 5,
+            column: 10,
+            width: 64,
+        });
+        assert.equal(facts.value, '0.92675734');
+        assert.equal(facts.position, '5');
+        assert.equal(facts.dimension, '10');
+        assert.equal(facts.pair, '5');
+        const waves = await bench.json('/v1/rope/frequencies?head_dim=64&dtype=float64');
+        assert.equal(Number(facts.frequency), waves.inv_freq.data[5]);
+        assert.equal(parseFloat(facts.wavelength), waves.wavelength.data[5]);
+        assert.match(facts.formula, /sin.*5.*10000.*10\/64.*=\s*0\.92675734/s);
+    },
+    'float64, float16 and bfloat16 have their own digits and bits': async (bench) => {
+        for (const [dtype, size] of [
+            ['float64', 8],
+            ['float16', 2],
+            ['bfloat16', 2],
+        ])
+            await same(bench, {
+                resource: 'sinusoidal',
+                query: `d_model=64&positions=0:128&dtype=${dtype}`,
+                row: 7,
+                column: 3,
+                width: 64,
+                size,
+            });
+    },
+    'rope: cosines and sines': async (bench) => {
+        for (const tensor of ['cos', 'sin'])
+            await same(bench, {
+                resource: 'rope/table',
+                query: `head_dim=128&positions=1000:1100&tensor=${tensor}`,
+                row: 99,
+                column: 20,
+                width: 64,
+            });
+    },
+    'a far row is read as a part of the answer': async (bench) => {
+        const page = await bench.page(
+            '#/any/sinusoidal?d_model=64&positions=0:200000&at=150000,9&win=149990,150010,0,64',
+        );
+        const { value, position } = await readout(page);
+        const answer = await bench.json('/v1/sinusoidal?d_model=64&positions=150000');
+        assert.equal(position, '150000');
+        assert.equal(plain(value), String(answer.data[0][9]));
+    },
+    'the table on demand has the numbers in view': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=8&positions=3:7');
+        await page.click('summary:text("Table")');
+        await page.waitForSelector('tbody tr');
+        const cells = await page.$$eval('tbody tr', (rows) =>
+            rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
+        );
+        const answer = await bench.json('/v1/sinusoidal?d_model=8&positions=3:7');
+        assert.deepEqual(
+            cells.map((row) => row.map((text) => Number(plain(text)))),
+            answer.data,
+        );
+        assert.deepEqual(await page.$$eval('tbody th', (heads) => heads.map((head) => head.textContent)), [
+            '3',
+            '4',
+            '5',
+            '6',
+        ]);
+    },
+    'every resource of the listing draws its example, or says what it needs': async (bench) => {
+        const listing = await bench.json('/v1');
+        const page = await bench.page('', { refused: true });
+        for (const { path } of listing.encodings) {
+            await page.evaluate((to) => (location.hash = to), `#/any/${path.replace('/v1/', '')}`);
+            await page.waitForFunction((to) => document.querySelector('#resource')?.value === to, path);
+            await bench.settled(page);
+            const drawn = await page.$('.figure');
+            const said = await page.$$eval('.error:not([hidden])', (list) =>
+                list.map((each) => each.textContent).join(' '),
+            );
+            assert.ok(drawn !== null || said.length > 10, `${path} shows neither a figure nor an error`);
+            // These need a table of this server's, or one of two parameters, which they say.
+            const asks = path.startsWith('/v1/learned/') || path === '/v1/rope/compare';
+            if (!asks) assert.ok(drawn !== null, `${path} draws nothing at its examples: ${said}`);
+        }
+    },
+};
