@@ -16,6 +16,7 @@
 extern const pe_param_set pe_alibi_num_heads_params;
 extern const pe_param_set pe_alibi_heads_params; /* the heads wanted */
 extern const pe_param_set pe_alibi_slope_params; /* alibi_bias_max, variant */
+extern const pe_param_set pe_alibi_bias_max_params;
 
 /** What slopes depend on. Plain data without padding. */
 typedef struct pe_alibi_formula {

@@ -103,7 +103,8 @@ static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const
     state *s = out->state;
     s->span =
         pe_values_present(values, "att_span") ? (int32_t)pe_values_int(values, "att_span") : 0;
-    return pe_t5_variant_plan(values, variant, &s->buckets, out, why);
+    return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,
+                              out, why);
 }
 
 /**

@@ -47,6 +47,7 @@ static const pe_param params[] = {
                .example = "1"},
 };
 const pe_param_set pe_sinusoidal_params = {params, PE_LEN(params)};
+const pe_param_set pe_sinusoidal_wave_params = {params, SCALE};
 const pe_param_set pe_sinusoidal_base_params = {&params[BASE], 1};
 const pe_param_set pe_sinusoidal_freq_shift_params = {&params[FREQ_SHIFT], 1};
 

@@ -20,9 +20,9 @@ enum { PE_SINUSOIDAL_INTERLEAVED, PE_SINUSOIDAL_SIN_COS, PE_SINUSOIDAL_COS_SIN }
     "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift: "                             \
     "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e"
 
-/** base, layout, freq_shift, scale; and two of them alone. */
-extern const pe_param_set pe_sinusoidal_params, pe_sinusoidal_base_params,
-    pe_sinusoidal_freq_shift_params;
+/** base, layout, freq_shift, scale; the first three; and two of them alone. */
+extern const pe_param_set pe_sinusoidal_params, pe_sinusoidal_wave_params,
+    pe_sinusoidal_base_params, pe_sinusoidal_freq_shift_params;
 
 /** What rows take from one set of frequencies, and where they have it. */
 typedef struct pe_sinusoid_waves {
