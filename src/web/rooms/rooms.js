@@ -19,6 +19,18 @@
 /** The first is the first screen. @type {Room[]} */
 export const rooms = [
     {
+        id: 'words',
+        title: 'Words',
+        line: 'Why positions exist.',
+        load: () => import('./words.js'),
+    },
+    {
+        id: 'rotations',
+        title: 'Rotations',
+        line: 'RoPE: the score depends on the distance.',
+        load: () => import('./rotations.js'),
+    },
+    {
         id: 'any',
         title: 'Any resource',
         line: 'Every resource of this service, drawn.',
