@@ -316,14 +316,19 @@ function explain(readout, { state, shares, frequency, wavelength }, pair) {
         ['share', digits(shares[pair], 'float64')],
         [
             'formula',
-            formula(
-                row('(', times(q[a], k[a]), '+', times(q[b], k[b]), ')'),
-                call('cos', ...turn),
-                '+',
-                row('(', times(q[a], k[b]), '−', times(q[b], k[a]), ')'),
-                call('sin', ...turn),
-                '=',
-                digits(shares[pair], 'float64'),
+            // A formula does not break; its terms do.
+            h(
+                'span',
+                {},
+                formula(row('(', times(q[a], k[a]), '+', times(q[b], k[b]), ')')),
+                ' ',
+                formula(call('cos', ...turn)),
+                ' ',
+                formula('+', row('(', times(q[a], k[b]), '−', times(q[b], k[a]), ')')),
+                ' ',
+                formula(call('sin', ...turn)),
+                ' ',
+                formula('=', digits(shares[pair], 'float64')),
             ),
         ],
     ]);
@@ -558,7 +563,7 @@ export function show(host, context) {
             note(
                 'The share of a pair is (q₁k₁ + q₂k₂) cos((m − n)θ) + (q₁k₂ − q₂k₁) sin((m − n)θ). Some pages have the ' +
                     'other sign before the sine: that is the score with m and n exchanged. The first exercise tells the two ' +
-                    'apart: 1.3524 with this sign, −1.1028 with the other.',
+                    'apart: 1.3524 with this sign, −1.1027 with the other.',
             ),
         ),
     );
