@@ -24,7 +24,7 @@ const SLOPE = 0.5;
 // Numbers in cells have room up to so many words.
 const NUMBERED_MAX = 5;
 // From here on a cell is so dark that its number is white.
-const DARK = 0.73;
+const DARK = 0.72;
 const MOVE_MS = 160;
 
 /** @type {Record<Scheme, string>} */
