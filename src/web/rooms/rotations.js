@@ -4,7 +4,7 @@ import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { call, formula, row } from '../parts/formula.js';
-import { latest } from '../parts/latest.js';
+import { paced } from '../parts/paced.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
@@ -407,10 +407,10 @@ export function show(host, context) {
         listing.formats.map(({ name }) => name),
     );
     /** @type {Seen | null} */ let seen = null;
-    const now = latest((error) => fields.fail(error));
-    const curves = latest(() => undefined);
-    const slow = latest(context.fail);
-    const rough = latest(context.fail);
+    const now = paced((error) => fields.fail(error));
+    const curves = paced(() => undefined);
+    const slow = paced(context.fail);
+    const rough = paced(context.fail);
 
     const chosen = () => Math.min(Number(get('pair')), (seen?.state.q.length ?? 2) / 2 - 1);
 

@@ -2,7 +2,7 @@
 import { posted } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { latest } from '../parts/latest.js';
+import { paced } from '../parts/paced.js';
 import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
@@ -369,7 +369,7 @@ export function show(host, context) {
     );
     const readout = new Readout();
     const made = vectors();
-    const questions = latest(context.fail);
+    const questions = paced(context.fail);
 
     function load() {
         questions.ask(async (signal) => {

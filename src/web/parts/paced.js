@@ -1,10 +1,10 @@
-// latest.js - questions that change while they are answered: one is under way, and the newest waits.
+// paced.js - questions that change while they are answered: one is under way, and the newest waits.
 
 /**
  * Each answer is shown, so that what is dragged moves at the pace of the server, and none is asked for in vain.
  * @param {(error: unknown) => void} fail
  */
-export function latest(fail) {
+export function paced(fail) {
     const left = new AbortController();
     /** @type {((signal: AbortSignal) => Promise<void>) | null} */
     let next = null;
