@@ -19,6 +19,10 @@ typedef struct pe_accepted_codings {
  */
 void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *out);
 
+/** What is left when no coding but identity is offered. False: the client refuses identity, and no
+ * other coding is left (RFC 9110, 12.5.3: a 406). */
+bool pe_accept_encoding_restrict(pe_accepted_codings *codings, bool identity_only);
+
 /** Does the client take `other` as gladly as the best? */
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other);
 
