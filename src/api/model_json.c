@@ -201,7 +201,7 @@ pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *wh
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < n && status == PE_OK; i++)
         status = put_file(&files[i], words, out, why);
-    pe_buffer_str(out, "]}");
+    pe_buffer_str(out, "]}\n");
     return status;
 }
 
