@@ -104,11 +104,14 @@ static pe_status choose_codings(pe_request *request, pe_problem *why)
     const pe_format *format = request->representation->rendering.format;
     const bool plain = !format->is_text && !request->service->settings->code_binary;
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
-    if (pe_accept_encoding_restrict(&request->codings, plain))
+    if (plain)
+        pe_accept_encoding_offer_identity(&request->codings);
+    if (!request->codings.none)
         return PE_OK;
     return pe_fail(why, PE_NOT_ACCEPTABLE, "",
-                   "Accept-Encoding refuses identity and leaves none of %s for %s",
-                   plain ? "what there is, identity," : "zstd and gzip", format->name);
+                   plain ? "Accept-Encoding takes no identity, and there is no other coding of %s"
+                         : "Accept-Encoding takes none of identity, gzip and zstd for %s",
+                   format->name);
 }
 
 /* Planning can take long: a new set of frequencies at hundreds of bits. */

@@ -62,15 +62,15 @@ void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *o
     for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
         if (out->weight[coding] > 0 && out->weight[coding] >= out->weight[out->best])
             out->best = (pe_coding)coding;
+    out->none = out->best == PE_CODING_IDENTITY && out->weight[PE_CODING_IDENTITY] == 0;
 }
 
-bool pe_accept_encoding_restrict(pe_accepted_codings *codings, bool identity_only)
+void pe_accept_encoding_offer_identity(pe_accepted_codings *codings)
 {
-    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS && identity_only; coding++)
+    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
         codings->weight[coding] = 0;
-    if (identity_only)
-        codings->best = PE_CODING_IDENTITY;
-    return codings->best != PE_CODING_IDENTITY || codings->weight[PE_CODING_IDENTITY] != 0;
+    codings->best = PE_CODING_IDENTITY;
+    codings->none = codings->weight[PE_CODING_IDENTITY] == 0;
 }
 
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other)

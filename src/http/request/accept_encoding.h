@@ -11,6 +11,7 @@ typedef enum pe_coding { PE_CODING_IDENTITY, PE_CODING_GZIP, PE_CODING_ZSTD, PE_
 typedef struct pe_accepted_codings {
     int weight[PE_CODINGS]; /* thousandths; -1: not named */
     pe_coding best;         /* the greatest weight; of equal ones zstd, then gzip, then identity */
+    bool none;              /* identity is excluded, and no other is taken */
 } pe_accepted_codings;
 
 /**
@@ -19,9 +20,8 @@ typedef struct pe_accepted_codings {
  */
 void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *out);
 
-/** What is left when no coding but identity is offered. False: the client refuses identity, and no
- * other coding is left (RFC 9110, 12.5.3: a 406). */
-bool pe_accept_encoding_restrict(pe_accepted_codings *codings, bool identity_only);
+/** What is left when no coding but identity is offered. */
+void pe_accept_encoding_offer_identity(pe_accepted_codings *codings);
 
 /** Does the client take `other` as gladly as the best? */
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other);
