@@ -32,7 +32,7 @@ static const pe_route routes[] = {
     {"/assets/", .prefix = true, .name = "path", .methods = GET_HEAD, .handler = pe_page_asset},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
-    {"/v1/models", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/v1/models", .methods = GET_HEAD, .handler = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
      .handler = pe_page_resolve},
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},

@@ -38,6 +38,13 @@ static pe_outcome decide_content(pe_request *request, unsigned http_status, pe_b
     return pe_reply_decide(request, http_status, response);
 }
 
+/* A terminal's prompt is to be on a line of its own. */
+static void end_line(pe_buffer *content)
+{
+    if (content->bytes > 0 && content->data[content->bytes - 1] != '\n')
+        pe_buffer_str(content, "\n");
+}
+
 void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
@@ -52,6 +59,7 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     };
     pe_buffer content = {0};
     pe_problem_json(problem, request->path, pe_request_id(request), request->json_body, &content);
+    end_line(&content);
     if (content.failed)
         pe_buffer_free(&content);
     else
@@ -73,6 +81,7 @@ pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *ca
 {
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", cache_control}, {0}};
+    end_line(content);
     return pe_reply_content(request, MHD_HTTP_OK, content, fields, why);
 }
 
