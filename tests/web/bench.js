@@ -14,7 +14,7 @@ const { chromium } = require('playwright-core');
 /** A server on a free port, or on one that it had before. */
 export class Server {
     async start(port = 0) {
-        this.child = spawn(process.env.POSENC_BINARY, ['serve', '--port', String(port)], {
+        this.child = spawn(process.env.POSENC_BINARY, ['serve', '--port', String(port), '--admin-listen', ''], {
             stdio: ['ignore', 'ignore', 'pipe'],
         });
         for await (const line of createInterface({ input: this.child.stderr })) {

@@ -1,4 +1,5 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
+import { address } from './api.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
@@ -59,7 +60,7 @@ export class Figure {
             ),
         );
         this.table = table(() => this.part());
-        this.take = take(() => ({ ...options, tensor: this.tensor.name, many: names.length > 1 }), options.formats);
+        this.take = take(() => ({ ...options, tensor: this.tensor, many: names.length > 1 }), options.formats);
         this.scalars = h(
             'dl',
             { class: 'readout scalars', hidden: Object.keys(this.facts()).length === 0 },
@@ -110,6 +111,7 @@ export class Figure {
     keep(changes, how) {
         const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
         this.options.place.set(Object.fromEntries(named), how);
+        this.take.refresh(); // The frame shows the same place.
     }
 
     /** Which matrix is large. @private */
@@ -195,7 +197,7 @@ export class Figure {
         this.shared = undefined;
         const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
         const big = this.large(tensor, slice);
-        this.frame.replaceChildren(...multiples, big.element);
+        this.frame.replaceChildren(...multiples, big.element, ...this.overview(big));
         this.heatmap = big;
         this.point();
     }
@@ -231,6 +233,48 @@ export class Figure {
         map.show(place.get(this.key('win')), this.cell());
         this.parts.push(map);
         return map;
+    }
+
+    /** All rows, where they are more than can be in view: the server's own figure, pooled there. @private @param {Heatmap} map */
+    overview(map) {
+        const { rows } = map.matrix;
+        const { path, values, body, formats } = this.options;
+        const { shape, name } = this.tensor;
+        if (whole(map.matrix).rows === rows || body !== undefined || shape.length > 2 || !formats.includes('png'))
+            return [];
+        const words = `All ${rows.toLocaleString('en')} rows`;
+        const out = h('div');
+        const first = h('input', {
+            type: 'range',
+            min: 0,
+            max: rows,
+            value: map.window.row,
+            'aria-label': 'First row in view',
+            oninput: () => map.look({ ...map.window, row: Number(first.value) }),
+        });
+        const panel = h(
+            'details',
+            {
+                class: 'overview',
+                ontoggle: () => {
+                    const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+                    const how = { format: 'png', theme, width: '960', height: '540' };
+                    const one = this.answer.tensors.size > 1 ? { ...how, tensor: name } : how;
+                    if (panel.open)
+                        out.replaceChildren(
+                            h('img', {
+                                src: address(path, { ...values, ...one }),
+                                alt: `${words}, drawn by the server: the least and the greatest of each pixel`,
+                                width: 960,
+                                height: 540,
+                            }),
+                        );
+                },
+            },
+            h('summary', {}, words),
+            out,
+        );
+        return [h('label', { class: 'rows' }, 'First row in view', first), panel];
     }
 
     /** The cell that the address names. @private */

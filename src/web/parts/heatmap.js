@@ -162,7 +162,7 @@ export class Heatmap {
         };
     }
 
-    /** @private @param {Window} window */
+    /** Show a window. @param {Window} window */
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);
@@ -382,14 +382,20 @@ export class Heatmap {
         context.beginPath();
         context.rect(left, top, width, height);
         context.clip();
-        context.lineWidth = 1;
-        context.strokeStyle = ink(this.canvas, '--accent');
-        context.globalAlpha = 0.5;
-        context.strokeRect(left - 1, y + t / 2, width + 2, 0);
-        context.strokeRect(x + w / 2, top - 1, 0, height + 2);
-        context.globalAlpha = 1;
-        context.lineWidth = 2;
-        context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        // Paper around it, so that it is seen on every colour.
+        for (const [colour, wider] of /** @type {[string, number][]} */ ([
+            ['--paper', 2],
+            ['--accent', 0],
+        ])) {
+            context.strokeStyle = ink(this.canvas, colour);
+            context.lineWidth = 1 + wider;
+            context.globalAlpha = 0.5;
+            context.strokeRect(left - 2, y + t / 2, width + 4, 0);
+            context.strokeRect(x + w / 2, top - 2, 0, height + 4);
+            context.lineWidth = 2 + wider;
+            context.globalAlpha = 1;
+            context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        }
         context.restore();
     }
 }
