@@ -82,9 +82,9 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak faults fuzz format \
-	install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests run-calls \
-	run-coverage FORCE
+.PHONY: help all run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
+	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
+	run-calls run-coverage FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
@@ -111,6 +111,9 @@ test-aarch64: ## build for aarch64 and run those tests that compute, emulated
 test-calls: ## run the HTTP tests under strace and compare the servers' system calls with those of the sandbox
 	@$(DEPS) build test bench
 	+@$(AGAIN) run-calls TEST='$(if $(filter-out */*,$(TEST)),$(TEST),http/*)'
+
+test-debian13: ## build in a Debian 13, on libmicrohttpd 1.0, and run the tests of HTTP there (root; debootstrap)
+	@.ci/debian13
 
 coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
 	@$(DEPS) build test coverage

@@ -40,6 +40,9 @@
       "Accept-Post header names those it does.")                                                   \
     X(RANGE_NOT_SATISFIABLE, 416, "range-not-satisfiable", "Range not satisfiable",                \
       "The Range asked for lies outside the representation.")                                      \
+    X(HEADER_TOO_LARGE, 431, "header-too-large", "The request's header is too large",              \
+      "The header with its request target, or the trailer, exceeds the server's "                  \
+      "connection_memory_bytes. Send long lists in a body, by POST.")                              \
     X(INVALID_PARAMETER, 422, "invalid-parameter", "A parameter is invalid",                       \
       "The parameter was read but cannot be: a wrong enumeration value, a fraction where an "      \
       "integer belongs, out of range, at odds with another parameter, or not read by the chosen "  \

@@ -21,6 +21,7 @@ function say(words) {
 
 /** @param {unknown} error */
 function fail(error) {
+    if (error === null) return say('');
     if (error instanceof Lost) return; // The line says so.
     say(
         error instanceof Problem

@@ -136,3 +136,17 @@ export async function readout(page, selector = '.readout:not(.scalars)') {
         ),
     );
 }
+
+/** What the exercises of a room say to these answers, in their order. */
+export async function answered(page, answers) {
+    const said = [];
+    for (const [i, text] of answers.entries()) {
+        const form = page.locator('.exercise').nth(i);
+        await form.locator('input').fill(text);
+        await form.locator('.verdict').evaluate((verdict) => (verdict.textContent = ''));
+        await form.locator('button').click();
+        await form.locator('.verdict:not(:empty)').waitFor();
+        said.push(await form.locator('.verdict').textContent());
+    }
+    return said;
+}

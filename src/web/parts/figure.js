@@ -21,8 +21,10 @@ import { whole } from './view.js';
  * @property {string} title
  * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
  * @property {string} [prefix] of these names, where a room has several figures
- * @property {string[]} formats
+ * @property {string[]} formats of files to take along; none: nothing is taken along
  * @property {(error: unknown) => void} onError
+ * @property {(cell: {row: number, column: number}, done: boolean) => void} [onCursor] the cursor of a matrix has moved
+ * @property {import('./heatmap.js').Options['paint']} [paint] colours of its own
  */
 
 const SMALL_MAX = 64;
@@ -74,7 +76,7 @@ export class Figure {
             this.scalars,
             this.frame,
             this.readout.element,
-            h('div', { class: 'panels' }, this.table.element, this.take.element),
+            h('div', { class: 'panels' }, this.table.element, options.formats.length > 0 && this.take.element),
         );
         this.draw();
     }
@@ -126,6 +128,16 @@ export class Figure {
         if (this.heatmap === null || this.seen !== this.what()) return this.draw();
         this.heatmap.show(place.get(this.key('win')), this.cell());
         this.point();
+    }
+
+    /** Draw again, where colours have changed. */
+    repaint() {
+        this.heatmap?.draw();
+    }
+
+    /** Move the cursor. @param {import('./heatmap.js').Cell} cell */
+    move(cell) {
+        this.heatmap?.move(cell, true);
     }
 
     stop() {
@@ -214,11 +226,13 @@ export class Figure {
             rowLabel,
             columnLabel,
             onError,
+            paint: this.options.paint,
             bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value));
                 if (done) this.keep({ at: `${cell.row},${cell.column}` });
+                this.options.onCursor?.(cell, done);
             },
             onView: (window, words) => {
                 const all = whole(tensor.matrix(slice));

@@ -20,6 +20,7 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  * @property {string} [columnName] "dimension"
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
+ * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
  * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
  * @property {() => void} [onRead] rows have arrived
  * @property {boolean} [bare] no axes, no legend: a small one of several
@@ -65,6 +66,7 @@ export class Heatmap {
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
         this.legend = legend(scaleOf(0, 0));
+        this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p', { class: 'note' });
         this.element = h(
             'div',
@@ -318,7 +320,11 @@ export class Heatmap {
         const pixels = new Uint32Array(image.data.buffer);
         const none = ink(this.canvas, '--none');
         const { scale } = this;
-        const manner = { down, across, key: `${scale.from} ${scale.to} ${none}`, paint: painter(scale, word(none)) };
+        const colours = this.options.paint?.(word(none)) ?? {
+            key: `${scale.from} ${scale.to}`,
+            paint: painter(scale, word(none)),
+        };
+        const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
         const perChunk = (this.chunks.high / 2 ** down) * each;
         pixels.fill(word(ink(this.canvas, '--skeleton')));
         for (let r = 0; r < image.height; r++) {

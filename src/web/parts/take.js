@@ -125,6 +125,28 @@ async function save(source, format) {
     URL.revokeObjectURL(link.href);
 }
 
+/** A button that copies a text. @param {string} text */
+function copy(text) {
+    const button = h('button', { type: 'button' }, 'Copy');
+    button.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(text);
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = 'Copy'), 1500);
+    });
+    return button;
+}
+
+/** Text to be copied, with its name. @param {Snippet} snippet @param {...Node} notes */
+export function block({ name, text }, ...notes) {
+    return h(
+        'figure',
+        { class: 'snippet', 'data-snippet': name },
+        h('figcaption', {}, name, copy(text)),
+        h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, h('code', {}, text)),
+        notes,
+    );
+}
+
 /**
  * The panel "Take it along". `source` is asked for when it is opened, so that it is always that of what is seen.
  * @param {() => Source} source
@@ -133,22 +155,6 @@ async function save(source, format) {
 export function take(source, formats) {
     const out = h('div', { class: 'take-body' });
     const panel = h('details', { class: 'take' }, h('summary', {}, 'Take it along'), out);
-    const copy = /** @param {string} text */ (text) => {
-        const button = h('button', { type: 'button' }, 'Copy');
-        button.addEventListener('click', async () => {
-            await navigator.clipboard.writeText(text);
-            button.textContent = 'Copied';
-            setTimeout(() => (button.textContent = 'Copy'), 1500);
-        });
-        return button;
-    };
-    const block = /** @param {Snippet} snippet */ ({ name, text }) =>
-        h(
-            'figure',
-            { class: 'snippet', 'data-snippet': name },
-            h('figcaption', {}, name, copy(text)),
-            h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, h('code', {}, text)),
-        );
     const fill = () => {
         if (!panel.open) return;
         const from = source();
@@ -161,7 +167,7 @@ export function take(source, formats) {
             );
         out.replaceChildren(
             h('p', { class: 'files' }, 'Download: ', files),
-            ...snippets(from).map(block),
+            ...snippets(from).map((each) => block(each)),
             block({ name: 'Frame', text: frame() }),
         );
     };
