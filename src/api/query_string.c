@@ -34,6 +34,7 @@ static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_pr
         return pe_query_fail_repeated(param->name, param->name, why);
     const pe_value_reading to = {
         .param = param, .value = &values->value[i], .place = param->name, .limits = walk->limits};
+    values->value[i].given = true; /* if refused, too: another would replace what it holds */
     return pe_value_text_parse(&to, value, why);
 }
 
