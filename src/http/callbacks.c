@@ -17,6 +17,7 @@
 #include "http/reply/reply.h"
 #include "http/request/body.h"
 #include "http/request/framing.h"
+#include "http/request/tally.h"
 #include "http/request/target.h"
 #include "http/routes.h"
 
@@ -148,7 +149,6 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_clock();
     pe_request_label_clear(&carrier->watch.label);
-    pe_service_count(&request->service->counters.requests);
     pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
                       request->started);
     if (!pe_target_keep(request, target))
@@ -298,8 +298,10 @@ void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **co
     pe_request *request = *completed;
     if (request == NULL)
         return;
+    const int64_t now = pe_clock();
     pe_access_log_end(request, code);
-    enter(request, PE_PHASE_IDLE);
+    pe_tally_request(request->service->tally, request, pe_access_log_status(request), now);
+    pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_IDLE, now);
     clear(request);
     *completed = NULL;
 }

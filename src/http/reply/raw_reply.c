@@ -35,7 +35,7 @@ void pe_raw_reply(pe_service *service, int socket, const pe_problem *problem, co
         pe_request_id_make(made);
         id = made;
     }
-    pe_service_count_reply(service, (unsigned)pe_status_http(problem->status));
+    pe_service_count_problem(service, problem->status);
     pe_problem_json(problem, instance, id, false, &content);
     write_header(service, problem->status, content.bytes, id, &message);
     pe_buffer_add(&message, content.data, content.bytes);
