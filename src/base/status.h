@@ -3,6 +3,7 @@
 #ifndef PE_BASE_STATUS_H
 #define PE_BASE_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -51,10 +52,11 @@
       "is. "                                                                                       \
       "Ask for fewer positions, channels, heads or types at a time.")                              \
     X(OVERLOADED, 503, "overloaded", "The server is busy",                                         \
-      "The server's queue is full, or it is starting or stopping. Try again after the seconds "    \
-      "in Retry-After.")                                                                           \
+      "The server's queue is full, its memory is in use, or it is starting or stopping. Try "      \
+      "again "                                                                                     \
+      "after the seconds in Retry-After.")                                                         \
     X(INTERNAL, 500, "internal", "Internal error",                                                 \
-      "The server failed, out of memory for example. The request_id finds it in the log.")
+      "The server failed. The request_id finds it in the log.")
 
 typedef enum pe_status {
 #define PE_STATUS_ENUM(name, http, code, title, about) PE_##name,
@@ -71,6 +73,12 @@ typedef enum pe_status {
  *
  * Threads  a problem belongs to one request.
  */
+#define PE_MISTAKES_MAX 7
+/** A mistake beside the one that a problem is of. */
+typedef struct pe_mistake {
+    char where[64], detail[192];
+} pe_mistake;
+
 typedef struct pe_problem {
     pe_status status;
     /** Parameter at fault, "" when none. Deeper places as a path: "vectors/3/2",
@@ -84,7 +92,13 @@ typedef struct pe_problem {
     uint64_t max_elements, requested_elements;
     /** TOO_MUCH_WORK only: units of work (plan/price.h). */
     uint64_t max_work, requested_work;
+    /** Further mistakes of the same request, in the order in which they were found. */
+    unsigned n_others;
+    pe_mistake others[PE_MISTAKES_MAX];
 } pe_problem;
+
+/** Add the mistakes of another problem; what is past the room is left out. */
+void pe_problem_add(pe_problem *why, const pe_problem *other);
 
 /**
  * Fill *why and return status.
@@ -105,12 +119,18 @@ static inline pe_status pe_status_known(pe_status given, pe_status known)
     return known;
 }
 #define pe_fail(why, status, ...) pe_status_known(pe_fail(why, status, __VA_ARGS__), status)
-#define pe_fail_memory(why)       pe_status_known(pe_fail_memory(why), PE_INTERNAL)
+#define pe_fail_memory(why)       pe_status_known(pe_fail_memory(why), PE_OVERLOADED)
 
 int pe_status_http(pe_status status);
 const char *pe_status_code_text(pe_status status); /* "invalid-parameter" */
 const char *pe_status_title(pe_status status);
 const char *pe_status_about(pe_status status);
+
+/** Is the failure the server's, which no change of the request would mend: memory, most of all? */
+static inline bool pe_status_is_ours(pe_status status)
+{
+    return status == PE_OVERLOADED || status == PE_INTERNAL;
+}
 
 /** The status with this problem code, or PE_OK when there is none. */
 pe_status pe_status_by_code(const char *code);

@@ -2,7 +2,9 @@
 /* flow.c - the story of a request, from its last byte to a decided reply. */
 #include "http/flow.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "http/answer/answer.h"
 #include "http/reply/reply.h"
 #include "http/request/body.h"
@@ -23,6 +25,13 @@ static pe_status check_target(const pe_request *request, pe_problem *why)
                    request->target_bytes);
 }
 
+/* With the memory in use, nothing new is begun. What is in memory is sent all the same, and pages
+ * are: they tell how the server does. */
+static pe_status check_memory(const pe_request *request, pe_problem *why)
+{
+    return request->resource != NULL && pe_budget_exceeded() ? pe_fail_memory(why) : PE_OK;
+}
+
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
     /* asked before, to the letter */
@@ -31,7 +40,8 @@ static pe_outcome process(pe_request *request, pe_problem *why)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
         (void)pe_route_find(request);
-    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK)
+    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK ||
+        check_memory(request, why) != PE_OK)
         return PE_FAILED;
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
 }
@@ -101,6 +111,12 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
 
 void pe_flow_fail(pe_request *request, const pe_problem *why)
 {
+    if (why->status == PE_INTERNAL)
+        pe_log(PE_LOG_ERROR, "internal",
+               (pe_log_member[]){{PE_LOG_TEXT, "target", .text = request->target},
+                                 {PE_LOG_TEXT, "request_id", .text = pe_request_id(request)},
+                                 {PE_LOG_TEXT, "detail", .text = why->detail},
+                                 {0}});
     pe_reply_problem(request, why);
 }
 

@@ -15,14 +15,17 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "exact/reserve.h"
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
 #include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
+#include "http/memory_shares.h"
 #include "http/pages/document_pages.h"
 #include "http/pages/shown_settings.h"
 #include "http/reload.h"
@@ -33,10 +36,14 @@
 #include "http/workers/pool.h"
 #include "tables/tables.h"
 
-/* Request bodies held at once, all together, in largest bodies. */
+/* That compute: the main thread, the worker of light jobs, the warmer. */
+#define OTHER_THREADS 3
+
+/* Request bodies held at once have so many largest ones, all together, or half of the memory. */
 #define BODIES_HELD 8
 
 struct pe_server {
+    pe_settings settings; /* the caller's, within memory_max */
     pe_service service;
     pe_listener listener[PE_LISTENERS_MAX];
     size_t n_listeners;
@@ -203,17 +210,31 @@ static void on_expired(void *context, int socket)
     pe_raw_reply(service, socket, &why, "", NULL);
 }
 
+/* ---- memory ---- */
+
+/* An allocation finds no room. Frequencies are made again faster than answers are. */
+static size_t evict(void *context, size_t bytes)
+{
+    pe_service *service = context;
+    const size_t evicted = pe_tables_evict(service->tables, bytes);
+    return evicted < bytes ? evicted + pe_response_cache_evict(service->responses, bytes - evicted)
+                           : evicted;
+}
+
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    pe_budget_set((size_t)settings->memory_max, NULL, NULL);
     service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};
-    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
-        service->body_bytes_max = SIZE_MAX;
+    const size_t half = (size_t)settings->memory_max / 2;
+    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max) ||
+        service->body_bytes_max > half)
+        service->body_bytes_max = half;
     atomic_store(&service->warming, true);
 }
 
@@ -226,10 +247,15 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     pe_process_open(&service->process, descriptors_wanted(settings));
     if (tls && pe_tls_make(&service->tls, why) != PE_OK)
         return why->status;
-    if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
+    const size_t computing =
+        threads_or_cores(settings->workers) + threads_or_cores(settings->threads) + OTHER_THREADS;
+    if (pe_reserve_make(computing, why) != PE_OK ||
+        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why) != PE_OK ||
-        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
+        pe_response_cache_make(stored, &service->responses, why) != PE_OK)
+        return why->status;
+    pe_budget_set((size_t)settings->memory_max, evict, service);
+    if (pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
         pe_documents_make(settings, &service->documents, why) != PE_OK)
         return why->status;
     return pe_reload_all(service, settings, why); /* for the first time */
@@ -250,6 +276,7 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
 
 static void free_service(pe_service *service)
 {
+    pe_budget_set(SIZE_MAX, NULL, NULL);
     pe_acceptor_free(service->acceptor);
     pe_shown_settings_free(service->shown);
     pe_tls_free(service->tls);
@@ -330,7 +357,10 @@ pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *
     if (server == NULL)
         return pe_fail_memory(why);
     server->service.config = config;
-    const pe_status status = start(server, pe_config_settings(config), why);
+    server->settings = *pe_config_settings(config);
+    pe_status status = pe_memory_shares_apply(&server->settings, why);
+    if (status == PE_OK)
+        status = start(server, &server->settings, why);
     if (status != PE_OK) {
         end(server);
         return status;

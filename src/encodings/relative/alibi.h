@@ -65,7 +65,7 @@ typedef struct pe_alibi_heads {
 pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
 /** Of checked values. *out is zeroed by the caller, and freed by it even when this fails.
- * Errors  INTERNAL (memory). */
+ * Errors  OVERLOADED (memory). */
 pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
                               pe_problem *why) PE_MUST_CHECK;
 void pe_alibi_heads_free(pe_alibi_heads *heads);

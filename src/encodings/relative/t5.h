@@ -47,7 +47,7 @@ typedef struct pe_buckets {
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
  *           comparing integer powers.
  * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
- *           there would be more than PE_T5_BUCKETS_MAX edges. INTERNAL (memory).
+ *           there would be more than PE_T5_BUCKETS_MAX edges. OVERLOADED (memory).
  */
 pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, int64_t farthest,
                              pe_buckets *out, pe_problem *why) PE_MUST_CHECK;

@@ -54,7 +54,7 @@ typedef struct pe_sinusoid_spec {
  * numerics. */
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 
-/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). *out may
+/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; OVERLOADED (memory). *out may
  * be freed then, too. */
 pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/budget.h"
 #include "base/log.h"
 #include "formats/negotiate.h"
 #include "http/answer/response_cache.h"
@@ -24,6 +25,7 @@ typedef struct scrape {
     pe_exposition to;
     pe_service *service;
     pe_cache_stats cache[CACHES];
+    pe_budget_stats budget;
     bool has_memory;
     uint64_t reserved, resident;
 } scrape;
@@ -215,6 +217,47 @@ static void read_log_dropped(const scrape *from, const metric_row *row)
     count(from, row, "", pe_log_dropped());
 }
 
+/* ---- memory ---- */
+
+/* from: offset in pe_budget_stats, whose counters are uint64_t and whose sizes are size_t */
+static void read_budget(const scrape *from, const metric_row *row)
+{
+    const void *at = (const char *)&from->budget + row->from;
+    count(from, row, "",
+          row->metric.type == PE_METRIC_COUNTER ? *(const uint64_t *)at : *(const size_t *)at);
+}
+
+static size_t cached(const scrape *from, size_t cache)
+{
+    return from->cache[cache].bytes + from->cache[cache].loose;
+}
+
+/* What the budget holds, by purpose; the rest is of requests and streams under way, and what the
+ * program keeps. */
+static void read_purposes(const scrape *from, const metric_row *row)
+{
+    pe_service *service = from->service;
+    pe_learned_tables *learned = pe_tables_learned(service->tables);
+    const struct {
+        const char *labels;
+        size_t bytes;
+    } kinds[] = {
+        {"kind=\"responses\"", cached(from, RESPONSES) + cached(from, REQUEST_KEYS)},
+        {"kind=\"tables\"", cached(from, TABLES)},
+        {"kind=\"learned\"", pe_learned_tables_bytes(learned)},
+        {"kind=\"bodies\"", atomic_load(&service->body_bytes)},
+        {"kind=\"connections\"",
+         pe_watchdog_count(service->watchdog) * (size_t)service->settings->connection_memory_bytes},
+    };
+    size_t rest = from->budget.bytes;
+    pe_learned_tables_free(learned);
+    for (size_t i = 0; i < PE_LEN(kinds); i++) {
+        rest -= kinds[i].bytes < rest ? kinds[i].bytes : rest;
+        count(from, row, kinds[i].labels, kinds[i].bytes);
+    }
+    count(from, row, "kind=\"other\"", rest);
+}
+
 /* ---- caches ---- */
 
 /* from: offset in pe_cache_stats, whose counters are uint64_t and whose sizes are size_t */
@@ -276,6 +319,7 @@ static void read_build(const scrape *from, const metric_row *row)
 #define SUMMARY(name, help, ...) {{name, PE_METRIC_SUMMARY, help}, __VA_ARGS__}
 #define OF_COUNTERS(member)               read_counter, offsetof(pe_counters, member)
 #define OF_CACHES(member)                 read_caches, offsetof(pe_cache_stats, member)
+#define OF_BUDGET(member)                 read_budget, offsetof(pe_budget_stats, member)
 
 static const metric_row rows[] = {
     HISTOGRAM("http_server_request_duration_seconds",
@@ -315,6 +359,14 @@ static const metric_row rows[] = {
     COUNTER("posenc_connections_opened", "Connections accepted since the start.", OF_COUNTERS(connections)),
     GAUGE("posenc_body_bytes", "Bytes of request bodies that are held.", read_held, offsetof(pe_service, body_bytes)),
     COUNTER("posenc_log_dropped", "Log lines dropped because their reader was too slow.", read_log_dropped, 0),
+    GAUGE("posenc_memory_bytes", "Bytes allocated, by purpose.", read_purposes, 0),
+    GAUGE("posenc_memory_allocated_bytes", "Bytes allocated for everything together.", OF_BUDGET(bytes)),
+    GAUGE("posenc_memory_max_bytes", "Bytes that may be allocated for everything together.", OF_BUDGET(bytes_max)),
+    COUNTER("posenc_memory_refused",
+            "Allocations refused because the memory was in use, after caches had shrunk.", OF_BUDGET(refused)),
+    COUNTER("posenc_memory_failed", "Allocations that the system refused.", OF_BUDGET(failed)),
+    COUNTER("posenc_memory_evicted_bytes", "Bytes evicted from caches to make room for other memory.",
+            OF_BUDGET(evicted)),
     COUNTER("posenc_cache_hits", "Look-ups that found an entry.", OF_CACHES(hits)),
     COUNTER("posenc_cache_misses", "Look-ups that computed an entry.", OF_CACHES(misses)),
     COUNTER("posenc_cache_waits", "Look-ups that waited while another thread computed the entry.", OF_CACHES(waits)),
@@ -344,6 +396,7 @@ static void take(pe_service *service, scrape *out)
     out->service = service;
     pe_response_cache_stats(service->responses, &out->cache[RESPONSES], &out->cache[REQUEST_KEYS]);
     pe_tables_stats(service->tables, &out->cache[TABLES]);
+    pe_budget_stats_get(&out->budget);
     out->has_memory = pe_process_memory(&service->process, &out->reserved, &out->resident);
 }
 

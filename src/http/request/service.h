@@ -39,7 +39,7 @@ typedef struct pe_counters {
  */
 typedef struct pe_service {
     const pe_config *config;     /* the caller's of pe_server_start; outlives the server */
-    const pe_settings *settings; /* its */
+    const pe_settings *settings; /* its, within memory_max */
     pe_limits limits;
     pe_read_limits read_limits;
     size_t max_pixels; /* of a figure */
