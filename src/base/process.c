@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,18 +38,16 @@ void pe_process_close(pe_process *process)
     *process = (pe_process){0};
 }
 
+/* The file begins with both, in pages. */
 bool pe_process_memory(const pe_process *process, uint64_t *reserved, uint64_t *resident)
 {
-    char text[128];
-    unsigned long long pages, held;
+    char text[128], *after_first, *after_second;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const ssize_t bytes = pread(process->memory, text, sizeof text - 1, 0);
     text[bytes > 0 ? bytes : 0] = '\0';
-    if (sscanf(text, "%llu %llu", &pages, &held) != 2)
-        return false;
-    *reserved = pages * page;
-    *resident = held * page;
-    return true;
+    *reserved = strtoull(text, &after_first, 10) * page;
+    *resident = strtoull(after_first, &after_second, 10) * page;
+    return after_second > after_first;
 }
 
 /* The folder of descriptors in /proc cannot be read by a process that must not be traced. poll says
