@@ -89,7 +89,7 @@ static void nobody_waits_for_a_raw_reply(void **state)
     const pe_deadlines deadlines = {.receive = 100 * MILLISECOND, .send = LONG, .idle = LONG};
     scene s;
     int late[2], other[2];
-    pe_watch watch, another;
+    pe_watch watch = {0}, another = {0};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, late), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
     open_scene(&s, &deadlines);
