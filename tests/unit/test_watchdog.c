@@ -98,7 +98,7 @@ static void nobody_waits_for_a_raw_reply(void **state)
     const pe_deadlines deadlines = all_but(PE_PHASE_FRESH, 100 * MILLISECOND);
     scene s;
     int late[2], other[2];
-    pe_watch watch, another;
+    pe_watch watch = {0}, another = {0};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, late), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
     open_scene(&s, &deadlines);

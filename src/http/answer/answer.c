@@ -12,6 +12,7 @@
 #include "http/reply/representation_reply.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
+#include "http/request/tally.h"
 #include "http/workers/thread.h"
 
 /* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
@@ -403,6 +404,7 @@ static pe_outcome reply_again(pe_request *request, pe_cache_entry *entry)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_stored_response *stored = pe_cache_entry_value(entry);
+    request->route_number = stored->metadata.route;
     const bool to_hash = request->wants_digest && atomic_load(&stored->digest) == NULL;
     if (tags == NULL && !to_hash)
         return pe_reply_stored(request, entry, NULL);
@@ -426,6 +428,6 @@ pe_outcome pe_answer_from_cache(pe_request *request)
         return PE_CONTINUE;
     const pe_outcome outcome = reply_again(request, entry);
     if (outcome == PE_REPLIED)
-        pe_service_count(&request->service->counters.warm_hits);
+        pe_tally_warm_hit(request->service->tally);
     return outcome;
 }

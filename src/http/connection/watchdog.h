@@ -100,6 +100,9 @@ typedef struct pe_watched {
 /** Look at up to n_max connections that are not IDLE, the youngest first; returns how many. */
 size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max);
 
+/** Connections with a request under way. */
+size_t pe_watchdog_active(pe_watchdog *watchdog);
+
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);
 

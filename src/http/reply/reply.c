@@ -48,6 +48,7 @@ static void end_line(pe_buffer *content)
 void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
+    pe_service_count_problem(request->service, status);
     const pe_field fields[] = {
         {"Content-Type", "application/problem+json"},
         {"Cache-Control", "no-store"},
@@ -110,7 +111,6 @@ enum MHD_Result pe_reply_send(pe_request *request)
     pe_reply *reply = &request->reply;
     if (reply->response == NULL)
         return MHD_NO;
-    pe_service_count_reply(request->service, reply->http_status);
     enum MHD_Result queued =
         MHD_queue_response(request->connection, reply->http_status, reply->response);
     if (reply->entry == NULL)
