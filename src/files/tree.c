@@ -2,7 +2,6 @@
 /* tree.c - small JSON texts as jansson's trees. */
 #include "files/tree.h"
 
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stddef.h>
@@ -53,7 +52,8 @@ static void release(void *at)
     free(made);
 }
 
-static void use_blocks(void)
+/* Before main: what jansson allocates by one pair of functions it must not free by another. */
+__attribute__((constructor)) static void use_blocks(void)
 {
     json_object_seed(0); /* not while a text is loaded: others wait for it */
     json_set_alloc_funcs(allocate, release);
@@ -70,10 +70,8 @@ static void free_blocks(load *left)
 pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **out,
                        pe_problem *why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     json_error_t error;
     load loading = {0};
-    pthread_once(&once, use_blocks);
     current = &loading;
     if (setjmp(loading.leave) != 0) {
         current = NULL;
