@@ -2,6 +2,7 @@
 /* tree.c - small JSON texts as jansson's trees. */
 #include "files/tree.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stddef.h>
@@ -15,8 +16,9 @@
  * jansson holds nothing but memory then.
  */
 typedef struct block {
-    alignas(max_align_t) struct block *next;
+    struct block *next;
     struct block **link; /* that points here */
+    void *start;
 } block;
 
 /* The load of this thread that is under way, or NULL. */
@@ -27,32 +29,41 @@ typedef struct load {
 
 static _Thread_local load *current;
 
+/* At the end of its block, so that free() frees what was allocated here. */
+static block *block_of(void *at)
+{
+    return (block *)((uintptr_t)at +
+                     ((malloc_usable_size(at) - sizeof(block)) & ~(alignof(block) - 1)));
+}
+
 static void *allocate(size_t bytes)
 {
-    block *made = bytes > SIZE_MAX - sizeof *made ? NULL : malloc(sizeof *made + bytes);
-    if (made != NULL && current != NULL) {
-        *made = (block){current->blocks, &current->blocks};
-        if (made->next != NULL)
-            made->next->link = &made->next;
-        current->blocks = made;
-    } else if (current != NULL) {
+    const size_t room = sizeof(block) + alignof(block);
+    void *at = bytes > SIZE_MAX - room ? NULL : malloc(bytes + room);
+    if (current == NULL)
+        return at;
+    if (at == NULL)
         longjmp(current->leave, 1);
-    }
-    return made != NULL ? made + 1 : NULL;
+    block *made = block_of(at);
+    *made = (block){current->blocks, &current->blocks, at};
+    if (made->next != NULL)
+        made->next->link = &made->next;
+    current->blocks = made;
+    return at;
 }
 
 static void release(void *at)
 {
-    block *made = at == NULL ? NULL : (block *)at - 1;
-    if (made != NULL && current != NULL) {
+    if (at != NULL && current != NULL) {
+        block *made = block_of(at);
         *made->link = made->next;
         if (made->next != NULL)
             made->next->link = made->link;
     }
-    free(made);
+    free(at);
 }
 
-/* Before main: what jansson allocates by one pair of functions it must not free by another. */
+/* Before main: no other thread loads a text yet. */
 __attribute__((constructor)) static void use_blocks(void)
 {
     json_object_seed(0); /* not while a text is loaded: others wait for it */
@@ -63,7 +74,7 @@ static void free_blocks(load *left)
 {
     for (block *made = left->blocks, *next; made != NULL; made = next) {
         next = made->next;
-        free(made);
+        free(made->start);
     }
 }
 
