@@ -163,6 +163,8 @@ const void *pe_setting_member(const pe_settings *settings, const pe_setting_row 
 bool pe_config_is_default(const pe_config *config, const char *name)
 {
     const pe_setting_row *row = pe_setting_find(name);
+    if (row == NULL)
+        return true;
     const pe_setting_level level = config->level[row - pe_setting_rows];
     return level == PE_LEVEL_DEFAULT ||
            (level == PE_LEVEL_FILE && row->text != NULL &&

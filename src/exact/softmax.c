@@ -146,7 +146,9 @@ static pe_fixed128 weigh(const pe_pair *score, size_t n, pe_fixed128 *weight)
         if (weight[j].m != 0)
             add(&sum, &weight[j]);
     }
-    return isinf(most.hi) ? (pe_fixed128){0} : inverse(&sum);
+    if (isinf(most.hi))
+        return (pe_fixed128){0};
+    return inverse(&sum);
 }
 
 void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *weight, void *out)

@@ -170,6 +170,11 @@ static connection *connection_of(struct MHD_Connection *mhd)
     return info != NULL ? info->socket_context : NULL;
 }
 
+static connection *carrier_of(pe_request *request)
+{
+    return (connection *)((char *)request - offsetof(connection, request));
+}
+
 /*
  * The query is ours to read: the library would keep each of its arguments in the connection's
  * memory, and a request of some hundreds of them (two kilobytes) exhausts it and is never answered.
@@ -285,8 +290,9 @@ static pe_status check_length(pe_request *request, pe_problem *why)
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */
-static enum MHD_Result begin(pe_request *request, const char *method, const char *version)
+static enum MHD_Result begin(connection *carrier, const char *method, const char *version)
 {
+    pe_request *request = &carrier->request;
     pe_problem why;
     request->stage = PE_STAGE_BODY;
     request->takes_interim = strcasecmp(version, "HTTP/1.1") == 0;
@@ -294,7 +300,6 @@ static enum MHD_Result begin(pe_request *request, const char *method, const char
     pe_target_split(request);
     pe_status status = pe_fields_read(request, &why);
     read_fields(request);
-    connection *carrier = connection_of(request->connection);
     if (pe_inlet_is_refused(&carrier->inlet)) {
         refuse(carrier);
         return MHD_NO;
@@ -339,7 +344,7 @@ enum MHD_Result pe_callbacks_access(void *context, struct MHD_Connection *mhd, c
         return MHD_NO;
     switch (request->stage) {
     case PE_STAGE_NEW:
-        return begin(request, method, version);
+        return begin(carrier_of(request), method, version);
     case PE_STAGE_BODY:
         return *upload_bytes > 0 ? receive(request, upload, upload_bytes) : finish(request);
     case PE_STAGE_WORKING:

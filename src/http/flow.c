@@ -125,6 +125,7 @@ void pe_flow_fail(pe_request *request, const pe_problem *why)
 static pe_outcome run(pe_request *request, pe_step *step)
 {
     pe_problem why;
+    why.status = PE_OK;
     pe_outcome outcome = step(request, &why);
     if (outcome == PE_DEFERRED)
         outcome = submit(request, &why);

@@ -106,7 +106,9 @@ static void buckets_add_up(void **state)
     reply metrics = metrics_on(&wire);
     size_t series = 0;
     double before = 0, bound = 0;
-    for (char *line = strtok(metrics.body, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    char *rest = NULL;
+    for (char *line = strtok_r(metrics.body, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
         const char *le = strstr(line, "le=\""), *value = strrchr(line, ' ');
         if (strstr(line, "_seconds_count") != NULL && *line != '#') {
             assert_true(strtod(value, NULL) == before);

@@ -172,7 +172,9 @@ static pe_status check_mask(pe_attend *s, const pe_shape *whole, pe_problem *why
                        "attention_mask must be [keys] = [%zu], [queries, keys] = [%zu, %zu], or "
                        "have the shape of the probabilities",
                        s->keys, s->queries, s->keys);
-    s->mask_rows = s->mask.elements / s->keys;
+    s->mask_rows = 1;
+    for (size_t a = 0; a + 1 < shape->ndim; a++)
+        s->mask_rows *= shape->dim[a];
     for (size_t i = 0; i < s->mask.elements; i++) {
         const double bit = ((const double *)s->mask.data)[i];
         if (bit != 0 && bit != 1)

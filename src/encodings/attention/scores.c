@@ -60,7 +60,7 @@ pe_status pe_scores_check(const pe_plan *plan, const char *where, pe_problem *wh
     enum { CHUNK = 1024 };
     const pe_tensor *tensor = &plan->tensors[0];
     const size_t most = tensor->unit < CHUNK ? CHUNK / tensor->unit : 1;
-    unsigned char *some = malloc(most * tensor->unit * sizeof(double));
+    void *some = malloc(most * tensor->unit * sizeof(double));
     pe_status status = some == NULL ? pe_fail_memory(why) : PE_OK;
     for (size_t first = 0; status == PE_OK && first < tensor->units; first += most) {
         const size_t left = tensor->units - first, n = left < most ? left : most;

@@ -117,7 +117,9 @@ static pe_fixed128 product(const pe_xpos_scale *scale, size_t i, const pe_xpos_d
     const pe_fixed128 *level = scale->power + ladder(&scale->formula, n->whole < 0, i);
     uint64_t bits = (uint64_t)fabs(n->whole);
     bool first = n->part.hi == 0;
-    pe_fixed128 result = first ? (pe_fixed128){0} : part_power(scale, i, n->part);
+    pe_fixed128 result = {0};
+    if (!first)
+        result = part_power(scale, i, n->part);
     for (; bits != 0; bits >>= 1, level++) {
         if ((bits & 1) == 0)
             continue;

@@ -47,7 +47,7 @@ typedef struct pe_sinusoid_spec {
     double freq_shift;
     double scale, divisor[2];
     double amplitude; /* of sines and cosines, at most 1000 */
-    bool float32; /* the reference path, which has no divisors */
+    bool float32;     /* the reference path, which has no divisors */
 } pe_sinusoid_spec;
 
 /** From the parameters dtype, base, layout, freq_shift, scale, amplitude and (where there is one)
