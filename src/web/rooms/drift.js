@@ -3,7 +3,7 @@
 // float32 is the arithmetic of PyTorch's reference path, which the server has: the error is the angle between its point
 // on the circle and the exact one. For bfloat16 and float16 the server gives the rounded frequencies: the error is
 // their difference from the exact ones, times the position.
-import { Problem, answer, tensors } from '../parts/api.js';
+import { answer, tensors } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h } from '../parts/dom.js';
@@ -23,8 +23,12 @@ import { Readout } from '../parts/readout.js';
 /** @typedef {{pairs: number, positions: number[], errors: Record<string, Float64Array>, words: string[]}} Drifts */
 
 const ROWS = 128;
-const HALVES = ['bfloat16', 'float16'];
-const TYPES = ['float32', ...HALVES];
+/** Types of 16 bits, and their largest numbers. @type {[string, number][]} */
+const HALVES = [
+    ['bfloat16', 3.3895e38],
+    ['float16', 65504],
+];
+const TYPES = ['float32', ...HALVES.map(([name]) => name)];
 const UP_TO = 131072;
 
 /** Cosines and sines of a table, row by row. @param {Answer} found @param {AbortSignal} signal */
@@ -49,32 +53,40 @@ async function turned({ path, values }, positions, signal) {
 }
 
 /** @param {Record<string, string>} waves @param {string} dtype @param {AbortSignal} signal */
-const frequencies = async (waves, dtype, signal) =>
-    numbers(await tensors('/v1/rope/frequencies', { ...waves, dtype }, { signal }), 'inv_freq', signal);
+const frequencies = (waves, dtype, signal) => tensors('/v1/rope/frequencies', { ...waves, dtype }, { signal });
+
+/** The positions times what rounding changes of the frequencies.
+ * @param {number[]} positions @param {ArrayLike<number>} rounded @param {ArrayLike<number>} exact */
+const drifted = (positions, rounded, exact) =>
+    Float64Array.from(
+        { length: positions.length * exact.length },
+        (_, i) => positions[Math.floor(i / exact.length)] * (rounded[i % exact.length] - exact[i % exact.length]),
+    );
 
 /** @param {Source} source @param {number} up @param {AbortSignal} signal @returns {Promise<Drifts>} */
 async function drifts(source, up, signal) {
     const step = Math.max(1, Math.ceil(up / ROWS));
     const positions = Array.from({ length: ROWS + 1 }, (_, i) => i * step);
-    const [float32, exact] = await Promise.all([
+    const [float32, waves] = await Promise.all([
         turned(source, `0:${ROWS * step + 1}:${step}`, signal),
         frequencies(source.waves, 'float64', signal),
     ]);
-    const found = { pairs: exact.length, positions, errors: /** @type {Drifts['errors']} */ ({ float32 }), words: [] };
-    /** @type {string[]} */
-    const words = found.words;
-    for (const dtype of HALVES)
-        try {
-            const rounded = await frequencies(source.waves, dtype, signal);
-            found.errors[dtype] = Float64Array.from(
-                float32,
-                (_, i) =>
-                    positions[Math.floor(i / exact.length)] * (rounded[i % exact.length] - exact[i % exact.length]),
-            );
-        } catch (error) {
-            if (!(error instanceof Problem)) throw error;
-            words.push(`${dtype} cannot be shown: ${error.message}.`);
+    const [exact, lengths] = await Promise.all([
+        numbers(waves, 'inv_freq', signal),
+        numbers(waves, 'wavelength', signal),
+    ]);
+    /** @type {Drifts} */
+    const found = { pairs: exact.length, positions, errors: { float32 }, words: [] };
+    for (const [dtype, most] of HALVES) {
+        // The answer has the wavelengths, too, and is refused where the longest is no number of the type.
+        const long = lengths.findIndex((length) => length > most);
+        if (long >= 0) {
+            found.words.push(`${dtype} cannot hold the wavelength of pair ${long}: its largest number is ${most}.`);
+            continue;
         }
+        const rounded = await numbers(await frequencies(source.waves, dtype, signal), 'inv_freq', signal);
+        found.errors[dtype] = drifted(positions, rounded, exact);
+    }
     return found;
 }
 

@@ -33,6 +33,7 @@ export const rooms = [
     },
     { id: 'reach', title: 'Reach', line: 'Angles of longer contexts.', load: () => import('./reach.js') },
     { id: 'biases', title: 'Biases', line: 'Biases of attention.', load: () => import('./biases.js') },
+    { id: 'axes', title: 'Axes', line: 'Positions of patches: time, height, width.', load: () => import('./axes.js') },
     { id: 'doctor', title: 'Doctor', line: 'What is wrong with a table.', load: () => import('./doctor.js') },
     {
         id: 'any',

@@ -10,7 +10,7 @@ import { brief, digits } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercise, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
-import { track } from './track.js';
+import { Track } from './track.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {import('../parts/listing.js').Parameter} Parameter */
@@ -346,206 +346,96 @@ function rows(listing) {
     ];
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export function show(host, context) {
-    const { place, listing } = context;
-    const get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
-    /** @returns {State} */
-    const state = () => ({
-        q: numbers(get('q')),
-        k: numbers(get('k')),
-        m: Number(get('m')),
-        n: Number(get('n')),
-        theta: get('rope_theta'),
-        pairing: get('pairing') === 'half' ? 'half' : 'interleaved',
-        numerics: /** @type {Numerics} */ (get('numerics')),
-    });
-    /** @param {Record<string, string | number>} changes @param {boolean} done */
-    const set = (changes, done) => {
-        const kept = Object.entries(changes).map(([name, value]) => [
-            name,
-            String(value) === USUAL[name] ? null : value,
-        ]);
-        place.set(Object.fromEntries(kept), { step: done });
-        update();
-    };
-    const fields = form(rows(listing), (name, value, done) => set({ [name]: value ?? USUAL[name] }, done));
-    const rounding = control(
-        {
-            name: 'arithmetic of the angles',
-            type: 'string',
-            required: false,
-            choices: ['exact', 'float32', 'bfloat16', 'float16'],
-            description: '',
-        },
-        (value, done) => set({ numerics: value }, done),
-    );
-    const handles = track((m, n, done) => set({ m, n }, done));
-    const score = h('output', { class: 'score', 'aria-live': 'off' });
-    const sum = h('p', { class: 'note' });
-    const dials = clocks((pair) => set({ pair }, true));
-    const readout = new Readout();
-    const distance = new Curve({ name: 'score by distance', xName: 'm − n', yName: 'score', height: 200 });
-    const decay = new Curve({
-        name: 'mean of the cosines by distance',
-        xName: 'm − n',
-        yName: 'mean cosine',
-        height: 200,
-    });
-    const wrong = new Curve({
-        name: 'error of the angles by position',
-        xName: 'position',
-        yName: 'error in radians',
-        xLog: true,
-        yLog: true,
-        height: 240,
-    });
-    const pairings = h('div', { class: 'pairings' });
-    const missing = h('p', { class: 'help' });
-    const along = take(
-        () => ({ path: '/v1/rope/scores', values: {}, body: { ...scoreBody(state()), per_pair: true }, many: false }),
-        listing.formats.map(({ name }) => name),
-    );
-    /** @type {Seen | null} */ let seen = null;
-    const now = paced((error) => fields.fail(error));
-    const curves = paced(() => undefined);
-    const slow = paced(context.fail);
-    const rough = paced(context.fail);
+/** What the address says of the room. @param {(name: string) => string} get @returns {State} */
+const stateOf = (get) => ({
+    q: numbers(get('q')),
+    k: numbers(get('k')),
+    m: Number(get('m')),
+    n: Number(get('n')),
+    theta: get('rope_theta'),
+    pairing: get('pairing') === 'half' ? 'half' : 'interleaved',
+    numerics: /** @type {Numerics} */ (get('numerics')),
+});
 
-    const chosen = () => Math.min(Number(get('pair')), (seen?.state.q.length ?? 2) / 2 - 1);
-
-    /** @param {AbortSignal} signal */
-    async function ask(signal) {
-        const wanted = state();
-        const { q, k, m, n, theta } = wanted;
-        const body = scoreBody(wanted);
-        const parts = await posted('/v1/rope/scores', { ...body, per_pair: true }, { signal });
-        const [whole, turned, waves] = await Promise.all([
-            posted('/v1/rope/scores', body, { signal }),
-            posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(wanted) }, { signal }),
-            tensors(
-                '/v1/rope/frequencies',
-                { head_dim: String(q.length), rope_theta: theta, dtype: 'float64' },
-                { signal },
-            ),
-        ]);
-        const [shares, [total], rotated, frequency, wavelength] = await Promise.all([
-            all(parts),
-            all(whole),
-            all(turned),
-            all(waves, 'inv_freq'),
-            all(waves, 'wavelength'),
-        ]);
-        seen = { state: wanted, turned: rotated, shares, score: total, frequency, wavelength };
-        fields.fail(null);
-        draw();
-    }
-
-    function draw() {
-        if (seen === null) return;
-        const { q, m, n } = seen.state;
-        score.textContent = digits(seen.score, 'float64');
-        sum.textContent = `score of q at ${brief(m)} and k at ${brief(n)}, m − n = ${brief(m - n)}`;
-        dials.show(seen, chosen());
-        explain(readout, seen, chosen());
-        distance.mark(Math.abs(m - n) > REACH ? null : m - n + REACH);
-        pairings.replaceChildren(
-            ...PAIRINGS.map(([pairing, words]) =>
-                h(
-                    'figure',
-                    { class: pairing === seen?.state.pairing ? undefined : 'other' },
-                    h('figcaption', {}, words),
-                    arcs(pairing, Math.min(2 * PAIRS_DRAWN, q.length), chosen()),
-                ),
-            ),
-        );
-        along.refresh();
-    }
-
-    let [curved, slowed, roughed] = ['', '', ''];
-
-    /** The curves that do not follow m and n are asked for when what they show has changed. */
-    function others() {
-        const wanted = state();
-        const { q, k, theta, pairing, numerics } = wanted;
-        const [curve, slope, error] = [[q, k, theta, pairing], [theta], [q.length, theta, numerics]].map(String);
-        if (curve !== curved) curves.ask((signal) => byDistance(wanted, signal));
-        if (slope !== slowed) slow.ask((signal) => byWidth(theta, signal));
-        if (error !== roughed) rough.ask((signal) => byPosition(wanted, signal));
-        [curved, slowed, roughed] = [curve, slope, error];
-    }
-
-    /** @param {State} wanted @param {AbortSignal} signal */
-    async function byDistance(wanted, signal) {
-        const count = 2 * REACH + 1;
-        const body = { ...scoreBody(wanted), q: Array.from({ length: count }, () => wanted.q) };
-        const ranged = { ...body, query_positions: `0:${count}`, key_positions: [REACH] };
-        const y = await all(await posted('/v1/rope/scores', ranged, { signal }));
-        distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]);
-    }
-
-    /** @param {string} theta @param {AbortSignal} signal */
-    async function byWidth(theta, signal) {
-        const series = DECAY_WIDTHS.map(async (width) => {
-            const values = { head_dim: String(width), rope_theta: theta, offsets: DECAY_OFFSETS };
-            return { name: `head_dim ${width}`, y: await all(await tensors('/v1/rope/decay', values, { signal })) };
-        });
-        decay.show(await Promise.all(series));
-    }
-
-    /** @param {State} wanted @param {AbortSignal} signal */
-    async function byPosition(wanted, signal) {
-        const { numerics } = wanted;
-        wrong.element.hidden = numerics === 'exact';
-        missing.textContent =
-            numerics === 'exact'
-                ? 'Choose another arithmetic to see how far its angles are from these.'
-                : numerics === 'float32'
-                  ? 'Every step as PyTorch rounds it to float32: frequency, angle, cosine and sine. The error of a pair grows with the position.'
-                  : `The frequencies are rounded to ${numerics}, as in a model that was cast with its buffers; positions and products stay exact. ` +
-                    `The service has no angles computed in ${numerics} throughout. Errors are shown up to half a turn.`;
-        if (numerics !== 'exact') wrong.show(await errors(wanted, signal));
-    }
-
-    function update() {
-        const { m, n } = state();
-        fields.show(Object.fromEntries(Object.keys(USUAL).map((name) => [name, get(name)])));
-        rounding.show(get('numerics'));
-        handles.show(m, n);
-        now.ask(ask);
-        others();
-    }
-
-    host.replaceChildren(
-        lead(listing),
-        h(
-            'div',
-            { class: 'split' },
-            h('section', { class: 'panel', 'aria-label': 'Parameters' }, fields.element),
-            h(
-                'section',
-                { class: 'stage', 'aria-label': 'Clocks' },
-                h('div', { class: 'total' }, score, sum),
-                handles.element,
-                dials.element,
-                readout.element,
-                h('div', { class: 'panels' }, along.element),
-            ),
+/** @param {State} wanted @param {AbortSignal} signal @returns {Promise<Seen>} */
+async function look(wanted, signal) {
+    const { q, k, m, n, theta } = wanted;
+    const body = scoreBody(wanted);
+    const parts = await posted('/v1/rope/scores', { ...body, per_pair: true }, { signal });
+    const [whole, turned, waves] = await Promise.all([
+        posted('/v1/rope/scores', body, { signal }),
+        posted('/v1/rope/rotate', { vectors: [q, k], positions: [m, n], ...common(wanted) }, { signal }),
+        tensors(
+            '/v1/rope/frequencies',
+            { head_dim: String(q.length), rope_theta: theta, dtype: 'float64' },
+            { signal },
         ),
-        h(
-            'div',
-            { class: 'cards story' },
-            h(
-                'section',
-                {},
-                h('h2', {}, 'The score by distance'),
+    ]);
+    const [shares, [score], rotated, frequency, wavelength] = await Promise.all([
+        all(parts),
+        all(whole),
+        all(turned),
+        all(waves, 'inv_freq'),
+        all(waves, 'wavelength'),
+    ]);
+    return { state: wanted, turned: rotated, shares, score, frequency, wavelength };
+}
+
+/* ---- the curves below the clocks ---- */
+
+/** What is said of an arithmetic. @param {Numerics} numerics */
+function ofNumerics(numerics) {
+    if (numerics === 'exact') return 'Choose another arithmetic to see how far its angles are from these.';
+    if (numerics === 'float32')
+        return 'Every step as PyTorch rounds it to float32: frequency, angle, cosine and sine. The error of a pair grows with the position.';
+    return (
+        `The frequencies are rounded to ${numerics}, as in a model that was cast with its buffers; positions and products stay exact. ` +
+        `The service has no angles computed in ${numerics} throughout. Errors are shown up to half a turn.`
+    );
+}
+
+/** A picture with its title and the words below it. @param {string} title @param {...import('../parts/dom.js').Child} children */
+const card = (title, ...children) => h('section', {}, h('h2', {}, title), children);
+
+/** Curves that do not follow m and n: each is asked for when what it shows has changed. */
+class Curves {
+    /** @param {(name: string) => string} get @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
+    constructor(get, rounding, fail) {
+        this.get = get;
+        this.distance = new Curve({ name: 'score by distance', xName: 'm − n', yName: 'score', height: 200 });
+        this.decay = new Curve({
+            name: 'mean of the cosines by distance',
+            xName: 'm − n',
+            yName: 'mean cosine',
+            height: 200,
+        });
+        this.wrong = new Curve({
+            name: 'error of the angles by position',
+            xName: 'position',
+            yName: 'error in radians',
+            xLog: true,
+            yLog: true,
+            height: 240,
+        });
+        this.pairings = h('div', { class: 'pairings' });
+        this.missing = h('p', { class: 'help' });
+        // A fault of q or k is told at their fields by the question of the clocks.
+        /** @private */ this.asks = [() => undefined, fail, fail].map(paced);
+        /** @private */ this.shown = ['', '', ''];
+        this.element = h('div', { class: 'cards story' }, this.cards(rounding));
+    }
+
+    /** @private @param {HTMLElement} rounding */
+    cards(rounding) {
+        const { distance, decay, wrong, pairings, missing } = this;
+        return [
+            card(
+                'The score by distance',
                 distance.element,
                 h('p', { class: 'note' }, 'The mark moves with m or n, and not with both.'),
             ),
-            h(
-                'section',
-                {},
-                h('h2', {}, 'The mean of all cosines'),
+            card(
+                'The mean of all cosines',
                 decay.element,
                 h(
                     'p',
@@ -553,23 +443,174 @@ export function show(host, context) {
                     'This is the score of equal channels. It falls in waves, not steadily, and the score of other vectors need not fall at all.',
                 ),
             ),
-            h('section', {}, h('h2', {}, 'Which channels turn together'), pairings),
-            h('section', {}, h('h2', {}, 'Exact against rounded'), rounding.element, missing, wrong.element),
-        ),
-        exercises(),
-        h(
-            'div',
-            { class: 'story' },
-            note(
-                'The share of a pair is (q₁k₁ + q₂k₂) cos((m − n)θ) + (q₁k₂ − q₂k₁) sin((m − n)θ). Some pages have the ' +
-                    'other sign before the sine: that is the score with m and n exchanged. The first exercise tells the two ' +
-                    'apart: 1.3524 with this sign, −1.1027 with the other.',
+            card('Which channels turn together', pairings),
+            card('Exact against rounded', rounding, missing, wrong.element),
+        ];
+    }
+
+    update() {
+        const wanted = stateOf(this.get);
+        const { q, k, theta, pairing, numerics } = wanted;
+        const keys = [[q, k, theta, pairing], [theta], [q.length, theta, numerics]].map(String);
+        const questions = [this.byDistance, this.byWidth, this.byPosition];
+        questions.forEach((question, i) => {
+            if (keys[i] !== this.shown[i]) this.asks[i].ask((signal) => question.call(this, wanted, signal));
+        });
+        this.shown = keys;
+    }
+
+    /** @param {Seen} seen @param {number} pair */
+    point({ state: { q, m, n, pairing } }, pair) {
+        this.distance.mark(Math.abs(m - n) > REACH ? null : m - n + REACH);
+        this.pairings.replaceChildren(
+            ...PAIRINGS.map(([each, words]) =>
+                h(
+                    'figure',
+                    { class: each === pairing ? undefined : 'other' },
+                    h('figcaption', {}, words),
+                    arcs(each, Math.min(2 * PAIRS_DRAWN, q.length), pair),
+                ),
             ),
+        );
+    }
+
+    /** @private @param {State} wanted @param {AbortSignal} signal */
+    async byDistance(wanted, signal) {
+        const count = 2 * REACH + 1;
+        const body = { ...scoreBody(wanted), q: Array.from({ length: count }, () => wanted.q) };
+        const ranged = { ...body, query_positions: `0:${count}`, key_positions: [REACH] };
+        const y = await all(await posted('/v1/rope/scores', ranged, { signal }));
+        this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]);
+    }
+
+    /** @private @param {State} wanted @param {AbortSignal} signal */
+    async byWidth({ theta }, signal) {
+        const series = DECAY_WIDTHS.map(async (width) => {
+            const values = { head_dim: String(width), rope_theta: theta, offsets: DECAY_OFFSETS };
+            return { name: `head_dim ${width}`, y: await all(await tensors('/v1/rope/decay', values, { signal })) };
+        });
+        this.decay.show(await Promise.all(series));
+    }
+
+    /** @private @param {State} wanted @param {AbortSignal} signal */
+    async byPosition(wanted, signal) {
+        const { numerics } = wanted;
+        this.wrong.element.hidden = numerics === 'exact';
+        this.missing.textContent = ofNumerics(numerics);
+        if (numerics !== 'exact') this.wrong.show(await errors(wanted, signal));
+    }
+
+    stop() {
+        [...this.asks, this.distance, this.decay, this.wrong].forEach((each) => each.stop());
+    }
+}
+
+const aside = () =>
+    h(
+        'div',
+        { class: 'story' },
+        note(
+            'The share of a pair is (q₁k₁ + q₂k₂) cos((m − n)θ) + (q₁k₂ − q₂k₁) sin((m − n)θ). Some pages have the ' +
+                'other sign before the sine: that is the score with m and n exchanged. The first exercise tells the two ' +
+                'apart: 1.3524 with this sign, −1.1027 with the other.',
         ),
     );
-    update();
-    return {
-        update,
-        stop: () => [now, curves, slow, rough, distance, decay, wrong].forEach((each) => each.stop()),
-    };
+
+class Rotations {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, { place, listing, fail }) {
+        this.place = place;
+        this.get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
+        this.fields = form(rows(listing), (name, value, done) => this.set({ [name]: value ?? USUAL[name] }, done));
+        this.rounding = control(
+            {
+                name: 'arithmetic of the angles',
+                type: 'string',
+                required: false,
+                choices: ['exact', 'float32', 'bfloat16', 'float16'],
+                description: '',
+            },
+            (value, done) => this.set({ numerics: value }, done),
+        );
+        this.track = new Track((m, n, done) => this.set({ m, n }, done));
+        this.score = h('output', { class: 'score', 'aria-live': 'off' });
+        this.sum = h('p', { class: 'note' });
+        this.dials = clocks((pair) => this.set({ pair }, true));
+        this.readout = new Readout();
+        this.curves = new Curves(this.get, this.rounding.element, fail);
+        this.along = take(
+            () => ({
+                path: '/v1/rope/scores',
+                values: {},
+                body: { ...scoreBody(stateOf(this.get)), per_pair: true },
+                tensor: { name: 'scores', shape: [1, 1, numbers(this.get('q')).length / 2], dtype: 'float64' },
+                many: false,
+            }),
+            listing.formats.map(({ name }) => name),
+        );
+        /** @private */ this.now = paced((error) => this.fields.fail(error));
+        host.replaceChildren(lead(listing), this.bench(), this.curves.element, exercises(), aside());
+        this.update();
+    }
+
+    /** @private */
+    bench() {
+        return h(
+            'div',
+            { class: 'split' },
+            h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.fields.element),
+            h(
+                'section',
+                { class: 'stage', 'aria-label': 'Clocks' },
+                h('div', { class: 'total' }, this.score, this.sum),
+                this.track.element,
+                this.dials.element,
+                this.readout.element,
+                h('div', { class: 'panels' }, this.along.element),
+            ),
+        );
+    }
+
+    /** @private @param {Record<string, string | number>} changes @param {boolean} done */
+    set(changes, done) {
+        const kept = Object.entries(changes).map(([name, value]) => [
+            name,
+            String(value) === USUAL[name] ? null : value,
+        ]);
+        this.place.set(Object.fromEntries(kept), { step: done });
+        this.update();
+    }
+
+    /** @private @param {Seen} seen */
+    draw(seen) {
+        const { q, m, n } = seen.state;
+        const pair = Math.min(Number(this.get('pair')), q.length / 2 - 1);
+        this.score.textContent = digits(seen.score, 'float64');
+        this.sum.textContent = `score of q at ${brief(m)} and k at ${brief(n)}, m − n = ${brief(m - n)}`;
+        this.dials.show(seen, pair);
+        explain(this.readout, seen, pair);
+        this.curves.point(seen, pair);
+        this.along.refresh();
+    }
+
+    update() {
+        const wanted = stateOf(this.get);
+        this.fields.show(Object.fromEntries(Object.keys(USUAL).map((name) => [name, this.get(name)])));
+        this.rounding.show(wanted.numerics);
+        this.track.show(wanted.m, wanted.n);
+        this.now.ask(async (signal) => {
+            const seen = await look(wanted, signal);
+            this.fields.fail(null);
+            this.draw(seen);
+        });
+        this.curves.update();
+    }
+
+    stop() {
+        this.now.stop();
+        this.curves.stop();
+    }
 }
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Rotations(host, context);

@@ -8,108 +8,130 @@ const LEAST = 64;
 const TICKS = 8;
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
-/** @param {(m: number, n: number, done: boolean) => void} change */
-export function track(change) {
-    let [m, n, top] = [0, 0, LEAST];
-    const ticks = h('div', { class: 'track-ticks', 'aria-hidden': 'true' });
-    const line = h('div', { class: 'track-line' }, ticks);
-    const handles = /** @type {const} */ (['m', 'n', 'both']).map(handle);
-    const fields = /** @type {const} */ (['m', 'n']).map(field);
-    line.append(...handles.map(({ element }) => element));
-    const element = h(
+/** A handle. @param {Which} which */
+const knob = (which) =>
+    h(
         'div',
-        { class: 'track' },
-        line,
-        h('div', { class: 'track-fields panel' }, ...fields.map(({ element }) => element)),
+        {
+            class: `knob knob-${which}`,
+            role: 'slider',
+            tabindex: 0,
+            'aria-label': which === 'both' ? 'move m and n together' : `position ${which}`,
+            'aria-valuemin': 0,
+        },
+        h('span', {}, which),
     );
 
-    /** Move one or both by a distance, never below 0. @param {Which} which @param {number} by @param {boolean} done */
-    function move(which, by, done) {
-        const least = which === 'both' ? Math.min(m, n) : which === 'm' ? m : n;
-        const step = Math.max(-least, by);
-        change(which === 'n' ? m : m + step, which === 'm' ? n : n + step, done);
+/** A field for a position. @param {'m' | 'n'} which @param {(to: number) => void} change */
+function field(which, change) {
+    const id = fresh(which);
+    const input = h('input', { id, type: 'text', inputmode: 'numeric', autocomplete: 'off', class: 'number' });
+    input.addEventListener('change', () => {
+        const to = Number(input.value.replace(/[\s\u202f]/g, ''));
+        if (Number.isSafeInteger(to)) change(to);
+    });
+    return { which, input, element: h('label', { for: id }, `${which} = `, input) };
+}
+
+export class Track {
+    /** @param {(m: number, n: number, done: boolean) => void} change */
+    constructor(change) {
+        this.change = change;
+        /** @private */ this.m = 0;
+        /** @private */ this.n = 0;
+        /** @private */ this.top = LEAST;
+        /** What is held: where the pointer took it, and the place it had there.
+         * @private @type {{x: number, at: number, step: number} | null} */
+        this.held = null;
+        this.ticks = h('div', { class: 'track-ticks', 'aria-hidden': 'true' });
+        this.knobs = /** @type {const} */ (['m', 'n', 'both']).map((which) => this.handle(which));
+        this.line = h('div', { class: 'track-line' }, this.ticks, ...this.knobs.map(({ element }) => element));
+        this.fields = [field('m', (to) => change(to, this.n, true)), field('n', (to) => change(this.m, to, true))];
+        this.element = h(
+            'div',
+            { class: 'track' },
+            this.line,
+            h('div', { class: 'track-fields panel' }, ...this.fields.map(({ element }) => element)),
+        );
     }
 
-    /** The middle of the two is what "both" stands at. @param {Which} which */
-    const value = (which) => (which === 'both' ? (m + n) / 2 : which === 'm' ? m : n);
+    /** Move one or both by a distance, never below 0.
+     * @private @param {Which} which @param {number} by @param {boolean} done */
+    move(which, by, done) {
+        const { m, n } = this;
+        const step = Math.max(-this.least(which), by);
+        this.change(which === 'n' ? m : m + step, which === 'm' ? n : n + step, done);
+    }
 
-    /** @param {Which} which */
-    function handle(which) {
-        const knob = h(
-            'div',
-            {
-                class: `knob knob-${which}`,
-                role: 'slider',
-                tabindex: 0,
-                'aria-label': which === 'both' ? 'move m and n together' : `position ${which}`,
-                'aria-valuemin': 0,
-            },
-            h('span', {}, which),
-        );
-        /** Where the pointer took hold, and the place it had there. @type {{x: number, at: number, step: number} | null} */
-        let held = null;
-        knob.addEventListener('keydown', (event) => {
+    /** The lower end of what a handle moves. @private @param {Which} which */
+    least(which) {
+        return which === 'both' ? Math.min(this.m, this.n) : this[which];
+    }
+
+    /** The middle of the two is what "both" stands at. @private @param {Which} which */
+    value(which) {
+        return which === 'both' ? (this.m + this.n) / 2 : this[which];
+    }
+
+    /** @private @param {Which} which */
+    handle(which) {
+        const element = knob(which);
+        element.addEventListener('keydown', (event) => {
             const by = STEPS[/** @type {keyof typeof STEPS} */ (event.key)];
             if (by === undefined) return;
             event.preventDefault();
-            move(which, by, true);
+            this.move(which, by, true);
         });
-        knob.addEventListener('pointerdown', (event) => {
-            knob.setPointerCapture(event.pointerId);
-            held = { x: event.clientX, at: value(which), step: top / line.clientWidth };
+        element.addEventListener('pointerdown', (event) => {
+            element.setPointerCapture(event.pointerId);
+            this.held = { x: event.clientX, at: this.value(which), step: this.top / this.line.clientWidth };
         });
-        knob.addEventListener('pointermove', (event) => {
-            if (held === null) return;
-            const to = Math.min(top, held.at + (event.clientX - held.x) * held.step);
-            const by = Math.round(to - value(which));
-            if (by !== 0) move(which, by, false);
+        element.addEventListener('pointermove', (event) => {
+            if (this.held !== null && element.hasPointerCapture(event.pointerId)) this.drag(which, event.clientX);
         });
-        knob.addEventListener('pointerup', () => {
-            if (held !== null) change(m, n, true);
-            held = null;
-            show(m, n);
-        });
-        return { which, element: knob, held: () => held !== null };
+        element.addEventListener('pointerup', () => this.release());
+        return { which, element };
     }
 
-    /** @param {'m' | 'n'} which */
-    function field(which) {
-        const id = fresh(which);
-        const input = h('input', { id, type: 'text', inputmode: 'numeric', autocomplete: 'off', class: 'number' });
-        input.addEventListener('change', () => {
-            const to = Number(input.value.replace(/[\s\u202f]/g, ''));
-            if (Number.isSafeInteger(to)) change(which === 'm' ? to : m, which === 'n' ? to : n, true);
-        });
-        return { which, input, element: h('label', { for: id }, `${which} = `, input) };
+    /** @private @param {Which} which @param {number} x */
+    drag(which, x) {
+        if (this.held === null) return;
+        const to = Math.min(this.top, this.held.at + (x - this.held.x) * this.held.step);
+        const by = Math.round(to - this.value(which));
+        if (by !== 0) this.move(which, by, false);
     }
 
-    /** The axis ends at a power of two, and keeps its end while something is dragged. */
-    function scale() {
-        if (handles.some(({ held }) => held())) return;
-        top = Math.max(LEAST, 2 ** Math.ceil(Math.log2(Math.max(m, n, 1))));
-        ticks.replaceChildren(
+    /** @private */
+    release() {
+        if (this.held !== null) this.change(this.m, this.n, true);
+        this.held = null;
+        this.show(this.m, this.n);
+    }
+
+    /** The axis ends at a power of two, and keeps its end while something is dragged. @private */
+    scale() {
+        if (this.held !== null) return;
+        this.top = Math.max(LEAST, 2 ** Math.ceil(Math.log2(Math.max(this.m, this.n, 1))));
+        this.ticks.replaceChildren(
             ...Array.from({ length: TICKS + 1 }, (_, i) => {
-                const tick = h('span', {}, brief((top * i) / TICKS));
+                const tick = h('span', {}, brief((this.top * i) / TICKS));
                 tick.style.setProperty('left', `${(100 * i) / TICKS}%`);
                 return tick;
             }),
         );
     }
 
-    /** @param {number} newM @param {number} newN */
-    function show(newM, newN) {
-        [m, n] = [newM, newN];
-        scale();
-        for (const { which, element: knob } of handles) {
-            const at = which === 'both' ? Math.min(m, n) : value(which);
-            knob.style.setProperty('left', `${(100 * at) / top}%`);
-            if (which === 'both') knob.style.setProperty('width', `${(100 * Math.abs(m - n)) / top}%`);
-            knob.setAttribute('aria-valuemax', String(Math.max(top, m, n)));
-            knob.setAttribute('aria-valuenow', String(value(which)));
-            if (which === 'both') knob.setAttribute('aria-valuetext', `m ${m}, n ${n}, distance ${m - n}`);
+    /** @param {number} m @param {number} n */
+    show(m, n) {
+        [this.m, this.n] = [m, n];
+        this.scale();
+        for (const { which, element } of this.knobs) {
+            element.style.setProperty('left', `${(100 * this.least(which)) / this.top}%`);
+            if (which === 'both') element.style.setProperty('width', `${(100 * Math.abs(m - n)) / this.top}%`);
+            element.setAttribute('aria-valuemax', String(Math.max(this.top, m, n)));
+            element.setAttribute('aria-valuenow', String(this.value(which)));
+            if (which === 'both') element.setAttribute('aria-valuetext', `m ${m}, n ${n}, distance ${m - n}`);
         }
-        for (const { which, input } of fields) input.value = String(value(which));
+        for (const { which, input } of this.fields) input.value = String(this.value(which));
     }
-
-    return { element, show };
 }

@@ -6,7 +6,7 @@ import { paced } from '../parts/paced.js';
 import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
-import { colour } from '../parts/palette.js';
+import { colour, scaleOf } from '../parts/palette.js';
 import { Readout } from '../parts/readout.js';
 import { exercise, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
@@ -132,23 +132,29 @@ function verdict(shares, n) {
     return `${changed} of ${n * n} numbers have changed, the largest by ${brief(most, 3)}.`;
 }
 
-/** The words as tiles in a row that are dragged, or moved by arrow keys. @param {(order: number[], done: boolean) => void} change */
-function tiles(change) {
-    const list = h('ol', { class: 'words', 'aria-label': 'Words in their new order' });
-    const said = h('p', { class: 'help', role: 'status' });
-    /** @type {HTMLLIElement[]} */ let items = [];
-    /** @type {number[]} */ let order = [];
-    const still = matchMedia('(prefers-reduced-motion: reduce)');
+/** The words as tiles in a row that are dragged, or moved by arrow keys. */
+class Tiles {
+    /** @param {(order: number[], done: boolean) => void} change */
+    constructor(change) {
+        this.change = change;
+        /** @private */ this.list = h('ol', { class: 'words', 'aria-label': 'Words in their new order' });
+        /** @private */ this.said = h('p', { class: 'help', role: 'status' });
+        /** @private @type {HTMLLIElement[]} */ this.items = [];
+        /** @private @type {number[]} */ this.order = [];
+        /** @private */ this.still = matchMedia('(prefers-reduced-motion: reduce)');
+        this.element = h('div', {}, this.list, this.said);
+    }
 
-    /** The tile that is held stays in the document, and the others move around it. @param {HTMLLIElement | null} held */
-    function arrange(held) {
-        const before = items.map((item) => item.getBoundingClientRect());
-        const row = order.map((i) => items[i]);
+    /** The tile that is held stays in the document, and the others move around it.
+     * @private @param {HTMLLIElement | null} held */
+    arrange(held) {
+        const before = this.items.map((item) => item.getBoundingClientRect());
+        const row = this.order.map((i) => this.items[i]);
         const at = held === null ? -1 : row.indexOf(held);
         row.slice(0, Math.max(0, at)).forEach((item) => held?.before(item));
-        row.slice(at + 1).forEach((item) => list.append(item));
-        if (still.matches) return;
-        items.forEach((item, i) => {
+        row.slice(at + 1).forEach((item) => this.list.append(item));
+        if (this.still.matches) return;
+        this.items.forEach((item, i) => {
             const now = item.getBoundingClientRect();
             const [x, y] = [before[i].left - now.left, before[i].top - now.top];
             if (before[i].width > 0 && (x !== 0 || y !== 0))
@@ -156,57 +162,54 @@ function tiles(change) {
         });
     }
 
-    /** @param {number} word @param {number} to @param {boolean} done */
-    function move(word, to, done) {
-        const rest = order.filter((i) => i !== word);
+    /** @private @param {number} word @param {number} to @param {boolean} done */
+    move(word, to, done) {
+        const rest = this.order.filter((i) => i !== word);
         const target = Math.min(rest.length, Math.max(0, to));
-        if (target === order.indexOf(word)) return;
-        order = [...rest.slice(0, target), word, ...rest.slice(target)];
-        arrange(items[word]);
-        said.textContent = `${items[word].textContent} is now word ${target + 1} of ${order.length}.`;
-        change(order, done);
+        if (target === this.order.indexOf(word)) return;
+        this.order = [...rest.slice(0, target), word, ...rest.slice(target)];
+        this.arrange(this.items[word]);
+        this.said.textContent = `${this.items[word].textContent} is now word ${target + 1} of ${this.order.length}.`;
+        this.change(this.order, done);
     }
 
-    /** @param {PointerEvent} event */
-    function nearest(event) {
-        const far = order.map((i) => {
-            const { left, width, top, height } = items[i].getBoundingClientRect();
+    /** The place of the tile that is nearest to the pointer. @private @param {PointerEvent} event */
+    nearest(event) {
+        const far = this.order.map((i) => {
+            const { left, width, top, height } = this.items[i].getBoundingClientRect();
             return Math.hypot(event.clientX - left - width / 2, 4 * (event.clientY - top - height / 2));
         });
         return far.indexOf(Math.min(...far));
     }
 
-    /** @param {string} word @param {number} i */
-    function tile(word, i) {
+    /** @private @param {string} word @param {number} i */
+    tile(word, i) {
         const button = h('button', { type: 'button', class: 'word', 'aria-describedby': 'words-help' }, word);
         button.addEventListener('keydown', (event) => {
-            const at = order.indexOf(i);
-            const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: order.length }[event.key];
+            const at = this.order.indexOf(i);
+            const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: this.order.length }[event.key];
             if (to === undefined) return;
             event.preventDefault();
-            move(i, to, true);
+            this.move(i, to, true);
         });
         button.addEventListener('pointerdown', (event) => button.setPointerCapture(event.pointerId));
         button.addEventListener('pointermove', (event) => {
-            if (button.hasPointerCapture(event.pointerId)) move(i, nearest(event), false);
+            if (button.hasPointerCapture(event.pointerId)) this.move(i, this.nearest(event), false);
         });
-        button.addEventListener('pointerup', () => change(order, true));
+        button.addEventListener('pointerup', () => this.change(this.order, true));
         return h('li', {}, button);
     }
 
-    return {
-        element: h('div', {}, list, said),
-        /** @param {string[]} words @param {number[]} now */
-        show: (words, now) => {
-            if (items.map((item) => item.textContent).join(' ') !== words.join(' ')) {
-                items = words.map(tile);
-                list.replaceChildren();
-            }
-            if (list.childElementCount > 0 && now.join() === order.join()) return;
-            order = now;
-            arrange(null);
-        },
-    };
+    /** @param {string[]} words @param {number[]} order */
+    show(words, order) {
+        if (this.items.map((item) => item.textContent).join(' ') !== words.join(' ')) {
+            this.items = words.map((word, i) => this.tile(word, i));
+            this.list.replaceChildren();
+        }
+        if (this.list.childElementCount > 0 && order.join() === this.order.join()) return;
+        this.order = order;
+        this.arrange(null);
+    }
 }
 
 /** One scheme: its three maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body @param {string[]} formats */
@@ -214,10 +217,12 @@ function panel(body, formats) {
     const head = h('h2');
     const maps = h('div', { class: 'maps', tabindex: 0, role: 'group', 'aria-label': 'Maps' });
     const said = h('p', { class: 'said', role: 'status' });
-    const along = take(
-        () => ({ path: '/v1/attention', values: {}, body: body(), tensor: 'probabilities', many: false }),
-        formats,
-    );
+    const along = take(() => {
+        const asked = body();
+        const words = asked.q[0].length;
+        const tensor = { name: 'probabilities', shape: [2, words, words], dtype: 'float32' };
+        return { path: '/v1/attention', values: {}, body: asked, tensor, many: false };
+    }, formats);
     return {
         maps,
         element: h('section', { class: 'scheme' }, head, maps, h('div', { class: 'panels' }, along.element)),
@@ -295,194 +300,94 @@ function exercises() {
     );
 }
 
-/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
-export function show(host, context) {
-    const { place, listing } = context;
-    const set = /** @param {string} name @param {string} usual */ (name, usual) => {
-        return /** @param {string} value @param {boolean} done */ (value, done) => {
-            place.set({ [name]: value === usual ? null : value, at: null }, { step: done });
-            update();
-        };
-    };
-    const fields = {
+/** @param {import('../parts/listing.js').Listing} listing */
+const lead = (listing) =>
+    story(
+        'Words: why positions exist',
+        [
+            'Attention compares the vectors of two words, and a vector does not say where its word stands: ' +
+                'without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
+            'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers ' +
+                'follow the order.',
+            'Each map shows how one word (row) shares its attention among all (columns); the third puts the moved ' +
+                'words back and takes the difference.',
+        ],
+        [find(listing, 'attention'), find(listing, 'sinusoidal')],
+    );
+
+/** The fields of the room. @param {(name: string, usual: string, value: string, done: boolean) => void} set */
+function fieldsOf(set) {
+    const choice = /** @param {string} name @param {string} key @param {string[]} choices */ (name, key, choices) =>
+        control({ name, type: 'string', choices, required: false, description: '' }, (value, done) =>
+            set(key, choices[0], value, done),
+        );
+    return {
         s: control(
-            {
-                name: 'sentence',
-                type: 'text',
-                required: false,
-                description: `Up to ${WORDS_MAX} words.`,
-            },
-            (value, done) => {
-                place.set({ to: null });
-                set('s', SENTENCE)(value || SENTENCE, done);
-            },
+            { name: 'sentence', type: 'text', required: false, description: `Up to ${WORDS_MAX} words.` },
+            (value, done) => set('s', SENTENCE, value || SENTENCE, done),
         ),
-        third: control(
-            {
-                name: 'third panel',
-                type: 'string',
-                choices: ['rope', 'alibi'],
-                required: false,
-                description: '',
-            },
-            set('third', 'rope'),
-        ),
-        sees: control(
-            {
-                name: 'each word sees',
-                type: 'string',
-                choices: ['all words', 'earlier words'],
-                required: false,
-                description: '',
-            },
-            set('sees', 'all words'),
-        ),
+        third: choice('third panel', 'third', ['rope', 'alibi']),
+        sees: choice('each word sees', 'sees', ['all words', 'earlier words']),
         seed: control(
             { name: 'seed', type: 'integer', required: false, description: 'Another seed, other word vectors.' },
-            (value, done) => set('seed', SEED)(value || SEED, done),
+            (value, done) => set('seed', SEED, value || SEED, done),
         ),
     };
-    /** @type {Shares[]} */ let shares = [];
-    const state = () => {
-        const words = split(place.get('s', SENTENCE));
-        return {
-            words,
-            order: orderOf(place.get('to'), words.length),
-            seed: place.get('seed', SEED),
-            causal: place.get('sees') === 'earlier words',
-            schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', place.get('third', 'rope')]),
-        };
-    };
-    const row = tiles((order, done) => {
-        const usual = orderOf('', order.length).join() === order.join();
-        place.set({ to: usual ? null : order.join(',') }, { step: done });
-        load();
-    });
-    const list = [0, 1, 2].map((i) =>
-        panel(
-            () => {
-                const { words, order, seed, schemes, causal } = state();
-                return bodyOf(words, order, seed, schemes[i], causal);
-            },
-            listing.formats.map(({ name }) => name),
-        ),
-    );
-    const readout = new Readout();
-    const made = vectors();
-    const questions = paced(context.fail);
+}
 
-    function load() {
-        questions.ask(async (signal) => {
-            const { words, order, seed, schemes, causal } = state();
-            const found = await Promise.all(
-                schemes.map((scheme) => attention(bodyOf(words, order, seed, scheme, causal), order, signal)),
-            );
-            shares = found;
-            list.forEach((each, i) => each.show(schemes[i], words, order, found[i]));
-            point();
+class Words {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, context) {
+        this.host = host;
+        this.place = context.place;
+        this.fields = fieldsOf((name, usual, value, done) => {
+            if (name === 's') this.place.set({ to: null });
+            this.place.set({ [name]: value === usual ? null : value, at: null }, { step: done });
+            this.update();
         });
+        this.tiles = new Tiles((order, done) => {
+            const usual = orderOf('', order.length).join() === order.join();
+            this.place.set({ to: usual ? null : order.join(',') }, { step: done });
+            this.load();
+        });
+        const formats = context.listing.formats.map(({ name }) => name);
+        this.panels = [0, 1, 2].map((i) => panel(() => this.body(this.state().schemes[i]), formats));
+        this.readout = new Readout();
+        this.made = vectors();
+        /** @private @type {Shares[]} */ this.shares = [];
+        /** @private */ this.questions = paced(context.fail);
+        this.panels.forEach(({ maps }) => this.follow(maps));
+        host.replaceChildren(lead(context.listing), ...this.layout(), exercises());
+        this.update();
     }
 
-    /** Show the pair of words that the address names, in every map. */
-    function point() {
-        const { words, schemes } = state();
-        const at = place.get('at');
-        const [query, key] = at.split(',').map(Number);
-        for (const cell of host.querySelectorAll('[data-pair]'))
-            cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
-        if (words[query] === undefined || words[key] === undefined || shares.length === 0) return readout.show(null);
-        readout.show([
-            ['from', words[query]],
-            ['to', words[key]],
-            ...shares.map(
-                (each, i) =>
-                    /** @type {import('../parts/readout.js').Fact} */ ([
-                        NAMES[schemes[i]],
-                        `${digits(each(0, query, key), 'float32')} → ${digits(each(1, query, key), 'float32')}`,
-                    ]),
-            ),
-        ]);
-    }
-
-    /** @param {string} pair */
-    function choose(pair) {
-        if (pair === place.get('at')) return;
-        place.set({ at: pair });
-        point();
-    }
-
-    /** @param {Event} event */
-    function over(event) {
-        const pair = /** @type {Element} */ (event.target).closest('[data-pair]')?.getAttribute('data-pair');
-        if (pair) choose(pair);
-    }
-
-    /** @param {KeyboardEvent} event */
-    function arrow(event) {
-        const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-        if (by === undefined) return;
-        event.preventDefault();
-        const last = state().words.length - 1;
-        const now =
-            place.get('at') === ''
-                ? [0, 0]
-                : place
-                      .get('at')
-                      .split(',')
-                      .map((n, i) => Number(n) + by[i]);
-        choose(now.map((n) => Math.min(last, Math.max(0, n))).join(','));
-    }
-
-    function update() {
-        const { words, order, seed } = state();
-        fields.s.show(place.get('s', SENTENCE));
-        fields.third.show(place.get('third', 'rope'));
-        fields.sees.show(place.get('sees', 'all words'));
-        fields.seed.show(seed);
-        row.show(words, order);
-        made.show(words, seed);
-        load();
-    }
-
-    for (const { maps } of list) {
-        maps.addEventListener('pointerover', over);
-        maps.addEventListener('pointerdown', over);
-        maps.addEventListener('keydown', arrow);
-    }
-    const scale = legend(1);
-    host.replaceChildren(
-        story(
-            'Words: why positions exist',
-            [
-                'Attention compares the vectors of two words, and a vector does not say where its word stands: ' +
-                    'without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
-                'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers ' +
-                    'follow the order.',
-                'Each map shows how one word (row) shares its attention among all (columns); the third puts the moved ' +
-                    'words back and takes the difference.',
-            ],
-            [find(listing, 'attention'), find(listing, 'sinusoidal')],
-        ),
-        h(
-            'div',
-            { class: 'bench' },
-            h('div', { class: 'panel fields' }, fields.s.element, fields.third.element, fields.sees.element),
-            row.element,
+    /** @private */
+    layout() {
+        const { fields } = this;
+        const help = 'Drag a word to another place, or choose it and press ← or →.';
+        return [
             h(
-                'p',
-                { class: 'help panel', id: 'words-help' },
-                'Drag a word to another place, or choose it and press ← or →.',
+                'div',
+                { class: 'bench' },
+                h('div', { class: 'panel fields' }, fields.s.element, fields.third.element, fields.sees.element),
+                this.tiles.element,
+                h('p', { class: 'help panel', id: 'words-help' }, help),
             ),
-        ),
-        h('div', { class: 'trio' }, ...list.map(({ element }) => element)),
-        h(
-            'div',
-            { class: 'heat-foot' },
-            scale.element,
-            h('span', { class: 'note' }, 'share of attention, and its change'),
-        ),
-        readout.element,
-        h(
+            h('div', { class: 'trio' }, ...this.panels.map(({ element }) => element)),
+            h(
+                'div',
+                { class: 'heat-foot' },
+                legend(scaleOf(-1, 1)).element,
+                h('span', { class: 'note' }, 'share of attention, and its change'),
+            ),
+            this.readout.element,
+            this.origin(),
+        ];
+    }
+
+    /** Where the vectors come from. @private */
+    origin() {
+        return h(
             'div',
             { class: 'story made' },
             h(
@@ -493,11 +398,105 @@ export function show(host, context) {
                 h('code', {}, 'POST /v1/attention'),
                 '.',
             ),
-            h('div', { class: 'panel fields' }, fields.seed.element),
-            made.element,
-        ),
-        exercises(),
-    );
-    update();
-    return { update, stop: () => questions.stop() };
+            h('div', { class: 'panel fields' }, this.fields.seed.element),
+            this.made.element,
+        );
+    }
+
+    /** @private */
+    state() {
+        const { place } = this;
+        const words = split(place.get('s', SENTENCE));
+        return {
+            words,
+            order: orderOf(place.get('to'), words.length),
+            seed: place.get('seed', SEED),
+            causal: place.get('sees') === 'earlier words',
+            schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', place.get('third', 'rope')]),
+        };
+    }
+
+    /** @private @param {Scheme} scheme */
+    body(scheme) {
+        const { words, order, seed, causal } = this.state();
+        return bodyOf(words, order, seed, scheme, causal);
+    }
+
+    /** @private */
+    load() {
+        this.questions.ask(async (signal) => {
+            const { words, order, schemes } = this.state();
+            const asked = schemes.map((scheme) => attention(this.body(scheme), order, signal));
+            this.shares = await Promise.all(asked);
+            this.panels.forEach((each, i) => each.show(schemes[i], words, order, this.shares[i]));
+            this.point();
+        });
+    }
+
+    /** Show the pair of words that the address names, in every map. @private */
+    point() {
+        const { words, schemes } = this.state();
+        const at = this.place.get('at');
+        const [query, key] = at.split(',').map(Number);
+        for (const cell of this.host.querySelectorAll('[data-pair]'))
+            cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
+        if (words[query] === undefined || words[key] === undefined || this.shares.length === 0)
+            return this.readout.show(null);
+        const change = /** @param {Shares} each */ (each) =>
+            [0, 1].map((which) => digits(each(which, query, key), 'float32')).join(' → ');
+        this.readout.show([
+            ['from', words[query]],
+            ['to', words[key]],
+            ...this.shares.map(
+                (each, i) => /** @type {import('../parts/readout.js').Fact} */ ([NAMES[schemes[i]], change(each)]),
+            ),
+        ]);
+    }
+
+    /** @private @param {string} pair */
+    choose(pair) {
+        if (pair === this.place.get('at')) return;
+        this.place.set({ at: pair });
+        this.point();
+    }
+
+    /** The pair of words follows the pointer and the arrow keys. @private @param {HTMLElement} maps */
+    follow(maps) {
+        const over = /** @param {Event} event */ (event) => {
+            const pair = /** @type {Element} */ (event.target).closest('[data-pair]')?.getAttribute('data-pair');
+            if (pair) this.choose(pair);
+        };
+        maps.addEventListener('pointerover', over);
+        maps.addEventListener('pointerdown', over);
+        maps.addEventListener('keydown', (event) => this.arrow(event));
+    }
+
+    /** @private @param {KeyboardEvent} event */
+    arrow(event) {
+        const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        const last = this.state().words.length - 1;
+        const at = this.place.get('at');
+        const now = at === '' ? [0, 0] : at.split(',').map((n, i) => Number(n) + by[i]);
+        this.choose(now.map((n) => Math.min(last, Math.max(0, n))).join(','));
+    }
+
+    update() {
+        const { words, order, seed } = this.state();
+        this.fields.s.show(this.place.get('s', SENTENCE));
+        this.fields.third.show(this.place.get('third', 'rope'));
+        this.fields.sees.show(this.place.get('sees', 'all words'));
+        this.fields.seed.show(seed);
+        this.tiles.show(words, order);
+        this.made.show(words, seed);
+        this.load();
+    }
+
+    stop() {
+        this.questions.stop();
+    }
 }
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Words(host, context);

@@ -1,0 +1,393 @@
+// axes.js - rotary positions of more than one axis: time, height and width of M-RoPE, rows and columns of grids.
+import { tensors } from '../parts/api.js';
+import { control, form } from '../parts/controls.js';
+import { h } from '../parts/dom.js';
+import { Latest, numbers } from '../parts/latest.js';
+import { find } from '../parts/listing.js';
+import { digits } from '../parts/number.js';
+import { Readout } from '../parts/readout.js';
+import { exercise, note, story } from '../parts/story.js';
+import { take } from '../parts/take.js';
+import { models } from './catalogue.js';
+import { Dials, owners, steps } from './dials.js';
+import { Sequence, tokensOf } from './sequence.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {import('../parts/listing.js').Parameter} Parameter */
+/** @typedef {import('./dials.js').Turn} Turn */
+/** @typedef {import('./sequence.js').Layout} Layout */
+
+const AXES = ['time', 'height', 'width'];
+const SIDES = ['row', 'column'];
+const BEFORE = ['What', 'is', 'in', 'this', 'picture', '?'];
+const AFTER = ['A', 'hill', 'and', 'the', 'sun'];
+// A token of these models stands for a square of patches of this side.
+const MERGE = 2;
+const GRID_DIM = '64';
+/** @type {Record<string, string>} */
+const USUAL = {
+    model: 'qwen2-vl-2b',
+    kind: 'image',
+    rows: '4',
+    columns: '6',
+    frames: '3',
+    at: '14',
+    pair: '0',
+    convention: 'pixtral',
+};
+
+const WORDS = [
+    'A word has the same position on all three axes, so that words alone are turned as by RoPE.',
+    'A patch has the time of its frame, and counts its row and its column from there; the next word comes one after the highest position so far.',
+    'Each pair of channels is turned by one axis alone: the colour of its dial says which, and its hand by how much.',
+];
+
+/** @type {Parameter[]} */
+const FIELDS = [
+    { name: 'kind', type: 'string', choices: ['image', 'video'], default: 'image', required: true, description: '' },
+    {
+        name: 'rows',
+        type: 'integer',
+        minimum: 1,
+        maximum: 8,
+        default: 4,
+        required: true,
+        unit: 'tokens',
+        description: '',
+    },
+    {
+        name: 'columns',
+        type: 'integer',
+        minimum: 1,
+        maximum: 10,
+        default: 6,
+        required: true,
+        unit: 'tokens',
+        description: 'A token is a square of 2 × 2 patches.',
+    },
+    { name: 'frames', type: 'integer', minimum: 1, maximum: 6, default: 3, required: true, description: 'Of a video.' },
+];
+
+/** The parameters of a sequence: so many words, a picture, so many words.
+ * @param {string} model @param {string} kind @param {number[]} grid frames, rows, columns in tokens @param {number[]} words */
+function asked(model, kind, [frames, rows, columns], [before, after]) {
+    const grid = [frames, rows * MERGE, columns * MERGE].join(',');
+    return {
+        model,
+        token_runs: `text:${before},${kind},text:${after}`,
+        spatial_merge_size: String(MERGE),
+        ...(kind === 'video' ? { video_grid_thw: grid } : { image_grid_thw: grid }),
+    };
+}
+
+/** Positions on the three axes. @param {ReturnType<typeof asked>} values @param {AbortSignal} [signal] */
+async function positionsOf(values, signal) {
+    const found = await tensors('/v1/rope/mrope-positions', values, { signal });
+    const all = Array.from(await numbers(found, 'position_ids', signal));
+    const count = all.length / AXES.length;
+    return {
+        delta: Number(found.scalars.mrope_position_delta),
+        axes: AXES.map((_, i) => all.slice(i * count, (i + 1) * count)),
+    };
+}
+
+/** Cosines and sines of a model's pairs. @param {string} model @param {string} positions @param {AbortSignal} [signal] @returns {Promise<Turn>} */
+async function turnOf(model, positions, signal) {
+    const found = await tensors('/v1/rope/table', { model, positions, dtype: 'float64' }, { signal });
+    return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
+}
+
+/** The same of a grid. @param {string} convention @param {string} positions @param {AbortSignal} signal @returns {Promise<Turn>} */
+async function gridOf(convention, positions, signal) {
+    const values = { head_dim: GRID_DIM, convention, positions, dtype: 'float64' };
+    const found = await tensors('/v1/rope/grid', values, { signal });
+    return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
+}
+
+const exercises = () =>
+    h(
+        'div',
+        { class: 'story' },
+        h('h2', {}, 'Check yourself'),
+        exercise({
+            question:
+                'Qwen2-VL 2B reads 4 words, an image of 6 × 9 tokens, and a word. What is the position of that word?',
+            within: 0,
+            answer: async () => {
+                const { axes } = await positionsOf(asked(USUAL.model, 'image', [1, 6, 9], [4, 1]));
+                return axes[0][axes[0].length - 1];
+            },
+        }),
+        exercise({
+            question: 'How many pairs of Qwen2-VL 2B are turned by the width?',
+            unit: 'pairs',
+            within: 0,
+            answer: async () =>
+                owners(await turnOf(USUAL.model, steps(AXES.length)), AXES.length).filter((axis) => axis === 2).length,
+        }),
+    );
+
+class Axes {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, { place, listing, fail }) {
+        this.place = place;
+        this.listing = listing;
+        this.get = /** @param {string} name */ (name) => place.get(name, USUAL[name]);
+        this.fields = form(FIELDS, (name, value, done) => this.set({ [name]: value, at: null }, done));
+        this.model = h('div', {});
+        this.sequence = new Sequence((token) => this.point({ at: token }));
+        this.dials = new Dials(AXES, (pair) => this.point({ pair }));
+        this.sides = new Dials(SIDES, (pair) => this.point({ pair }));
+        this.readout = new Readout();
+        this.aside = h('span', {}, '…');
+        this.convention = this.conventions();
+        this.patch = h('p', { class: 'note' });
+        this.along = take(
+            () => ({
+                path: '/v1/rope/mrope-positions',
+                values: this.values(),
+                tensor: { name: 'position_ids', shape: [AXES.length, this.tokens().length], dtype: 'int32' },
+                many: false,
+            }),
+            listing.formats.map(({ name }) => name),
+        );
+        const told = /** @param {unknown} error */ (error) => this.fields.fail(error);
+        this.asks = {
+            sequence: new Latest(told),
+            owners: new Latest(fail),
+            turn: new Latest(fail),
+            grid: new Latest((error) => this.convention.fail(error === null ? '' : String(error))),
+        };
+        this.offer(fail);
+        host.replaceChildren(...this.layout());
+        this.update();
+    }
+
+    /** The models of the catalogue whose positions have three axes. @private @param {(error: unknown) => void} fail */
+    offer(fail) {
+        models()
+            .then((all) => {
+                const choices = all.filter(({ parameters }) => parameters.mrope_section).map(({ name }) => name);
+                const field = control(
+                    { name: 'model', type: 'string', choices, required: true, description: '' },
+                    (value, done) => this.set({ model: value === USUAL.model ? null : value, pair: null }, done),
+                );
+                this.showModel = field.show;
+                field.show(this.get('model'));
+                this.model.replaceChildren(field.element);
+            })
+            .catch(fail);
+    }
+
+    /** @private */
+    conventions() {
+        const row = find(this.listing, 'rope/grid')?.parameters.find(({ name }) => name === 'convention');
+        // DINOv3 divides positions by the size of the grid, and its table wants that size.
+        const choices = (row?.choices ?? []).filter((name) => name !== 'dinov3');
+        return control(
+            { name: 'convention', type: 'string', required: true, description: '', choices },
+            (value, done) => this.set({ convention: value === USUAL.convention ? null : value }, done),
+        );
+    }
+
+    /** @private */
+    layout() {
+        const { listing, readout } = this;
+        const sources = ['rope/mrope-positions', 'rope/grid'].map((path) => find(listing, path));
+        return [
+            story('Axes: time, height and width', WORDS, sources),
+            h(
+                'div',
+                { class: 'split' },
+                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.model, this.fields.element),
+                h(
+                    'div',
+                    { class: 'stage' },
+                    this.sequence.element,
+                    readout.element,
+                    h(
+                        'section',
+                        { class: 'part', 'aria-label': 'Pairs' },
+                        h('h2', {}, 'Which axis turns which pair'),
+                        this.dials.element,
+                    ),
+                    h('div', { class: 'panels' }, this.along.element),
+                ),
+            ),
+            this.grids(),
+            h(
+                'div',
+                { class: 'story' },
+                note('Some texts give the word after a picture its index in the sequence. ', this.aside),
+                note('mrope_section counts pairs, not channels: 16, 24 and 24 pairs are 128 channels.'),
+            ),
+            exercises(),
+        ];
+    }
+
+    /** @private */
+    grids() {
+        return h(
+            'section',
+            { class: 'story grids', 'aria-label': 'Grids' },
+            h('h2', {}, 'Two axes: the patches of an image encoder'),
+            h(
+                'p',
+                { class: 'lead' },
+                `Encoders of images have no time: their pairs are turned by the row or the column of a patch. Heads of ${GRID_DIM} channels.`,
+            ),
+            this.convention.element,
+            this.patch,
+            this.sides.element,
+        );
+    }
+
+    /** @private @returns {Layout} */
+    layoutOf() {
+        const [rows, columns, frames] = ['rows', 'columns', 'frames'].map((name) => {
+            const field = FIELDS.find((each) => each.name === name);
+            const value = Math.round(Number(this.get(name)));
+            return Math.min(field?.maximum ?? 1, Math.max(1, value || Number(USUAL[name])));
+        });
+        return { before: BEFORE, after: AFTER, rows, columns, frames: this.get('kind') === 'video' ? frames : 1 };
+    }
+
+    /** @private */
+    tokens() {
+        return tokensOf(this.layoutOf());
+    }
+
+    /** @private */
+    values() {
+        const { before, after, frames, rows, columns } = this.layoutOf();
+        const kind = this.get('kind') === 'video' ? 'video' : 'image';
+        return asked(this.get('model'), kind, [frames, rows, columns], [before.length, after.length]);
+    }
+
+    /** The token that is pointed at. @private */
+    token() {
+        const tokens = this.tokens();
+        return tokens[Math.min(tokens.length - 1, Math.max(0, Math.round(Number(this.get('at'))) || 0))];
+    }
+
+    /** @private @param {Record<string, string | number | null>} changes @param {boolean} done */
+    set(changes, done) {
+        this.place.set(changes, { step: done });
+        this.update();
+    }
+
+    /** @private @param {Record<string, number>} changes */
+    point(changes) {
+        const [[name, value]] = Object.entries(changes);
+        if (this.get(name) === String(value)) return;
+        this.place.set({ [name]: String(value) === USUAL[name] ? null : value });
+        this.follow();
+    }
+
+    update() {
+        this.fields.show(Object.fromEntries(FIELDS.map(({ name }) => [name, this.get(name)])));
+        this.showModel?.(this.get('model'));
+        this.convention.show(this.get('convention'));
+        const values = this.values();
+        void this.asks.sequence.ask(
+            values,
+            (signal) => positionsOf(values, signal),
+            (found) => this.show(found),
+        );
+        const model = this.get('model');
+        void this.asks.owners.ask(
+            model,
+            async (signal) => ({
+                owner: owners(await turnOf(model, steps(AXES.length), signal), AXES.length),
+                frequency: await numbers(
+                    await tensors('/v1/rope/frequencies', { model, dtype: 'float64' }, { signal }),
+                    'inv_freq',
+                    signal,
+                ),
+            }),
+            (pairs) => {
+                this.pairs = pairs;
+                this.follow();
+            },
+        );
+        this.follow();
+    }
+
+    /** @private @param {Awaited<ReturnType<typeof positionsOf>>} found */
+    show(found) {
+        const tokens = this.tokens();
+        this.found = found;
+        this.sequence.show(this.layoutOf(), tokens, found.axes);
+        const next = tokens.length - AFTER.length;
+        this.aside.textContent =
+            `Here “${AFTER[0]}” is token ${next} and has position ${found.axes[0][next]}: the picture has ` +
+            `${next - BEFORE.length} tokens and takes ${found.axes[0][next] - BEFORE.length} positions. ` +
+            `A generated token stands at its index plus mrope_position_delta, here ${found.delta}.`.replace('-', '−');
+        this.along.refresh();
+        this.follow();
+    }
+
+    /** What follows the token and the pair that are pointed at. @private */
+    follow() {
+        const { found, pairs } = this;
+        const token = this.token();
+        if (found === undefined || found.axes[0].length !== this.tokens().length) return;
+        this.sequence.mark(token);
+        this.turnGrid(token);
+        if (pairs === undefined) return;
+        const at = found.axes.map((axis) => axis[token.token]);
+        const model = this.get('model');
+        void this.asks.turn.ask(
+            [model, at, this.get('pair'), token.token],
+            (signal) => turnOf(model, at.join(';'), signal),
+            (turn) => {
+                const pair = Math.min(pairs.owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
+                this.dials.show(pairs.owner, turn, pair);
+                this.explain(token, at, turn, pair);
+            },
+        );
+    }
+
+    /** @private @param {import('./sequence.js').Token} token @param {number[]} at @param {Turn} turn @param {number} pair */
+    explain({ token, name }, at, { cos, sin }, pair) {
+        const { owner, frequency } = /** @type {NonNullable<typeof this.pairs>} */ (this.pairs);
+        const axis = owner[pair];
+        this.readout.show([
+            ['token', `${token}, ${name}`],
+            ...AXES.map((each, i) => /** @type {import('../parts/readout.js').Fact} */ ([each, at[i]])),
+            ['pair', `${pair}, turned by ${AXES[axis]}`],
+            ['frequency', digits(frequency[pair], 'float64')],
+            ['angle', `${at[axis]} · ${digits(frequency[pair], 'float64')}`],
+            ['cos', digits(cos[pair], 'float64')],
+            ['sin', digits(sin[pair], 'float64')],
+        ]);
+    }
+
+    /** The dials of the grid stand at the row and the column of the patch. @private @param {import('./sequence.js').Token} token */
+    turnGrid({ kind, row, column }) {
+        const [r, c] = kind === 'patch' ? [row, column] : [0, 0];
+        const convention = this.get('convention');
+        this.patch.textContent =
+            kind === 'patch'
+                ? `The hands stand at row ${r}, column ${c}.`
+                : 'A word has no row: the hands stand at row 0, column 0.';
+        void this.asks.grid.ask(
+            [convention, r, c, this.get('pair')],
+            async (signal) => ({
+                owner: owners(await gridOf(convention, steps(SIDES.length), signal), SIDES.length),
+                turn: await gridOf(convention, `${r};${c}`, signal),
+            }),
+            ({ owner, turn }) => {
+                const pair = Math.min(owner.length - 1, Math.max(0, Number(this.get('pair')) || 0));
+                this.sides.show(owner, turn, pair);
+            },
+        );
+    }
+
+    stop() {
+        Object.values(this.asks).forEach((each) => each.stop());
+    }
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Axes(host, context);

@@ -1,0 +1,100 @@
+// dials.js - the pairs of a head as dials: the colour says which axis turns a pair, the hand by how much.
+import { h, svg } from '../parts/dom.js';
+
+/** @typedef {import('../parts/safetensors.js').Answer} Answer */
+/** @typedef {{cos: ArrayLike<number>, sin: ArrayLike<number>}} Turn */
+
+/**
+ * The axis that owns each pair: the one whose step turns it. The rows of a table stand at the origin, then one step along
+ * each axis.
+ * @param {Turn} steps @param {number} axes @returns {number[]}
+ */
+export function owners({ cos, sin }, axes) {
+    const pairs = cos.length / (axes + 1);
+    const turned = /** @param {number} axis @param {number} pair */ (axis, pair) => {
+        const at = (axis + 1) * pairs + pair;
+        return cos[at] !== cos[pair] || sin[at] !== sin[pair];
+    };
+    const all = Array.from({ length: axes }, (_, axis) => axis);
+    return Array.from({ length: pairs }, (_, pair) => all.findIndex((axis) => turned(axis, pair)));
+}
+
+/** Positions at the origin and one step along each axis, as a query names them. @param {number} axes */
+export const steps = (axes) =>
+    Array.from({ length: axes }, (_, axis) =>
+        Array.from({ length: axes + 1 }, (_, step) => (step === axis + 1 ? 1 : 0)).join(','),
+    ).join(';');
+
+/** Numbers in order as ranges: 0–15, 40. @param {number[]} list */
+function ranges(list) {
+    const first = list.filter((n) => !list.includes(n - 1));
+    const last = list.filter((n) => !list.includes(n + 1));
+    return first.map((n, i) => (n === last[i] ? String(n) : `${n}–${last[i]}`)).join(', ');
+}
+
+/** A dial. @param {Turn | null} turn @param {number} pair */
+const face = (turn, pair) =>
+    svg(
+        'svg',
+        { viewBox: '-11 -11 22 22', 'aria-hidden': 'true' },
+        svg('circle', { r: 10 }),
+        turn && svg('line', { x2: 9 * turn.cos[pair], y2: -9 * turn.sin[pair] }),
+    );
+
+export class Dials {
+    /** @param {string[]} axes their names @param {(pair: number) => void} choose */
+    constructor(axes, choose) {
+        this.axes = axes;
+        this.choose = choose;
+        /** @private */ this.chosen = 0;
+        /** @private @type {HTMLElement[]} */ this.items = [];
+        this.list = h('div', { class: 'dials', role: 'group', tabindex: 0 });
+        this.owned = h('ul', { class: 'owned' });
+        this.element = h('div', {}, this.owned, this.list);
+        const over = /** @param {Event} event */ (event) => {
+            const dial = /** @type {Element} */ (event.target).closest('[data-pair]');
+            if (dial) choose(Number(dial.getAttribute('data-pair')));
+        };
+        this.list.addEventListener('pointerover', over);
+        this.list.addEventListener('pointerdown', over);
+        this.list.addEventListener('keydown', (event) => this.arrow(event));
+    }
+
+    /** @private @param {KeyboardEvent} event */
+    arrow(event) {
+        const [here, below] = [this.items[0], this.items.find((item) => item.offsetTop > this.items[0].offsetTop)];
+        const row = below === undefined ? 1 : this.items.indexOf(below) - this.items.indexOf(here);
+        const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -row, ArrowDown: row }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        this.choose(Math.min(this.items.length - 1, Math.max(0, this.chosen + by)));
+    }
+
+    /** @param {number[]} owner of each pair @param {Turn | null} turn @param {number} chosen */
+    show(owner, turn, chosen) {
+        this.chosen = chosen;
+        const words = this.axes.map((name, axis) => {
+            const pairs = owner.flatMap((each, pair) => (each === axis ? [pair] : []));
+            return { name, axis, text: pairs.length === 0 ? 'no pair' : `${pairs.length} pairs: ${ranges(pairs)}` };
+        });
+        this.owned.replaceChildren(
+            ...words.map(({ name, axis, text }) =>
+                h('li', { class: `axis-${axis}` }, h('b', {}, name), h('span', {}, text)),
+            ),
+        );
+        this.list.setAttribute('aria-label', `Pairs as dials. Arrow keys choose one. Now pair ${chosen}.`);
+        this.items = owner.map((axis, pair) =>
+            h(
+                'span',
+                {
+                    class: `dial-pair axis-${axis}${pair === chosen ? ' at' : ''}`,
+                    'data-pair': pair,
+                    'data-axis': this.axes[axis],
+                },
+                face(turn, pair),
+                h('span', {}, pair),
+            ),
+        );
+        this.list.replaceChildren(...this.items);
+    }
+}
