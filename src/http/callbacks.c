@@ -10,10 +10,12 @@
 #include "http/acceptor.h"
 #include "http/access_log.h"
 #include "http/answer/representation.h"
+#include "http/clients/clients.h"
 #include "http/flow.h"
 #include "http/reply/digest.h"
 #include "http/reply/raw_reply.h"
 #include "http/reply/reply.h"
+#include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/framing.h"
 #include "http/request/target.h"
@@ -28,6 +30,7 @@
 /* A connection: its row in the watchdog's registry, and the request that it carries now. */
 typedef struct connection {
     pe_watch watch;
+    pe_client *client; /* by address; NULL: each request may have another */
     pe_request request;
 } connection;
 
@@ -43,6 +46,8 @@ static void clear(pe_request *request)
 {
     if (request->has_body)
         pe_body_release(request);
+    if (request->guarded || request->client.held)
+        pe_admission_end(request);
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
     pe_representation_free(request->representation);
@@ -57,6 +62,16 @@ static void clear(pe_request *request)
     *request = (pe_request){.target = target, .target_capacity = capacity};
 }
 
+/* Behind a proxy that is trusted stand others. */
+static pe_client *client_of(pe_service *service, struct MHD_Connection *mhd)
+{
+    const pe_client_address address = pe_client_address_of_peer(mhd);
+    const pe_client_id id = pe_admission_id(service->settings, &address);
+    return pe_client_address_is_trusted(service->settings, &address)
+               ? NULL
+               : pe_clients_open(service->clients, &id);
+}
+
 /* Without memory *out is NULL, and pe_callbacks_target ends the connection. */
 static void open_connection(pe_service *service, struct MHD_Connection *mhd, void **out)
 {
@@ -69,6 +84,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
     const union MHD_ConnectionInfo *served =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
     opened->watch.admin = service->admin != NULL && served->daemon == service->admin;
+    opened->client = client_of(service, mhd);
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
     pe_service_count(&service->counters.connections);
     pe_acceptor_wake(service->acceptor);
@@ -81,6 +97,7 @@ static void close_connection(pe_service *service, connection *closed)
     pe_watchdog_remove(service->watchdog, &closed->watch);
     pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
+    pe_clients_close(service->clients, closed->client);
     free(closed->request.target);
     free(closed);
 }
@@ -128,6 +145,9 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->service = context;
     request->connection = mhd;
     request->watch = &carrier->watch;
+    request->client.address = carrier->client;
+    request->guarded = !carrier->watch.admin &&
+                       atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_clock();
     pe_request_label_clear(&carrier->watch.label);
@@ -202,7 +222,8 @@ static pe_status check_length(pe_request *request, pe_problem *why)
     if (!request->has_body)
         return PE_OK;
     request->keeps_body = pe_route_find(request);
-    return pe_body_check_declared(request, why);
+    const pe_status status = pe_flow_admit(request, why);
+    return status == PE_OK ? pe_body_check_declared(request, why) : status;
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */

@@ -20,6 +20,8 @@
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
+#include "http/clients/clients.h"
+#include "http/clients/keys.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
 #include "http/pages/document_pages.h"
@@ -197,6 +199,7 @@ static void on_expired(void *context, int socket)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    pthread_mutex_init(&service->keys.lock, NULL);
     service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
@@ -215,6 +218,7 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     set_bounds(service, settings);
     if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
+        pe_clients_make((size_t)settings->clients_max, &service->clients, why) != PE_OK ||
         pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
         pe_documents_make(settings, &service->documents, why) != PE_OK)
         return why->status;
@@ -228,8 +232,10 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
         .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
         .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
     };
-    const size_t workers = threads_or_cores(settings->workers);
-    if (pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK)
+    const pe_pool_limits limits = {.threads = threads_or_cores(settings->workers),
+                                   .queue_max = (size_t)settings->queue_max,
+                                   .client_max = (size_t)settings->queue_per_client};
+    if (pe_pool_make(&limits, &service->pool, why) != PE_OK)
         return why->status;
     return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
 }
@@ -243,6 +249,9 @@ static void free_service(pe_service *service)
     pe_documents_free(service->documents);
     pe_response_cache_free(service->responses);
     pe_tables_free(service->tables);
+    pe_clients_free(service->clients);
+    pe_keys_unref(service->keys.now);
+    pthread_mutex_destroy(&service->keys.lock);
 }
 
 static void free_server(pe_server *server)
