@@ -40,7 +40,7 @@ endif
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
 ALL_CFLAGS := $(BASE_CFLAGS) $(MODE_$(BUILD)) $(CFLAGS)
 ALL_LDFLAGS := $(MODE_$(BUILD)) -pthread $(LDFLAGS)
-LIBS := -lmicrohttpd -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lseccomp -lm
+LIBS := -lmicrohttpd -lgnutls -ljansson -lmpfr -lgmp -lnettle -lzstd -lz -lseccomp -lm
 TEST_LIBS := -lcmocka -lcurl
 
 # level/*.c of src/kernels, src/text and tests/kernels are compiled once per instruction-set level, with -DPE_LEVEL=name
@@ -78,7 +78,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak format \
+.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak faults format \
 	install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests run-calls \
 	run-coverage FORCE
 
@@ -134,6 +134,10 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
 
+faults: ## every allocation of every kind of request fails, one after the other
+	@$(DEPS) build test
+	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
+
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
@@ -165,7 +169,7 @@ $(B)/libposenc.a: $(OBJ)
 	@rm -f $@
 	$(call say,AR $@) $(AR) qcs $@ $(OBJ)
 
-$(B)/posenc: $(B)/main.o $(B)/libposenc.a
+$(B)/posenc: $(B)/main.o $(B)/allocator.o $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
@@ -199,6 +203,10 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+
+$(B)/tests/faults.so: tests/faults/faults.c tests/support/fault_plan.h $(B)/gen/flags
+	@mkdir -p $(@D)
+	$(call say,LD $@) $(CC) $(BASE_CFLAGS) -O1 -Itests -shared -fPIC -o $@ $< -ldl
 
 $(PROOF_BIN): $(B)/tests/proof/proof.o
 $(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
@@ -256,6 +264,8 @@ EMULATOR ?=
 PROGRAM := $(B)/posenc$(if $(EMULATOR),-emulated)
 $(B)/posenc-emulated: $(B)/posenc
 	@printf '#!/bin/sh\nexec $(EMULATOR) $(abspath $<) "$$@"\n' > $@ && chmod +x $@
+
+$(filter %/test_memory_faults,$(TEST_BIN)): $(B)/tests/faults.so
 
 run-tests: $(PROGRAM) $(TEST_BIN)
 	@$(TEST_ENV_$(BUILD)) POSENC_BINARY=$(abspath $(PROGRAM)) POSENC_ROOT=$(CURDIR) POSENC_BUILD=$(BUILD) \

@@ -67,7 +67,7 @@ pe_status pe_query_binary_parse(const pe_resource *resource, const pe_binary_bod
 
 /**
  * Set the NAME row of a query that has been read, from the path.
- * Errors  MALFORMED_REQUEST: the client gave it as a parameter, too; INTERNAL (memory).
+ * Errors  MALFORMED_REQUEST: the client gave it as a parameter, too; OVERLOADED (memory).
  */
 pe_status pe_query_set_name(pe_query *query, pe_slice name, pe_problem *why) PE_MUST_CHECK;
 

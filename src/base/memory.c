@@ -2,20 +2,42 @@
 /* memory.c - what large allocations ask of the system. */
 #include "base/memory.h"
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* So many bytes may lie idle, since giving them back stops all allocations for milliseconds. */
 #define IDLE_BYTES ((size_t)32 << 20)
 
+/* Of a thread, where address space is scarce. */
+#define STACK_BYTES ((size_t)2 << 20)
+
+/* Most of the address space that heaps of threads and stacks reserve is never used; where it is
+ * bounded, there is one heap, and stacks are small. */
+static void spare_address_space(void)
+{
+    struct rlimit limit;
+    pthread_attr_t attributes;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    mallopt(M_ARENA_MAX, 1);
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    if (pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0)
+        (void)pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
 void pe_memory_prepare(void)
 {
     mallopt(M_MMAP_THRESHOLD, (int)PE_MEMORY_LARGE);
+    spare_address_space();
 }
 
 /* The advice is for the whole mapping, the allocator's first bytes included: a mapping in two parts
@@ -28,26 +50,25 @@ void pe_memory_use_huge_pages(void *data, size_t bytes)
     (void)madvise((char *)data - into, bytes + into, MADV_HUGEPAGE);
 }
 
-/* Bytes of this process that are in memory; 0 when the system does not tell. */
-static size_t resident(void)
+size_t pe_memory_resident(void)
 {
     char line[128]; /* pages in all, pages in memory, ... */
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL)
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
         return 0;
-    const char *second = fgets(line, sizeof line, file) != NULL ? strchr(line, ' ') : NULL;
-    if (second != NULL)
-        pages = strtoull(second, NULL, 10);
-    fclose(file);
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+    const ssize_t bytes = read(file, line, sizeof line - 1);
+    close(file);
+    line[bytes > 0 ? bytes : 0] = '\0';
+    const char *second = strchr(line, ' ');
+    const size_t pages = second != NULL ? (size_t)strtoull(second, NULL, 10) : 0;
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 /* Bytes in memory that no allocation needs: free ones, and the program itself. */
 static size_t idle(void)
 {
     const struct mallinfo2 info = mallinfo2();
-    const size_t in_memory = resident(), used = info.uordblks + info.hblkhd;
+    const size_t in_memory = pe_memory_resident(), used = info.uordblks + info.hblkhd;
     return in_memory > used ? in_memory - used : 0;
 }
 

@@ -22,6 +22,9 @@ void pe_memory_prepare(void);
  */
 void pe_memory_use_huge_pages(void *data, size_t bytes);
 
+/** Bytes of this process that are in memory; 0 when the system does not tell. */
+size_t pe_memory_resident(void);
+
 /**
  * Give freed memory back to the system, if it is much; to be called every few seconds. (By itself
  * the allocator gives back only the ends of its heaps. Memory of a burst of bodies would be kept as

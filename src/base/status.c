@@ -29,7 +29,7 @@ pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const c
 
 pe_status(pe_fail_memory)(pe_problem *why)
 {
-    return pe_fail(why, PE_INTERNAL, "", "the server ran out of memory");
+    return pe_fail(why, PE_OVERLOADED, "", "the server's memory is in use");
 }
 
 int pe_status_http(pe_status status)

@@ -3,6 +3,7 @@
 #ifndef PE_BASE_STATUS_H
 #define PE_BASE_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -56,10 +57,11 @@
       "is. "                                                                                       \
       "Ask for fewer positions, channels, heads or types at a time.")                              \
     X(OVERLOADED, 503, "overloaded", "The server is busy",                                         \
-      "The server's queue is full, or it is starting or stopping. Try again after the seconds "    \
-      "in Retry-After.")                                                                           \
+      "The server's queue is full, its memory is in use, or it is starting or stopping. Try "      \
+      "again "                                                                                     \
+      "after the seconds in Retry-After.")                                                         \
     X(INTERNAL, 500, "internal", "Internal error",                                                 \
-      "The server failed, out of memory for example. The request_id finds it in the log.")
+      "The server failed. The request_id finds it in the log.")
 
 typedef enum pe_status {
 #define PE_STATUS_ENUM(name, http, code, title, about) PE_##name,
@@ -119,12 +121,18 @@ static inline pe_status pe_status_known(pe_status given, pe_status known)
     return known;
 }
 #define pe_fail(why, status, ...) pe_status_known(pe_fail(why, status, __VA_ARGS__), status)
-#define pe_fail_memory(why)       pe_status_known(pe_fail_memory(why), PE_INTERNAL)
+#define pe_fail_memory(why)       pe_status_known(pe_fail_memory(why), PE_OVERLOADED)
 
 int pe_status_http(pe_status status);
 const char *pe_status_code_text(pe_status status); /* "invalid-parameter" */
 const char *pe_status_title(pe_status status);
 const char *pe_status_about(pe_status status);
+
+/** Is the failure the server's, which no change of the request would mend: memory, most of all? */
+static inline bool pe_status_is_ours(pe_status status)
+{
+    return status == PE_OVERLOADED || status == PE_INTERNAL;
+}
 
 /** The status with this problem code, or PE_OK when there is none. */
 pe_status pe_status_by_code(const char *code);

@@ -195,17 +195,22 @@ static bool admits(const pe_cache *cache, size_t weight)
     return weight <= unheld / 4 && map <= unheld && weight <= unheld - map;
 }
 
+/* Evict one, of which the caller knows that it is there; returns what it weighs. */
+static size_t add_victim(pe_cache *cache, pe_cache_entry **victims)
+{
+    pe_cache_entry *entry = evict_one(cache);
+    entry->chain = *victims;
+    *victims = entry;
+    return entry->bytes;
+}
+
 /* Evict until `bytes` more fit, which are admitted. Returns the victims, each with the list's
  * reference, to be released once the lock is; *evicted gets what they weigh. */
 static pe_cache_entry *evict(pe_cache *cache, size_t bytes, size_t *evicted)
 {
     pe_cache_entry *victims = NULL;
-    for (*evicted = 0; cache->bytes_max - cache->bytes < bytes;) {
-        pe_cache_entry *entry = evict_one(cache);
-        *evicted += entry->bytes;
-        entry->chain = victims;
-        victims = entry;
-    }
+    for (*evicted = 0; cache->bytes_max - cache->bytes < bytes;)
+        *evicted += add_victim(cache, &victims);
     return victims;
 }
 
@@ -394,21 +399,53 @@ static pe_cache_entry *visit(pe_cache_entry *entry)
     return entry;
 }
 
-/* An entry for the caller to fill, in the map, with so much room made; NULL when memory runs out.
- * With the lock held. */
-static pe_cache_entry *begin(pe_cache *cache, uint64_t hash, const pe_cache_request *request,
-                             size_t room, pe_cache_entry **victims)
+/* The entry that is there, with the lock held; returns without it. */
+static pe_status join(pe_cache *cache, pe_cache_entry *entry, pe_cache_entry **out, pe_problem *why)
+{
+    if (!entry->ready)
+        return wait_for(cache, entry, out, why);
+    *out = visit(entry);
+    pthread_mutex_unlock(&cache->lock);
+    count(&cache->hits);
+    return PE_OK;
+}
+
+/* Put an entry to be filled into the map, with so much room made. With the lock held; returns the
+ * victims. */
+static pe_cache_entry *begin(pe_cache *cache, pe_cache_entry *entry, size_t room)
 {
     size_t evicted;
-    pe_cache_entry *entry = entry_make(cache, hash, request->key, request->key_bytes);
-    if (entry == NULL)
-        return NULL;
-    *victims = evict(cache, room, &evicted);
+    pe_cache_entry *victims = evict(cache, room, &evicted);
     /* What was evicted beyond that has not been freed yet, so it is nobody else's room. */
     entry->bytes = evicted > room ? evicted : room;
     take(cache, entry->bytes);
     map_add(cache, entry);
-    return entry;
+    return victims;
+}
+
+/* Nobody has the entry yet, or nobody had a moment ago: nothing is allocated under the lock, since
+ * an allocation may have to evict. */
+static pe_status fill_new(pe_cache *cache, pe_cache_entry *entry, const pe_cache_request *request,
+                          size_t room, pe_cache_entry **out, int *hit, pe_problem *why)
+{
+    pthread_mutex_lock(&cache->lock);
+    pe_cache_entry *other = map_find(cache, entry->hash, request->key, request->key_bytes);
+    if (other != NULL) {
+        free(entry);
+        if (hit != NULL)
+            *hit = true;
+        return join(cache, other, out, why);
+    }
+    const bool fits = room == 0 || admits(cache, room);
+    pe_cache_entry *victims = fits ? begin(cache, entry, room) : NULL;
+    pthread_mutex_unlock(&cache->lock);
+    release_victims(victims);
+    count(fits ? &cache->misses : &cache->rejected);
+    if (fits)
+        return fill_entry(cache, entry, request, out, why);
+    free(entry);
+    *out = NULL;
+    return PE_OK;
 }
 
 /* room: what is made before the value; 0 when nobody knows how large that will be. */
@@ -416,30 +453,16 @@ static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t ro
                      pe_cache_entry **out, int *hit, pe_problem *why)
 {
     const uint64_t hash = pe_hash(&cache->seed, request->key, request->key_bytes);
-    pe_cache_entry *victims = NULL;
     pthread_mutex_lock(&cache->lock);
     pe_cache_entry *entry = map_find(cache, hash, request->key, request->key_bytes);
     if (hit != NULL)
         *hit = entry != NULL;
-    if (entry != NULL && !entry->ready)
-        return wait_for(cache, entry, out, why);
-    if (entry != NULL) {
-        *out = visit(entry);
-        pthread_mutex_unlock(&cache->lock);
-        count(&cache->hits);
-        return PE_OK;
-    }
-    const bool fits = room == 0 || admits(cache, room);
-    if (fits)
-        entry = begin(cache, hash, request, room, &victims);
+    if (entry != NULL)
+        return join(cache, entry, out, why);
     pthread_mutex_unlock(&cache->lock);
-    release_victims(victims);
-    count(fits ? &cache->misses : &cache->rejected);
-    if (!fits) {
-        *out = NULL;
-        return PE_OK;
-    }
-    return entry != NULL ? fill_entry(cache, entry, request, out, why) : pe_fail_memory(why);
+    entry = entry_make(cache, hash, request->key, request->key_bytes);
+    return entry != NULL ? fill_new(cache, entry, request, room, out, hit, why)
+                         : pe_fail_memory(why);
 }
 
 /* ---- the interface ---- */
@@ -466,6 +489,20 @@ pe_status pe_cache_get_bounded(pe_cache *cache, const pe_cache_request *request,
                                pe_cache_entry **out, int *hit, pe_problem *why)
 {
     return get(cache, request, weigh(request->key_bytes, request->most), out, hit, why);
+}
+
+/* Under the lock `held` is never less than what is held: so there are entries that nobody holds, as
+ * long as the list has more than that. */
+size_t pe_cache_evict(pe_cache *cache, size_t bytes)
+{
+    pe_cache_entry *victims = NULL;
+    size_t evicted = 0;
+    pthread_mutex_lock(&cache->lock);
+    while (evicted < bytes && cache->bytes - map_bytes(cache) > atomic_load(&cache->held))
+        evicted += add_victim(cache, &victims);
+    pthread_mutex_unlock(&cache->lock);
+    release_victims(victims);
+    return evicted;
 }
 
 void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out)

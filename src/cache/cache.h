@@ -84,6 +84,10 @@ void *pe_cache_entry_value(const pe_cache_entry *entry);
 pe_cache_entry *pe_cache_entry_ref(pe_cache_entry *entry);
 void pe_cache_entry_unref(pe_cache_entry *entry); /* accepts NULL */
 
+/** Evict about so many bytes of what nobody holds; returns how many were freed. Allocates nothing:
+ * any allocation but one of the cache's own may call it. */
+size_t pe_cache_evict(pe_cache *cache, size_t bytes);
+
 void pe_cache_stats_get(pe_cache *cache, pe_cache_stats *out);
 
 #endif

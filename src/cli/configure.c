@@ -38,7 +38,7 @@ int pe_cli_fail(const char *event, const pe_problem *why)
                              {PE_LOG_TEXT, "parameter", .text = why->where},
                              {PE_LOG_TEXT, "detail", .text = why->detail},
                              {0}});
-    return why->status == PE_INTERNAL ? PE_EXIT_FAILED : PE_EXIT_USAGE;
+    return pe_status_is_ours(why->status) ? PE_EXIT_FAILED : PE_EXIT_USAGE;
 }
 
 int pe_cli_print(pe_buffer *text)

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -121,24 +122,43 @@ static bool query(int fd, const struct endpoint *to, const char *host, char *lin
            receive_line(fd, line, bytes, deadline_ms);
 }
 
+/* Whom to ask: this command speaks no TLS, so that a server of TLS is asked at its listener for
+ * operators. */
+static pe_status choose(const pe_settings *settings, char *host, size_t bytes, int *port,
+                        pe_problem *why)
+{
+    const bool tls = *settings->tls_certificate != '\0';
+    const char *place = tls ? settings->admin_listen : settings->host;
+    const char *colon = tls ? strrchr(place, ':') : NULL;
+    const bool bracketed = *place == '[';
+    const size_t length = colon == NULL ? strlen(place) : (size_t)(colon - place);
+    *port = colon == NULL ? (int)settings->port : (int)strtol(colon + 1, NULL, 10);
+    if (*port == 0 || (tls && colon == NULL))
+        return pe_fail(why, PE_INVALID_PARAMETER, tls ? "admin_listen" : "port",
+                       "port must be the one that the server listens on, got %d; with TLS that of "
+                       "admin_listen",
+                       *port);
+    snprintf(host, bytes, "%.*s", (int)length - 2 * bracketed, place + bracketed);
+    return PE_OK;
+}
+
 static pe_status check(const pe_settings *settings, pe_problem *why)
 {
     struct endpoint to;
-    char line[128] = "";
-    if (settings->port == 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "port",
-                       "port must be the one that the server listens on, got 0");
-    if (!resolve(settings->host, (uint16_t)settings->port, &to))
-        return pe_fail(why, PE_INVALID_PARAMETER, "host", "host must be an address, got %s",
-                       settings->host);
+    char line[128] = "", host[PE_SETTING_TEXT_MAX];
+    int port;
+    if (choose(settings, host, sizeof host, &port, why) != PE_OK)
+        return why->status;
+    if (!resolve(host, (uint16_t)port, &to))
+        return pe_fail(why, PE_INVALID_PARAMETER, "host", "host must be an address, got %s", host);
     const int fd = socket(to.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const bool answered = fd >= 0 && query(fd, &to, settings->host, line, sizeof line);
+    const bool answered = fd >= 0 && query(fd, &to, host, line, sizeof line);
     const int error = errno;
     if (fd >= 0)
         close(fd);
     if (!answered)
-        return pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s", settings->host,
-                       (int)settings->port, strerror(error));
+        return pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s", host, port,
+                       strerror(error));
     /* "HTTP/1.1 200 OK" */
     const char *code = strchr(line, ' ');
     if (strncmp(line, "HTTP/1.", 7) != 0 || code == NULL || strncmp(code, " 200", 4) != 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "cli/cli.h"
@@ -68,12 +69,15 @@ static void serve_until_stopped(const sigset_t *taken, pe_reconfigure *reload, p
 {
     static const struct timespec a_while = {.tv_sec = 2};
     size_t left = 0;
+    uint64_t told = 0;
     int number;
     while (!is_stop(number = sigtimedwait(taken, NULL, &a_while))) {
-        if (number < 0)
-            pe_memory_give_back(&left);
-        else
+        if (number >= 0) {
             obey(number, reload, server);
+            continue;
+        }
+        pe_memory_give_back(&left);
+        pe_budget_tell(&told);
     }
     log_signal(PE_LOG_INFO, "stopping", number);
 }

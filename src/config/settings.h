@@ -28,6 +28,12 @@
     X(port, INT, 8080, 0, 65535, "", "Port to listen on; 0 takes any free one.")                   \
     X(listen, LIST, "", 0, PE_SETTING_PLACES_MAX, "",                                              \
       "Places to listen at instead of host and port: unix:/path, host:port or [host]:port.")       \
+    X(tls_certificate, TEXT, "", 0, 255, "",                                                       \
+      "PEM file of the certificate and those that lead to its authority; empty: no TLS.")          \
+    X(tls_key, TEXT, "", 0, 255, "", "PEM file of the key of tls_certificate.")                    \
+    X(tls_minimum, CHOICE, "1.2", 0, 0, "1.2 1.3", "Least version of TLS.")                        \
+    X(hsts_seconds, INT, 0, 0, 63072000, "s",                                                      \
+      "Time in which browsers shall ask by TLS alone (Strict-Transport-Security); 0: unsaid.")     \
     X(admin_listen, TEXT, "127.0.0.1:9464", 0, 107, "",                                            \
       "Place of the listener for operators, as in listen: metrics, caches, settings, requests; "   \
       "empty: none, and /metrics beside the answers.")                                             \
@@ -52,6 +58,10 @@
       "Time after SIGTERM in which connections are still accepted and /readyz answers 503.")       \
     X(drain_timeout_ms, INT, 10000, 0, 3600000, "ms",                                              \
       "Time after drain_grace_ms in which answers under way may end.")                             \
+    X(memory_max, INT, 0, 0, 1099511627776, "bytes",                                               \
+      "Memory for everything together: caches, requests, answers, connections; at least "          \
+      "33554432, and at most 64 MiB more are resident. 0 means half of what the system gives. "    \
+      "Beyond it caches shrink, then requests get 503.")                                           \
     X(max_elements, INT, 268435456, 1, 1099511627776, "elements",                                  \
       "Largest number of elements of an answer.")                                                  \
     X(max_work, INT, 536870912, 1, 1099511627776, "units",                                         \
@@ -64,7 +74,8 @@
       "Largest number of elements of a table that POST /v1/verify takes.")                         \
     X(verify_max_work, INT, 134217728, 1, 1099511627776, "elements",                               \
       "Number of elements, roughly, that POST /v1/verify computes to find a fault.")               \
-    X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes", "Largest request body.")           \
+    X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes",                                    \
+      "Largest request body; all bodies together have half of memory_max.")                        \
     X(body_bytes_per_address, INT, 268435456, 0, 1099511627776, "bytes",                           \
       "Bodies of one address that are held at once, at least max_body_bytes; 0 is no limit.")      \
     X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
@@ -73,14 +84,15 @@
       "Longest request target; connection_memory_bytes must hold it and the whole header.")        \
     X(max_json_depth, INT, 32, 4, 1024, "levels", "Deepest nesting of a JSON body.")               \
     X(response_cache_bytes, INT, 268435456, 0, 1099511627776, "bytes",                             \
-      "Budget of the response cache; 0 is off.")                                                   \
+      "Budget of the response cache, at most a quarter of memory_max; 0 is off.")                  \
     X(response_cache_entry_bytes, INT, 16777216, 0, 1099511627776, "bytes",                        \
       "Largest answer that is cached, at most a quarter of the response cache less what readers "  \
       "hold; larger ones are streamed.")                                                           \
     X(stream_blocks_bytes, INT, 2097152, 0, 1099511627776, "bytes",                                \
       "Memory for stream blocks of 256 KiB; further streams get blocks of 32 KiB.")                \
     X(table_cache_bytes, INT, 268435456, 1048576, 1099511627776, "bytes",                          \
-      "Budget of the cache of frequencies, slopes, and sine and cosine rows.")                     \
+      "Budget of the cache of frequencies, slopes, and sine and cosine rows; at most a quarter "   \
+      "of memory_max.")                                                                            \
     X(learned_dir, TEXT, "", 0, 255, "",                                                           \
       "Folder of learned tables: .npy and .safetensors files, read at start; empty means none.")   \
     X(learned_bytes, INT, 1073741824, 0, 1099511627776, "bytes",                                   \

@@ -40,6 +40,7 @@
     ROW(pe_shaw_scores) \
     ROW(pe_shaw_lookup) \
     ROW(pe_shaw_probabilities) \
+    ROW(pe_attend_resource) \
     ROW(pe_relative_skew) \
     ROW(pe_swin_index) \
     ROW(pe_swin_bias) \

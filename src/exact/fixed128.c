@@ -98,6 +98,13 @@ pe_fixed128 pe_fixed128_normal(pe_u128 m, int exponent)
     return normal(m, exponent, 0, false);
 }
 
+pe_pair pe_fixed128_pair(const pe_fixed128 *x)
+{
+    const uint64_t low = (uint64_t)(x->m >> 22) & (((uint64_t)1 << 53) - 1);
+    return (pe_pair){ldexp((double)(uint64_t)(x->m >> 75), x->exponent - 53),
+                     ldexp((double)low, x->exponent - 106)};
+}
+
 static int larger(int a, int b)
 {
     return a > b ? a : b;

@@ -9,6 +9,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "exact/pair.h"
 
 __extension__ typedef unsigned __int128 pe_u128;
 
@@ -46,6 +47,9 @@ pe_fixed128 pe_fixed128_mul(const pe_fixed128 *x, const pe_fixed128 *y);
 
 /** The 128-bit number nearest to x; x != 0. */
 pe_fixed128 pe_fixed128_from_mpfr(mpfr_srcptr x);
+
+/** The first 106 bits of |x|, 53 in each: hi is cut off, not rounded. 0 where x is unknown. */
+pe_pair pe_fixed128_pair(const pe_fixed128 *x);
 
 /**
  * x rounded to dtype (nearest; zero is +0; overflow is an infinity), or false when the error leaves

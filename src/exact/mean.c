@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mean.c - the mean of the cosines of a position. */
+#include "exact/pair.h"
 #include "exact/wave_set.h"
 
 #include <assert.h>
@@ -18,18 +19,6 @@ static double two_sum(double a, double b, double *err)
     const double sum = a + b, part = sum - a;
     *err = (a - (sum - part)) + (b - part);
     return sum;
-}
-
-/* hi + lo rounded to odd: the last bit is odd unless the double is exact. Rounded once more, to a
- * narrower type, it is as if hi + lo had been rounded once. |lo| <= ulp(hi)/2. */
-static double round_to_odd(double hi, double lo)
-{
-    uint64_t bits;
-    memcpy(&bits, &hi, sizeof bits);
-    if (lo != 0 && hi != 0 && (bits & 1) == 0)
-        bits += (lo > 0) == (hi > 0) ? 1 : UINT64_MAX;
-    memcpy(&hi, &bits, sizeof hi);
-    return hi;
 }
 
 /* The sums of rows, in double-double from the first frequency to the last. */
@@ -57,7 +46,7 @@ static double quotient_of(double hi, double lo, size_t n, pe_dtype dtype)
     const double count = (double)n, quotient = hi / count;
     const double tail = (fma(-quotient, count, hi) + rest) / count;
     hi = two_sum(quotient, tail, &lo);
-    return dtype == PE_FLOAT64 ? hi : round_to_odd(hi, lo);
+    return dtype == PE_FLOAT64 ? hi : pe_pair_to_odd((pe_pair){hi, lo});
 }
 
 static pe_status add_rows(const pe_wave_table *table, size_t first, size_t rows, double *room,

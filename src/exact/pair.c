@@ -3,6 +3,8 @@
 #include "exact/pair.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 /* Knuth's two-sum: six operations, whichever is larger. */
 pe_pair pe_pair_sum(double a, double b)
@@ -36,6 +38,26 @@ pe_pair pe_pair_mul(pe_pair a, pe_pair b)
     const pe_pair high = pe_pair_product(a.hi, b.hi);
     const double cross = fma(a.lo, b.hi, a.hi * b.lo);
     return quick_sum(high.hi, high.lo + cross);
+}
+
+double pe_pair_to_odd(pe_pair x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x.hi, sizeof bits);
+    if (x.lo != 0 && x.hi != 0 && (bits & 1) == 0)
+        bits += (x.lo > 0) == (x.hi > 0) ? 1 : UINT64_MAX;
+    memcpy(&x.hi, &bits, sizeof x.hi);
+    return x.hi;
+}
+
+void pe_pair_accumulate(pe_pair a, const double *x, size_t n, pe_pair *sum)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double product = a.hi * x[i];
+        const pe_pair next = pe_pair_sum(sum[i].hi, product);
+        sum[i] =
+            (pe_pair){next.hi, sum[i].lo + (next.lo + fma(a.hi, x[i], -product) + a.lo * x[i])};
+    }
 }
 
 pe_pair pe_pair_dot(const double *x, const double *y, size_t n)

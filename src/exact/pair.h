@@ -24,6 +24,14 @@ pe_pair pe_pair_product(double a, double b);
 pe_pair pe_pair_add(pe_pair a, pe_pair b);
 pe_pair pe_pair_mul(pe_pair a, pe_pair b);
 
+/** hi + lo rounded to odd: the last bit is odd unless the double is exact. Rounded once more, to a
+ * narrower type, it is as if hi + lo had been rounded once. */
+double pe_pair_to_odd(pe_pair x);
+
+/** sum[i] += a * x[i] for n of them, each by a step of pe_pair_dot; sums are normal only after
+ * pe_pair_sum of their two parts. */
+void pe_pair_accumulate(pe_pair a, const double *x, size_t n, pe_pair *sum);
+
 /**
  * x . y: products and sums of pairs, first to last.
  *

@@ -133,11 +133,11 @@ static pe_pair largest(const pe_pair *score, size_t n)
     return score[at];
 }
 
-void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *weight, void *out)
+/* Each e^score, in units of the largest. Returns 1/sum; nothing where all scores are masked. */
+static pe_fixed128 weigh(const pe_pair *score, size_t n, pe_fixed128 *weight)
 {
     total sum = {0, 0};
     const pe_pair most = largest(score, n);
-    assert(isfinite(most.hi));
     for (size_t j = 0; j < n; j++) {
         weight[j] = (pe_fixed128){0};
         if (isinf(score[j].hi))
@@ -146,10 +146,25 @@ void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *wei
         if (weight[j].m != 0)
             add(&sum, &weight[j]);
     }
-    const pe_fixed128 share = inverse(&sum);
+    return isinf(most.hi) ? (pe_fixed128){0} : inverse(&sum);
+}
+
+void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *weight, void *out)
+{
+    const pe_fixed128 share = weigh(score, n, weight);
     const size_t bytes = pe_dtype_bytes(dtype);
     for (size_t j = 0; j < n; j++) {
         const pe_fixed128 probability = pe_fixed128_mul(&weight[j], &share);
         pe_dtype_store(dtype, nearest(probability, dtype), (unsigned char *)out + j * bytes);
+    }
+}
+
+void pe_softmax_pairs(const pe_pair *score, size_t n, pe_fixed128 *weight, pe_pair *out)
+{
+    const pe_fixed128 share = weigh(score, n, weight);
+    for (size_t j = 0; j < n; j++) {
+        const pe_fixed128 probability = pe_fixed128_mul(&weight[j], &share);
+        const pe_pair cut = pe_fixed128_pair(&probability);
+        out[j] = pe_pair_sum(cut.hi, cut.lo);
     }
 }

@@ -24,10 +24,13 @@ pe_fixed128 pe_softmax_exp(pe_pair t);
  * out[j] = e^score_j / sum_k e^score_k, each rounded once to dtype.
  *
  * Shapes    score: [n], 1 <= n <= PE_SOFTMAX_MAX, magnitudes below 2^960; hi = -infinity: masked,
- *           its probability is 0; one at least is not. weight: [n], scratch. out: [n] dtype.
+ *           its probability is 0, and so are all where all are. weight: [n], scratch. out: [n] dtype.
  * Accuracy  relative error below 2^-100 (1 + largest magnitude of a score) before the rounding.
  *           Sums in integers from first to last: the same bits on every CPU.
  */
 void pe_softmax(const pe_pair *score, size_t n, pe_dtype dtype, pe_fixed128 *weight, void *out);
+
+/** The same as pairs, not rounded to a type: out [n]. */
+void pe_softmax_pairs(const pe_pair *score, size_t n, pe_fixed128 *weight, pe_pair *out);
 
 #endif

@@ -63,7 +63,7 @@ typedef struct pe_wave_table {
  * Shapes    out: as layout says; elements the layout does not name are left alone.
  * Accuracy  the correctly rounded value of the formula for every |position| < 2^53, fractional ones
  *           too. float32 set: as pe_wave_spec says.
- * Errors    INTERNAL (memory).   Threads  any.
+ * Errors    OVERLOADED (memory).   Threads  any.
  */
 pe_status pe_wave_table_rows(const pe_wave_table *table, size_t first, size_t rows, void *out,
                              pe_problem *why) PE_MUST_CHECK;

@@ -41,7 +41,7 @@ pe_status pe_npy_file_read(pe_slice file, size_t max_elements, pe_stored *out,
  * The same for a file of up to out->room tensors.
  *
  * Source  huggingface/safetensors: README.md ("Format").
- * Errors  MALFORMED_REQUEST, TOO_MANY_ELEMENTS, INTERNAL (memory).   Threads  any.
+ * Errors  MALFORMED_REQUEST, TOO_MANY_ELEMENTS, OVERLOADED (memory).   Threads  any.
  */
 pe_status pe_safetensors_file_read(pe_slice file, size_t max_elements, pe_stored_list *out,
                                    pe_problem *why) PE_MUST_CHECK;

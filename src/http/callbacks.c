@@ -11,6 +11,7 @@
 #include "http/access_log.h"
 #include "http/answer/representation.h"
 #include "http/clients/clients.h"
+#include "http/connection/tls.h"
 #include "http/flow.h"
 #include "http/reply/digest.h"
 #include "http/reply/raw_reply.h"
@@ -83,8 +84,11 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
     const union MHD_ConnectionInfo *served =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
+    opened->watch.tls = service->tls;
     opened->watch.admin = service->admin != NULL && served->daemon == service->admin;
     opened->client = client_of(service, mhd);
+    if (opened->watch.admin)
+        opened->watch.tls = NULL;
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
     pe_service_count(&service->counters.connections);
     pe_acceptor_wake(service->acceptor);
@@ -135,6 +139,19 @@ static void hide_query(const char *target)
         mark[1] = '\0';
 }
 
+int pe_callbacks_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                             int n_authorities, const gnutls_pk_algorithm_t *algorithms,
+                             int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
+                             gnutls_privkey_t *key)
+{
+    (void)authorities;
+    (void)n_authorities;
+    (void)algorithms;
+    (void)n_algorithms;
+    const connection *carrier = connection_of(gnutls_session_get_ptr(session));
+    return carrier != NULL ? pe_tls_show(carrier->watch.tls, chain, n, key) : -1;
+}
+
 void *pe_callbacks_target(void *context, const char *target, struct MHD_Connection *mhd)
 {
     connection *carrier = connection_of(mhd);
@@ -176,6 +193,8 @@ static enum MHD_Result send_reply(pe_request *request)
 static enum MHD_Result cut(pe_request *request, const pe_problem *why)
 {
     request->reply.http_status = (unsigned)pe_status_http(why->status);
+    if (request->watch->tls != NULL)
+        return MHD_NO;
     pe_raw_reply(request->service, request->watch->socket, why, request->path,
                  pe_request_id(request));
     return MHD_NO;

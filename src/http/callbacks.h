@@ -3,6 +3,7 @@
 #ifndef PE_HTTP_CALLBACKS_H
 #define PE_HTTP_CALLBACKS_H
 
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 
 /* In the order of their calls. context: the server's pe_service. Each has the type that the
@@ -11,6 +12,12 @@
 /** A connection opens or closes. */
 void pe_callbacks_connection(void *context, struct MHD_Connection *connection,
                              void **socket_context, enum MHD_ConnectionNotificationCode code);
+
+/** A client of TLS wants to see the certificate. */
+int pe_callbacks_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                             int n_authorities, const gnutls_pk_algorithm_t *algorithms,
+                             int n_algorithms, gnutls_pcert_st **chain, unsigned *n,
+                             gnutls_privkey_t *key);
 
 /** The first line of a request has arrived. Returns the request, or NULL without memory. */
 void *pe_callbacks_target(void *context, const char *target, struct MHD_Connection *connection);

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "http/callbacks.h"
+#include "http/connection/tls.h"
 
 /* What the library has to say is about single clients' mistakes. */
 static void log_library(void *context, const char *format, va_list arguments)
@@ -33,16 +34,22 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
 
 /* The acceptor keeps connections_max. The library divides its own limit among its threads, so that
  * one is far above. One thread is not a pool of one. */
-struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads)
+struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads, bool tls)
 {
     const pe_settings *settings = service->settings;
     const unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
     const unsigned pool = threads > 1 ? (unsigned)threads : 0;
     const unsigned connections =
         ((unsigned)settings->connections_max + SOMAXCONN) * (unsigned)threads;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_PRIORITIES, 0,
+         (char *)(uintptr_t)pe_tls_priorities(settings->tls_minimum)},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)(uintptr_t)pe_callbacks_certificate},
+        {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME |
-            MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET,
+        (tls ? MHD_USE_TLS : 0U) | MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_TURBO |
+            MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET,
         0, NULL, NULL, pe_callbacks_access, service,                                   /* */
         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,                                 /* first */
         MHD_OPTION_THREAD_POOL_SIZE, pool,                                             /* */
@@ -53,5 +60,6 @@ struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads)
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
         MHD_OPTION_NOTIFY_CONNECTION, pe_callbacks_connection, service,                /* */
         MHD_OPTION_NOTIFY_COMPLETED, pe_callbacks_completed, service,                  /* */
+        MHD_OPTION_ARRAY, tls ? secure : plain,                                        /* */
         MHD_OPTION_END);
 }

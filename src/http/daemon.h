@@ -9,6 +9,6 @@ struct MHD_Daemon;
 
 /** A daemon without a socket of its own: the acceptor hands it connections. NULL where it cannot
  * start. */
-struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads);
+struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads, bool tls);
 
 #endif

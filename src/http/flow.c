@@ -2,9 +2,10 @@
 /* flow.c - the story of a request, from its last byte to a decided reply. */
 #include "http/flow.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "http/answer/answer.h"
-#include "http/connection/client_alive.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
@@ -34,6 +35,13 @@ pe_status pe_flow_admit(pe_request *request, pe_problem *why)
     return pe_route_is_open(request) ? PE_OK : pe_admission_check(request, why);
 }
 
+/* With the memory in use, nothing new is begun. What is in memory is sent all the same, and pages
+ * are: they tell how the server does. */
+static pe_status check_memory(const pe_request *request, pe_problem *why)
+{
+    return request->resource != NULL && pe_budget_exceeded() ? pe_fail_memory(why) : PE_OK;
+}
+
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
     /* else that was done with the header */
@@ -45,7 +53,8 @@ static pe_outcome process(pe_request *request, pe_problem *why)
         return outcome;
     if (!request->has_body) /* else its route was found with the header */
         (void)pe_route_find(request);
-    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK)
+    if (check_target(request, why) != PE_OK || pe_body_check(request, why) != PE_OK ||
+        check_memory(request, why) != PE_OK)
         return PE_FAILED;
     return pe_route_handle(request, why); /* 404, 405, OPTIONS, or the handler of the path */
 }
@@ -57,7 +66,7 @@ static pe_outcome run(pe_request *request, pe_step *step);
 /* Nobody waits for the reply: there will be none, and the connection ends. */
 static bool is_abandoned(pe_request *request)
 {
-    if (pe_client_alive(request->watch->socket, request->takes_interim))
+    if (pe_request_has_client(request))
         return false;
     pe_service_count(&request->service->counters.abandoned);
     return true;
@@ -118,6 +127,12 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
 
 void pe_flow_fail(pe_request *request, const pe_problem *why)
 {
+    if (why->status == PE_INTERNAL)
+        pe_log(PE_LOG_ERROR, "internal",
+               (pe_log_member[]){{PE_LOG_TEXT, "target", .text = request->target},
+                                 {PE_LOG_TEXT, "request_id", .text = pe_request_id(request)},
+                                 {PE_LOG_TEXT, "detail", .text = why->detail},
+                                 {0}});
     pe_reply_problem(request, why);
 }
 

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "http/clients/keys.h"
+#include "http/connection/tls.h"
 #include "http/pages/document_pages.h"
 #include "tables/tables.h"
 
@@ -139,6 +140,33 @@ static void use_keys(pe_service *service, const pe_settings *fresh, void *prepar
     pe_keys_unref(before);
 }
 
+/* ---- the certificate ---- */
+
+/* Whether there is TLS at all is decided at the start. */
+static pe_status prepare_identity(pe_service *service, const pe_settings *fresh, void **prepared,
+                                  pe_problem *why)
+{
+    pe_tls_identity *read = NULL;
+    if (service->tls == NULL)
+        return PE_OK;
+    const pe_status status =
+        pe_tls_identity_read(fresh->tls_certificate, fresh->tls_key, &read, why);
+    *prepared = read;
+    return status;
+}
+
+static void use_identity(pe_service *service, const pe_settings *fresh, void *prepared)
+{
+    (void)fresh;
+    if (prepared != NULL)
+        pe_tls_use(service->tls, prepared);
+}
+
+static void drop_identity(void *prepared)
+{
+    pe_tls_identity_free(prepared);
+}
+
 /* ---- all ---- */
 
 static const pe_reloadable rows[] = {
@@ -150,6 +178,10 @@ static const pe_reloadable rows[] = {
      .prepare = prepare_keys,
      .use = use_keys,
      .drop = drop_keys},
+    {.settings = {"tls_certificate", "tls_key"},
+     .prepare = prepare_identity,
+     .use = use_identity,
+     .drop = drop_identity},
     {.settings = {"log_level"}, .use = use_log_level},
 };
 

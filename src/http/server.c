@@ -15,15 +15,19 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "exact/reserve.h"
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
+#include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
+#include "http/memory_shares.h"
 #include "http/pages/document_pages.h"
 #include "http/pages/shown_settings.h"
 #include "http/reload.h"
@@ -32,10 +36,14 @@
 #include "http/workers/pool.h"
 #include "tables/tables.h"
 
-/* Request bodies held at once, all together, in largest bodies. */
+/* That compute: the main thread, the worker of light jobs, the warmer. */
+#define OTHER_THREADS 3
+
+/* Request bodies held at once have so many largest ones, all together, or half of the memory. */
 #define BODIES_HELD 8
 
 struct pe_server {
+    pe_settings settings; /* the caller's, within memory_max */
     pe_service service;
     pe_listener listener[PE_LISTENERS_MAX];
     size_t n_listeners;
@@ -141,9 +149,10 @@ static pe_status open_admin(pe_server *server, pe_problem *why)
 static pe_status start_serving(pe_server *server, pe_problem *why)
 {
     pe_service *service = &server->service;
-    server->daemon = pe_daemon_start(service, threads_or_cores(service->settings->threads));
+    server->daemon = pe_daemon_start(service, threads_or_cores(service->settings->threads),
+                                     service->tls != NULL);
     if (server->admin > 0)
-        service->admin = pe_daemon_start(service, 1);
+        service->admin = pe_daemon_start(service, 1, false);
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_fail(why, PE_INTERNAL, "", "could not start serving");
     for (size_t i = 0; i < server->n_listeners; i++)
@@ -196,18 +205,32 @@ static void on_expired(void *context, int socket)
     pe_raw_reply(service, socket, &why, "", NULL);
 }
 
+/* ---- memory ---- */
+
+/* An allocation finds no room. Frequencies are made again faster than answers are. */
+static size_t evict(void *context, size_t bytes)
+{
+    pe_service *service = context;
+    const size_t evicted = pe_tables_evict(service->tables, bytes);
+    return evicted < bytes ? evicted + pe_response_cache_evict(service->responses, bytes - evicted)
+                           : evicted;
+}
+
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
     pthread_mutex_init(&service->keys.lock, NULL);
+    pe_budget_set((size_t)settings->memory_max, NULL, NULL);
     service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
                                   .max_work = (uint64_t)settings->max_work};
     service->read_limits = (pe_read_limits){.max_elements = (size_t)settings->max_elements,
                                             .max_positions = (size_t)settings->max_positions,
                                             .max_depth = (size_t)settings->max_json_depth};
-    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max))
-        service->body_bytes_max = SIZE_MAX;
+    const size_t half = (size_t)settings->memory_max / 2;
+    if (!pe_size_mul((size_t)settings->max_body_bytes, BODIES_HELD, &service->body_bytes_max) ||
+        service->body_bytes_max > half)
+        service->body_bytes_max = half;
     atomic_store(&service->warming, true);
 }
 
@@ -215,11 +238,19 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
     const size_t stored = (size_t)settings->response_cache_bytes;
+    const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
     set_bounds(service, settings);
-    if (pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
+    if (tls && pe_tls_make(&service->tls, why) != PE_OK)
+        return why->status;
+    const size_t computing =
+        threads_or_cores(settings->workers) + threads_or_cores(settings->threads) + OTHER_THREADS;
+    if (pe_reserve_make(computing, why) != PE_OK ||
+        pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
-        pe_clients_make((size_t)settings->clients_max, &service->clients, why) != PE_OK ||
-        pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
+        pe_clients_make((size_t)settings->clients_max, &service->clients, why) != PE_OK)
+        return why->status;
+    pe_budget_set((size_t)settings->memory_max, evict, service);
+    if (pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
         pe_documents_make(settings, &service->documents, why) != PE_OK)
         return why->status;
     return pe_reload_all(service, settings, why); /* for the first time */
@@ -242,8 +273,10 @@ static pe_status start_threads(pe_service *service, const pe_settings *settings,
 
 static void free_service(pe_service *service)
 {
+    pe_budget_set(SIZE_MAX, NULL, NULL);
     pe_acceptor_free(service->acceptor);
     pe_shown_settings_free(service->shown);
+    pe_tls_free(service->tls);
     pe_watchdog_free(service->watchdog);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
@@ -297,7 +330,6 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
         pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
-    start_warmer(server);
     return pe_sandbox_seal(&plan, &service->sandbox, why);
 }
 
@@ -323,13 +355,17 @@ pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *
     if (server == NULL)
         return pe_fail_memory(why);
     server->service.config = config;
-    const pe_status status = start(server, pe_config_settings(config), why);
+    server->settings = *pe_config_settings(config);
+    pe_status status = pe_memory_shares_apply(&server->settings, why);
+    if (status == PE_OK)
+        status = start(server, &server->settings, why);
     if (status != PE_OK) {
         end(server);
         return status;
     }
     for (size_t i = 0; i < server->n_listeners; i++)
         log_listening(&server->listener[i]);
+    start_warmer(server);
     *out = server;
     return PE_OK;
 }

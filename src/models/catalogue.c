@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "files/tree.h"
 
 /* The files of the catalogue and their number, from catalogue_data.S. */
 extern const pe_catalogue_file pe_catalogue_table[];
@@ -46,12 +47,14 @@ pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out, pe_
 pe_status pe_catalogue_read(const pe_catalogue_file *file, json_t **tree, pe_model **model,
                             pe_problem *why)
 {
-    json_error_t error;
-    json_t *whole = json_loadb(file->text, file->bytes, JSON_REJECT_DUPLICATES, &error);
-    pe_status status = PE_OK;
-    if (whole == NULL)
-        return pe_fail(why, PE_INTERNAL, "", "config/models/%s.json: %s", file->name, error.text);
-    if (model != NULL && pe_model_resolve(json_object_get(whole, "config"), model, why) != PE_OK)
+    json_t *whole;
+    pe_status status =
+        pe_tree_load((pe_slice){file->text, file->bytes}, JSON_REJECT_DUPLICATES, "", &whole, why);
+    if (status != PE_OK)
+        return pe_fail_memory(why); /* it is valid */
+    if (model != NULL)
+        status = pe_model_resolve(json_object_get(whole, "config"), model, why);
+    if (status != PE_OK && !pe_status_is_ours(status))
         status =
             pe_fail(why, PE_INTERNAL, "", "the configuration of %s does not resolve", file->name);
     if (status == PE_OK && tree != NULL)

@@ -22,8 +22,8 @@ const pe_catalogue_file *pe_catalogue_files(size_t *n);
 pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out,
                             pe_problem *why) PE_MUST_CHECK;
 
-/** The file as a tree, and its model resolved; either may be NULL. Errors  INTERNAL (memory; a file
- * that is no model, which the tests rule out). */
+/** The file as a tree, and its model resolved; either may be NULL. Errors  OVERLOADED
+ * (memory), INTERNAL (a file that is no model, which the tests rule out). */
 pe_status pe_catalogue_read(const pe_catalogue_file *file, json_t **tree, pe_model **model,
                             pe_problem *why) PE_MUST_CHECK;
 

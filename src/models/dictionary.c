@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "files/tree.h"
 #include "encodings/rope/rope_type_keys.h"
 #include "models/dictionary.h"
 
@@ -61,8 +62,8 @@ static void find_default(pe_reader *reader, pe_dictionary *out)
         if (json_object_get(reader->config, dictionaries[d]) != NULL)
             return;
     if (text != NULL && reader->dictionary == NULL) {
-        reader->dictionary = json_loads(text, 0, NULL);
-        if (reader->dictionary == NULL)
+        pe_problem why;
+        if (pe_tree_load(pe_slice_of(text), 0, "", &reader->dictionary, &why) != PE_OK)
             pe_reader_fail_memory(reader);
         pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
                        reader->type->name);

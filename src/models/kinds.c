@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kinds.c - which layers there are, and which of them encode positions alike. */
 #include "models/kinds.h"
+#include "files/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,8 +205,11 @@ static void read_cross(pe_reader *reader, layer_list *layers)
         pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
         return;
     }
-    json_t *own = list == NULL ? json_loads(reader->type->cross_layers, 0, NULL) : NULL;
-    const json_t *found = list != NULL ? list : own;
+    json_t *own = NULL;
+    pe_problem why;
+    const bool made = list == NULL && pe_tree_load(pe_slice_of(reader->type->cross_layers), 0, "",
+                                                   &own, &why) == PE_OK;
+    const json_t *found = made ? own : list;
     if (found == NULL) {
         pe_reader_fail_memory(reader);
         return;

@@ -71,7 +71,7 @@ typedef struct pe_model {
  *         configuration_*.py and modeling_*.py of each model; model_types.c has them as rows.
  * Errors  INVALID_PARAMETER: a key of the wrong type or out of range (where: its path in config,
  *         "text_config/rope_scaling/factor"), an unknown rope_type. MISSING_PARAMETER: a key that
- *         nothing can stand for. INTERNAL (memory).
+ *         nothing can stand for. OVERLOADED (memory).
  */
 pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why) PE_MUST_CHECK;
 void pe_model_free(pe_model *model);
@@ -93,7 +93,7 @@ const pe_values *pe_model_part_find(const pe_model *model, const pe_resource *re
  * Give values, of a resource's rows, what a model's layers or part say (from), wherever the client
  * gave nothing. An explicit rope_type that is not the model's leaves all keys of the model's type
  * out; an explicit head_dim, rotary_dim or partial_rotary_factor leaves out what would contradict
- * it. Errors  INTERNAL (memory).
+ * it. Errors  OVERLOADED (memory).
  */
 pe_status pe_model_fill(const pe_values *from, pe_values *values, pe_problem *why) PE_MUST_CHECK;
 

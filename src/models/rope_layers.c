@@ -380,7 +380,7 @@ static void check_lengths(pe_rope_reading *r)
 static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
 {
     char where[288];
-    if (status == PE_INTERNAL) {
+    if (pe_status_is_ours(status)) {
         pe_reader_fail_memory(r->reader);
         return;
     }

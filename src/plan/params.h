@@ -62,7 +62,7 @@ typedef struct pe_param_set {
 #define PE_PARAMS(array) (&(const pe_param_set){(array), PE_LEN(array)})
 
 /** Most sets of a resource, and the NULL that ends them. */
-#define PE_PARAM_SETS_MAX 12
+#define PE_PARAM_SETS_MAX 16
 
 /** Row i of the sets, counted through all of them; NULL past the last. */
 const pe_param *pe_params_at(const pe_param_set *const *sets, size_t i);

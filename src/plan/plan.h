@@ -144,7 +144,7 @@ void pe_plan_add_scalar(pe_plan *plan, const char *name, double value);
 void pe_plan_add_text(pe_plan *plan, const char *name, const char *text);
 /** Text is copied. */
 void pe_plan_warn(pe_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Takes setting->text, also when it fails.   Errors  INTERNAL (memory). */
+/** Takes setting->text, also when it fails.   Errors  OVERLOADED (memory). */
 pe_status pe_plan_add_engine_setting(pe_plan *plan, const pe_engine_setting *setting,
                                      pe_problem *why) PE_MUST_CHECK;
 /** Releases what the plan owns and zeroes it. */

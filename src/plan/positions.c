@@ -112,6 +112,7 @@ pe_status pe_positions_copy(const pe_positions *from, pe_positions *out, pe_prob
     }
     *out = *from;
     out->list = list;
+    out->holders = NULL;
     out->rows = rows;
     if (list != NULL)
         memcpy(list, from->list, list_bytes);
@@ -120,11 +121,30 @@ pe_status pe_positions_copy(const pe_positions *from, pe_positions *out, pe_prob
     return PE_OK;
 }
 
+/* A list without a count of its holders belongs to one, or to nobody: it is a part of another. */
+pe_status pe_positions_share(const pe_positions *from, pe_positions *out, pe_problem *why)
+{
+    if (from->holders == NULL)
+        return pe_positions_copy(from, out, why);
+    pe_positions rest = *from;
+    rest.list = NULL;
+    const pe_status status = pe_positions_copy(&rest, out, why);
+    if (status != PE_OK)
+        return status;
+    atomic_fetch_add(from->holders, 1);
+    out->list = from->list;
+    out->holders = from->holders;
+    return PE_OK;
+}
+
 void pe_positions_free(pe_positions *positions)
 {
     if (positions == NULL)
         return;
-    free(positions->list);
+    if (positions->holders == NULL || atomic_fetch_sub(positions->holders, 1) == 1) {
+        free(positions->list);
+        free(positions->holders);
+    }
     free(positions->rows);
     *positions = (pe_positions){0};
 }
@@ -174,10 +194,17 @@ pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions 
         return PE_OK;
     }
     assert(list->dtype == PE_FLOAT64 && !list->borrowed);
+    atomic_size_t *holders = malloc(sizeof *holders);
+    if (holders == NULL)
+        return pe_fail_memory(why);
+    atomic_init(holders, 1);
     for (size_t i = 0; i < count; i++)
         numbers[i] += 0.0; /* -0 is 0 */
-    *out = (pe_positions){
-        .count = count, .list = numbers, .fractional = fractional, .shape = list->shape};
+    *out = (pe_positions){.count = count,
+                          .list = numbers,
+                          .holders = holders,
+                          .fractional = fractional,
+                          .shape = list->shape};
     *list = (pe_array){0};
     return PE_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef PE_PLAN_POSITIONS_H
 #define PE_PLAN_POSITIONS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +34,8 @@ typedef struct pe_positions {
     size_t count;
     int64_t first, step;
     size_t places;          /* decimal places of a range; 0 of integers */
-    double *list;           /* owned; NULL for a range */
+    double *list;           /* owned, with its other holders; NULL for a range */
+    atomic_size_t *holders; /* of the list: their number; NULL: one */
     pe_positions_row *rows; /* owned; of shape [rows, n] some row of which is a range, else NULL */
     bool fractional;        /* some position is not an integer */
     pe_shape shape;         /* as given: [count], [batch, n] or [axes, n], or [axes, batch, n];
@@ -92,9 +94,13 @@ pe_status pe_positions_from_list(pe_array *list, const char *name, pe_positions 
  * transforms have no URL. */
 void pe_positions_print(const pe_positions *positions, pe_buffer *out);
 
-/** A copy of its own, for what outlives the request's values. */
+/** A copy of its own, to be changed. */
 pe_status pe_positions_copy(const pe_positions *from, pe_positions *out,
                             pe_problem *why) PE_MUST_CHECK;
+/** A copy that shares the list, which nobody changes: for what outlives the request's values. A list
+ * may have millions of numbers. */
+pe_status pe_positions_share(const pe_positions *from, pe_positions *out,
+                             pe_problem *why) PE_MUST_CHECK;
 void pe_positions_free(pe_positions *positions);
 
 #endif

@@ -55,6 +55,11 @@
     X(getdents64)                                                                                  \
     X(lseek)                                                                                       \
     X(newfstatat)                                                                                  \
+    X(getcwd)                                                                                      \
+    X(readlink)                                                                                    \
+    X(readlinkat)                                                                                  \
+    X(unlink)                                                                                      \
+    X(unlinkat)                                                                                    \
     X(openat)                                                                                      \
     X(read)                                                                                        \
     X(write)

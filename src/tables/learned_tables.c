@@ -287,7 +287,7 @@ static pe_status add_tensors(pe_learned_tables *learned, const content *from,
         char name[NAME_MAX + 1 + PE_STORED_NAME_BYTES];
         snprintf(name, sizeof name, "%s.%s", from->stem, stored->name);
         const pe_status status = add_table(learned, from->file, name, stored, why);
-        if (status == PE_INTERNAL)
+        if (pe_status_is_ours(status))
             return status;
         if (status != PE_OK)
             log_skipped(from->file, stored->name, why->detail);
@@ -383,7 +383,7 @@ static pe_status read_folder(pe_learned_tables *learned, pe_problem *why)
         const char *file = entry[i]->d_name;
         const pe_status added =
             status == PE_OK ? add_file(learned, file, kind_of(file), why) : PE_OK;
-        if (added == PE_INTERNAL)
+        if (pe_status_is_ours(added))
             status = added;
         else if (added != PE_OK)
             status = note_skipped(learned, file, why);
@@ -443,6 +443,11 @@ void pe_learned_tables_free(pe_learned_tables *learned)
     free(learned->table);
     free(learned->folder);
     free(learned);
+}
+
+size_t pe_learned_tables_bytes(const pe_learned_tables *learned)
+{
+    return learned != NULL ? learned->bytes : 0;
 }
 
 const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, size_t *n)

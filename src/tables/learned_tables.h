@@ -41,7 +41,7 @@ typedef struct pe_learned_limits {
  * larger than the limits or not in the folder (links that lead out of it), names of other letters,
  * a name that is taken, numbers that are not finite.
  *
- * Errors  INVALID_PARAMETER (the folder cannot be read), INTERNAL (memory).
+ * Errors  INVALID_PARAMETER (the folder cannot be read), OVERLOADED (memory).
  */
 pe_status pe_learned_tables_load(const char *folder, const pe_learned_limits *limits,
                                  pe_learned_tables **out, pe_problem *why) PE_MUST_CHECK;
@@ -61,6 +61,8 @@ pe_learned_changes pe_learned_tables_compare(const pe_learned_tables *before,
 
 /** All tables, in order of name; learned may be NULL. */
 const pe_learned_table *pe_learned_tables_all(const pe_learned_tables *learned, size_t *n);
+/** What their numbers take; learned may be NULL. */
+size_t pe_learned_tables_bytes(const pe_learned_tables *learned);
 /** NULL when there is none of that name; learned may be NULL. */
 const pe_learned_table *pe_learned_tables_find(const pe_learned_tables *learned, const char *name);
 

@@ -86,6 +86,11 @@ pe_learned_tables *pe_tables_learned(pe_tables *tables)
     return learned;
 }
 
+size_t pe_tables_evict(pe_tables *tables, size_t bytes)
+{
+    return pe_cache_evict(tables->cache, bytes);
+}
+
 void pe_tables_stats(pe_tables *tables, pe_cache_stats *out)
 {
     pe_cache_stats_get(tables->cache, out);

@@ -19,6 +19,8 @@ typedef struct pe_tables pe_tables;
 pe_status pe_tables_make(size_t bytes_max, pe_tables **out, pe_problem *why) PE_MUST_CHECK;
 void pe_tables_free(pe_tables *tables);
 void pe_tables_stats(pe_tables *tables, pe_cache_stats *out);
+/** As pe_cache_evict. */
+size_t pe_tables_evict(pe_tables *tables, size_t bytes);
 
 /** Load the learned tables of a folder; "": none. Errors as pe_learned_tables_load.
  * Threads  any. */
@@ -71,7 +73,7 @@ typedef struct pe_shared_numbers {
 } pe_shared_numbers;
 
 /** Made by one thread from spec when absent. The key is the whole spec: formula tells all that make
- * depends on. Errors  INTERNAL (memory). */
+ * depends on. Errors  OVERLOADED (memory). */
 pe_status pe_tables_numbers(pe_tables *tables, const pe_numbers_spec *spec, pe_shared_numbers *out,
                             pe_problem *why) PE_MUST_CHECK;
 void pe_tables_numbers_unref(pe_shared_numbers *shared);

@@ -355,7 +355,7 @@ static pe_status plan_values(pe_expect *expect, pe_values *values, pe_problem *w
     const pe_status status = pe_guess_plan(expect->guess, values, &expect->plan, why);
     if (status != PE_OK || positions == NULL)
         return status;
-    return pe_positions_copy(&positions->positions, &expect->positions, why);
+    return pe_positions_share(&positions->positions, &expect->positions, why);
 }
 
 static pe_status plan_guess(pe_expect *expect, size_t numerics, pe_problem *why)
@@ -366,7 +366,7 @@ static pe_status plan_guess(pe_expect *expect, size_t numerics, pe_problem *why)
         return status;
     status = plan_values(expect, &values, why);
     pe_values_free(&values);
-    if (status == PE_OK || status == PE_INTERNAL)
+    if (status == PE_OK || pe_status_is_ours(status))
         return status;
     expect->fits = false; /* refused: there is no table of these values */
     return PE_OK;

@@ -46,7 +46,7 @@ typedef struct pe_expect {
 
 /**
  * Plan a guess with this arithmetic. Where out->fits is false there is nothing to free.
- * Errors  INTERNAL (memory).
+ * Errors  OVERLOADED (memory).
  */
 pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *out,
                          pe_problem *why) PE_MUST_CHECK;

@@ -16,7 +16,7 @@ extern const size_t pe_fits_n;
  *           cannot be a turn off. Narrow the bracket with tokens ever farther from position 0. Take
  *           the shortest decimal that explains all. Where the angles of all values in the range are
  *           turns apart, as far from position 0, nothing is found.
- * Errors    INTERNAL (memory). *made is false where no value is found or the row is not there.
+ * Errors    OVERLOADED (memory). *made is false where no value is found or the row is not there.
  */
 pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
                        pe_problem *why) PE_MUST_CHECK;

@@ -106,7 +106,7 @@ static pe_status confirm(search *s, pe_guess *guess, unsigned *by, pe_problem *w
     pe_value *positions = pe_values_find(&guess->values, "positions");
     const pe_value *all = pe_values_find(&s->whole->claim->values, "positions");
     pe_positions_free(&positions->positions);
-    const pe_status status = pe_positions_copy(&all->positions, &positions->positions, why);
+    const pe_status status = pe_positions_share(&all->positions, &positions->positions, why);
     if (status != PE_OK)
         return status;
     return pe_measure_explain(&(pe_comparison){s->whole, guess, &s->work}, by, why);

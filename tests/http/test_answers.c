@@ -11,7 +11,8 @@
 #include "support/wire.h"
 
 #define CANONICAL                                                                                  \
-    "/v1/sinusoidal?base=10000&d_model=4&dtype=float32&freq_shift=0&layout=interleaved&"           \
+    "/v1/"                                                                                         \
+    "sinusoidal?amplitude=1&base=10000&d_model=4&dtype=float32&freq_shift=0&layout=interleaved&"   \
     "numerics=exact&positions=0:3&scale=1"
 #define ROWS                                                                                       \
     "\"data\":[[0,1,0,1],[0.84147096,0.5403023,0.009999833,0.99995],"                              \

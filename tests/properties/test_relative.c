@@ -443,9 +443,43 @@ static void what_cannot_be_is_refused_by_name(void **state)
         assert_refused(cases[i].resource, cases[i].query, cases[i].status, cases[i].where);
 }
 
+/* Those of a window, named one by one: key - query, of deberta query - key. */
+static void distances_have_the_buckets_of_their_queries_and_keys(void **state)
+{
+    static const char *const variants[] = {"t5", "mpnet", "wavlm", "deberta", "deberta&att_span=3"};
+    enum { FAR = 300, SIDE = FAR + 1 };
+    (void)state;
+    for (size_t v = 0; v < PE_LEN(variants); v++) {
+        const bool of_key = strncmp(variants[v], "deberta", 7) == 0;
+        encoded window = encode(&pe_t5_buckets, "query_length=%d&variant=%s", SIDE, variants[v]);
+        encoded line =
+            encode(&pe_t5_buckets, "distances=%d:%d&variant=%s", -FAR, FAR + 1, variants[v]);
+        double *of_window = encoded_all(&window, 0), *got = encoded_all(&line, 0);
+        assert_int_equal(line.plan.tensors[0].shape.ndim, 1);
+        for (int d = -FAR; d <= FAR; d++) {
+            const int relative = of_key ? -d : d; /* key - query */
+            const size_t query = relative < 0 ? (size_t)-relative : 0;
+            const size_t key = relative < 0 ? 0 : (size_t)relative;
+            if (got[d + FAR] != of_window[query * SIDE + key])
+                fail_msg("%s: distance %d: got %.0f, wanted %.0f", variants[v], d, got[d + FAR],
+                         of_window[query * SIDE + key]);
+        }
+        free(of_window);
+        free(got);
+        encoded_free(&window);
+        encoded_free(&line);
+    }
+    assert_refused(&pe_t5_buckets, "distances=0:4&query_length=2", PE_INVALID_PARAMETER,
+                   "query_length");
+    assert_refused(&pe_t5_buckets, "distances=0:4:0.5", PE_INVALID_PARAMETER, "distances");
+    assert_refused(&pe_t5_buckets, "distances=1099511627776", PE_INVALID_PARAMETER, "distances");
+    assert_refused(&pe_t5_buckets, "", PE_MISSING_PARAMETER, "query_length");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances_have_the_buckets_of_their_queries_and_keys),
         cmocka_unit_test(buckets_are_those_of_integer_powers),
         cmocka_unit_test(far_buckets_are_those_of_integer_powers),
         cmocka_unit_test(published_settings_are_those_of_integer_powers),

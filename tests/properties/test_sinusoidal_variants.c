@@ -176,11 +176,11 @@ static void what_a_variant_does_not_read_is_no_part_of_the_canonical_form(void *
 {
     (void)state;
     static const char *const forms[] = {
-        "base=10000&d_model=4&dtype=float32&key_length=5&numerics=exact&query_length=5&"
+        "amplitude=1&base=10000&d_model=4&dtype=float32&key_length=5&numerics=exact&query_length=5&"
         "variant=conformer",
-        "base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&numerics=exact&"
+        "amplitude=1&base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&numerics=exact&"
         "query_length=5&variant=transformer_xl",
-        "attn_type=uni&base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&"
+        "amplitude=1&attn_type=uni&base=10000&clamp_len=-1&d_model=4&dtype=float32&key_length=5&"
         "numerics=exact&query_length=5&variant=xlnet",
     };
     for (size_t i = 0; i < PE_LEN(forms); i++) { /* each is its own canonical form */

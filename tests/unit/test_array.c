@@ -110,7 +110,7 @@ static void an_array_too_large_is_a_problem_not_a_crash(void **state)
     pe_problem why;
     assert_int_equal(
         pe_array_make(PE_FLOAT64, &(pe_shape){2, {1UL << 40, 1UL << 40}}, &array, &why),
-        PE_INTERNAL);
+        PE_OVERLOADED);
 }
 
 int main(void)

@@ -117,7 +117,7 @@ static void survive(const char *name, action act)
         /* jansson 2.14 takes an allocation that fails inside a string for a syntax error. */
         if (status == PE_MALFORMED_REQUEST && strstr(why.detail, "not valid JSON") != NULL)
             continue;
-        if (status != PE_OK && (status != PE_INTERNAL || why.status != PE_INTERNAL))
+        if (status != PE_OK && (status != PE_OVERLOADED || why.status != PE_OVERLOADED))
             fail_msg("%s, allocation %ld: got %s: %s", name, n, pe_status_code_text(status),
                      why.detail);
     }

@@ -5,6 +5,37 @@
 
 #include <stdlib.h>
 
+#include "exact/round.h"
+
+static const pe_param scale_params[] = {
+    {.name = "scale",
+     .kind = PE_KIND_REAL,
+     .optional = true,
+     .min = 0,
+     .max = 1e30,
+     .fallback_text = "1/sqrt(d)",
+     .help = "The factor of the scores.",
+     .example = "0.125"},
+};
+const pe_param_set pe_attention_scale_params = {scale_params, PE_LEN(scale_params)};
+
+static void eval_inverse_root(const void *context, size_t d, mpfr_ptr out)
+{
+    (void)context;
+    mpfr_set_ui(out, d, MPFR_RNDN);
+    mpfr_rec_sqrt(out, out, MPFR_RNDN);
+}
+
+pe_pair pe_attention_scale(const pe_values *values, size_t d)
+{
+    pe_pair scale = {0, 0};
+    if (pe_values_present(values, "scale"))
+        scale.hi = pe_values_real(values, "scale");
+    else
+        pe_exact_pair(eval_inverse_root, NULL, d, &scale.hi, &scale.lo);
+    return scale;
+}
+
 pe_status pe_attention_plan(pe_plan *plan, const pe_limits *limits, const pe_shape *shape,
                             pe_dtype dtype, const char *where, pe_problem *why)
 {

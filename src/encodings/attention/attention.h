@@ -10,6 +10,11 @@
 /** Magnitudes of scores stay below it: what pairs and pe_softmax take. */
 #define PE_ATTENTION_SCORE_MAX 0x1p900
 
+extern const pe_param_set pe_attention_scale_params;
+
+/** The parameter scale, or 1/sqrt(d). */
+pe_pair pe_attention_scale(const pe_values *values, size_t d);
+
 /** How the scores of a row are made. First member of a resource's state. */
 typedef struct pe_attention {
     size_t keys;    /* of a row */

@@ -104,7 +104,7 @@ static pe_status by_positions(const pe_positions *positions, const pe_learned_ro
         return status;
     out->shape = positions->shape;
     out->count = positions->count;
-    return pe_positions_copy(positions, &out->positions, why);
+    return pe_positions_share(positions, &out->positions, why);
 }
 
 /* From the mask or the positions, whichever is given. */

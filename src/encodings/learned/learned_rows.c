@@ -242,7 +242,7 @@ static pe_status plan_rows(pe_values *values, struct pe_tables *tables, const pe
     out->makes_parts = true;
     s->rows = table.rows;
     s->offset = table.offset;
-    return pe_positions_copy(positions, &s->positions, why);
+    return pe_positions_share(positions, &s->positions, why);
 }
 
 /**

@@ -51,7 +51,7 @@ typedef struct pe_learned_ids {
  *
  * Source  huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532,
  *         OPTLearnedPositionalEmbedding.forward.
- * Errors  INVALID_PARAMETER: not a mask, or shorter than past; INTERNAL (memory).
+ * Errors  INVALID_PARAMETER: not a mask, or shorter than past; OVERLOADED (memory).
  */
 pe_status pe_learned_ids_of_mask(const pe_array *mask, int64_t past, pe_learned_ids *out,
                                  pe_problem *why) PE_MUST_CHECK;

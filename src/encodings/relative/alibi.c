@@ -56,6 +56,7 @@ static const pe_param slope_params[] = {
      .example = "press"},
 };
 const pe_param_set pe_alibi_slope_params = {slope_params, PE_LEN(slope_params)};
+const pe_param_set pe_alibi_bias_max_params = {slope_params, 1};
 
 pe_alibi_formula pe_alibi_formula_of(const pe_values *values)
 {

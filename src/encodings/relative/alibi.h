@@ -16,6 +16,7 @@
 extern const pe_param_set pe_alibi_num_heads_params;
 extern const pe_param_set pe_alibi_heads_params; /* the heads wanted */
 extern const pe_param_set pe_alibi_slope_params; /* alibi_bias_max, variant */
+extern const pe_param_set pe_alibi_bias_max_params;
 
 /** What slopes depend on. Plain data without padding. */
 typedef struct pe_alibi_formula {
@@ -64,7 +65,7 @@ typedef struct pe_alibi_heads {
 pe_status pe_alibi_heads_check(pe_values *values, pe_problem *why) PE_MUST_CHECK;
 
 /** Of checked values. *out is zeroed by the caller, and freed by it even when this fails.
- * Errors  INTERNAL (memory). */
+ * Errors  OVERLOADED (memory). */
 pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_alibi_heads *out,
                               pe_problem *why) PE_MUST_CHECK;
 void pe_alibi_heads_free(pe_alibi_heads *heads);

@@ -73,7 +73,7 @@ pe_status pe_alibi_heads_make(const pe_values *values, pe_tables *tables, pe_ali
     wanted w = {.slopes = pe_alibi_formula_of(values)};
     const size_t num_heads = (size_t)w.slopes.num_heads;
     pe_status status =
-        pe_positions_copy(&pe_values_find(values, "heads")->positions, &out->chosen, why);
+        pe_positions_share(&pe_values_find(values, "heads")->positions, &out->chosen, why);
     if (status != PE_OK)
         return status;
     for (size_t i = 0; i < out->chosen.count; i++) {

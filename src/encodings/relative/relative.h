@@ -62,7 +62,7 @@ typedef struct pe_relative_window {
  * Plan the table of query_length and key_length, which have been read. The state is zeroed but for
  * its pe_relative. fill asks run for the units that have no neighbour above left in out, and copies
  * the others.
- * Errors  TOO_MANY_ELEMENTS, INTERNAL (memory).
+ * Errors  TOO_MANY_ELEMENTS, OVERLOADED (memory).
  */
 pe_status pe_relative_plan(const pe_relative_window *window, const pe_values *values,
                            const pe_limits *limits, pe_plan *out, pe_problem *why) PE_MUST_CHECK;

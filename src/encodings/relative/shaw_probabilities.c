@@ -7,7 +7,6 @@
 #include "encodings/registry.h"
 #include "encodings/attention/scores.h"
 #include "encodings/relative/shaw.h"
-#include "exact/round.h"
 #include "kernels/kernels.h"
 
 /* Numbers of the keys of a head, so that a row's scores take some ten milliseconds. */
@@ -23,17 +22,6 @@ static const pe_param vectors_params[] = {
     VECTORS("q", "Queries, [heads, n, d]. They are at the last n key positions.",
             "[[[1,0],[0.5,2]]]"),
     VECTORS("k", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
-};
-
-static const pe_param scale_params[] = {
-    {.name = "scale",
-     .kind = PE_KIND_REAL,
-     .optional = true,
-     .min = 0,
-     .max = 1e30,
-     .fallback_text = "1/sqrt(d)",
-     .help = "The factor of the scores.",
-     .example = "0.125"},
 };
 
 /* Arrays as rows of vectors, whatever heads they belong to. */
@@ -87,23 +75,6 @@ static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
 }
 
 /* ---- the plan ---- */
-
-static void eval_inverse_root(const void *context, size_t d, mpfr_ptr out)
-{
-    (void)context;
-    mpfr_set_ui(out, d, MPFR_RNDN);
-    mpfr_rec_sqrt(out, out, MPFR_RNDN);
-}
-
-static pe_pair scale_of(const pe_values *values, size_t d)
-{
-    pe_pair scale = {0, 0};
-    if (pe_values_present(values, "scale"))
-        scale.hi = pe_values_real(values, "scale");
-    else
-        pe_exact_pair(eval_inverse_root, NULL, d, &scale.hi, &scale.lo);
-    return scale;
-}
 
 static pe_status check_shapes(pe_values *values, pe_shaw_clip *clip, pe_problem *why)
 {
@@ -170,7 +141,7 @@ static pe_status plan_probabilities(pe_values *values, struct pe_tables *tables,
         return pe_fail_memory(why);
     s->attention = (pe_attention){keys, 2 * d, scores};
     s->queries = q->shape.dim[1];
-    s->scale = scale_of(values, d);
+    s->scale = pe_attention_scale(values, d);
     s->clip = clip;
     s->q = take_rows(values, "q");
     s->k = take_rows(values, "k");
@@ -201,6 +172,7 @@ const pe_resource pe_shaw_probabilities = {
     .source = "Shaw et al. 2018, arXiv:1803.02155, equations 2 and 5; Wav2Vec2BertSelfAttention of "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
     .param_sets = {PE_PARAMS(vectors_params), &pe_shaw_embeddings_params,
-                   &pe_shaw_clip_by_rows_params, PE_PARAMS(scale_params), &pe_params_output_exact},
+                   &pe_shaw_clip_by_rows_params, &pe_attention_scale_params,
+                   &pe_params_output_exact},
     .plan = plan_probabilities,
 };

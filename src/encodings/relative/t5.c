@@ -13,6 +13,30 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
                                        [PE_T5_VARIANT_DEBERTA] = "deberta",
                                        NULL};
 
+static const pe_param window_params[] = {
+    {.name = "query_length",
+     .kind = PE_KIND_INT,
+     .axis = true,
+     .optional = true,
+     .min = 1,
+     .max = PE_RELATIVE_LENGTH_MAX,
+     .fallback_text = "required without distances",
+     .unit = "tokens",
+     .help = "The number of queries. They are at the last key positions.",
+     .example = "16"},
+    PE_RELATIVE_KEY_LENGTH("query_length"),
+    {.name = "distances",
+     .kind = PE_KIND_POSITIONS,
+     .optional = true,
+     .integers_only = true,
+     .fallback_text = "those of the queries and keys",
+     .unit = "tokens",
+     .help =
+         "Relative positions whose buckets are wanted, in place of query_length: key - query, of "
+         "deberta query - key. The answer is [distances].",
+     .example = "-8:9"},
+};
+
 static const pe_param own[] = {
     {.name = "variant",
      .kind = PE_KIND_CHOICE,
@@ -33,7 +57,9 @@ static const pe_param own[] = {
 };
 
 typedef struct state {
-    pe_relative table;
+    pe_relative table; /* of lengths; not of distances */
+    pe_positions distances;
+    bool of_key; /* distances are query - key */
     pe_buckets buckets;
     int32_t span; /* 0: buckets are wanted, not rows of embeddings */
 } state;
@@ -43,6 +69,7 @@ static void free_state(void *of)
 {
     state *s = of;
     pe_t5_buckets_free(&s->buckets);
+    pe_positions_free(&s->distances);
     free(s);
 }
 
@@ -67,6 +94,22 @@ static void run(const void *of, size_t layer, int64_t relative, size_t n, unsign
     }
 }
 
+static pe_status fill_distances(const pe_plan *plan, const pe_region *region, void *out,
+                                pe_problem *why)
+{
+    (void)why;
+    const state *s = plan->state;
+    int32_t *to = out;
+    for (size_t u = region->first; u < region->first + region->units; u++) {
+        int64_t same;
+        const int64_t distance = (int64_t)pe_positions_at(&s->distances, u);
+        const int32_t bucket =
+            pe_t5_buckets_at(&s->buckets, s->of_key ? -distance : distance, &same);
+        *to++ = s->span != 0 ? row_of(bucket, s->span) : bucket;
+    }
+    return PE_OK;
+}
+
 static pe_status check_span(const pe_values *values, size_t variant, pe_problem *why)
 {
     if (variant == PE_T5_VARIANT_DEBERTA || !pe_values_present(values, "att_span"))
@@ -75,42 +118,92 @@ static pe_status check_span(const pe_values *values, size_t variant, pe_problem 
                    "att_span is read by variant=deberta only, variant is %s", variants[variant]);
 }
 
+/* ---- the plan ---- */
+
 static pe_status check(pe_values *values, size_t variant, pe_problem *why)
 {
-    pe_status status = pe_relative_lengths(values, why);
+    const pe_status status = check_span(values, variant, why);
+    return status != PE_OK ? status : pe_t5_variant_read(values, variant, why);
+}
+
+/* Lengths of queries and keys do not go with distances. *farthest: the largest distance. */
+static pe_status check_distances(const pe_values *values, int64_t *farthest, pe_problem *why)
+{
+    static const char *const others[] = {"query_length", "key_length"};
+    double least, most;
+    for (size_t i = 0; i < PE_LEN(others); i++)
+        if (pe_values_present(values, others[i]))
+            return pe_fail(why, PE_INVALID_PARAMETER, others[i],
+                           "%s does not go with distances, which name each one", others[i]);
+    pe_positions_bounds(&pe_values_find(values, "distances")->positions, &least, &most);
+    const double far = most > -least ? most : -least;
+    if (far >= PE_RELATIVE_LENGTH_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, "distances",
+                       "distances must lie strictly between -2^40 and 2^40, got %.0f",
+                       most > -least ? most : least);
+    *farthest = (int64_t)far;
+    return PE_OK;
+}
+
+static pe_status plan_distances(const pe_values *values, const pe_limits *limits, pe_plan *out,
+                                int64_t *farthest, pe_problem *why)
+{
+    const pe_positions *distances = &pe_values_find(values, "distances")->positions;
+    pe_status status = check_distances(values, farthest, why);
+    if (status == PE_OK)
+        status = pe_plan_add_tensor(out, limits, "buckets", PE_INT32, &distances->shape, 1, why);
     if (status != PE_OK)
         return status;
-    status = check_span(values, variant, why);
-    return status != PE_OK ? status : pe_t5_variant_read(values, variant, why);
+    state *s = pe_plan_begin(out, sizeof *s, fill_distances, free_state);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->of_key = pe_values_choice(values, "variant") == PE_T5_VARIANT_DEBERTA;
+    return pe_positions_copy(distances, &s->distances, why);
+}
+
+static pe_status plan_window(pe_values *values, const pe_limits *limits, pe_plan *out,
+                             int64_t *farthest, pe_problem *why)
+{
+    const pe_relative_window window = {.tensor = "buckets",
+                                       .dtype = PE_INT32,
+                                       .run = run,
+                                       .state_bytes = sizeof(state),
+                                       .free_state = free_state};
+    if (!pe_values_present(values, "query_length"))
+        return pe_fail(why, PE_MISSING_PARAMETER, "query_length",
+                       "query_length is required, or distances: query_length=16 or "
+                       "distances=-8:9");
+    const pe_status status = pe_relative_lengths(values, why);
+    if (status != PE_OK)
+        return status;
+    *farthest = pe_values_int(values, "key_length") - 1;
+    return pe_relative_plan(&window, values, limits, out, why);
 }
 
 static pe_status plan_buckets(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
                               pe_plan *out, pe_problem *why)
 {
     (void)tables;
+    int64_t farthest = 0;
     const size_t variant = pe_values_choice(values, "variant");
     pe_status status = check(values, variant, why);
-    if (status != PE_OK)
-        return status;
-    const pe_relative_window window = {.tensor = "buckets",
-                                       .dtype = PE_INT32,
-                                       .run = run,
-                                       .state_bytes = sizeof(state),
-                                       .free_state = free_state};
-    status = pe_relative_plan(&window, values, limits, out, why);
+    if (status == PE_OK)
+        status = pe_values_present(values, "distances")
+                     ? plan_distances(values, limits, out, &farthest, why)
+                     : plan_window(values, limits, out, &farthest, why);
     if (status != PE_OK)
         return status;
     state *s = out->state;
     s->span =
         pe_values_present(values, "att_span") ? (int32_t)pe_values_int(values, "att_span") : 0;
-    return pe_t5_variant_plan(values, variant, &s->buckets, out, why);
+    return pe_t5_variant_plan(values, variant, farthest, &s->buckets, out, why);
 }
 
 /**
- * The bucket of every query and key.
+ * The bucket of every query and key, or of every distance.
  *
  * Source    Raffel et al. 2020, arXiv:1910.10683, section 2.1; He et al. 2021, arXiv:2006.03654.
- * Shapes    [query_length, key_length], int32.
+ * Shapes    [query_length, key_length] or [distances], int32.
  * Accuracy  that of real arithmetic; a warning tells where upstream's float32 logarithms miss an
  *           edge, which they do not at the usual settings.
  */
@@ -126,7 +219,7 @@ const pe_resource pe_t5_buckets = {
     .labels = PE_LABELS({.axes = "query, key", .value = "bucket"}),
     .source = PE_T5_SOURCE "; deberta: He et al. 2021, arXiv:2006.03654, make_log_bucket_position "
                            "there; " PE_T5_OTHERS_SOURCE,
-    .param_sets = {&pe_relative_window_params, &pe_params_model, &pe_t5_bucket_params,
-                   PE_PARAMS(own), &pe_params_output_int32},
+    .param_sets = {PE_PARAMS(window_params), &pe_params_model, &pe_t5_bucket_params, PE_PARAMS(own),
+                   &pe_params_output_int32},
     .plan = plan_buckets,
 };

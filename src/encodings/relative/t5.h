@@ -41,15 +41,16 @@ typedef struct pe_buckets {
 } pe_buckets;
 
 /**
- * From num_buckets, max_distance, bidirectional and the variant, all read, for key_length keys.
+ * From num_buckets, max_distance, bidirectional and the variant, all read, for distances up to
+ * `farthest`.
  *
  * Accuracy  edges are those of real arithmetic: decided with 192 bits where that is enough, else by
  *           comparing integer powers.
  * Errors    INVALID_PARAMETER: no bucket is exact, or max_distance is not beyond the exact ones, or
- *           there would be more than PE_T5_BUCKETS_MAX edges. INTERNAL (memory).
+ *           there would be more than PE_T5_BUCKETS_MAX edges. OVERLOADED (memory).
  */
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, pe_buckets *out,
-                             pe_problem *why) PE_MUST_CHECK;
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, int64_t farthest,
+                             pe_buckets *out, pe_problem *why) PE_MUST_CHECK;
 void pe_t5_buckets_free(pe_buckets *buckets);
 
 /**
@@ -73,7 +74,7 @@ pe_status pe_t5_variant_read(pe_values *values, size_t variant, pe_problem *why)
  * Source  the same functions as PE_T5_SOURCE, PE_T5_OTHERS_SOURCE and DeBERTa's.
  * Errors  pe_t5_buckets_make's.
  */
-pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets *buckets,
-                             pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
+pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t farthest,
+                             pe_buckets *buckets, pe_plan *plan, pe_problem *why) PE_MUST_CHECK;
 
 #endif

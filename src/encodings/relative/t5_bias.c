@@ -100,7 +100,8 @@ static pe_status plan_bias(pe_values *values, struct pe_tables *tables, const pe
         return status;
     state *s = out->state;
     s->weights = pe_values_take(values, "weights");
-    return pe_t5_variant_plan(values, variant, &s->buckets, out, why);
+    return pe_t5_variant_plan(values, variant, pe_values_int(values, "key_length") - 1, &s->buckets,
+                              out, why);
 }
 
 /**

@@ -109,7 +109,8 @@ static pe_status check(int64_t low, int64_t high, const char *why_more, pe_probl
     return PE_OK;
 }
 
-static pe_status make_t5(const pe_values *values, pe_buckets *out, pe_problem *why)
+static pe_status make_t5(const pe_values *values, int64_t farthest, pe_buckets *out,
+                         pe_problem *why)
 {
     const int64_t num_buckets = pe_values_int(values, "num_buckets");
     const int64_t max_distance = pe_values_int(values, "max_distance");
@@ -126,14 +127,15 @@ static pe_status make_t5(const pe_values *values, pe_buckets *out, pe_problem *w
                      .parts = parts,
                      .from = 1,
                      .to = parts};
-    return make_edges(&s, pe_values_int(values, "key_length") - 1, out, why);
+    return make_edges(&s, farthest, out, why);
 }
 
 /*
  * sign(d) ceil(ln(|d|/mid) / ln((max_distance - 1)/mid) (mid - 1)) + mid, where |d| > mid: one more
  * beyond each threshold, the first at mid itself; never an end to it.
  */
-static pe_status make_deberta(const pe_values *values, pe_buckets *out, pe_problem *why)
+static pe_status make_deberta(const pe_values *values, int64_t farthest, pe_buckets *out,
+                              pe_problem *why)
 {
     const int64_t max_distance = pe_values_int(values, "max_distance");
     const int64_t mid = pe_values_int(values, "num_buckets") / 2;
@@ -146,13 +148,13 @@ static pe_status make_deberta(const pe_values *values, pe_buckets *out, pe_probl
                      .parts = (unsigned long)(mid - 1),
                      .strict = true,
                      .to = PE_T5_BUCKETS_MAX + 1};
-    return mid == 1 ? PE_OK : make_edges(&s, pe_values_int(values, "key_length") - 1, out, why);
+    return mid == 1 ? PE_OK : make_edges(&s, farthest, out, why);
 }
 
-pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, pe_buckets *out,
-                             pe_problem *why)
+pe_status pe_t5_buckets_make(const pe_values *values, size_t variant, int64_t farthest,
+                             pe_buckets *out, pe_problem *why)
 {
-    return (variant == PE_T5_VARIANT_DEBERTA ? make_deberta : make_t5)(values, out, why);
+    return (variant == PE_T5_VARIANT_DEBERTA ? make_deberta : make_t5)(values, farthest, out, why);
 }
 
 void pe_t5_buckets_free(pe_buckets *buckets)

@@ -120,14 +120,14 @@ static int64_t reference_bucket(const reference *r, int64_t distance)
 /* ---- warnings ---- */
 
 /* On either side of the edges, where a float32 may err. */
-static void warn_of_edges(const reference *r, const pe_buckets *buckets, int64_t keys,
+static void warn_of_edges(const reference *r, const pe_buckets *buckets, int64_t farthest,
                           pe_plan *plan)
 {
     size_t others = 0;
     int64_t checked = r->exact, at = 0, wanted = 0, got = 0;
     for (size_t i = 0; i < buckets->edges && i < EDGES_COMPARED; i++)
         for (int64_t d = buckets->edge[i] - 1; d <= buckets->edge[i]; d++) {
-            if (d <= checked || d >= keys)
+            if (d <= checked || d > farthest)
                 continue;
             int64_t same;
             checked = d;
@@ -148,11 +148,11 @@ static void warn_of_edges(const reference *r, const pe_buckets *buckets, int64_t
                      r->variant->name, (long long)at, (long long)got, (long long)wanted, others);
 }
 
-pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets *buckets,
-                             pe_plan *plan, pe_problem *why)
+pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, int64_t farthest,
+                             pe_buckets *buckets, pe_plan *plan, pe_problem *why)
 {
     const struct variant *v = &variants[variant];
-    const pe_status status = pe_t5_buckets_make(values, variant, buckets, why);
+    const pe_status status = pe_t5_buckets_make(values, variant, farthest, buckets, why);
     if (status != PE_OK)
         return status;
     if (v->fixed && (pe_values_int(values, "num_buckets") != v->num_buckets ||
@@ -162,6 +162,6 @@ pe_status pe_t5_variant_plan(const pe_values *values, size_t variant, pe_buckets
                      "its configuration says",
                      v->name, (long long)v->num_buckets, (long long)v->max_distance);
     const reference r = make_reference(values, variant);
-    warn_of_edges(&r, buckets, pe_values_int(values, "key_length"), plan);
+    warn_of_edges(&r, buckets, farthest, plan);
     return PE_OK;
 }

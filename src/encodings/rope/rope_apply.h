@@ -29,7 +29,7 @@ typedef struct pe_rope_rotation {
  * Shapes    array: any leading axes, tokens along `axis`, channels last.
  * Accuracy  0.5 ulp + 2^-52 (|a| + |b|), in units of the amplitude and the scale; a float32 set:
  *           products and sums are rounded to float32, then to the dtype.
- * Errors    INTERNAL (memory).
+ * Errors    OVERLOADED (memory).
  */
 pe_status pe_rope_apply_array(const pe_rope_rotation *rotation, size_t axis, pe_array *array,
                               pe_problem *why) PE_MUST_CHECK;

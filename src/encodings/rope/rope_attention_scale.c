@@ -80,7 +80,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     state->beta = pe_values_real(values, "beta");
     state->original = (double)pe_values_int(values, "original_max_position_embeddings");
     state->offset = (double)pe_values_int(values, "position_offset");
-    pe_status status = pe_positions_copy(positions, &state->positions, why);
+    pe_status status = pe_positions_share(positions, &state->positions, why);
     if (status != PE_OK)
         return status;
     status = pe_plan_add_tensor(out, limits, "scale", (pe_dtype)pe_values_choice(values, "dtype"),

@@ -49,7 +49,7 @@ typedef struct pe_rope_axes_spec {
  *
  * Shapes    out: as layout says, for rows of axes->pairs pairs.
  * Accuracy  pe_wave_table_rows'.
- * Errors    INTERNAL (memory).   Threads  any.
+ * Errors    OVERLOADED (memory).   Threads  any.
  */
 pe_status pe_rope_axes_table(const pe_rope_axes_spec *table, size_t first, size_t rows, void *out,
                              pe_problem *why) PE_MUST_CHECK;

@@ -33,7 +33,7 @@ static pe_status plan_decay(const pe_rope *rope, const pe_values *values, const 
     if (state == NULL)
         return pe_fail_memory(why);
     const pe_positions *offsets = &pe_values_find(values, "offsets")->positions;
-    pe_status status = pe_positions_copy(offsets, &state->offsets, why);
+    pe_status status = pe_positions_share(offsets, &state->offsets, why);
     if (status != PE_OK)
         return status;
     status = pe_plan_add_tensor(out, limits, "decay", (pe_dtype)pe_values_choice(values, "dtype"),

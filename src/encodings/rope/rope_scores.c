@@ -223,8 +223,8 @@ static pe_status read_state(scores *state, pe_values *values, pe_tables *tables,
     state->q = pe_values_take(values, "q");
     state->k = pe_values_take(values, "k");
     state->apart = query_at->fractional || key_at->fractional;
-    status = pe_positions_copy(query_at, &state->query_at, why);
-    return status != PE_OK ? status : pe_positions_copy(key_at, &state->key_at, why);
+    status = pe_positions_share(query_at, &state->query_at, why);
+    return status != PE_OK ? status : pe_positions_share(key_at, &state->key_at, why);
 }
 
 static pe_status make_waves(scores *state, pe_problem *why)

@@ -195,7 +195,7 @@ static pe_status set_positions(table *state, pe_rope *rope, const pe_values *val
         state->axes = rope->axes;
         rope->axes = NULL; /* the table's now */
     }
-    return pe_positions_copy(positions, &state->positions, why);
+    return pe_positions_share(positions, &state->positions, why);
 }
 
 static pe_status plan_table(pe_rope *rope, const pe_values *values, const pe_limits *limits,

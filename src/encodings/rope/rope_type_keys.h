@@ -23,7 +23,7 @@ pe_status pe_rope_type_keys_read(const pe_values *values, size_t pairs, pe_rope_
 
 /**
  * The same rotation with the other list of divisors, for a type that has two; for others
- * out->formula is NULL. Released with pe_rope_free.   Errors  INTERNAL (memory).
+ * out->formula is NULL. Released with pe_rope_free.   Errors  OVERLOADED (memory).
  */
 pe_status pe_rope_type_keys_other(const pe_values *values, const pe_rope *rope, pe_rope *out,
                                   pe_problem *why) PE_MUST_CHECK;

@@ -173,9 +173,9 @@ void pe_rope_xpos_scale_pair(const pe_xpos_scale *scale, size_t i, const pe_xpos
         pe_exact_pair(eval, &e, i, hi, lo);
         return;
     }
-    *hi = ldexp((double)(uint64_t)(x.m >> 75),
-                x.exponent - 53); /* both are cut to 53 bits, so exact */
-    *lo = ldexp((double)((uint64_t)(x.m >> 22) & (((uint64_t)1 << 53) - 1)), x.exponent - 106);
+    const pe_pair pair = pe_fixed128_pair(&x);
+    *hi = pair.hi;
+    *lo = pair.lo;
 }
 
 double pe_rope_xpos_scale_round(const pe_xpos_scale *scale, size_t i, const pe_xpos_distance *n,

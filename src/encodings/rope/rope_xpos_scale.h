@@ -42,7 +42,7 @@ pe_xpos_distance pe_rope_xpos_distance(double position, double center, bool nega
 #define PE_XPOS_REACH 553
 
 /** For distances whose whole part is at most `most`, an integer. Requests share the powers.
- * Errors  INTERNAL (memory). */
+ * Errors  OVERLOADED (memory). */
 pe_status pe_rope_xpos_scale_make(const pe_rope *rope, double base, double most, pe_xpos_scale *out,
                                   pe_problem *why) PE_MUST_CHECK;
 void pe_rope_xpos_scale_free(pe_xpos_scale *scale);

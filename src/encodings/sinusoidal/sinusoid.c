@@ -10,7 +10,7 @@ const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "inte
                                              [PE_SINUSOIDAL_COS_SIN] = "cos_sin",
                                              NULL};
 
-enum { BASE, LAYOUT, FREQ_SHIFT, SCALE };
+enum { BASE, LAYOUT, FREQ_SHIFT, SCALE, AMPLITUDE };
 static const pe_param params[] = {
     [BASE] = {.name = "base",
               .kind = PE_KIND_REAL,
@@ -45,16 +45,31 @@ static const pe_param params[] = {
                .help =
                    "The factor of every position. The product is exact. Diffusion models use 1000.",
                .example = "1"},
+    [AMPLITUDE] = {.name = "amplitude",
+                   .kind = PE_KIND_REAL,
+                   .above_min = true,
+                   .max = 1000,
+                   .fallback = 1,
+                   .help = "The factor of every sine and cosine. The product is rounded once.",
+                   .example = "1"},
 };
 const pe_param_set pe_sinusoidal_params = {params, PE_LEN(params)};
+const pe_param_set pe_sinusoidal_wave_params = {params, SCALE};
+const pe_param_set pe_sinusoidal_amplitude_params = {&params[AMPLITUDE], 1};
 const pe_param_set pe_sinusoidal_base_params = {&params[BASE], 1};
 const pe_param_set pe_sinusoidal_freq_shift_params = {&params[FREQ_SHIFT], 1};
 
 /* What the callbacks of a frequency set need: w_i = (base[0]/base[1])^(-i/(half - freq_shift)) /
- * divisor[0] / divisor[1]. */
+ * divisor[0] / divisor[1], and what multiplies sines and cosines. */
 typedef struct formula {
-    double base[2], half, freq_shift, divisor[2];
+    double base[2], half, freq_shift, divisor[2], amplitude;
 } formula;
+
+static void eval_amplitude(const void *context, mpfr_ptr out)
+{
+    const formula *f = context;
+    mpfr_set_d(out, f->amplitude, MPFR_RNDN);
+}
 
 static void eval_base(const void *context, mpfr_ptr out)
 {
@@ -116,6 +131,7 @@ static pe_wave_spec wave_of(const pe_sinusoid_spec *spec, const formula *f, size
                           .position_scale = spec->scale,
                           .base = eval_base,
                           .scale = scaled ? eval_frequency : NULL,
+                          .amplitude = f->amplitude != 1 ? eval_amplitude : NULL,
                           .float32 = spec->float32,
                           .formula = f,
                           .formula_bytes = sizeof *f};
@@ -143,6 +159,7 @@ pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width)
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = pe_values_real(values, "scale"),
+        .amplitude = pe_values_real(values, "amplitude"),
         .divisor = {1, 1},
         .float32 = pe_values_present(values, "numerics") &&
                    pe_values_choice(values, "numerics") == PE_NUMERICS_FLOAT32,
@@ -159,7 +176,8 @@ pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_s
     const formula f = {.base = {spec->base[0], spec->base[1]},
                        .half = paper ? (double)width / 2 : (double)cosines,
                        .freq_shift = spec->freq_shift,
-                       .divisor = {spec->divisor[0], spec->divisor[1]}};
+                       .divisor = {spec->divisor[0], spec->divisor[1]},
+                       .amplitude = spec->amplitude};
     const size_t counts[] = {sines, cosines < sines ? cosines : 0};
     *out =
         (pe_sinusoid){.width = width, .dtype = spec->dtype, .zero_column = sines + cosines < width};

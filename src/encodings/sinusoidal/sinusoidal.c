@@ -78,7 +78,7 @@ static pe_status plan_table(pe_values *values, struct pe_tables *tables, const p
         state->padding = (double)pe_values_int(values, "padding_idx");
     const pe_sinusoid_spec spec = pe_sinusoid_read(values, width);
     status = pe_sinusoid_make(&spec, tables, &state->sinusoid, why);
-    return status != PE_OK ? status : pe_positions_copy(positions, &state->positions, why);
+    return status != PE_OK ? status : pe_positions_share(positions, &state->positions, why);
 }
 
 /**

@@ -15,14 +15,14 @@ enum { PE_SINUSOIDAL_INTERLEAVED, PE_SINUSOIDAL_SIN_COS, PE_SINUSOIDAL_COS_SIN }
 
 #define PE_SINUSOIDAL_FORMULA                                                                      \
     "sin(pos * scale * w_i) and cos(pos * scale * w_i), w_i = base^(-i/(h - freq_shift)), "        \
-    "h = d_model/2 for freq_shift 0, else floor(d_model/2)"
+    "h = d_model/2 for freq_shift 0, else floor(d_model/2); all times amplitude"
 #define PE_SINUSOIDAL_SOURCE                                                                       \
     "Vaswani et al. 2017, arXiv:1706.03762, section 3.5; freq_shift: "                             \
     "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e"
 
-/** base, layout, freq_shift, scale; and two of them alone. */
-extern const pe_param_set pe_sinusoidal_params, pe_sinusoidal_base_params,
-    pe_sinusoidal_freq_shift_params;
+/** base, layout, freq_shift, scale, amplitude; the first three; and single ones. */
+extern const pe_param_set pe_sinusoidal_params, pe_sinusoidal_wave_params,
+    pe_sinusoidal_base_params, pe_sinusoidal_freq_shift_params, pe_sinusoidal_amplitude_params;
 
 /** What rows take from one set of frequencies, and where they have it. */
 typedef struct pe_sinusoid_waves {
@@ -46,13 +46,15 @@ typedef struct pe_sinusoid_spec {
     double base[2];
     double freq_shift;
     double scale, divisor[2];
+    double amplitude; /* of sines and cosines, at most 1000 */
     bool float32; /* the reference path, which has no divisors */
 } pe_sinusoid_spec;
 
-/** From the parameters dtype, base, layout, freq_shift, scale and (where there is one) numerics. */
+/** From the parameters dtype, base, layout, freq_shift, scale, amplitude and (where there is one)
+ * numerics. */
 pe_sinusoid_spec pe_sinusoid_read(const pe_values *values, size_t width);
 
-/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; INTERNAL (memory). *out may
+/** Errors  INVALID_PARAMETER: freq_shift leaves nothing to divide by; OVERLOADED (memory). *out may
  * be freed then, too. */
 pe_status pe_sinusoid_make(const pe_sinusoid_spec *spec, pe_tables *tables, pe_sinusoid *out,
                            pe_problem *why) PE_MUST_CHECK;

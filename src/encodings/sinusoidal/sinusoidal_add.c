@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* sinusoidal_add.c - embeddings with their sinusoidal encodings added. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "encodings/registry.h"
 #include "encodings/sinusoidal/sinusoidal.h"
@@ -24,8 +26,20 @@ static const pe_param embeddings_params[] = {
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .fallback_text = "the last axis",
      .unit = "channels",
-     .help = "Width of a row. It must equal the last axis of embeddings.",
+     .help = "Width of a row. It must equal the last axis of embeddings, but with combine=concat.",
      .example = "4"},
+};
+
+enum { ADD, CONCAT };
+static const char *const combinations[] = {[ADD] = "add", [CONCAT] = "concat", NULL};
+
+static const pe_param combine_params[] = {
+    {.name = "combine",
+     .kind = PE_KIND_CHOICE,
+     .choices = combinations,
+     .help = "add: encodings are added to embeddings. concat: they follow them along the last "
+             "axis, d_model channels more.",
+     .example = "add"},
 };
 
 static const pe_param positions_params[] = {
@@ -40,10 +54,11 @@ static const pe_param positions_params[] = {
      .example = "0:2"},
 };
 
-/* Embeddings as [batches, sequences, tokens, width]; each batch has positions of its own, or all
- * share one row of them. */
+/* Embeddings as [batches, sequences, tokens, channels]; each batch has positions of its own, or all
+ * share one row of them. Encodings are `width` wide. */
 typedef struct axes {
-    size_t batches, sequences, tokens, width;
+    size_t batches, sequences, tokens, channels, width;
+    bool concat;
 } axes;
 
 static pe_status check_positions(const pe_shape *x, const pe_positions *positions, axes *out,
@@ -52,7 +67,8 @@ static pe_status check_positions(const pe_shape *x, const pe_positions *position
     const bool batched = positions->shape.ndim == 2;
     const size_t n = x->dim[x->ndim - 2];
     const size_t count = positions->shape.dim[positions->shape.ndim - 1];
-    *out = (axes){1, 1, n, x->dim[x->ndim - 1]};
+    out->batches = out->sequences = 1;
+    out->tokens = n;
     for (size_t a = 0; a + 2 < x->ndim; a++)
         *(batched && a == 0 ? &out->batches : &out->sequences) *= x->dim[a];
     if (count != n)
@@ -68,8 +84,9 @@ static pe_status check_positions(const pe_shape *x, const pe_positions *position
     return PE_OK;
 }
 
-/* The width of the embeddings becomes d_model, which agrees when it was given. */
-static pe_status take_width(const pe_shape *x, pe_values *values, pe_problem *why)
+/* The width of the embeddings becomes d_model, which agrees when it was given; beside them any
+ * width will do. */
+static pe_status take_width(const pe_shape *x, pe_values *values, axes *out, pe_problem *why)
 {
     const size_t width = x->dim[x->ndim - 1];
     if (width < 1 || width > PE_SINUSOIDAL_WIDTH_MAX || x->dim[x->ndim - 2] < 1)
@@ -77,11 +94,15 @@ static pe_status take_width(const pe_shape *x, pe_values *values, pe_problem *wh
                        "the last axis of embeddings must have 1 to %d channels and the one before "
                        "at least 1 token, got %zu tokens of %zu channels",
                        PE_SINUSOIDAL_WIDTH_MAX, x->dim[x->ndim - 2], width);
-    if (pe_values_present(values, "d_model") && (size_t)pe_values_int(values, "d_model") != width)
+    out->concat = pe_values_choice(values, "combine") == CONCAT;
+    out->channels = width;
+    if (!pe_values_present(values, "d_model"))
+        pe_values_set_int(values, "d_model", (int64_t)width);
+    out->width = (size_t)pe_values_int(values, "d_model");
+    if (!out->concat && out->width != width)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model",
-                       "d_model must be the last axis of embeddings, %zu, got %lld", width,
-                       (long long)pe_values_int(values, "d_model"));
-    pe_values_set_int(values, "d_model", (int64_t)width);
+                       "d_model must be the last axis of embeddings, %zu, got %zu", width,
+                       out->width);
     return PE_OK;
 }
 
@@ -92,14 +113,26 @@ typedef struct addition {
     double *block; /* [BLOCK_ELEMENTS] */
 } addition;
 
-/*
- * Add in place. A block of encodings is made once for all sequences of a batch. Nothing overflows:
- * an encoding is at most 1, less than half of the last place of the largest number of any type.
- */
-static pe_status add_batch(const addition *a, size_t batch, pe_array *x, pe_problem *why)
+/* A block of encodings to the tokens from `token` on, counted through all sequences: added, as
+ * doubles, or behind the channels that are there. */
+static void put_block(const addition *a, size_t token, size_t rows, pe_array *x)
+{
+    const size_t bytes = pe_dtype_bytes(x->dtype), width = a->shape.width;
+    const size_t step = a->shape.concat ? a->shape.channels + width : width;
+    char *to = (char *)x->data + token * step * bytes;
+    if (!a->shape.concat) {
+        pe_kernels_get()->add(x->dtype, to, a->block, rows * width, to);
+        return;
+    }
+    for (size_t r = 0; r < rows; r++)
+        memcpy(to + (r * step + a->shape.channels) * bytes,
+               (const char *)a->block + r * width * bytes, width * bytes);
+}
+
+/* In place. A block is made once for all sequences of a batch. */
+static pe_status put_batch(const addition *a, size_t batch, pe_array *x, pe_problem *why)
 {
     const axes *shape = &a->shape;
-    const size_t bytes = pe_dtype_bytes(x->dtype), sequence = shape->tokens * shape->width;
     const size_t first = shape->batches > 1 ? batch * shape->tokens : 0;
     const size_t rows_max = BLOCK_ELEMENTS / shape->width;
     for (size_t row = 0, rows; row < shape->tokens; row += rows) {
@@ -109,26 +142,55 @@ static pe_status add_batch(const addition *a, size_t batch, pe_array *x, pe_prob
             pe_sinusoid_fill(&a->sinusoid, a->positions, &region, a->block, why);
         if (status != PE_OK)
             return status;
-        for (size_t s = 0; s < shape->sequences; s++) {
-            const size_t at = (batch * shape->sequences + s) * sequence + row * shape->width;
-            char *here = (char *)x->data + at * bytes;
-            pe_kernels_get()->add(x->dtype, here, a->block, rows * shape->width, here);
-        }
+        for (size_t s = 0; s < shape->sequences; s++)
+            put_block(a, (batch * shape->sequences + s) * shape->tokens + row, rows, x);
     }
     return PE_OK;
 }
 
-static pe_status add_encodings(const pe_values *values, pe_tables *tables, const axes *shape,
+/* An encoding is at most the amplitude, 1000. Only of float16 is that more than half of the last
+ * place of the largest number. */
+static pe_status check_overflow(const pe_array *sum, double amplitude, pe_problem *why)
+{
+    const char *at = sum->data;
+    const bool may = sum->dtype == PE_FLOAT16 && amplitude >= 16;
+    for (size_t i = 0; may && i < sum->elements; i++)
+        if (!isfinite(pe_dtype_load(sum->dtype, at + 2 * i)))
+            return pe_fail(why, PE_INVALID_PARAMETER, "amplitude",
+                           "embeddings and encodings of this amplitude overflow float16, whose "
+                           "largest value is 65504");
+    return PE_OK;
+}
+
+/* The embeddings with room behind each token. */
+static pe_status widen_tokens(const axes *shape, pe_array *x, pe_problem *why)
+{
+    pe_array wide;
+    const size_t bytes = pe_dtype_bytes(x->dtype), narrow = shape->channels * bytes;
+    const size_t row = narrow + shape->width * bytes;
+    pe_shape whole = x->shape;
+    whole.dim[whole.ndim - 1] += shape->width;
+    const pe_status status = pe_array_make(x->dtype, &whole, &wide, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t t = 0; t < x->elements / shape->channels; t++)
+        memcpy((char *)wide.data + t * row, (const char *)x->data + t * narrow, narrow);
+    pe_array_free(x);
+    *x = wide;
+    return PE_OK;
+}
+
+static pe_status put_encodings(const pe_values *values, pe_tables *tables, const axes *shape,
                                pe_array *x, pe_problem *why)
 {
     addition a = {.positions = &pe_values_find(values, "positions")->positions, .shape = *shape};
     pe_sinusoid_spec spec = pe_sinusoid_read(values, shape->width);
-    spec.dtype = PE_FLOAT64;
+    spec.dtype = shape->concat ? x->dtype : PE_FLOAT64;
     pe_status status = pe_sinusoid_make(&spec, tables, &a.sinusoid, why);
     if (status == PE_OK && (a.block = malloc(BLOCK_ELEMENTS * sizeof *a.block)) == NULL)
         status = pe_fail_memory(why);
     for (size_t b = 0; status == PE_OK && b < shape->batches; b++)
-        status = add_batch(&a, b, x, why);
+        status = put_batch(&a, b, x, why);
     free(a.block);
     pe_sinusoid_free(&a.sinusoid);
     return status;
@@ -148,7 +210,7 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
 {
     pe_array *x = &pe_values_find(values, "embeddings")->tensor;
     axes shape;
-    pe_status status = take_width(&x->shape, values, why);
+    pe_status status = take_width(&x->shape, values, &shape, why);
     if (status != PE_OK)
         return status;
     derive_positions(values, x->shape.dim[x->shape.ndim - 2]);
@@ -156,14 +218,21 @@ static pe_status plan_add(pe_values *values, struct pe_tables *tables, const pe_
         check_positions(&x->shape, &pe_values_find(values, "positions")->positions, &shape, why);
     if (status != PE_OK)
         return status;
-    status = pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &x->shape, shape.width, why);
+    pe_shape whole = x->shape;
+    const size_t width = shape.concat ? shape.channels + shape.width : shape.width;
+    whole.dim[whole.ndim - 1] = width;
+    status = pe_plan_add_tensor(out, limits, "embeddings", x->dtype, &whole, width, why);
     if (status != PE_OK)
         return status;
     pe_array *sum = pe_plan_begin_array(out);
     if (sum == NULL)
         return pe_fail_memory(why);
     *sum = pe_values_take(values, "embeddings"); /* it becomes the sum */
-    return add_encodings(values, tables, &shape, sum, why);
+    if (shape.concat)
+        status = widen_tokens(&shape, sum, why);
+    if (status == PE_OK)
+        status = put_encodings(values, tables, &shape, sum, why);
+    return status == PE_OK ? check_overflow(sum, pe_values_real(values, "amplitude"), why) : status;
 }
 
 const pe_resource pe_sinusoidal_add = {
@@ -172,10 +241,10 @@ const pe_resource pe_sinusoidal_add = {
     .name = "sinusoidal/add",
     .kind = PE_TRANSFORM,
     .summary = "Embeddings with the sinusoidal encodings of their positions added.",
-    .formula = "embeddings + PE, PE = " PE_SINUSOIDAL_FORMULA,
+    .formula = "embeddings + PE, or both side by side, PE = " PE_SINUSOIDAL_FORMULA,
     .labels = PE_LABELS({.axes = "token, dimension", .value = "embedding"}),
     .source = PE_SINUSOIDAL_SOURCE,
     .param_sets = {PE_PARAMS(embeddings_params), &pe_params_model, PE_PARAMS(positions_params),
-                   &pe_sinusoidal_params, &pe_params_output_exact},
+                   PE_PARAMS(combine_params), &pe_sinusoidal_params, &pe_params_output_exact},
     .plan = plan_add,
 };

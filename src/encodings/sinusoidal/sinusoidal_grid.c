@@ -5,12 +5,19 @@
 
 #include "encodings/registry.h"
 #include "encodings/sinusoidal/sinusoidal.h"
+#include "kernels/kernels.h"
 
 #define SIDE_MAX 65536
 
+/* Sums of axes made at a time. */
+#define BLOCK_ELEMENTS 65536
+
 enum { WIDTH_FIRST, HEIGHT_FIRST };
+enum { CONCAT, ADD };
 
 static const char *const orders[] = {[WIDTH_FIRST] = "wh", [HEIGHT_FIRST] = "hw", NULL};
+
+static const char *const combinations[] = {[CONCAT] = "concat", [ADD] = "add", NULL};
 
 static const pe_param grid_params[] = {
     {.name = "d_model",
@@ -20,7 +27,9 @@ static const pe_param grid_params[] = {
      .max = PE_SINUSOIDAL_WIDTH_MAX,
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
-     .help = "Width of a row, a multiple of 4. Each axis takes one half.",
+     .help =
+         "Width of a row, a multiple of 4. Each axis takes one half; with combine=add all of it, "
+         "and 2 divides it.",
      .example = "768"},
     {.name = "height",
      .kind = PE_KIND_INT,
@@ -54,6 +63,12 @@ static const pe_param layout_params[] = {
 };
 
 static const pe_param coordinates_params[] = {
+    {.name = "combine",
+     .kind = PE_KIND_CHOICE,
+     .choices = combinations,
+     .help = "What becomes of the encodings of the two axes. concat: each takes one half of the "
+             "channels. add: each takes all of them, and they are added.",
+     .example = "concat"},
     {.name = "axis_order",
      .kind = PE_KIND_CHOICE,
      .choices = orders,
@@ -99,6 +114,7 @@ typedef struct axis {
 typedef struct grid {
     axis x, y;
     size_t d_model, width, extra;
+    bool sum; /* the axes are added: their rows are as wide as the table, and doubles */
     pe_dtype dtype;
     size_t item; /* bytes of an element */
 } grid;
@@ -153,26 +169,16 @@ static pe_status put_pixels(const grid *g, size_t first, size_t n, char *out, pe
     return PE_OK;
 }
 
-static pe_status fill_rows(const grid *g, const pe_region *region, char *out, pe_problem *why)
+/* `units` pixels from the first on. */
+static pe_status fill_rows(const grid *g, size_t pixel, size_t units, char *out, pe_problem *why)
 {
-    const size_t bytes = g->d_model * g->item;
-    size_t first = region->first, units = region->units;
-    if (first < g->extra) {
-        const size_t zeros = units < g->extra - first ? units : g->extra - first;
-        memset(out, 0, zeros * bytes);
-        out += zeros * bytes;
-        first += zeros;
-        units -= zeros;
-    }
-    if (units == 0)
-        return PE_OK;
-    const size_t pixel = first - g->extra, x = pixel % g->width;
-    const size_t rest = x > 0 ? g->width - x : 0, head = units < rest ? units : rest;
+    const size_t x = pixel % g->width, rest = x > 0 ? g->width - x : 0;
+    const size_t head = units < rest ? units : rest;
     pe_status status = PE_OK;
     if (head > 0)
         status = put_pixels(g, pixel, head, out, why);
     if (status == PE_OK && head < units)
-        status = put_pixels(g, pixel + head, units - head, out + head * bytes, why);
+        status = put_pixels(g, pixel + head, units - head, out + head * g->d_model * g->item, why);
     return status;
 }
 
@@ -180,7 +186,7 @@ static pe_status fill_rows(const grid *g, const pe_region *region, char *out, pe
 static pe_status put_part(const grid *g, const axis *a, const pe_region *region, char *out,
                           pe_problem *why)
 {
-    const size_t pixel = region->first - g->extra;
+    const size_t pixel = region->first;
     const size_t first = region->column, end = first + region->columns;
     const size_t past = a->at + g->d_model / 2;
     const size_t from = first > a->at ? first : a->at, to = end < past ? end : past;
@@ -196,19 +202,68 @@ static pe_status put_part(const grid *g, const axis *a, const pe_region *region,
 
 static pe_status fill_part(const grid *g, const pe_region *region, char *out, pe_problem *why)
 {
-    if (region->first < g->extra) {
-        memset(out, 0, region->columns * g->item);
-        return PE_OK;
-    }
     const pe_status status = put_part(g, &g->x, region, out, why);
     return status != PE_OK ? status : put_part(g, &g->y, region, out, why);
+}
+
+/* Columns of `pixels->units` pixels of one row: those of x, and of y in one line. */
+static pe_status sum_pixels(const grid *g, const pe_region *pixels, double *x, double *y, char *out,
+                            pe_problem *why)
+{
+    pe_region across = *pixels, down = *pixels;
+    const size_t columns = pixels->columns, units = pixels->units;
+    across.first = pixels->first % g->width;
+    down.first = pixels->first / g->width;
+    down.units = 1;
+    pe_status status = pe_sinusoid_fill(&g->x.sinusoid, &g->x.positions, &across, x, why);
+    if (status == PE_OK)
+        status = pe_sinusoid_fill(&g->y.sinusoid, &g->y.positions, &down, y, why);
+    for (size_t r = 0; r < units && status == PE_OK; r++)
+        pe_kernels_get()->add(PE_FLOAT64, x + r * columns, y, columns, x + r * columns);
+    if (status == PE_OK)
+        pe_kernels_get()->narrow(g->dtype, x, units * columns, out);
+    return status;
+}
+
+static pe_status fill_sums(const grid *g, const pe_region *region, char *out, pe_problem *why)
+{
+    const size_t columns = region->columns, end = region->first + region->units;
+    const size_t most = columns < BLOCK_ELEMENTS ? BLOCK_ELEMENTS / columns : 1;
+    double *x = malloc((most + 1) * columns * sizeof *x);
+    pe_status status = x == NULL ? pe_fail_memory(why) : PE_OK;
+    for (size_t pixel = region->first, some; pixel < end && status == PE_OK; pixel += some) {
+        const size_t in_row = g->width - pixel % g->width, left = end - pixel;
+        some = in_row < left ? in_row : left;
+        some = some < most ? some : most;
+        const pe_region pixels = {
+            .first = pixel, .units = some, .column = region->column, .columns = columns};
+        status = sum_pixels(g, &pixels, x, x + most * columns, out, why);
+        out += some * columns * g->item;
+    }
+    free(x);
+    return status;
 }
 
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const grid *g = plan->state;
-    return pe_plan_whole(plan, region) ? fill_rows(g, region, out, why)
-                                       : fill_part(g, region, out, why);
+    pe_region pixels = *region;
+    char *to = out;
+    if (region->first < g->extra) {
+        const size_t left = g->extra - region->first;
+        const size_t zeros = region->units < left ? region->units : left;
+        memset(to, 0, zeros * region->columns * g->item);
+        to += zeros * region->columns * g->item;
+        pixels.first += zeros;
+        pixels.units -= zeros;
+    }
+    pixels.first -= g->extra;
+    if (region->first + region->units <= g->extra)
+        return PE_OK;
+    if (g->sum)
+        return fill_sums(g, &pixels, to, why);
+    return pe_plan_whole(plan, region) ? fill_rows(g, pixels.first, pixels.units, to, why)
+                                       : fill_part(g, &pixels, to, why);
 }
 
 /* Patch i of `side` lies at i * base_size / side / interpolation_scale. */
@@ -216,15 +271,17 @@ static pe_status make_axis(const pe_values *values, const char *side, pe_tables 
                            pe_problem *why)
 {
     const bool measured = pe_values_present(values, "base_size");
+    const bool sum = pe_values_choice(values, "combine") == ADD;
     const size_t n = (size_t)pe_values_int(values, side);
     pe_sinusoid_spec spec = {
-        .width = (size_t)pe_values_int(values, "d_model") / 2,
+        .width = (size_t)pe_values_int(values, "d_model") / (sum ? 1 : 2),
         .layout = pe_values_choice(values, "layout"),
-        .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
+        .dtype = sum ? PE_FLOAT64 : (pe_dtype)pe_values_choice(values, "dtype"),
         .base = {pe_values_real(values, "base"), 1},
         .freq_shift = pe_values_real(values, "freq_shift"),
         .scale = measured ? (double)pe_values_int(values, "base_size") : 1,
-        .divisor = {measured ? (double)n : 1, pe_values_real(values, "interpolation_scale")}};
+        .divisor = {measured ? (double)n : 1, pe_values_real(values, "interpolation_scale")},
+        .amplitude = pe_values_real(values, "amplitude")};
     out->positions = pe_positions_range(0, 1, n);
     return pe_sinusoid_make(&spec, tables, &out->sinusoid, why);
 }
@@ -236,13 +293,15 @@ static pe_status add_table(const pe_values *values, const pe_limits *limits, pe_
     const size_t pixels =
         (size_t)pe_values_int(values, "height") * (size_t)pe_values_int(values, "width");
     const pe_shape shape = {2, {(size_t)pe_values_int(values, "extra_tokens") + pixels, d_model}};
-    if (d_model % 4 != 0)
+    const bool sum = pe_values_choice(values, "combine") == ADD;
+    const size_t parts = sum ? 2 : 4;
+    if (d_model % parts != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "d_model",
-                       "d_model must be a multiple of 4, a sine and a cosine for each axis, got "
-                       "%zu",
-                       d_model);
-    return pe_plan_add_tensor(out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"),
-                              &shape, d_model, why);
+                       "d_model must be a multiple of %zu, a sine and a cosine%s, got %zu", parts,
+                       sum ? "" : " for each axis", d_model);
+    const pe_status status = pe_plan_add_tensor(
+        out, limits, "table", (pe_dtype)pe_values_choice(values, "dtype"), &shape, d_model, why);
+    return status == PE_OK && sum ? pe_plan_set_work(out, limits, 0, 2, why) : status;
 }
 
 static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe_limits *limits,
@@ -262,6 +321,7 @@ static pe_status plan_grid(pe_values *values, struct pe_tables *tables, const pe
     g->extra = (size_t)pe_values_int(values, "extra_tokens");
     g->dtype = (pe_dtype)pe_values_choice(values, "dtype");
     g->item = pe_dtype_bytes(g->dtype);
+    g->sum = pe_values_choice(values, "combine") == ADD;
     g->x.across = true;
     const bool x_first = pe_values_choice(values, "axis_order") == WIDTH_FIRST;
     (x_first ? &g->y : &g->x)->at = g->d_model / 2;
@@ -294,7 +354,7 @@ const pe_resource pe_sinusoidal_grid = {
               "get_2d_sincos_pos_embed; He et al. 2021, arXiv:2111.06377; Beyer et al. 2022, "
               "arXiv:2205.01580",
     .param_sets = {PE_PARAMS(grid_params), &pe_sinusoidal_base_params, PE_PARAMS(layout_params),
-                   &pe_sinusoidal_freq_shift_params, PE_PARAMS(coordinates_params),
-                   &pe_params_output_exact},
+                   &pe_sinusoidal_freq_shift_params, &pe_sinusoidal_amplitude_params,
+                   PE_PARAMS(coordinates_params), &pe_params_output_exact},
     .plan = plan_grid,
 };

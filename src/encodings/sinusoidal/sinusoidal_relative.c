@@ -217,7 +217,8 @@ static pe_status plan_relative(pe_values *values, struct pe_tables *tables, cons
                                    .dtype = (pe_dtype)pe_values_choice(values, "dtype"),
                                    .base = {pe_values_real(values, "base"), 1},
                                    .scale = 1,
-                                   .divisor = {1, 1}};
+                                   .divisor = {1, 1},
+                                   .amplitude = pe_values_real(values, "amplitude")};
     state *s = pe_plan_begin(out, sizeof *s, fill, free_state);
     if (s == NULL)
         return pe_fail_memory(why);
@@ -253,6 +254,7 @@ const pe_resource pe_sinusoidal_relative = {
                         {.axes = "row, dimension", .value = "value"}),
     .source = "Dai et al. 2019, arXiv:1901.02860; Yang et al. 2019, arXiv:1906.08237; "
               "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532",
-    .param_sets = {PE_PARAMS(own), &pe_sinusoidal_base_params, &pe_params_output_exact},
+    .param_sets = {PE_PARAMS(own), &pe_sinusoidal_base_params, &pe_sinusoidal_amplitude_params,
+                   &pe_params_output_exact},
     .plan = plan_relative,
 };

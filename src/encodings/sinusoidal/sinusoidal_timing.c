@@ -94,7 +94,8 @@ static pe_status plan_signal(pe_values *values, struct pe_tables *tables, const 
                                    .base = {pe_values_real(values, "max_timescale"), least},
                                    .freq_shift = 1,
                                    .scale = 1,
-                                   .divisor = {least, 1}};
+                                   .divisor = {least, 1},
+                                   .amplitude = pe_values_real(values, "amplitude")};
     const pe_shape shape = {2, {length, width}};
     pe_status status = check(values, why);
     if (status != PE_OK)
@@ -135,6 +136,6 @@ const pe_resource pe_sinusoidal_timing = {
     .labels = PE_LABELS({.axes = "position, dimension", .value = "value"}),
     .source = "tensorflow/tensor2tensor@bafdc1b67730430d38d6ab802cbd51f9d053ba2e, "
               "get_timing_signal_1d",
-    .param_sets = {PE_PARAMS(own), &pe_params_output_exact},
+    .param_sets = {PE_PARAMS(own), &pe_sinusoidal_amplitude_params, &pe_params_output_exact},
     .plan = plan_signal,
 };

@@ -11,6 +11,7 @@
 #include "http/reply/digest.h"
 #include "http/reply/representation_reply.h"
 #include "http/request/admission.h"
+#include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
@@ -60,6 +61,8 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
             pe_representation_make(request->service, &parameters, &request->representation, why);
     if (status != PE_OK)
         return PE_FAILED;
+    if (request->representation->body.data == NULL)
+        pe_body_release(request); /* it has become values */
     request->price = pe_price_estimate(&request->representation->query.values);
     status = pe_price_check(request->price.planning, request->service->limits.max_work, why);
     if (status == PE_OK)
@@ -253,13 +256,19 @@ static void write_timing(const pe_representation *representation, char *out, siz
              representation->compute * 1e3, representation->encode * 1e3);
 }
 
+/* Where memory does not hold an answer it may hold a stream of it. */
+static pe_outcome for_want_of_memory(const pe_problem *why)
+{
+    return why->status == PE_OVERLOADED ? PE_CONTINUE : PE_FAILED;
+}
+
 /* CONTINUE when the cache has no room for the response. */
 static pe_outcome render_through_cache(pe_request *request, pe_problem *why)
 {
     char timing[96];
     pe_cached_response cached = {.coding = coding_of(request)};
     if (pe_cached_response_get(request->representation, &cached, why) != PE_OK)
-        return PE_FAILED;
+        return for_want_of_memory(why);
     if (cached.entry == NULL)
         return PE_CONTINUE;
     remember(request, cached.coding);
@@ -280,15 +289,15 @@ static pe_status code_rendered(const pe_request *request, pe_buffer *data, pe_pr
     return pe_representation_set_coding(request->representation, coding, false, why);
 }
 
+/* CONTINUE when there is no memory for the whole. */
 static pe_outcome render_whole(pe_request *request, pe_problem *why)
 {
     char timing[96];
     pe_buffer data = {0};
     pe_representation *representation = request->representation;
-    pe_status status = pe_representation_render(representation, &request->range, &data, why);
-    if (status == PE_OK)
-        status = code_rendered(request, &data, why);
-    if (status != PE_OK) {
+    if (pe_representation_render(representation, &request->range, &data, why) != PE_OK)
+        return for_want_of_memory(why);
+    if (code_rendered(request, &data, why) != PE_OK) {
         pe_buffer_free(&data);
         return PE_FAILED;
     }
@@ -334,14 +343,12 @@ static pe_outcome render(pe_request *request, pe_problem *why)
     pe_thread_computes();
     pe_admission_spend(request, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
-    const pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
-    if (outcome != PE_CONTINUE)
-        return outcome;
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
     const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : WHOLE_BYTES;
-    if (bytes > most || work_left(request) > PE_WHOLE_WORK)
-        return render_as_stream(request, why);
-    return render_whole(request, why);
+    pe_outcome outcome = cacheable ? render_through_cache(request, why) : PE_CONTINUE;
+    if (outcome == PE_CONTINUE && bytes <= most && work_left(request) <= PE_WHOLE_WORK)
+        outcome = render_whole(request, why);
+    return outcome == PE_CONTINUE ? render_as_stream(request, why) : outcome;
 }
 
 /* ---- the story ---- */

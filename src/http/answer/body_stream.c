@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -158,6 +159,19 @@ static size_t make_here(pe_body_stream *body, char *out, size_t bytes)
     return status == PE_OK ? got : 0;
 }
 
+/* The end of what has been read, or of the connection: a part must not pass for the whole. The
+ * library marks a failed one as closed, but may wait for its socket before it closes it (0.9.75). */
+static ssize_t end_of(const pe_body_stream *body)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(body->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (body->status == PE_OK)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (info != NULL)
+        (void)shutdown(info->connect_fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
 static ssize_t read_block(void *context, uint64_t position, char *out, size_t bytes)
 {
     (void)position;
@@ -171,10 +185,7 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
     } else if (got == 0 && !body->ended) {
         got = make_here(body, out, bytes);
     }
-    if (got > 0)
-        return (ssize_t)got;
-    return body->status == PE_OK ? MHD_CONTENT_READER_END_OF_STREAM
-                                 : MHD_CONTENT_READER_END_WITH_ERROR;
+    return got > 0 ? (ssize_t)got : end_of(body);
 }
 
 /* The stream at the first byte that is asked for, and its coder. */
@@ -247,5 +258,5 @@ pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_proble
     }
     pe_service_count(&request->service->counters.streams);
     const pe_body_source source = {bytes, body->pace.large, read_block, release, body};
-    return pe_reply_stream(request, &source, &body->representation->metadata);
+    return pe_reply_stream(request, &source, &body->representation->metadata, why);
 }

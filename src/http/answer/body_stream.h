@@ -10,7 +10,7 @@
  * Reply with a stream of the request's representation, which is taken, in that coding. Its first
  * block is made here. The I/O thread makes the following ones if they are quick; else workers do,
  * while the connection is suspended.
- * Errors  INTERNAL (memory).   Threads  a worker.
+ * Errors  OVERLOADED (memory).   Threads  a worker.
  */
 pe_outcome pe_body_stream_reply(pe_request *request, pe_coding coding, pe_problem *why);
 

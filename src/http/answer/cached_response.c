@@ -8,13 +8,10 @@
 #include "http/answer/representation_render.h"
 #include "http/reply/stored_response.h"
 
-/* Longer keys (long lists of positions) are not worth a place in the cache. */
-#define KEY_MAX 16384
-
 bool pe_cached_response_fits(const pe_representation *representation)
 {
     const pe_settings *settings = representation->service->settings;
-    return representation->resource->kind == PE_TABLE && representation->key.bytes <= KEY_MAX &&
+    return representation->resource->kind == PE_TABLE && !representation->key_is_hash &&
            representation->work <= PE_WHOLE_WORK &&
            representation->length_max <= (uint64_t)settings->response_cache_entry_bytes;
 }

@@ -23,7 +23,7 @@ typedef struct pe_cached_response {
 
 /** The response in out->coding, or the plain one where that is not worth it. One thread renders and
  * codes it when it is absent. The cache has no room for it when it is small, or when readers hold
- * what is in it.   Errors  INTERNAL (memory). */
+ * what is in it.   Errors  OVERLOADED (memory). */
 pe_status pe_cached_response_get(pe_representation *representation, pe_cached_response *out,
                                  pe_problem *why) PE_MUST_CHECK;
 

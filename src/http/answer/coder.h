@@ -13,7 +13,7 @@
  */
 typedef struct pe_coder pe_coder;
 
-/** Reads from stream, which is borrowed. coding is not identity.   Errors  INTERNAL (memory). */
+/** Reads from stream, which is borrowed. coding is not identity.   Errors  OVERLOADED (memory). */
 pe_status pe_coder_make(pe_coding coding, pe_stream *stream, pe_coder **out,
                         pe_problem *why) PE_MUST_CHECK;
 void pe_coder_free(pe_coder *coder); /* accepts NULL */
@@ -22,7 +22,7 @@ void pe_coder_free(pe_coder *coder); /* accepts NULL */
 pe_status pe_coder_read(pe_coder *coder, char **out, size_t *bytes, pe_problem *why) PE_MUST_CHECK;
 
 /** The share of its size that a stream will keep when it is coded, as samples from all over it,
- * coded the same way, tell; 1 for identity.   Errors  INTERNAL (memory). */
+ * coded the same way, tell; 1 for identity.   Errors  OVERLOADED (memory). */
 pe_status pe_coder_share(pe_coding coding, const pe_plan *plan, const pe_rendering *rendering,
                          double *out, pe_problem *why) PE_MUST_CHECK;
 

@@ -19,6 +19,9 @@
 /* A Content-Location longer than this is left out: it would not fit a request of ours anyway. */
 #define LOCATION_MAX 4096
 
+/* The longest key that is stored. */
+#define KEY_MAX 16384
+
 static bool is_json(const char *media_type)
 {
     return media_type == NULL || strcmp(media_type, "application/json") == 0;
@@ -89,7 +92,6 @@ static pe_status choose_format(pe_representation *representation, const char *ac
         .base64 = representation->query.base64,
         .tensor = tensor,
         .encoding = representation->resource->encoding,
-        .parameters = pe_buffer_text(&representation->parameters),
         .resource = representation->resource,
         .values = &representation->query.values,
         .figure = representation->query.figure,
@@ -126,12 +128,39 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     return PE_OK;
 }
 
-/* The canonical request decides everything: URL, cache key and tag. */
+/* What holds all tensors holds the parameters, too: for others the text of millions of positions is
+ * not written. */
+static pe_status print_parameters(pe_representation *representation, pe_problem *why)
+{
+    if (representation->rendering.format->holds_many)
+        pe_values_json(&representation->query.values, &representation->parameters);
+    representation->rendering.parameters = pe_buffer_text(&representation->parameters);
+    return representation->parameters.failed ? pe_fail_memory(why) : PE_OK;
+}
+
+/* Long keys (of long lists of positions) are not worth a place in the cache. They are only hashed
+ * once more, with a coding. */
+static void shorten_key(pe_representation *representation)
+{
+    pe_buffer *key = &representation->key;
+    representation->key_is_hash = key->bytes > KEY_MAX;
+    if (!representation->key_is_hash)
+        return;
+    pe_buffer_free(key);
+    pe_buffer_str(key, representation->metadata.etag);
+    pe_buffer_str(key, "\n");
+}
+
+/* The canonical request decides everything: URL, cache key and tag. A transform has none of them. */
 static pe_status identify(pe_representation *representation, pe_problem *why)
 {
     const pe_resource *resource = representation->resource;
     const pe_format *format = representation->rendering.format;
     pe_buffer *key = &representation->key;
+    representation->metadata.media_type = format->media_type;
+    representation->metadata.lasts = representation->plan.version[0] == '\0';
+    if (resource->kind == PE_TRANSFORM)
+        return PE_OK;
     pe_query_canonical_path(&representation->query, key);
     pe_buffer_str(key, "?");
     pe_query_canonical_string(&representation->query, format, key);
@@ -144,10 +173,6 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
         pe_buffer_format(key, "\n%s", format->maker());
     if (key->failed)
         return pe_fail_memory(why);
-    representation->metadata.media_type = format->media_type;
-    representation->metadata.lasts = representation->plan.version[0] == '\0';
-    if (resource->kind == PE_TRANSFORM)
-        return PE_OK;
     pe_etag_make(key->data, key->bytes, representation->metadata.etag);
     if (location < LOCATION_MAX) {
         char *copy = malloc(location + 1); /* strndup would look for an end that key has not */
@@ -157,7 +182,8 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
         copy[location] = '\0';
         representation->metadata.location = copy;
     }
-    return PE_OK;
+    shorten_key(representation);
+    return key->failed ? pe_fail_memory(why) : PE_OK;
 }
 
 /* How long the bytes will be, and whether parts of them may be asked for. */
@@ -206,13 +232,11 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
         pe_query_locate(&representation->query, why);
         return status;
     }
-    pe_values_json(&representation->query.values, &representation->parameters);
-    if (representation->parameters.failed)
-        return pe_fail_memory(why);
     status = choose_format(representation, accept, why);
-    if (status != PE_OK)
-        return status;
-    status = identify(representation, why);
+    if (status == PE_OK)
+        status = print_parameters(representation, why);
+    if (status == PE_OK)
+        status = identify(representation, why);
     return status == PE_OK ? measure(representation, why) : status;
 }
 

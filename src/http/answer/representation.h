@@ -28,6 +28,7 @@ typedef struct pe_representation {
     pe_buffer body;       /* binary bodies: tensors may borrow from it */
     pe_buffer parameters; /* canonical, as JSON; the rendering borrows it */
     pe_buffer key;        /* canonical request and media type: what the bytes depend on */
+    bool key_is_hash;     /* the tag stands for a key too long to be stored */
     pe_metadata metadata;
     double compute, encode; /* seconds, once rendered */
 } pe_representation;

@@ -136,6 +136,12 @@ void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *
         pe_cache_entry_unref(entry);
 }
 
+size_t pe_response_cache_evict(pe_response_cache *cache, size_t bytes)
+{
+    const size_t evicted = pe_cache_evict(cache->responses, bytes);
+    return evicted < bytes ? evicted + pe_cache_evict(cache->requests, bytes - evicted) : evicted;
+}
+
 void pe_response_cache_stats(pe_response_cache *cache, pe_cache_stats *responses,
                              pe_cache_stats *requests)
 {

@@ -52,6 +52,9 @@ pe_status pe_response_cache_get(pe_response_cache *cache, const pe_cache_request
 void pe_response_cache_remember(pe_response_cache *cache, const pe_request_key *raw,
                                 const void *key, size_t key_bytes);
 
+/** As pe_cache_evict. */
+size_t pe_response_cache_evict(pe_response_cache *cache, size_t bytes);
+
 void pe_response_cache_stats(pe_response_cache *cache, pe_cache_stats *responses,
                              pe_cache_stats *requests);
 

@@ -74,7 +74,7 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch)
 {
     const pe_phase phase = phase_of(watch);
     const bool owed = phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING;
-    const int own = owed ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    const int own = owed && watch->tls == NULL ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
     if (own < 0) {
         shut(watch);
         return;

@@ -36,9 +36,10 @@ typedef struct pe_watch {
     atomic_int phase;
     atomic_int_fast64_t deadline; /* pe_clock() */
     pe_request_label label;
-    bool admin;   /* accepted for operators; never changes */
-    bool expired; /* the watchdog's: shut down already */
-    bool left;    /* the watchdog's: the client had ended its side when last seen */
+    struct pe_tls *tls; /* of a connection that is not plain: nothing is sent past the library */
+    bool admin;         /* accepted for operators; never changes */
+    bool expired;       /* the watchdog's: shut down already */
+    bool left;          /* the watchdog's: the client had ended its side when last seen */
 } pe_watch;
 
 typedef struct pe_deadlines {

@@ -29,7 +29,7 @@ pe_outcome pe_document_reply(pe_request *request, const pe_document_form *forms,
 /** The documents in every coding, with their tags. Immutable but for that of the learned tables. */
 typedef struct pe_documents pe_documents;
 
-/** All but that of /v1/learned, which comes next.   Errors  INTERNAL (memory). */
+/** All but that of /v1/learned, which comes next.   Errors  OVERLOADED (memory). */
 pe_status pe_documents_make(const pe_settings *settings, pe_documents **out,
                             pe_problem *why) PE_MUST_CHECK;
 

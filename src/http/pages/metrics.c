@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "base/budget.h"
 #include "base/log.h"
 #include "http/answer/response_cache.h"
 #include "http/pages/pages.h"
@@ -111,6 +112,63 @@ static void write_gauges(pe_service *service, pe_buffer *out)
         write_single(out, &gauges[i].metric, gauges[i].value);
 }
 
+/* ---- memory ---- */
+
+/* What the budget holds, by purpose; the rest is of requests and streams under way, and what the
+ * program keeps. */
+static void write_memory_by_kind(pe_service *service, const pe_budget_stats *budget, pe_buffer *out)
+{
+    pe_cache_stats responses, keys, tables;
+    pe_response_cache_stats(service->responses, &responses, &keys);
+    pe_tables_stats(service->tables, &tables);
+    pe_learned_tables *learned = pe_tables_learned(service->tables);
+    const struct {
+        const char *kind;
+        size_t bytes;
+    } kinds[] = {
+        {"responses", responses.bytes + responses.loose + keys.bytes + keys.loose},
+        {"tables", tables.bytes + tables.loose},
+        {"learned", pe_learned_tables_bytes(learned)},
+        {"bodies", atomic_load(&service->body_bytes)},
+        {"connections",
+         pe_watchdog_count(service->watchdog) * (size_t)service->settings->connection_memory_bytes},
+    };
+    size_t rest = budget->bytes;
+    pe_learned_tables_free(learned);
+    write_head(out, &(metric){"memory_bytes", "gauge", "Bytes allocated, by purpose."});
+    for (size_t i = 0; i < PE_LEN(kinds); i++) {
+        rest -= kinds[i].bytes < rest ? kinds[i].bytes : rest;
+        pe_buffer_format(out, "posenc_memory_bytes{kind=\"%s\"} %zu\n", kinds[i].kind,
+                         kinds[i].bytes);
+    }
+    pe_buffer_format(out, "posenc_memory_bytes{kind=\"other\"} %zu\n", rest);
+}
+
+static void write_memory(pe_service *service, pe_buffer *out)
+{
+    pe_budget_stats budget;
+    pe_budget_stats_get(&budget);
+    const struct {
+        metric metric;
+        uint64_t value;
+    } figures_of_memory[] = {
+        {{"memory_allocated_bytes", "gauge", "Bytes allocated for everything together."},
+         budget.bytes},
+        {{"memory_max_bytes", "gauge", "Bytes that may be allocated for everything together."},
+         budget.bytes_max},
+        {{"memory_refused_total", "counter",
+          "Allocations refused because the memory was in use, after caches had shrunk."},
+         budget.refused},
+        {{"memory_failed_total", "counter", "Allocations that the system refused."}, budget.failed},
+        {{"memory_evicted_bytes_total", "counter",
+          "Bytes evicted from caches to make room for other memory."},
+         budget.evicted},
+    };
+    write_memory_by_kind(service, &budget, out);
+    for (size_t i = 0; i < PE_LEN(figures_of_memory); i++)
+        write_single(out, &figures_of_memory[i].metric, figures_of_memory[i].value);
+}
+
 /* ---- caches ---- */
 
 /* One row per figure of a cache. */
@@ -184,6 +242,7 @@ pe_outcome pe_page_metrics(pe_request *request, pe_problem *why)
     write_responses(&service->counters, &out);
     write_blocks(&service->counters, &out);
     write_gauges(service, &out);
+    write_memory(service, &out);
     write_caches(service, &out);
     return pe_reply_content(request, MHD_HTTP_OK, &out, fields, why);
 }

@@ -3,7 +3,6 @@
 #include "api/claim.h"
 #include "api/report_json.h"
 #include "base/clock.h"
-#include "http/connection/client_alive.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/parameters.h"
@@ -44,7 +43,7 @@ static bool has_left(void *context)
     const int64_t now = pe_clock();
     if (!at->left && now - at->looked_at > LOOK_EVERY) {
         at->looked_at = now;
-        at->left = !pe_client_alive(at->request->watch->socket, at->request->takes_interim);
+        at->left = !pe_request_has_client(at->request);
     }
     return at->left;
 }

@@ -24,7 +24,7 @@ size_t pe_coding_room(size_t bytes);
 
 /**
  * Code the bytes, when that saves a fifth of them at least; else *out stays empty, as the caller
- * made it.   Errors  INTERNAL (memory).
+ * made it.   Errors  OVERLOADED (memory).
  */
 pe_status pe_coding_apply(pe_coding coding, const char *data, size_t bytes, pe_buffer *out,
                           pe_problem *why) PE_MUST_CHECK;

@@ -2,6 +2,8 @@
 /* header_fields.c - the header fields that replies have in common. */
 #include "http/reply/header_fields.h"
 
+#include <stdio.h>
+
 const char pe_header_fields_exposed[] =
     "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, Content-Location, "
     "Content-Encoding, Content-Range, Accept-Ranges, Repr-Digest, Retry-After, Allow, Accept-Post, "
@@ -19,9 +21,19 @@ void pe_header_fields_add_all(struct MHD_Response *response, const pe_field *fie
         pe_header_fields_add(response, fields->name, fields->value);
 }
 
-void pe_header_fields_add_cors(const pe_service *service, struct MHD_Response *response)
+static void add_hsts(const pe_service *service, struct MHD_Response *response)
+{
+    char value[48];
+    const long long seconds = (long long)service->settings->hsts_seconds;
+    snprintf(value, sizeof value, "max-age=%lld", seconds);
+    if (seconds > 0 && service->tls != NULL) /* RFC 6797, 7.2: not without TLS */
+        pe_header_fields_add(response, "Strict-Transport-Security", value);
+}
+
+void pe_header_fields_add_public(const pe_service *service, struct MHD_Response *response)
 {
     const char *origin = service->settings->cors_origin;
+    add_hsts(service, response);
     if (*origin == '\0')
         return;
     pe_header_fields_add(response, "Access-Control-Allow-Origin", origin);

@@ -36,7 +36,7 @@ extern const char pe_header_fields_exposed[];
 
 void pe_header_fields_add(struct MHD_Response *response, const char *name, const char *value);
 void pe_header_fields_add_all(struct MHD_Response *response, const pe_field *fields);
-void pe_header_fields_add_cors(const pe_service *service, struct MHD_Response *response);
+void pe_header_fields_add_public(const pe_service *service, struct MHD_Response *response);
 
 /** The fields of a representation, as a reply to a request by that method. */
 void pe_header_fields_add_metadata(struct MHD_Response *response, pe_method method,

@@ -10,6 +10,9 @@
 #include "http/reply/reply.h"
 #include "http/reply/stored_response.h"
 
+/* What a stream sends at once where there is no memory for more. */
+#define SMALL_BLOCK ((size_t)32768)
+
 static bool is_part(const pe_request *request)
 {
     return request->range.kind == PE_RANGE_PART;
@@ -100,19 +103,25 @@ pe_outcome pe_reply_rendered(pe_request *request, pe_buffer *data, const pe_meta
  * chunks, the library would send the last one, which a HEAD response does not have.
  */
 pe_outcome pe_reply_stream(pe_request *request, const pe_body_source *source,
-                           const pe_metadata *metadata)
+                           const pe_metadata *metadata, pe_problem *why)
 {
     const bool known = source->bytes != UINT64_MAX;
     /* Chunks are made in the connection's memory: the block would be held for nothing. */
     const size_t block = known || !request->takes_interim ? source->block : 1;
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(known ? source->bytes : MHD_SIZE_UNKNOWN, block,
-                                          source->read, source->context, source->free);
+    const uint64_t bytes = known ? source->bytes : MHD_SIZE_UNKNOWN;
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        bytes, block, source->read, source->context, source->free);
+    if (response == NULL && block > SMALL_BLOCK)
+        response = MHD_create_response_from_callback(bytes, SMALL_BLOCK, source->read,
+                                                     source->context, source->free);
+    if (response == NULL) {
+        source->free(source->context);
+        pe_fail_memory(why);
+        return PE_FAILED;
+    }
     request->reply_bytes = source->bytes;
     request->cache_missed = true;
-    if (response == NULL)
-        source->free(source->context);
-    else if (request->method == PE_METHOD_HEAD && !known)
+    if (request->method == PE_METHOD_HEAD && !known)
         MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     return decide(request, response, metadata, "cache;desc=miss");
 }

@@ -30,7 +30,7 @@ pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe
         free(stored);
         return pe_fail_memory(why);
     }
-    pe_header_fields_add_cors(service, shared);
+    pe_header_fields_add_public(service, shared);
     pe_header_fields_add_metadata(shared, PE_METHOD_GET, metadata);
     pe_header_fields_add(shared, "Server-Timing", "cache;desc=hit");
     stored->data = content.data;

@@ -18,7 +18,7 @@ typedef struct pe_stored_response {
 
 /**
  * Of rendered bytes. Takes data and, on success, the location of *metadata (set to NULL there).
- * Errors  INTERNAL (memory).
+ * Errors  OVERLOADED (memory).
  */
 pe_status pe_stored_response_make(const pe_service *service, pe_buffer *data, pe_metadata *metadata,
                                   pe_stored_response **out, pe_problem *why) PE_MUST_CHECK;

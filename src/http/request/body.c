@@ -74,10 +74,10 @@ static void drop(pe_request *request, pe_status reason)
 }
 
 /*
- * Keep a part of the body. Once a large one is under way, there is room for all that was declared:
+ * Keep a part of the body; false where memory is short. Once a large one is under way, there is room for all that was declared:
  * nothing is copied again, and whoever declares much and sends little holds little.
  */
-static void keep(pe_request *request, const char *upload, size_t bytes)
+static bool keep(pe_request *request, const char *upload, size_t bytes)
 {
     pe_buffer *body = &request->body;
     const char *length = request->header[PE_HEADER_CONTENT_LENGTH];
@@ -85,6 +85,7 @@ static void keep(pe_request *request, const char *upload, size_t bytes)
     if (full && length != NULL && body->bytes >= PE_MEMORY_LARGE)
         (void)pe_buffer_reserve(body, strtoull(length, NULL, 10) - body->bytes);
     pe_buffer_add(body, upload, bytes);
+    return !body->failed;
 }
 
 pe_status pe_body_receive(pe_request *request, const char *upload, size_t bytes, pe_problem *why)
@@ -98,8 +99,8 @@ pe_status pe_body_receive(pe_request *request, const char *upload, size_t bytes,
         drop(request, PE_BODY_TOO_LARGE);
     else if (!reserve(request, bytes))
         drop(request, PE_OVERLOADED);
-    else
-        keep(request, upload, bytes);
+    else if (!keep(request, upload, bytes))
+        drop(request, PE_OVERLOADED);
     return PE_OK;
 }
 
@@ -109,5 +110,5 @@ pe_status pe_body_check(const pe_request *request, pe_problem *why)
         return too_large(request, why);
     if (request->body_refused == PE_OVERLOADED)
         return pe_fail(why, PE_OVERLOADED, "", "too many bodies are arriving at once");
-    return request->body.failed ? pe_fail_memory(why) : PE_OK;
+    return PE_OK;
 }

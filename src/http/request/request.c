@@ -2,6 +2,8 @@
 /* request.c - one request: what has arrived, how far it is, and the reply that was decided. */
 #include "http/request/request.h"
 
+#include "http/connection/client_alive.h"
+
 const char *pe_request_id(pe_request *request)
 {
     if (request->id == NULL) {
@@ -28,4 +30,10 @@ void pe_request_set_label(pe_request *request)
 {
     pe_request_label_set(&request->watch->label, request->method_text, request->target,
                          request->started);
+}
+
+bool pe_request_has_client(const pe_request *request)
+{
+    const bool interim = request->takes_interim && request->watch->tls == NULL;
+    return pe_client_alive(request->watch->socket, interim);
 }

@@ -163,6 +163,9 @@ typedef struct pe_request {
     bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;
 
+/** Is there still a client that waits? See pe_client_alive. */
+bool pe_request_has_client(const pe_request *request);
+
 /** Have operators see the request among those under way. */
 void pe_request_set_label(pe_request *request);
 

@@ -32,7 +32,7 @@ typedef struct pe_counters {
  */
 typedef struct pe_service {
     const pe_config *config;     /* the caller's of pe_server_start; outlives the server */
-    const pe_settings *settings; /* its */
+    const pe_settings *settings; /* its, within memory_max */
     pe_limits limits;
     pe_read_limits read_limits;
     size_t max_pixels; /* of a figure */
@@ -41,6 +41,7 @@ typedef struct pe_service {
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
     struct pe_acceptor *acceptor;
+    struct pe_tls *tls;       /* NULL: connections are plain */
     struct MHD_Daemon *admin; /* that serves operators, or NULL */
     struct pe_shown_settings *shown;
     struct pe_documents *documents;

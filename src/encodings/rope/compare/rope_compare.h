@@ -22,7 +22,7 @@ typedef struct pe_rope_lengths {
 /**
  * Read the candidate's type, which is set, from the values of rope/compare, with those keys that it
  * reads. Zeroed when it fails.
- * Errors  those of rope/frequencies, at the places of rope/compare; INTERNAL (memory).
+ * Errors  those of rope/frequencies, at the places of rope/compare; OVERLOADED (memory).
  */
 pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths *lengths,
                                  pe_tables *tables, pe_rope_candidate *candidate,
@@ -30,7 +30,7 @@ pe_status pe_rope_candidate_read(const pe_values *values, const pe_rope_lengths 
 void pe_rope_candidate_free(pe_rope_candidate *candidate);
 
 /** Add what each engine has to be told for the candidate.
- * Errors  INTERNAL (memory). */
+ * Errors  OVERLOADED (memory). */
 pe_status pe_rope_engine_settings_add(const pe_rope_candidate *candidate,
                                       const pe_rope_lengths *lengths, pe_plan *plan,
                                       pe_problem *why) PE_MUST_CHECK;

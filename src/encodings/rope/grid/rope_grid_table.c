@@ -222,7 +222,7 @@ static pe_status set_state(table *state, pe_values *values, pe_tables *tables, p
 {
     pe_status status = PE_OK;
     if (state->grid.patches.given != NULL) {
-        status = pe_positions_copy(state->grid.patches.given, &state->given, why);
+        status = pe_positions_share(state->grid.patches.given, &state->given, why);
         state->grid.patches.given = &state->given;
     }
     if (status != PE_OK)

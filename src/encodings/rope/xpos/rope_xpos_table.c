@@ -102,7 +102,7 @@ static pe_status plan_table(const pe_rope *rope, pe_values *values, const pe_lim
     if (status != PE_OK)
         return status;
     state->center = (double)pe_values_int(values, "center");
-    status = pe_positions_copy(positions, &state->positions, why);
+    status = pe_positions_share(positions, &state->positions, why);
     if (status != PE_OK)
         return status;
     status = check_overflow(state, dtype, why);

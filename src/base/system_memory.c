@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* system_memory.c - how much memory the system lets this process have. */
+#include "base/system_memory.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/size.h"
+
+/* The beginning of a file as text; "" where it cannot be read. */
+static const char *read_text(const char *path, char *out, size_t room)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t bytes = file >= 0 ? read(file, out, room - 1) : 0;
+    if (file >= 0)
+        close(file);
+    out[bytes > 0 ? bytes : 0] = '\0';
+    return out;
+}
+
+/* "max", and what no machine has, is no limit. */
+static size_t read_limit(const char *path)
+{
+    char text[64];
+    const char first = *read_text(path, text, sizeof text);
+    const unsigned long long limit = first >= '0' && first <= '9' ? strtoull(text, NULL, 10) : 0;
+    return limit == 0 || limit > (unsigned long long)PTRDIFF_MAX / 2 ? SIZE_MAX : (size_t)limit;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The limits of a group and of all above it. Inside a container the path may be that of outside:
+ * then only the groups above it are found, of which the container's own is the root. */
+static size_t limit_of_group(const char *folder, const char *controller, char *group,
+                             const char *name)
+{
+    char path[PATH_MAX];
+    size_t limit = SIZE_MAX;
+    for (char *end = group + strlen(group); end != NULL; end = strrchr(group, '/')) {
+        *end = '\0';
+        const int bytes = snprintf(path, sizeof path, "%s%s%s/%s", folder, controller, group, name);
+        if (bytes > 0 && (size_t)bytes < sizeof path)
+            limit = least(limit, read_limit(path));
+    }
+    return limit;
+}
+
+/* A line is "0::/group", or of version 1 "number:controller,controller:/group". */
+static size_t limit_of_line(char *line, const char *folder)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (group == NULL)
+        return SIZE_MAX;
+    *group++ = '\0';
+    if (strcmp(controllers, ":") == 0)
+        return limit_of_group(folder, "", group, "memory.max");
+    return strstr(controllers, "memory") == NULL
+               ? SIZE_MAX
+               : limit_of_group(folder, "/memory", group, "memory.limit_in_bytes");
+}
+
+size_t pe_system_memory_of_groups(const char *groups, const char *folder)
+{
+    char text[8192], *rest;
+    size_t limit = SIZE_MAX;
+    snprintf(text, sizeof text, "%s", groups);
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+        limit = least(limit, limit_of_line(line, folder));
+    return limit;
+}
+
+static size_t of_groups(void)
+{
+    char text[8192];
+    return pe_system_memory_of_groups(read_text("/proc/self/cgroup", text, sizeof text),
+                                      "/sys/fs/cgroup");
+}
+
+static size_t of_machine(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (size_t)pages * (size_t)bytes : SIZE_MAX;
+}
+
+static size_t of_address_space(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+               ? SIZE_MAX
+               : (size_t)limit.rlim_cur;
+}
+
+size_t pe_system_memory(const char **from)
+{
+    static const struct {
+        const char *name;
+        size_t (*limit)(void);
+    } sources[] = {
+        {"machine", of_machine}, {"control group", of_groups}, {"address space", of_address_space}};
+    size_t memory = SIZE_MAX;
+    for (size_t i = 0; i < PE_LEN(sources); i++) {
+        const size_t limit = sources[i].limit();
+        if (limit < memory && from != NULL)
+            *from = sources[i].name;
+        memory = least(memory, limit);
+    }
+    return memory;
+}

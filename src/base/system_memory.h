@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* system_memory.h - how much memory the system lets this process have. */
+#ifndef PE_BASE_SYSTEM_MEMORY_H
+#define PE_BASE_SYSTEM_MEMORY_H
+
+#include <stddef.h>
+
+/**
+ * The least of the memory of the machine, the limit of the address space (RLIMIT_AS) and those of
+ * the control groups, of version 1 or 2. *from (may be NULL): which of them, for people.
+ */
+size_t pe_system_memory(const char **from);
+
+/**
+ * The least limit of the control groups that the text of a file like /proc/self/cgroup names, and
+ * of those above them, below a folder like /sys/fs/cgroup; SIZE_MAX for none.
+ */
+size_t pe_system_memory_of_groups(const char *groups, const char *folder);
+
+#endif

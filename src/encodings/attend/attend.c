@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* attend.c - attention as a whole: probabilities, and the values that they mix. */
+#include "encodings/attend/attend.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "encodings/attention/scores.h"
+#include "encodings/registry.h"
+#include "encodings/rope/rope_params.h"
+#include "encodings/sinusoidal/sinusoidal.h"
+#include "kernels/kernels.h"
+
+/* Numbers of the keys of a head, and of its values, so that a row takes some ten milliseconds. */
+#define KEY_NUMBERS_MAX   ((size_t)1 << 23)
+#define VALUE_NUMBERS_MAX ((size_t)1 << 21)
+
+/* What a number of the values costs in a sum, in elements of a plain table. */
+#define VALUE_WORK 2
+
+enum { PROBABILITIES, OUTPUT };
+
+/* ---- scores and sums ---- */
+
+static bool is_masked(const pe_attend *s, size_t row, size_t query, size_t j)
+{
+    const double *mask = s->mask.data;
+    if (s->causal && s->key_at[j] > s->query_at[query])
+        return true;
+    const size_t line = s->mask_rows == 1 ? 0 : s->mask_rows == s->queries ? query : row;
+    return mask != NULL && mask[line * s->keys + j] == 0;
+}
+
+/* scale * (q . k) + bias */
+static void scores(const void *of, size_t row, double *scratch, pe_pair *score)
+{
+    const pe_attend *s = of;
+    (void)scratch;
+    const size_t d = s->q.shape.dim[s->q.shape.ndim - 1], query = row % s->queries;
+    const size_t head = row / s->queries;
+    const double *q = (const double *)s->q.data + row * d;
+    const double *k = (const double *)s->k.data + head * s->keys * d;
+    for (size_t j = 0; j < s->keys; j++, k += d) {
+        score[j] = (pe_pair){-HUGE_VAL, 0};
+        if (is_masked(s, row, query, j))
+            continue;
+        score[j] = pe_pair_mul(s->scale, pe_pair_dot(q, k, d));
+        if (s->scheme->bias != NULL)
+            score[j] = pe_pair_add(
+                score[j], s->scheme->bias(s, head % s->heads, s->query_at[query], s->key_at[j]));
+    }
+}
+
+/* What a row of the output is made with. */
+typedef struct scratch {
+    pe_pair *score, *probability; /* [keys] */
+    pe_fixed128 *weight;          /* [keys] */
+    pe_pair *sum;                 /* [channels] */
+} scratch;
+
+static void put_row(const pe_attend *s, size_t row, pe_dtype dtype, const scratch *with,
+                    unsigned char *out)
+{
+    const size_t channels = s->v.shape.dim[s->v.shape.ndim - 1], bytes = pe_dtype_bytes(dtype);
+    const double *v = (const double *)s->v.data + row / s->queries * s->keys * channels;
+    scores(s, row, NULL, with->score);
+    pe_softmax_pairs(with->score, s->keys, with->weight, with->probability);
+    memset(with->sum, 0, channels * sizeof *with->sum);
+    for (size_t j = 0; j < s->keys; j++, v += channels)
+        if (with->probability[j].hi != 0)
+            pe_pair_accumulate(with->probability[j], v, channels, with->sum);
+    for (size_t c = 0; c < channels; c++) {
+        const pe_pair sum = pe_pair_sum(with->sum[c].hi, with->sum[c].lo);
+        const double value = dtype == PE_FLOAT64 ? sum.hi : pe_pair_to_odd(sum);
+        pe_dtype_store(dtype, value + 0.0, out + c * bytes);
+    }
+}
+
+static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
+{
+    const pe_attend *s = plan->state;
+    if (region->tensor == PROBABILITIES)
+        return pe_attention_fill(plan, region, out, why);
+    const size_t channels = region->columns;
+    const pe_dtype dtype = plan->tensors[OUTPUT].dtype;
+    scratch with = {.score = malloc(s->keys * sizeof *with.score),
+                    .probability = malloc(s->keys * sizeof *with.probability),
+                    .weight = malloc(s->keys * sizeof *with.weight),
+                    .sum = malloc(channels * sizeof *with.sum)};
+    const bool held =
+        with.score != NULL && with.probability != NULL && with.weight != NULL && with.sum != NULL;
+    for (size_t u = 0; held && u < region->units; u++)
+        put_row(s, region->first + u, dtype, &with,
+                (unsigned char *)out + u * channels * pe_dtype_bytes(dtype));
+    free(with.score);
+    free(with.probability);
+    free(with.weight);
+    free(with.sum);
+    return held ? PE_OK : pe_fail_memory(why);
+}
+
+static void free_state(void *of)
+{
+    pe_attend *s = of;
+    pe_array *const arrays[] = {&s->q, &s->k, &s->v, &s->mask, &s->weights};
+    for (size_t i = 0; i < PE_LEN(arrays); i++)
+        pe_array_free(arrays[i]);
+    pe_alibi_heads_free(&s->alibi);
+    pe_t5_buckets_free(&s->buckets);
+    free(s->query_at);
+    free(s->key_at);
+    free(s);
+}
+
+/* ---- shapes ---- */
+
+/* The axes before the last two, and the last one or the one before it, must be those of q or k. */
+static pe_status check_like(const pe_values *values, const char *name, const char *other,
+                            size_t from_end, pe_problem *why)
+{
+    const pe_shape *shape = &pe_values_find(values, name)->tensor.shape;
+    const pe_shape *like = &pe_values_find(values, other)->tensor.shape;
+    bool same = shape->ndim == like->ndim;
+    for (size_t a = 0; same && a + 2 < shape->ndim; a++)
+        same = shape->dim[a] == like->dim[a];
+    if (!same)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must have the same axes as %s before the last two", name, other);
+    const size_t axis = shape->ndim - from_end;
+    if (shape->dim[axis] == like->dim[axis])
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must have as many %s as %s, %zu, got %zu",
+                   name, from_end == 1 ? "channels" : "tokens", other, like->dim[axis],
+                   shape->dim[axis]);
+}
+
+static pe_status check_size(const pe_values *values, const char *name, size_t most, pe_problem *why)
+{
+    const pe_shape *shape = &pe_values_find(values, name)->tensor.shape;
+    const size_t keys = shape->dim[shape->ndim - 2], width = shape->dim[shape->ndim - 1];
+    if (keys > PE_SOFTMAX_MAX)
+        return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must have at most %d tokens, got %zu",
+                       name, PE_SOFTMAX_MAX, keys);
+    if (width > most / keys)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must have at most %zu numbers for each head, got %zu", name, most,
+                       keys * width);
+    return PE_OK;
+}
+
+static pe_status check_shapes(const pe_values *values, pe_problem *why)
+{
+    pe_status status = check_like(values, "k", "q", 1, why);
+    if (status == PE_OK)
+        status = check_size(values, "k", KEY_NUMBERS_MAX, why);
+    if (status != PE_OK || !pe_values_present(values, "v"))
+        return status;
+    status = check_like(values, "v", "k", 2, why);
+    return status == PE_OK ? check_size(values, "v", VALUE_NUMBERS_MAX, why) : status;
+}
+
+/* [keys], [queries, keys], or the shape of the probabilities. */
+static pe_status check_mask(pe_attend *s, const pe_shape *whole, pe_problem *why)
+{
+    const pe_shape *shape = &s->mask.shape;
+    bool fits = shape->ndim <= 2 || shape->ndim == whole->ndim;
+    for (size_t a = 0; fits && a < shape->ndim; a++)
+        fits = shape->dim[a] == whole->dim[whole->ndim - shape->ndim + a];
+    if (!fits)
+        return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                       "attention_mask must be [keys] = [%zu], [queries, keys] = [%zu, %zu], or "
+                       "have the shape of the probabilities",
+                       s->keys, s->queries, s->keys);
+    s->mask_rows = s->mask.elements / s->keys;
+    for (size_t i = 0; i < s->mask.elements; i++) {
+        const double bit = ((const double *)s->mask.data)[i];
+        if (bit != 0 && bit != 1)
+            return pe_fail(why, PE_INVALID_PARAMETER, "attention_mask",
+                           "attention_mask must be 1 for a key that is seen and 0 for one that is "
+                           "not, got %.17g",
+                           bit);
+    }
+    return PE_OK;
+}
+
+/* ---- positions ---- */
+
+static pe_status read_positions(pe_values *values, const char *name, int64_t first, size_t n,
+                                double **out, pe_problem *why)
+{
+    pe_value *value = pe_values_find(values, name);
+    if (!value->present) {
+        value->positions = pe_positions_range(first, 1, n);
+        value->present = true;
+    }
+    if (value->positions.count != n)
+        return pe_fail(why, PE_INVALID_PARAMETER, name,
+                       "%s must give one for each of the %zu tokens, got %zu", name, n,
+                       value->positions.count);
+    *out = malloc(n * sizeof **out);
+    if (*out == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = pe_positions_at(&value->positions, i);
+    return PE_OK;
+}
+
+static pe_status place(pe_attend *s, pe_values *values, pe_problem *why)
+{
+    if (s->queries > s->keys && !pe_values_present(values, "query_positions"))
+        return pe_fail(why, PE_INVALID_PARAMETER, "q",
+                       "queries are the last of the key positions, so there must be as many keys "
+                       "or more, got %zu queries and %zu keys; query_positions says where they "
+                       "are instead",
+                       s->queries, s->keys);
+    const pe_status status = read_positions(values, "key_positions", 0, s->keys, &s->key_at, why);
+    if (status != PE_OK)
+        return status;
+    return read_positions(values, "query_positions", (int64_t)s->keys - (int64_t)s->queries,
+                          s->queries, &s->query_at, why);
+}
+
+/* ---- the plan ---- */
+
+/* A tensor out of values as doubles; nothing where it is absent. */
+static pe_status take_doubles(pe_values *values, const char *name, pe_array *out, pe_problem *why)
+{
+    const pe_array *given = &pe_values_find(values, name)->tensor;
+    if (!pe_values_present(values, name))
+        return PE_OK;
+    if (given->dtype == PE_FLOAT64) {
+        *out = pe_values_take(values, name);
+        return PE_OK;
+    }
+    const pe_status status = pe_array_make(PE_FLOAT64, &given->shape, out, why);
+    if (status == PE_OK)
+        pe_kernels_get()->widen(given->dtype, given->data, given->elements, out->data);
+    return status;
+}
+
+static pe_status take_all(pe_attend *s, pe_values *values, pe_problem *why)
+{
+    const struct tensor {
+        const char *name;
+        pe_array *to;
+    } tensors[] = {{"q", &s->q},
+                   {"k", &s->k},
+                   {"v", &s->v},
+                   {"attention_mask", &s->mask},
+                   {"weights", &s->weights}};
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < PE_LEN(tensors) && status == PE_OK; i++)
+        status = take_doubles(values, tensors[i].name, tensors[i].to, why);
+    return status;
+}
+
+/* |scale q . k| <= scale |q| |k|; biases have bounds of their own. */
+static pe_status check_overflow(const pe_attend *s, pe_problem *why)
+{
+    const size_t d = s->q.shape.dim[s->q.shape.ndim - 1];
+    pe_array q = s->q, k = s->k; /* as rows */
+    q.shape = (pe_shape){2, {q.elements / d, d}};
+    k.shape = (pe_shape){2, {k.elements / d, d}};
+    double *wide = malloc(d * sizeof *wide);
+    if (wide == NULL)
+        return pe_fail_memory(why);
+    const double bound = s->scale.hi * pe_scores_norm_max(&q, wide) * pe_scores_norm_max(&k, wide);
+    free(wide);
+    if (!(bound < PE_ATTENTION_SCORE_MAX / 4))
+        return pe_fail(why, PE_INVALID_PARAMETER, "q",
+                       "q and k are so large that a score may reach 2^898 in magnitude");
+    for (size_t i = 0; i < s->v.elements; i++)
+        if (!(fabs(((const double *)s->v.data)[i]) < PE_ATTENTION_SCORE_MAX))
+            return pe_fail(why, PE_INVALID_PARAMETER, "v", "v must stay below 2^900 in magnitude");
+    return PE_OK;
+}
+
+static pe_status add_tensors(const pe_values *values, const pe_limits *limits, pe_plan *out,
+                             pe_problem *why)
+{
+    const pe_array *q = &pe_values_find(values, "q")->tensor;
+    const pe_array *v = &pe_values_find(values, "v")->tensor;
+    const pe_shape *k = &pe_values_find(values, "k")->tensor.shape;
+    const size_t last = q->shape.ndim - 1, keys = k->dim[last - 1], d = q->shape.dim[last];
+    pe_shape shape = q->shape;
+    shape.dim[last] = keys;
+    pe_status status =
+        pe_plan_add_tensor(out, limits, "probabilities", q->dtype, &shape, keys, why);
+    if (status == PE_OK)
+        status = pe_plan_set_work(out, limits, PROBABILITIES, PE_SOFTMAX_WORK + d, why);
+    if (status != PE_OK || !pe_values_present(values, "v"))
+        return status;
+    const size_t channels = v->shape.dim[last];
+    shape.dim[last] = channels;
+    status = pe_plan_add_tensor(out, limits, "output", q->dtype, &shape, channels, why);
+    const size_t work = keys * (PE_SOFTMAX_WORK + d) / channels + keys * VALUE_WORK + 1;
+    return status == PE_OK ? pe_plan_set_work(out, limits, OUTPUT, work, why) : status;
+}
+
+static pe_status set_state(pe_attend *s, pe_values *values, const pe_shape *whole, pe_problem *why)
+{
+    const size_t axes = whole->ndim;
+    s->queries = whole->dim[axes - 2];
+    s->keys = whole->dim[axes - 1];
+    s->heads = axes > 2 ? whole->dim[axes - 3] : 1;
+    s->attention = (pe_attention){s->keys, 1, scores};
+    s->causal = pe_values_bool(values, "causal");
+    pe_status status = take_all(s, values, why);
+    if (status != PE_OK)
+        return status;
+    s->scale = pe_attention_scale(values, s->q.shape.dim[axes - 1]);
+    status = place(s, values, why);
+    if (status != PE_OK || s->mask.data == NULL)
+        return status;
+    return check_mask(s, whole, why);
+}
+
+static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
+                                const pe_limits *limits, pe_plan *out, pe_problem *why)
+{
+    const pe_attend_scheme *scheme;
+    pe_status status = pe_attend_scheme_read(values, &scheme, why);
+    if (status == PE_OK)
+        status = check_shapes(values, why);
+    if (status == PE_OK)
+        status = add_tensors(values, limits, out, why);
+    if (status != PE_OK)
+        return status;
+    pe_attend *s = pe_plan_begin(out, sizeof *s, fill, free_state);
+    if (s == NULL)
+        return pe_fail_memory(why);
+    s->scheme = scheme;
+    status = set_state(s, values, &out->tensors[PROBABILITIES].shape, why);
+    if (status == PE_OK && scheme->prepare != NULL)
+        status = scheme->prepare(s, values, tables, why);
+    return status == PE_OK ? check_overflow(s, why) : status;
+}
+
+#define VECTORS(label, is_required, what, shown)                                                   \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_TENSOR, .required = (is_required),                        \
+        .optional = !(is_required), .min_dims = 2, .max_dims = PE_MAX_DIMS, .help = (what),        \
+        .example = (shown)                                                                         \
+    }
+#define POSITIONS(label, otherwise, what, shown)                                                   \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_POSITIONS, .optional = true,                              \
+        .fallback_text = (otherwise), .unit = "tokens", .help = (what), .example = (shown)         \
+    }
+
+static const pe_param own[] = {
+    VECTORS("q", true, "Queries, [..., m, d].", "[[1,0],[0.5,2]]"),
+    VECTORS("k", true, "Keys, [..., n, d].", "[[0,1],[1,1]]"),
+    VECTORS("v", false, "Values, [..., n, channels]. Without them there is no output.",
+            "[[1,2,3],[4,5,6]]"),
+    {.name = "scheme",
+     .kind = PE_KIND_CHOICE,
+     .choices = pe_attend_scheme_names,
+     .help = "How positions enter. sinusoidal: the encodings are added to q and k. rope: q and k "
+             "are rotated. alibi: slope times distance is taken off a score. t5: the weight of a "
+             "bucket is added.",
+     .example = "rope"},
+    {.name = "causal",
+     .kind = PE_KIND_BOOL,
+     .help = "true: a query sees no key at a later position.",
+     .example = "false"},
+    {.name = "attention_mask",
+     .kind = PE_KIND_TENSOR,
+     .optional = true,
+     .integers_only = true,
+     .as_float64 = true,
+     .min_dims = 1,
+     .max_dims = PE_MAX_DIMS,
+     .help = "1 for a key that is seen, 0 for one that is not: [n], [m, n], or the shape of the "
+             "probabilities. A query that sees no key has probabilities and output 0.",
+     .example = "[1,0]"},
+    POSITIONS("query_positions", "n - m:n", "A position for each query.", "0:2"),
+    POSITIONS("key_positions", "0:n", "A position for each key.", "0:2"),
+};
+
+/**
+ *     p[i, j] = softmax over j of scale q_i . k_j + bias(i, j),   output[i] = sum_j p[i, j] v_j
+ *
+ * where scheme makes q and k, or the bias, depend on positions.
+ *
+ * Source    Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1; the schemes as their resources.
+ * Shapes    q: [..., m, d], k: [..., n, d] -> probabilities [..., m, n]; v: [..., n, channels] ->
+ *           output [..., m, channels].
+ * Accuracy  encodings are added, and vectors rotated, as doubles. Scores are sums in pairs of
+ *           doubles, probabilities as pe_softmax's, outputs sums of their pairs in order of keys,
+ *           rounded once.
+ */
+const pe_resource pe_attend_resource = {
+    .path = "/v1/attention",
+    .encoding = "attention",
+    .name = "attention",
+    .kind = PE_TRANSFORM,
+    .summary = "Attention under a scheme of positions: probabilities, and the values they mix.",
+    .formula = "p[i, j] = softmax over j of scale q_i . k_j + bias(i, j), output_i = sum_j p[i, j] "
+               "v_j; q, k or bias as the scheme says",
+    .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1; Su et al. 2021, "
+              "arXiv:2104.09864; Press et al. 2022, arXiv:2108.12409; Raffel et al. 2020, "
+              "arXiv:1910.10683",
+    .param_sets = {PE_PARAMS(own), &pe_attention_scale_params, &pe_sinusoidal_wave_params,
+                   &pe_sinusoidal_amplitude_params, &pe_rope_last_axis_params,
+                   &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
+                   &pe_rope_pair_params, &pe_attend_alibi_params, &pe_alibi_heads_params,
+                   &pe_alibi_bias_max_params, &pe_attend_t5_params, &pe_t5_bucket_params,
+                   &pe_attend_variant_params, &pe_params_output_exact},
+    .nested = "rope_parameters",
+    .plan = plan_attention,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* tls.c - the certificate that the server shows, and its key; a reload replaces both. */
+#include "http/connection/tls.h"
+
+#include <gnutls/gnutls.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Certificates from the server's to its authority's. */
+#define CHAIN_MAX 16
+
+/* Of a key, by which it is compared with that of a certificate. */
+#define KEY_ID_BYTES 64
+
+struct pe_tls_identity {
+    gnutls_pcert_st chain[CHAIN_MAX];
+    unsigned n;
+    gnutls_privkey_t key;
+    pe_tls_identity *before; /* the one that this has replaced */
+};
+
+struct pe_tls {
+    _Atomic(pe_tls_identity *) used;
+};
+
+pe_status pe_tls_make(pe_tls **out, pe_problem *why)
+{
+    *out = calloc(1, sizeof **out);
+    return *out != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+void pe_tls_free(pe_tls *tls)
+{
+    if (tls == NULL)
+        return;
+    for (pe_tls_identity *at = atomic_load(&tls->used), *before; at != NULL; at = before) {
+        before = at->before;
+        pe_tls_identity_free(at);
+    }
+    free(tls);
+}
+
+void pe_tls_identity_free(pe_tls_identity *identity)
+{
+    if (identity == NULL)
+        return;
+    for (unsigned c = 0; c < identity->n; c++)
+        gnutls_pcert_deinit(&identity->chain[c]);
+    if (identity->key != NULL)
+        gnutls_privkey_deinit(identity->key);
+    free(identity);
+}
+
+/* ---- files ---- */
+
+static pe_status refuse(const char *setting, const char *path, int result, pe_problem *why)
+{
+    return pe_fail(why, PE_INVALID_PARAMETER, setting, "%s: %.200s: %s", setting, path,
+                   gnutls_strerror(result));
+}
+
+static pe_status load(const char *setting, const char *path, gnutls_datum_t *out, pe_problem *why)
+{
+    if (*path == '\0')
+        return pe_fail(why, PE_INVALID_PARAMETER, setting,
+                       "tls_certificate and tls_key must be set together; %s is empty", setting);
+    const int result = gnutls_load_file(path, out);
+    return result == 0 ? PE_OK : refuse(setting, path, result, why);
+}
+
+static pe_status read_chain(const char *path, pe_tls_identity *out, pe_problem *why)
+{
+    gnutls_datum_t text = {0};
+    if (load("tls_certificate", path, &text, why) != PE_OK)
+        return why->status;
+    out->n = CHAIN_MAX;
+    const int result =
+        gnutls_pcert_list_import_x509_raw(out->chain, &out->n, &text, GNUTLS_X509_FMT_PEM, 0);
+    gnutls_free(text.data);
+    if (result == 0)
+        return PE_OK;
+    out->n = 0;
+    return refuse("tls_certificate", path, result, why);
+}
+
+static pe_status read_key(const char *path, pe_tls_identity *out, pe_problem *why)
+{
+    gnutls_datum_t text = {0};
+    if (load("tls_key", path, &text, why) != PE_OK)
+        return why->status;
+    int result = gnutls_privkey_init(&out->key);
+    if (result == 0)
+        result = gnutls_privkey_import_x509_raw(out->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
+    gnutls_memset(text.data, 0, text.size);
+    gnutls_free(text.data);
+    return result == 0 ? PE_OK : refuse("tls_key", path, result, why);
+}
+
+static bool same_key(gnutls_pubkey_t one, gnutls_pubkey_t other)
+{
+    unsigned char ids[2][KEY_ID_BYTES];
+    size_t bytes[2] = {KEY_ID_BYTES, KEY_ID_BYTES};
+    return gnutls_pubkey_get_key_id(one, 0, ids[0], &bytes[0]) == 0 &&
+           gnutls_pubkey_get_key_id(other, 0, ids[1], &bytes[1]) == 0 && bytes[0] == bytes[1] &&
+           memcmp(ids[0], ids[1], bytes[0]) == 0;
+}
+
+static bool fits(const pe_tls_identity *identity)
+{
+    gnutls_pubkey_t own;
+    if (gnutls_pubkey_init(&own) != 0)
+        return false;
+    const bool same = gnutls_pubkey_import_privkey(own, identity->key, 0, 0) == 0 &&
+                      same_key(own, identity->chain[0].pubkey);
+    gnutls_pubkey_deinit(own);
+    return same;
+}
+
+pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_identity **out,
+                               pe_problem *why)
+{
+    pe_tls_identity *read = calloc(1, sizeof *read);
+    if (read == NULL)
+        return pe_fail_memory(why);
+    pe_status status = read_chain(certificate, read, why);
+    if (status == PE_OK)
+        status = read_key(key, read, why);
+    if (status == PE_OK && !fits(read))
+        status = pe_fail(why, PE_INVALID_PARAMETER, "tls_key",
+                         "tls_key must be the key of tls_certificate; %.200s is another's", key);
+    if (status == PE_OK)
+        *out = read;
+    else
+        pe_tls_identity_free(read);
+    return status;
+}
+
+/* ---- handshakes ---- */
+
+void pe_tls_use(pe_tls *tls, pe_tls_identity *identity)
+{
+    identity->before = atomic_load(&tls->used);
+    atomic_store(&tls->used, identity);
+}
+
+int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key)
+{
+    pe_tls_identity *used = tls != NULL ? atomic_load(&tls->used) : NULL;
+    if (used == NULL)
+        return -1;
+    *chain = used->chain;
+    *n = used->n;
+    *key = used->key;
+    return 0;
+}
+
+const char *pe_tls_priorities(const char *minimum)
+{
+    return strcmp(minimum, "1.3") == 0 ? "NORMAL:-VERS-ALL:+VERS-TLS1.3"
+                                       : "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
+}

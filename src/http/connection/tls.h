@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* tls.h - the certificate that the server shows, and its key; a reload replaces both. */
+#ifndef PE_HTTP_CONNECTION_TLS_H
+#define PE_HTTP_CONNECTION_TLS_H
+
+#include <gnutls/abstract.h>
+
+#include "base/status.h"
+
+/** Certificates are kept until the server ends: a handshake may still use one that was replaced. */
+typedef struct pe_tls pe_tls;
+
+/** A certificate and its key, read from files. */
+typedef struct pe_tls_identity pe_tls_identity;
+
+/** Without an identity no handshake succeeds.   Errors  OVERLOADED (memory). */
+pe_status pe_tls_make(pe_tls **out, pe_problem *why) PE_MUST_CHECK;
+/** Accepts NULL. */
+void pe_tls_free(pe_tls *tls);
+
+/**
+ * Read a PEM file with the certificate, and those that lead to its authority, and one with its key.
+ * Errors  INVALID_PARAMETER: one that is missing, cannot be read, or is no such thing; a key of
+ *         another certificate.
+ */
+pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_identity **out,
+                               pe_problem *why) PE_MUST_CHECK;
+/** Accepts NULL. */
+void pe_tls_identity_free(pe_tls_identity *identity);
+
+/** Show it from the next handshake on; takes it.   Threads  one at a time, beside any handshake. */
+void pe_tls_use(pe_tls *tls, pe_tls_identity *identity);
+
+/** What GnuTLS asks for (gnutls_certificate_retrieve_function2): the identity in use. 0: done. */
+int pe_tls_show(const pe_tls *tls, gnutls_pcert_st **chain, unsigned *n, gnutls_privkey_t *key);
+
+/** GnuTLS's priorities of a least version, "1.2" or "1.3". */
+const char *pe_tls_priorities(const char *minimum);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_memory.c - one budget holds for all memory: whatever clients ask for and do not read, no more
+ * is resident than memory_max and its slack, and everybody is answered.
+ */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/budget.h"
+#include "support/problem.h"
+#include "support/wire.h"
+
+/* Sanitizers have allocators of their own. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+enum { MIB = 1 << 20, READERS_MAX = 160 };
+
+static long metric(const test_server *server, const char *name)
+{
+    reply answer = get(server, "/metrics");
+    return (long)reply_metric(&answer, name);
+}
+
+/* ---- readers who stall ---- */
+
+/* Each reader's request is another one: # is its number. */
+static const struct attack {
+    const char *name, *target;
+    const char *memory_max;
+    int readers;
+} attacks[] = {
+    {"xpos",
+     "/v1/rope/xpos/table?head_dim=16384&positions=#:9000:3&scale_base=5#&format=safetensors",
+     "67108864", 40},
+    {"frequencies", "/v1/rope/table?head_dim=65536&positions=0:4096&rope_theta=1#", "67108864", 60},
+    {"streams", "/v1/sinusoidal?d_model=512&positions=#:200000&format=raw", "33554432",
+     READERS_MAX},
+    {"coded streams", "/v1/sinusoidal?d_model=512&positions=#:200000", "33554432", READERS_MAX},
+};
+
+static void ask(test_wire *wire, const struct attack *attack, int number)
+{
+    char request[400], target[300];
+    size_t at = 0;
+    for (const char *from = attack->target; *from != '\0'; from++)
+        if (*from == '#')
+            at += (size_t)snprintf(target + at, sizeof target - at, "%d", number);
+        else
+            at += (size_t)snprintf(target + at, sizeof target - at, "%c", *from);
+    snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: zstd\r\n\r\n",
+             target);
+    wire_send_text(wire, request);
+}
+
+/* What a reader got that takes the first line of its answer only. */
+static int status_of(test_wire *wire)
+{
+    char line[13] = "";
+    wire_take(wire, line, 12);
+    return atoi(line + 9);
+}
+
+static void hold(const struct attack *attack)
+{
+    static test_wire readers[READERS_MAX];
+    const char *const flags[] = {
+        "--memory-max", attack->memory_max, "--threads", "1", "--workers", "1", NULL};
+    const long most = strtol(attack->memory_max, NULL, 10);
+    test_server server;
+    int statuses[600] = {0};
+    server_start(&server, flags);
+    for (int r = 0; r < attack->readers; r++) {
+        readers[r] = wire_open_narrow(&server);
+        ask(&readers[r], attack, 100 + r);
+        const int status = status_of(&readers[r]);
+        assert_true(status == 200 || status == 503);
+        statuses[status]++;
+    }
+    const long allocated = metric(&server, "posenc_memory_allocated_bytes");
+    const long peak = server_status_kb(&server, "VmHWM:");
+    print_message("%s: %d answered, %d refused; %ld MiB of %ld allocated, %ld MiB resident\n",
+                  attack->name, statuses[200], statuses[503], allocated / MIB, most / MIB,
+                  peak / 1024);
+    assert_true(statuses[200] > 0);
+    if (!SANITIZED) {
+        assert_in_range(allocated, 1, most + (long)PE_BUDGET_SPARE);
+        assert_in_range(peak, 1, (most + (long)PE_BUDGET_SLACK) / 1024);
+    }
+    for (int r = 0; r < attack->readers; r++)
+        wire_close(&readers[r]);
+    metric_wait(&server, "posenc_connections", 1, 1); /* they have been dealt with */
+    reply after = get(&server, "/v1/sinusoidal?d_model=1024&positions=0:1024&format=raw");
+    assert_status("afterwards", &after, 200);
+    reply_free(&after);
+    server_end(&server);
+}
+
+static void readers_who_stall_hold_no_more_than_the_budget(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
+        hold(&attacks[i]);
+}
+
+/* ---- long lists ---- */
+
+static char *list_body(size_t bytes, size_t *used)
+{
+    static const char head[] = "{\"d_model\":2,\"format\":\"raw\",\"positions\":[1";
+    char *body = malloc(bytes + sizeof head + 8);
+    assert_non_null(body);
+    memcpy(body, head, sizeof head - 1);
+    *used = sizeof head - 1;
+    for (const char *step = ",3,4,8"; *used < bytes; *used += 6)
+        memcpy(body + *used, step, 6);
+    memcpy(body + *used, "]}", 2);
+    *used += 2;
+    return body;
+}
+
+/* Eight bytes each, once, whatever is asked for. */
+static void a_list_of_positions_is_held_once(void **state)
+{
+    (void)state;
+    static const char *const json[] = {"Content-Type: application/json", NULL};
+    enum { BYTES = 12 * MIB };
+    test_server server;
+    size_t bytes;
+    char *body = list_body(BYTES, &bytes);
+    const long numbers = BYTES / 2 * 8;
+    server_start(&server, NULL);
+    const long before = server_status_kb(&server, "VmHWM:");
+    reply answer = fetch(&server, "POST", "/v1/sinusoidal", json, body, bytes);
+    assert_status("a list", &answer, 200);
+    const long grown = (server_status_kb(&server, "VmHWM:") - before) * 1024;
+    print_message("%zu bytes of body: %ld MiB, of which %ld are numbers\n", bytes, grown / MIB,
+                  numbers / MIB);
+    if (!SANITIZED)
+        assert_in_range(grown, 1, numbers + 4 * (long)bytes);
+    reply_free(&answer);
+    free(body);
+    server_end(&server);
+}
+
+static void long_lists_hold_no_more_than_the_budget(void **state)
+{
+    (void)state;
+    static const char *const json[] = {"Content-Type: application/json", NULL};
+    static const char *const flags[] = {"--memory-max", "100000000", NULL};
+    test_server server;
+    size_t bytes;
+    char *body = list_body((size_t)20 * MIB, &bytes);
+    server_start(&server, flags);
+    for (int i = 0; i < 3; i++) {
+        reply answer = fetch(&server, "POST", "/v1/sinusoidal", json, body, bytes);
+        if (!SANITIZED) {
+            assert_problem("20 MiB", &answer, 503, "overloaded");
+            assert_header("20 MiB", &answer, "Retry-After", "1");
+        }
+        reply_free(&answer);
+    }
+    const long peak = server_status_kb(&server, "VmHWM:");
+    print_message("%ld MiB resident\n", peak / 1024);
+    if (!SANITIZED)
+        assert_in_range(peak, 1, (100000000 + (long)PE_BUDGET_SLACK) / 1024);
+    free(body);
+    server_end(&server);
+}
+
+/* ---- what the system does not give ---- */
+
+/* Answers that would be stored, of 4 MB each: more than there is room for. */
+static void many_answers_go_out_of_a_small_address_space(void **state)
+{
+    (void)state;
+    enum { ANSWERS = 150 };
+    struct rlimit old, narrow;
+    test_server server;
+    if (SANITIZED)
+        skip();
+    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
+    narrow = (struct rlimit){.rlim_cur = 256 * MIB, .rlim_max = old.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &narrow), 0);
+    server_start(&server, (const char *const[]){"--memory-max", "1073741824", NULL});
+    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
+    for (int i = 0; i < ANSWERS; i++) {
+        char target[120];
+        snprintf(target, sizeof target, "/v1/sinusoidal?d_model=1024&positions=%d:%d&format=raw",
+                 i * 1024, i * 1024 + 1024);
+        reply answer = get(&server, target);
+        assert_status(target, &answer, 200);
+        reply_free(&answer);
+    }
+    const long evicted = metric(&server, "posenc_memory_evicted_bytes_total");
+    print_message("%ld MiB evicted, since the system refused\n", evicted / MIB);
+    assert_true(evicted > 0);
+    server_end(&server);
+}
+
+static void too_little_memory_is_refused_at_the_start(void **state)
+{
+    (void)state;
+    char command[4200];
+    const char *program = getenv("POSENC_BINARY");
+    snprintf(command, sizeof command, "%s serve --port 0 --memory-max 1000 2>&1", program);
+    FILE *out = popen(command, "r");
+    char text[1024] = "";
+    assert_non_null(out);
+    const size_t got = fread(text, 1, sizeof text - 1, out);
+    text[got] = '\0';
+    assert_int_not_equal(pclose(out), 0);
+    assert_non_null(strstr(text, "memory_max must be at least 33554432 bytes, got 1000"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readers_who_stall_hold_no_more_than_the_budget),
+        cmocka_unit_test(a_list_of_positions_is_held_once),
+        cmocka_unit_test(long_lists_hold_no_more_than_the_budget),
+        cmocka_unit_test(many_answers_go_out_of_a_small_address_space),
+        cmocka_unit_test(too_little_memory_is_refused_at_the_start),
+    };
+    return cmocka_run_group_tests_name("http memory", tests, NULL, NULL);
+}

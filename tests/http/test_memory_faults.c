@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_memory_faults.c - each allocation of each kind of request fails, one after the other: the
+ * answer is whole and right, a 503, or none; the next request is answered; nothing is left over.
+ *
+ * FAULTS=all takes every allocation; without it so many, evenly apart, that it is soon done.
+ */
+#include "support/check.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support/fault_plan.h"
+#include "support/folder.h"
+#include "support/problem.h"
+
+/* Sanitizers have allocators of their own. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+enum { STEPS = 24, TEXT = 1024 };
+
+#define JSON "Content-Type: application/json"
+
+/* In targets and bodies # is a number that no request had before: none is answered from a cache. */
+static const struct kind {
+    const char *target, *line, *body; /* body NULL: GET */
+    long status;
+} kinds[] = {
+    {"/v1/sinusoidal?d_model=8&base=1#&positions=0:900", NULL, NULL, 200},
+    {"/v1/sinusoidal?d_model=8&base=1#&positions=0:900&format=raw", NULL, NULL, 200},
+    {"/v1/sinusoidal?d_model=8&base=1#&positions=0:900&format=npy&dtype=float64", NULL, NULL, 200},
+    {"/v1/sinusoidal?d_model=8&positions=#,5,2.5&format=csv", NULL, NULL, 200},
+    {"/v1/sinusoidal?d_model=64&base=1#&positions=0:900", "Accept-Encoding: gzip", NULL, 200},
+    {"/v1/sinusoidal?d_model=64&base=1#&positions=0:900", "Accept-Encoding: zstd", NULL, 200},
+    {"/v1/sinusoidal?d_model=512&base=1#&positions=0:600&format=raw", NULL, NULL,
+     200}, /* a stream */
+    {"/v1/sinusoidal?d_model=512&base=1#&positions=0:600&format=raw", "Accept-Encoding: zstd", NULL,
+     200},
+    {"/v1/sinusoidal?d_model=64&base=1#&positions=0:3000", "Accept-Encoding: gzip", NULL, 200},
+    {"/v1/sinusoidal?d_model=64&base=1#&positions=0:900&format=raw", "Range: bytes=1-100", NULL,
+     206},
+    {"/v1/sinusoidal?d_model=64&base=1#&positions=0:900", "Want-Repr-Digest: sha-256=1", NULL, 200},
+    {"/v1/rope/table?head_dim=16&rope_theta=1#&format=safetensors", NULL, NULL, 200},
+    {"/v1/rope/table?head_dim=16&rope_type=yarn&factor=4&original_max_position_embeddings=1#", NULL,
+     NULL, 200},
+    {"/v1/rope/xpos/table?head_dim=16&scale_base=1#", NULL, NULL, 200},
+    {"/v1/rope/decay?head_dim=16&rope_theta=1#", NULL, NULL, 200},
+    {"/v1/rope/compare?head_dim=16&rope_theta=1#&rope_types=default,yarn&factor=4&"
+     "max_position_embeddings=2048",
+     NULL, NULL, 200},
+    {"/v1/alibi/bias?num_heads=4&query_length=50&alibi_bias_max=1.#", NULL, NULL, 200},
+    {"/v1/t5/buckets?query_length=50&max_distance=1#&format=raw", NULL, NULL, 200},
+    {"/v1/rope/rotate", JSON, "{\"rope_theta\":1#,\"positions\":[1,5,7],\"q\":[[1,2],[3,4],[5,6]]}",
+     200},
+    {"/v1/rope/rotate?rope_theta=1#", "Content-Type: application/octet-stream",
+     "12345678abcdefgh" /* as X-Tensor-Shape says */, 200},
+    {"/v1/sinusoidal", JSON, "{\"d_model\":8,\"format\":\"raw\",\"positions\":[1,5,2,#]}", 200},
+    {"/v1/verify", JSON,
+     "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":2,\"base\":1#,\"positions\":"
+     "\"0:3\"},\"table\":[[0,1],[0.84147098,0.54030231],[0.90929743,-0.41614684]]}",
+     200},
+    {"/v1/models/resolve", JSON,
+     "{\"model_type\":\"llama\",\"head_dim\":8,\"rope_theta\":1#,\"num_hidden_layers\":2}", 200},
+    {"/v1/sinusoidal?d_model=8&base=0.#", NULL, NULL, 422},
+    {"/v1/nothing/#", NULL, NULL, 404},
+    {"/v1?#", NULL, NULL, 200},
+    {"/metrics", NULL, NULL, 200},
+    {"/v1/models", NULL, NULL, 200},
+    {"/v1/models/aya-23-8b", NULL, NULL, 200},
+};
+
+static fault_plan *plan;
+static long serial; /* of requests */
+
+static void write_text(const char *pattern, char out[TEXT])
+{
+    char number[24];
+    size_t at = 0;
+    snprintf(number, sizeof number, "%ld", 100 + serial);
+    for (; *pattern != '\0' && at < TEXT - sizeof number; pattern++)
+        at +=
+            (size_t)snprintf(out + at, TEXT - at, "%.*s", *pattern == '#' ? (int)sizeof number : 1,
+                             *pattern == '#' ? number : pattern);
+}
+
+static reply ask(const test_server *server, const struct kind *kind)
+{
+    char target[TEXT], body[TEXT];
+    const char *const lines[] = {kind->line, "X-Tensor-Shape: 2,2", "X-Tensor-Dtype: float32",
+                                 NULL};
+    write_text(kind->target, target);
+    write_text(kind->body != NULL ? kind->body : "", body);
+    return fetch(server, kind->body != NULL ? "POST" : "GET", target,
+                 kind->line != NULL ? lines : NULL, kind->body != NULL ? body : NULL, strlen(body));
+}
+
+static void check(const char *name, const struct kind *kind, const reply *faulty,
+                  const reply *whole)
+{
+    assert_status(name, whole, kind->status);
+    if (faulty->status == 503) {
+        assert_problem(name, faulty, 503, "overloaded");
+        assert_header(name, faulty, "Retry-After", "1");
+    } else if (faulty->status != 0) {
+        assert_status(name, faulty, kind->status);
+    }
+    const bool coded = kind->line != NULL && strncmp(kind->line, "Accept-Enc", 10) == 0;
+    if (faulty->status == 200 && strstr(kind->target, "/v1/") != NULL && !coded) {
+        assert_int_equal(faulty->bytes, whole->bytes);
+        assert_memory_equal(faulty->body, whole->body, whole->bytes);
+    }
+}
+
+/* Let one allocation fail, from `first` on all where it is for good; returns how many there were. */
+static long step(const test_server *server, const struct kind *kind, long first, bool for_good,
+                 long statuses[600])
+{
+    char name[200];
+    serial++;
+    atomic_store(&plan->step, serial);
+    atomic_store(&plan->first, first);
+    atomic_store(&plan->for_good, for_good);
+    atomic_store(&plan->calls, 0);
+    atomic_store(&plan->failed, 0);
+    atomic_store(&plan->last_size, 0);
+    atomic_store(&plan->on, true);
+    reply faulty = ask(server, kind);
+    atomic_store(&plan->on, false);
+    reply whole = ask(server, kind);
+    snprintf(name, sizeof name, "%.120s, allocation %ld%s of %ld bytes", kind->target, first,
+             for_good ? " and all after" : "", atomic_load(&plan->last_size));
+    check(name, kind, &faulty, &whole);
+    statuses[faulty.status]++;
+    reply_free(&faulty);
+    reply_free(&whole);
+    return atomic_load(&plan->calls);
+}
+
+static void walk(const test_server *server, const struct kind *kind)
+{
+    static long statuses[600];
+    memset(statuses, 0, sizeof statuses);
+    step(server, kind, LONG_MAX, false, statuses); /* what all of the kind share is there */
+    const long calls = step(server, kind, LONG_MAX, false, statuses);
+    const char *wanted = getenv("FAULTS");
+    const bool all = wanted != NULL && strcmp(wanted, "all") == 0;
+    const long stride = all || calls <= STEPS ? 1 : (calls + STEPS - 1) / STEPS;
+    for (int for_good = 0; for_good < 2; for_good++)
+        for (long first = 1; first <= calls; first += stride)
+            step(server, kind, first, for_good, statuses);
+    print_message("%5ld allocations, every %3ld.: %5ld as wanted, %5ld 503, %5ld closed: %s %s\n",
+                  calls, stride, statuses[kind->status], statuses[503], statuses[0], kind->target,
+                  kind->line != NULL ? kind->line : "");
+}
+
+/* ---- the server ---- */
+
+static void start(test_server *server)
+{
+    static const char *const flags[] = {
+        "--threads", "1", "--workers", "1", "--log-level", "info", "--response-cache-entry-bytes",
+        "1000000",   NULL};
+    char library[4096];
+    const char *program = getenv("POSENC_BINARY");
+    if (program == NULL)
+        fail_msg("POSENC_BINARY is not set; `make test` does that");
+    snprintf(library, sizeof library, "%.*s/tests/faults.so",
+             (int)(strrchr(program, '/') - program), program);
+    setenv("LD_PRELOAD", library, 1);
+    server_start(server, flags);
+    unsetenv("LD_PRELOAD");
+}
+
+/* Blocks that a server leaves when it ends. */
+static long end(test_server *server)
+{
+    server_end(server);
+    return atomic_load(&plan->blocks);
+}
+
+static long left_over_without_faults(void)
+{
+    test_server server;
+    atomic_store(&plan->blocks, 0);
+    start(&server);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        reply answer = ask(&server, &kinds[i]);
+        assert_status(kinds[i].target, &answer, kinds[i].status);
+        reply_free(&answer);
+    }
+    return end(&server);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    test_server server;
+    const test_folder folder = folder_make();
+    char path[100];
+    const fault_plan none = {0};
+    folder_put(&folder, "plan", &none, sizeof none);
+    snprintf(path, sizeof path, "%s/plan", folder.path);
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    plan = mmap(NULL, sizeof *plan, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    assert_true(plan != MAP_FAILED);
+    setenv(FAULT_PLAN, path, 1);
+    const long left = left_over_without_faults();
+    atomic_store(&plan->blocks, 0);
+    start(&server);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        walk(&server, &kinds[i]);
+    const long leaked = end(&server) - left;
+    print_message("%ld blocks are left at the end, %ld without faults\n", leaked + left, left);
+    assert_true(leaked <= 0);
+    munmap(plan, sizeof *plan);
+    close(file);
+    folder_remove(&folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests_name("http memory faults", tests, NULL, NULL);
+}
