@@ -17,6 +17,8 @@ typedef struct test_wire {
 } test_wire;
 
 test_wire wire_open(const test_server *server);
+/** From an address of the loopback, as "127.0.0.2": another client. */
+test_wire wire_open_from(const test_server *server, const char *address);
 /** One that takes tens of kilobytes before it stalls, not megabytes. */
 test_wire wire_open_narrow(const test_server *server);
 void wire_close(test_wire *wire);
