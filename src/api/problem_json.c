@@ -42,13 +42,25 @@ static const char *after_name(const char *detail, const char *name)
 }
 
 /* The detail of one parameter need not begin with its name or place, which stands beside it. */
-static const char *without_name(const pe_problem *problem)
+static const char *without_name(const char *where, const char *detail)
 {
-    const char *slash = strrchr(problem->where, '/');
-    const char *rest = after_name(problem->detail, problem->where);
+    const char *slash = strrchr(where, '/');
+    const char *rest = after_name(detail, where);
     if (rest == NULL && slash != NULL)
-        rest = after_name(problem->detail, slash + 1);
-    return rest != NULL ? rest : problem->detail;
+        rest = after_name(detail, slash + 1);
+    return rest != NULL ? rest : detail;
+}
+
+static void put_error(const char *where, const char *detail, bool from_json, pe_buffer *out)
+{
+    pe_json_write_item(out);
+    pe_buffer_str(out, "{");
+    if (from_json)
+        put_pointer(where, out);
+    else
+        pe_json_write_text(out, "parameter", where);
+    pe_json_write_text(out, "detail", without_name(where, detail));
+    pe_buffer_str(out, "}");
 }
 
 static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out)
@@ -56,13 +68,11 @@ static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out
     if (problem->where[0] == '\0')
         return;
     pe_json_write_name(out, "errors");
-    pe_buffer_str(out, "[{");
-    if (from_json)
-        put_pointer(problem->where, out);
-    else
-        pe_json_write_text(out, "parameter", problem->where);
-    pe_json_write_text(out, "detail", without_name(problem));
-    pe_buffer_str(out, "}]");
+    pe_buffer_str(out, "[");
+    put_error(problem->where, problem->detail, from_json, out);
+    for (unsigned i = 0; i < problem->n_others; i++)
+        put_error(problem->others[i].where, problem->others[i].detail, from_json, out);
+    pe_buffer_str(out, "]");
 }
 
 /* Counts that overflow everything else still fit the integers that JSON readers have. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 
@@ -17,8 +18,21 @@ pe_status pe_query_begin(const pe_resource *resource, pe_query *out, pe_problem 
     return pe_values_make(resource->param_sets, &out->values, why);
 }
 
+/* What is missing beside the mistake that was found; a model would set what is not given. */
+static void add_missing(pe_query *query, pe_problem *why)
+{
+    pe_problem other;
+    const pe_value *model = pe_values_find(&query->values, "model");
+    if (model != NULL && model->present)
+        return;
+    if (pe_values_defaults(&query->values, &other) == PE_MISSING_PARAMETER)
+        pe_problem_add(why, &other);
+}
+
 pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out, pe_problem *why)
 {
+    if (status != PE_OK && why->where[0] != '\0')
+        add_missing(query, why);
     if (status == PE_OK)
         status = pe_query_model_fill(query, why);
     if (status == PE_OK)
@@ -118,6 +132,90 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
     return n;
 }
 
+/* What others call a parameter, and what to write here; the first of a name's rows whose parameter
+ * the resource has. `as`: how it is written where the name alone does not tell. */
+static const struct {
+    const char *name, *meant, *as;
+} synonyms[] = {
+    {"theta", "rope_theta", NULL},
+    {"theta", "base", NULL},
+    {"base", "rope_theta", NULL},
+    {"rope_base", "rope_theta", NULL},
+    {"rotary_emb_base", "rope_theta", NULL},
+    {"freq_base", "rope_theta", NULL},
+    {"rope_theta", "base", NULL},
+    {"temperature", "base", NULL},
+    {"max_period", "base", NULL},
+    {"dim", "head_dim", NULL},
+    {"dim", "d_model", NULL},
+    {"d", "head_dim", NULL},
+    {"d", "d_model", NULL},
+    {"d_head", "head_dim", NULL},
+    {"head_size", "head_dim", NULL},
+    {"size_per_head", "head_dim", NULL},
+    {"hidden_size", "d_model", NULL},
+    {"embed_dim", "d_model", NULL},
+    {"embedding_dim", "d_model", NULL},
+    {"d_model", "head_dim", NULL},
+    {"head_dim", "d_model", NULL},
+    {"max_len", "positions", "positions=0:N"},
+    {"max_length", "positions", "positions=0:N"},
+    {"length", "positions", "positions=0:N"},
+    {"seq_len", "positions", "positions=0:N"},
+    {"seq_length", "positions", "positions=0:N"},
+    {"n", "positions", "positions=0:N"},
+    {"max_position", "positions", "positions=0:N"},
+    {"pos", "positions", NULL},
+    {"position", "positions", NULL},
+    {"position_ids", "positions", NULL},
+    {"timesteps", "positions", NULL},
+    {"length", "query_length", NULL},
+    {"seq_len", "query_length", NULL},
+    {"n", "query_length", NULL},
+    {"q_len", "query_length", NULL},
+    {"k_len", "key_length", NULL},
+    {"heads", "num_heads", NULL},
+    {"n_heads", "num_heads", NULL},
+    {"n_head", "num_heads", NULL},
+    {"num_attention_heads", "num_heads", NULL},
+    {"window_size", "window_height", "window_height and window_width"},
+    {"window_size", "height", "height and width"},
+    {"grid_size", "height", "height and width"},
+    {"interleaved", "pairing", "pairing=interleaved"},
+    {"is_neox_style", "pairing", "pairing=half"},
+    {"rotate_half", "pairing", "pairing=half"},
+    {"type", "rope_type", NULL},
+    {"scaling_factor", "factor", NULL},
+    {"scale_factor", "factor", NULL},
+    {"scaling", "rope_type", "rope_type and factor"},
+    {"rope_scaling", "rope_parameters", NULL},
+    {"original_max_len", "original_max_position_embeddings", NULL},
+    {"x", "vectors", NULL},
+    {"x", "embeddings", NULL},
+    {"values", "v", NULL},
+    {"keys", "k", NULL},
+    {"queries", "q", NULL},
+    {"mask", "attention_mask", NULL},
+    {"is_causal", "causal", NULL},
+    {"softmax_scale", "scale", NULL},
+    {"bias_max", "alibi_bias_max", NULL},
+    {"buckets", "num_buckets", NULL},
+    {"relative_attention_num_buckets", "num_buckets", NULL},
+    {"relative_attention_max_distance", "max_distance", NULL},
+    {"type", "dtype", NULL},
+    {"precision", "dtype", NULL},
+    {"output", "format", NULL},
+};
+
+static const char *synonym_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        for (size_t i = 0; i < n && strcasecmp(synonyms[s].name, name) == 0; i++)
+            if (strcmp(names[i], synonyms[s].meant) == 0)
+                return synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
+    return NULL;
+}
+
 /* Parameters that clients know of other resources; their absence means something. */
 static const struct {
     const char *name, *before, *after; /* the path */
@@ -137,7 +235,9 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
         calloc(pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1, sizeof *names);
     if (names == NULL)
         return pe_fail_memory(why);
-    const char *near = pe_nearest_name(name, names, list_names(resource, in_body, names));
+    const size_t n = list_names(resource, in_body, names);
+    const char *synonym = synonym_of(name, names, n);
+    const char *near = synonym != NULL ? synonym : pe_nearest_name(name, names, n);
     free(names);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,

@@ -24,7 +24,9 @@ typedef struct body {
     slot *rows; /* parallel to the values */
     pe_slice output[PE_OUTPUT_N];
     pe_slice nested;
-    bool inside; /* of the nested object */
+    bool inside;      /* of the nested object */
+    pe_status failed; /* of the first member that was refused */
+    pe_problem *why;
 } body;
 
 /* "name" or "parent/name", with the characters escaped that RFC 6901 gives a meaning. */
@@ -69,6 +71,23 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     return pe_query_fail_unknown(resource, true, place, key, why);
 }
 
+/* A member that is refused does not end the walk: all mistakes are told at once. */
+static pe_status keep_or_note(void *state, const char *key, pe_slice json, pe_problem *why)
+{
+    body *b = state;
+    pe_problem mistake;
+    const pe_status status = keep_member(state, key, json, &mistake);
+    if (status == PE_INTERNAL)
+        return pe_fail_memory(why);
+    if (status != PE_OK && b->failed != PE_OK)
+        pe_problem_add(b->why, &mistake);
+    if (status != PE_OK && b->failed == PE_OK) {
+        b->failed = status;
+        *b->why = mistake;
+    }
+    return PE_OK;
+}
+
 static pe_status walk_nested(body *b, pe_problem *why)
 {
     const char *name = b->query->resource->nested;
@@ -77,7 +96,7 @@ static pe_status walk_nested(body *b, pe_problem *why)
     if (b->nested.text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, name, "%s must be an object", name);
     b->inside = true;
-    return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_member, b, why);
+    return pe_json_members_walk(b->nested, b->limits->max_depth - 1, keep_or_note, b, why);
 }
 
 static pe_status copy_text(pe_slice json, char **out, pe_problem *why)
@@ -132,27 +151,39 @@ static pe_status read_rows(body *b, pe_problem *why)
         if (strcmp(values->value[i].param->name, "dtype") == 0)
             status = read_row(b, i, PE_FLOAT64, why);
     const pe_dtype dtype = pe_query_dtype(b->query);
-    for (size_t i = 0; i < values->n && status == PE_OK; i++)
-        status = read_row(b, i, dtype, why);
+    for (size_t i = 0; i < values->n && status != PE_INTERNAL; i++) {
+        pe_problem other;
+        if (status == PE_OK)
+            status = read_row(b, i, dtype, why);
+        else if (!b->query->values.value[i].given && read_row(b, i, dtype, &other) != PE_OK)
+            pe_problem_add(why, &other);
+    }
     return status;
 }
 
 static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
-    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_member, b, why);
-    if (status != PE_OK)
+    pe_problem other;
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, &other);
+    if (status == PE_OK)
+        status = walk_nested(b, &other);
+    if (status == PE_OK)
+        status = read_output(b, &other);
+    if (status != PE_OK) {
+        *why = other; /* the body itself is broken, whatever its members are */
         return status;
-    status = walk_nested(b, why);
-    if (status != PE_OK)
-        return status;
-    status = read_output(b, why);
-    return status == PE_OK ? read_rows(b, why) : status;
+    }
+    if (b->failed == PE_OK)
+        return read_rows(b, why);
+    if (read_rows(b, &other) != PE_OK)
+        pe_problem_add(why, &other);
+    return b->failed;
 }
 
 static pe_status read_body(pe_query *query, pe_slice text, const pe_read_limits *limits,
                            pe_problem *why)
 {
-    body b = {.query = query, .limits = limits};
+    body b = {.query = query, .limits = limits, .why = why};
     b.rows = calloc(query->values.n + 1, sizeof *b.rows);
     if (b.rows == NULL)
         return pe_fail_memory(why);

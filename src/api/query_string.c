@@ -86,6 +86,18 @@ static pe_status read_pair(query_walk *walk, char *pair, size_t bytes, pe_proble
     return status == PE_OK ? set(walk, pair, (pe_slice){value, value_bytes}, why) : status;
 }
 
+/* The first mistake is the problem, those after it are added. `so_far`: that of the pairs before. */
+static pe_status read_next(query_walk *walk, char *pair, size_t bytes, pe_status so_far,
+                           pe_problem *why)
+{
+    pe_problem other;
+    if (so_far == PE_OK)
+        return read_pair(walk, pair, bytes, why);
+    if (so_far != PE_INTERNAL && read_pair(walk, pair, bytes, &other) != PE_OK)
+        pe_problem_add(why, &other);
+    return so_far;
+}
+
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
                                pe_problem *why)
 {
@@ -96,12 +108,12 @@ pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_l
         return pe_fail_memory(why);
     if (string.bytes > 0)
         memcpy(copy, string.text, string.bytes);
-    for (char *at = copy, *end = copy + string.bytes; at < end && status == PE_OK;) {
+    for (char *at = copy, *end = copy + string.bytes; at < end;) {
         char *stop = memchr(at, '&', (size_t)(end - at));
         if (stop == NULL)
             stop = end;
         if (stop > at) /* nothing between two '&' is no parameter */
-            status = read_pair(&walk, at, (size_t)(stop - at), why);
+            status = read_next(&walk, at, (size_t)(stop - at), status, why);
         at = stop + 1;
     }
     free(copy);

@@ -3,6 +3,7 @@
 #include "base/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,10 @@ static const struct status_row {
 
 pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const char *format, ...)
 {
-    *why = (pe_problem){.status = status};
+    why->status = status;
+    why->allow[0] = '\0';
+    why->max_elements = why->requested_elements = why->max_work = why->requested_work = 0;
+    why->n_others = 0;
     snprintf(why->where, sizeof why->where, "%s", where);
     va_list list;
     va_start(list, format);
@@ -30,6 +34,31 @@ pe_status(pe_fail)(pe_problem *why, pe_status status, const char *where, const c
 pe_status(pe_fail_memory)(pe_problem *why)
 {
     return pe_fail(why, PE_OVERLOADED, "", "the server's memory is in use");
+}
+
+/* A place is told once. */
+static bool is_told(const pe_problem *why, const char *where)
+{
+    bool told = strcmp(why->where, where) == 0;
+    for (unsigned i = 0; i < why->n_others && !told; i++)
+        told = strcmp(why->others[i].where, where) == 0;
+    return told;
+}
+
+static void add_mistake(pe_problem *why, const char *where, const char *detail)
+{
+    if (why->n_others == PE_MISTAKES_MAX || where[0] == '\0' || is_told(why, where))
+        return;
+    pe_mistake *mistake = &why->others[why->n_others++];
+    snprintf(mistake->where, sizeof mistake->where, "%.63s", where);
+    snprintf(mistake->detail, sizeof mistake->detail, "%.191s", detail);
+}
+
+void pe_problem_add(pe_problem *why, const pe_problem *other)
+{
+    add_mistake(why, other->where, other->detail);
+    for (unsigned i = 0; i < other->n_others; i++)
+        add_mistake(why, other->others[i].where, other->others[i].detail);
 }
 
 int pe_status_http(pe_status status)

@@ -85,6 +85,12 @@ typedef struct pe_problem_limit {
  *
  * Threads  a problem belongs to one request.
  */
+#define PE_MISTAKES_MAX 7
+/** A mistake beside the one that a problem is of. */
+typedef struct pe_mistake {
+    char where[64], detail[192];
+} pe_mistake;
+
 typedef struct pe_problem {
     pe_status status;
     /** Parameter at fault, "" when none. Deeper places as a path: "vectors/3/2",
@@ -100,7 +106,13 @@ typedef struct pe_problem {
     /** TOO_MUCH_WORK only: units of work (plan/price.h). */
     uint64_t max_work, requested_work;
     pe_problem_limit limit; /* RATE_LIMITED only */
+    /** Further mistakes of the same request, in the order in which they were found. */
+    unsigned n_others;
+    pe_mistake others[PE_MISTAKES_MAX];
 } pe_problem;
+
+/** Add the mistakes of another problem; what is past the room is left out. */
+void pe_problem_add(pe_problem *why, const pe_problem *other);
 
 /**
  * Fill *why and return status.

@@ -66,8 +66,7 @@ static size_t encode(const pe_elements *elements, pe_carry *carry, char *out)
             *to++ = ',';
         to += print_run(tensor->dtype, from, run, to);
         if (column + run == columns) {
-            memcpy(to, "\r\n", 2);
-            to += 2;
+            *to++ = '\n';
         }
     }
     return (size_t)(to - out);
@@ -112,6 +111,8 @@ const pe_format pe_format_csv = {
     .name = "csv",
     .extension = ".csv",
     .media_type = "text/csv",
-    .help = "RFC 4180: a header row of column indices, then one row for each row of the tensor.",
+    .help =
+        "RFC 4180, but lines end with LF: a header row of column indices, then one row for each "
+        "row of the tensor.",
     .ops = &ops,
 };

@@ -2,6 +2,7 @@
 /* routes.c - which handler answers which path. */
 #include "http/routes.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +15,9 @@
 #define GET_HEAD (PE_METHOD_GET | PE_METHOD_HEAD)
 
 #define PREFLIGHT_SECONDS "86400"
+
+/* Bytes of the fields that a preflight asks for. */
+#define ASKED_FIELDS_MAX 512
 
 static const char allowed_headers[] =
     "Authorization, Content-Type, If-None-Match, Range, If-Range, "
@@ -142,15 +146,28 @@ static void allow_text(const pe_route *route, char *out, size_t room)
                                      methods[i].name);
 }
 
+/* The fields that we read, and those that a browser asks for: none of them does harm. What is no
+ * list of names is left out. */
+static void fields_allowed(const pe_request *request, char *out, size_t room)
+{
+    const char *asked = request->header[PE_HEADER_REQUESTED_HEADERS];
+    bool names = asked != NULL && *asked != '\0' && strlen(asked) <= ASKED_FIELDS_MAX;
+    for (const char *c = asked; names && *c != '\0'; c++)
+        names = isalnum((unsigned char)*c) || strchr("-_, ", *c) != NULL;
+    snprintf(out, room, "%s%s%s", allowed_headers, names ? ", " : "", names ? asked : "");
+}
+
 static pe_outcome reply_options(pe_request *request)
 {
-    char allow[64];
+    char allow[64], fields_text[sizeof allowed_headers + ASKED_FIELDS_MAX + 2];
     allow_text(request->route, allow, sizeof allow);
+    fields_allowed(request, fields_text, sizeof fields_text);
     const bool cors = !request->watch->admin && *request->service->settings->cors_origin != '\0';
     const pe_field fields[] = {
         {"Allow", allow},
         {"Access-Control-Allow-Methods", cors ? allow : NULL},
-        {"Access-Control-Allow-Headers", cors ? allowed_headers : NULL},
+        {"Access-Control-Allow-Headers", cors ? fields_text : NULL},
+        {"Vary", cors ? "Access-Control-Request-Headers" : NULL},
         {"Access-Control-Max-Age", cors ? PREFLIGHT_SECONDS : NULL},
         {0},
     };

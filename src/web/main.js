@@ -21,13 +21,23 @@ function say(words) {
 
 /** @param {unknown} error */
 function fail(error) {
+    if (error === null) return say('');
     if (error instanceof Lost) return; // The line says so.
-    say(error instanceof Problem ? `${error.title}: ${error.message}` : String(error));
+    say(
+        error instanceof Problem
+            ? `${error.title}: ${error.message}`
+            : String(/** @type {Error} */ (error).message ?? error),
+    );
 }
 
 /** @param {string} room @param {string} [rest] @param {Record<string, string>} [values] */
 function go(room, rest = '', values = {}) {
     location.hash = text(room, rest, values);
+}
+
+/** A file of a room that did not come. @returns {never} */
+function gone() {
+    throw new Error('This room could not be loaded. If the service has a new release, loading the page anew helps.');
 }
 
 /** Show the room that the address names, or tell the one that is there what changed. */
@@ -40,7 +50,7 @@ async function follow() {
         return current.shown.update();
     }
     const place = new Place(room.id, rest, values);
-    const [module, known] = await Promise.all([room.load(), listing()]);
+    const [module, known] = await Promise.all([room.load().catch(gone), listing()]);
     const now = read();
     if (now.room !== id || now.rest !== rest) return;
     current?.shown.stop();

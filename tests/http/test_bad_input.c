@@ -195,6 +195,53 @@ static const body_case bodies[] = {
     {ADD, "{\"embeddings\":\"x\"}", 422, "invalid-parameter", "#/embeddings"},
 };
 
+/* One answer tells all mistakes; its code is that of the first. */
+static void all_mistakes_are_told_at_once(void **state)
+{
+    static const struct {
+        const char *target, *body;
+        int status;
+        const char *words[6];
+    } cases[] = {
+        {"/v1/rope/table?theta=5&dim=3&n=4&head=x",
+         NULL,
+         400,
+         {"did you mean rope_theta?", "did you mean head_dim?", "did you mean positions=0:N?",
+          "\"parameter\":\"head\"", "\"parameter\":\"head_dim\""}},
+        {"/v1/sinusoidal?d_modle=4&base=x&layout=zig",
+         NULL,
+         400,
+         {"did you mean d_model?", "\"parameter\":\"base\"", "\"parameter\":\"layout\"",
+          "\"parameter\":\"d_model\""}},
+        {"/v1/sinusoidal?d_model=0&base=0",
+         NULL,
+         422,
+         {"\"parameter\":\"d_model\"", "\"parameter\":\"base\""}},
+        {"/v1/sinusoidal",
+         "{\"d_modle\":4,\"base\":\"x\",\"layout\":\"zig\",\"nope\":1}",
+         400,
+         {"\"pointer\":\"#/d_modle\"", "\"pointer\":\"#/nope\"", "\"pointer\":\"#/base\"",
+          "\"pointer\":\"#/layout\"", "\"pointer\":\"#/d_model\""}},
+        {"/v1/swin/index?window_size=4", NULL, 400, {"window_height and window_width"}},
+        {"/v1/rope/rotate",
+         "{\"x\":[[1,2]],\"interleaved\":true,\"rope_scaling\":{}}",
+         400,
+         {"did you mean vectors?", "did you mean pairing=interleaved?",
+          "did you mean rope_parameters?"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reply answer = cases[i].body == NULL ? get(&server, cases[i].target)
+                                             : post_json(&server, cases[i].target, cases[i].body);
+        assert_int_equal(answer.status, cases[i].status);
+        for (size_t w = 0;
+             w < sizeof cases[i].words / sizeof *cases[i].words && cases[i].words[w] != NULL; w++)
+            if (strstr(answer.body, cases[i].words[w]) == NULL)
+                fail_msg("%s: no %s in %s", cases[i].target, cases[i].words[w], answer.body);
+        reply_free(&answer);
+    }
+}
+
 static void bad_json_bodies(void **state)
 {
     (void)state;
@@ -410,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_queries),
+        cmocka_unit_test(all_mistakes_are_told_at_once),
         cmocka_unit_test(bad_json_bodies),
         cmocka_unit_test(hundreds_of_parameters_are_answered),
         cmocka_unit_test(a_body_with_a_nul_is_no_json),

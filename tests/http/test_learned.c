@@ -59,7 +59,7 @@ static void rows_are_the_tables_in_every_form(void **state)
         {ROWS "?positions=5,0,5", "\"data\":[[10,11],[0,1],[10,11]]}"},
         {ROWS "?positions=5:-1:-2", "\"data\":[[10,11],[6,7],[2,3]]}"},
         {ROWS "?positions=3&dtype=bfloat16", "\"dtype\":\"bfloat16\",\"shape\":[1,2]"},
-        {ROWS "?positions=3&format=csv", "0,1\r\n6,7\r\n"},
+        {ROWS "?positions=3&format=csv", "0,1\n6,7\n"},
         {"/v1/learned/m.w.x", "\"dtype\":\"bfloat16\",\"shape\":[2,1],\"data\":[[1],[2]]}"},
     };
     for (size_t i = 0; i < PE_LEN(cases); i++) {
@@ -315,7 +315,7 @@ static void the_command_reads_tables_too(void **state)
     const size_t bytes = fread(text, 1, sizeof text - 1, out);
     assert_int_equal(pclose(out), 0);
     text[bytes] = '\0';
-    assert_string_equal(text, "0,1\r\n2,3\r\n4,5\r\n");
+    assert_string_equal(text, "0,1\n2,3\n4,5\n");
 }
 
 static int start(void **state)

@@ -22,7 +22,7 @@ static void json_and_csv_print_whole_numbers(void **state)
     assert_non_null(
         strstr(json.body, "\"dtype\":\"int32\",\"shape\":[2,4],\"data\":[[2,1,0,-1],[3,2,1,0]]}"));
     reply csv = get(&server, DEBERTA "&format=csv");
-    assert_string_equal(csv.body, "0,1,2,3\r\n2,1,0,-1\r\n3,2,1,0\r\n");
+    assert_string_equal(csv.body, "0,1,2,3\n2,1,0,-1\n3,2,1,0\n");
     reply base64 =
         get(&server, "/v1/t5/buckets?query_length=1&key_length=2&encoding_format=base64");
     assert_non_null(strstr(base64.body, "\"data\":\"AQAAAAAAAAA=\",\"byte_order\":\"little\""));

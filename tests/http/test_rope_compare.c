@@ -253,7 +253,7 @@ static void other_formats_hold_one_tensor_or_the_settings_as_text(void **state)
     assert_string_equal(reply_header(&raw, "X-Tensor-Shape", shape, sizeof shape), "2,4");
     assert_int_equal(raw.bytes, 2 * 4 * sizeof(float));
     reply csv = get(&server, SMALL "&format=csv&tensor=unseen_pairs");
-    assert_string_equal(csv.body, "0,1\r\n0,0\r\n");
+    assert_string_equal(csv.body, "0,1\n0,0\n");
     reply lost = get(&server, SMALL "&format=npy");
     assert_problem("npy without a tensor", &lost, 406, "not-acceptable");
 

@@ -275,6 +275,32 @@ static void options_tells_methods_and_preflights(void **state)
     }
 }
 
+/* Clients of proxies send fields that we do not read. */
+static void a_preflight_allows_any_field_that_is_asked_for(void **state)
+{
+#define READ                                                                                       \
+    "Content-Type, If-None-Match, Range, If-Range, Want-Repr-Digest, X-Request-Id, "               \
+    "X-Tensor-Shape, X-Tensor-Dtype"
+    static const struct {
+        const char *ask, *allowed;
+    } cases[] = {
+        {"Access-Control-Request-Headers: authorization, traceparent",
+         READ ", authorization, traceparent"},
+        {"Access-Control-Request-Headers: x-<script>", READ},
+        {"Access-Control-Request-Headers:", READ},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const fields[] = {"Origin: https://example.org",
+                                      "Access-Control-Request-Method: GET", cases[i].ask, NULL};
+        reply answer = fetch(&server, "OPTIONS", "/v1/sinusoidal", fields, NULL, 0);
+        assert_status(cases[i].ask, &answer, 204);
+        assert_header(cases[i].ask, &answer, "Access-Control-Allow-Headers", cases[i].allowed);
+        assert_header(cases[i].ask, &answer, "Vary", "Access-Control-Request-Headers");
+        reply_free(&answer);
+    }
+}
+
 static void every_answer_exposes_the_custom_headers(void **state)
 {
     (void)state;
@@ -354,6 +380,7 @@ int main(void)
         cmocka_unit_test(unknown_paths_are_404_and_suggest),
         cmocka_unit_test(wrong_methods_are_405_with_allow),
         cmocka_unit_test(options_tells_methods_and_preflights),
+        cmocka_unit_test(a_preflight_allows_any_field_that_is_asked_for),
         cmocka_unit_test(every_answer_exposes_the_custom_headers),
         cmocka_unit_test(a_good_request_id_is_echoed_and_another_is_made),
         cmocka_unit_test(version_names_program_kernels_and_library),

@@ -132,9 +132,9 @@ static void csv_has_a_row_of_indices_and_crlf(void **state)
         pe_shape shape;
         const char *text;
     } rows[] = {
-        {{2, {2, 3}}, "0,1,2\r\n0,inf,-inf\r\nnan,4,5\r\n"},
-        {{2, {3, 1}}, "0\r\n0\r\ninf\r\n-inf\r\n"},
-        {{1, {6}}, "0,1,2,3,4,5\r\n0,inf,-inf,nan,4,5\r\n"},
+        {{2, {2, 3}}, "0,1,2\n0,inf,-inf\nnan,4,5\n"},
+        {{2, {3, 1}}, "0\n0\ninf\n-inf\n"},
+        {{1, {6}}, "0,1,2,3,4,5\n0,inf,-inf,nan,4,5\n"},
     };
     for (size_t i = 0; i < PE_LEN(rows); i++) {
         pe_plan plan;

@@ -14,7 +14,7 @@ const { chromium } = require('playwright-core');
 /** A server on a free port, or on one that it had before. */
 export class Server {
     async start(port = 0) {
-        this.child = spawn(process.env.POSENC_BINARY, ['serve', '--port', String(port)], {
+        this.child = spawn(process.env.POSENC_BINARY, ['serve', '--port', String(port), '--admin-listen', ''], {
             stdio: ['ignore', 'ignore', 'pipe'],
         });
         for await (const line of createInterface({ input: this.child.stderr })) {
@@ -135,4 +135,18 @@ export async function readout(page, selector = '.readout:not(.scalars)') {
             ]),
         ),
     );
+}
+
+/** What the exercises of a room say to these answers, in their order. */
+export async function answered(page, answers) {
+    const said = [];
+    for (const [i, text] of answers.entries()) {
+        const form = page.locator('.exercise').nth(i);
+        await form.locator('input').fill(text);
+        await form.locator('.verdict').evaluate((verdict) => (verdict.textContent = ''));
+        await form.locator('button').click();
+        await form.locator('.verdict:not(:empty)').waitFor();
+        said.push(await form.locator('.verdict').textContent());
+    }
+    return said;
 }

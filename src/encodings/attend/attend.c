@@ -399,6 +399,8 @@ const pe_resource pe_attend_resource = {
     .summary = "Attention under a scheme of positions: probabilities, and the values they mix.",
     .formula = "p[i, j] = softmax over j of scale q_i . k_j + bias(i, j), output_i = sum_j p[i, j] "
                "v_j; q, k or bias as the scheme says",
+    .labels = PE_LABELS({"output", "query, channel", "output"},
+                        {.axes = "query, key", .value = "probability"}),
     .source = "Vaswani et al. 2017, arXiv:1706.03762, section 3.2.1; Su et al. 2021, "
               "arXiv:2104.09864; Press et al. 2022, arXiv:2108.12409; Raffel et al. 2020, "
               "arXiv:1910.10683",

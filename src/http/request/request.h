@@ -44,7 +44,8 @@ typedef enum pe_method {
     X(WANT_REPR_DIGEST, "Want-Repr-Digest")                                                        \
     X(X_REQUEST_ID, "X-Request-Id")                                                                \
     X(X_TENSOR_SHAPE, "X-Tensor-Shape")                                                            \
-    X(X_TENSOR_DTYPE, "X-Tensor-Dtype")
+    X(X_TENSOR_DTYPE, "X-Tensor-Dtype")                                                            \
+    X(REQUESTED_HEADERS, "Access-Control-Request-Headers")
 
 typedef enum pe_header {
 #define PE_HEADER_ENUM(name, text) PE_HEADER_##name,

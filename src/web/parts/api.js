@@ -22,6 +22,11 @@ export class Problem extends Error {
     }
 }
 
+/** The parameter or the member of a body that a fault is about. @param {Fault} fault */
+export function parameterOf({ parameter, pointer = '' }) {
+    return parameter ?? pointer.replace(/^#?\//, '').split('/')[0];
+}
+
 /** The server did not answer. */
 export class Lost extends Error {
     constructor() {

@@ -1,7 +1,7 @@
 // controls.js - a form from rows of GET /v1: a control for each parameter, with the server's own errors beside it.
 import { fresh, h } from './dom.js';
 import { derived, initial, needed } from './listing.js';
-import { Problem } from './api.js';
+import { Problem, parameterOf } from './api.js';
 
 /** @typedef {import('./listing.js').Parameter} Parameter */
 /**
@@ -232,8 +232,9 @@ export function form(parameters, change) {
             for (const each of controls.values()) each.fail('');
             const faults = error instanceof Problem ? error.errors : [];
             const others = [];
-            for (const { parameter, pointer, detail } of faults) {
-                const at = controls.get(parameter ?? (pointer ?? '').replace(/^#?\//, '').split('/')[0]);
+            for (const fault of faults) {
+                const { detail } = fault;
+                const at = controls.get(parameterOf(fault));
                 if (at === undefined) others.push(detail);
                 else at.fail(detail);
                 if (at !== undefined && more.contains(at.element)) more.open = true;

@@ -19,6 +19,7 @@ import { brief } from './number.js';
  * @property {boolean} [points] dots instead of lines
  * @property {[number, number]} [yRange] else that of the numbers
  * @property {(index: number, done: boolean) => void} [onCursor]
+ * @property {(curve: Curve) => import('./dom.js').Child[]} [under] what is drawn below the curves, at each painting
  */
 
 const MARGIN = { top: 10, right: 12, bottom: 40, left: 56 };
@@ -148,6 +149,7 @@ export class Curve {
         attribute(this.picture, { viewBox: `0 0 ${width} ${height}` });
         this.picture.replaceChildren(
             this.title,
+            ...(this.options.under ? [svg('g', { class: 'under' }, this.options.under(this))] : []),
             this.axes(width, height),
             ...this.series.map((one, i) => this.line(one, i)),
             this.marks(height),

@@ -1,4 +1,5 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
+import { address } from './api.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
@@ -20,8 +21,10 @@ import { whole } from './view.js';
  * @property {string} title
  * @property {Place} place keeps tensor, slice, win (the window) and at (the cursor)
  * @property {string} [prefix] of these names, where a room has several figures
- * @property {string[]} formats
+ * @property {string[]} formats of files to take along; none: nothing is taken along
  * @property {(error: unknown) => void} onError
+ * @property {(cell: {row: number, column: number}, done: boolean) => void} [onCursor] the cursor of a matrix has moved
+ * @property {import('./heatmap.js').Options['paint']} [paint] colours of its own
  */
 
 const SMALL_MAX = 64;
@@ -59,7 +62,7 @@ export class Figure {
             ),
         );
         this.table = table(() => this.part());
-        this.take = take(() => ({ ...options, tensor: this.tensor.name, many: names.length > 1 }), options.formats);
+        this.take = take(() => ({ ...options, tensor: this.tensor, many: names.length > 1 }), options.formats);
         this.scalars = h(
             'dl',
             { class: 'readout scalars', hidden: Object.keys(this.facts()).length === 0 },
@@ -73,7 +76,7 @@ export class Figure {
             this.scalars,
             this.frame,
             this.readout.element,
-            h('div', { class: 'panels' }, this.table.element, this.take.element),
+            h('div', { class: 'panels' }, this.table.element, options.formats.length > 0 && this.take.element),
         );
         this.draw();
     }
@@ -110,6 +113,7 @@ export class Figure {
     keep(changes, how) {
         const named = Object.entries(changes).map(([name, value]) => [this.key(name), value]);
         this.options.place.set(Object.fromEntries(named), how);
+        this.take.refresh(); // The frame shows the same place.
     }
 
     /** Which matrix is large. @private */
@@ -124,6 +128,16 @@ export class Figure {
         if (this.heatmap === null || this.seen !== this.what()) return this.draw();
         this.heatmap.show(place.get(this.key('win')), this.cell());
         this.point();
+    }
+
+    /** Draw again, where colours have changed. */
+    repaint() {
+        this.heatmap?.draw();
+    }
+
+    /** Move the cursor. @param {import('./heatmap.js').Cell} cell */
+    move(cell) {
+        this.heatmap?.move(cell, true);
     }
 
     stop() {
@@ -195,7 +209,7 @@ export class Figure {
         this.shared = undefined;
         const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
         const big = this.large(tensor, slice);
-        this.frame.replaceChildren(...multiples, big.element);
+        this.frame.replaceChildren(...multiples, big.element, ...this.overview(big));
         this.heatmap = big;
         this.point();
     }
@@ -212,11 +226,13 @@ export class Figure {
             rowLabel,
             columnLabel,
             onError,
+            paint: this.options.paint,
             bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
                 this.readout.show(this.meaning.facts(cell, value));
                 if (done) this.keep({ at: `${cell.row},${cell.column}` });
+                this.options.onCursor?.(cell, done);
             },
             onView: (window, words) => {
                 const all = whole(tensor.matrix(slice));
@@ -231,6 +247,48 @@ export class Figure {
         map.show(place.get(this.key('win')), this.cell());
         this.parts.push(map);
         return map;
+    }
+
+    /** All rows, where they are more than can be in view: the server's own figure, pooled there. @private @param {Heatmap} map */
+    overview(map) {
+        const { rows } = map.matrix;
+        const { path, values, body, formats } = this.options;
+        const { shape, name } = this.tensor;
+        if (whole(map.matrix).rows === rows || body !== undefined || shape.length > 2 || !formats.includes('png'))
+            return [];
+        const words = `All ${rows.toLocaleString('en')} rows`;
+        const out = h('div');
+        const first = h('input', {
+            type: 'range',
+            min: 0,
+            max: rows,
+            value: map.window.row,
+            'aria-label': 'First row in view',
+            oninput: () => map.look({ ...map.window, row: Number(first.value) }),
+        });
+        const panel = h(
+            'details',
+            {
+                class: 'overview',
+                ontoggle: () => {
+                    const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+                    const how = { format: 'png', theme, width: '960', height: '540' };
+                    const one = this.answer.tensors.size > 1 ? { ...how, tensor: name } : how;
+                    if (panel.open)
+                        out.replaceChildren(
+                            h('img', {
+                                src: address(path, { ...values, ...one }),
+                                alt: `${words}, drawn by the server: the least and the greatest of each pixel`,
+                                width: 960,
+                                height: 540,
+                            }),
+                        );
+                },
+            },
+            h('summary', {}, words),
+            out,
+        );
+        return [h('label', { class: 'rows' }, 'First row in view', first), panel];
     }
 
     /** The cell that the address names. @private */

@@ -20,6 +20,7 @@ import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
  * @property {string} [columnName] "dimension"
  * @property {(row: number) => string} [rowLabel]
  * @property {(column: number) => string} [columnLabel]
+ * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
  * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
  * @property {() => void} [onRead] rows have arrived
  * @property {boolean} [bare] no axes, no legend: a small one of several
@@ -65,6 +66,7 @@ export class Heatmap {
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
         this.legend = legend(scaleOf(0, 0));
+        this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p', { class: 'note' });
         this.element = h(
             'div',
@@ -162,7 +164,7 @@ export class Heatmap {
         };
     }
 
-    /** @private @param {Window} window */
+    /** Show a window. @param {Window} window */
     look(window) {
         const words = text(bounded(window, this.matrix));
         this.window = parse(words, this.matrix);
@@ -318,7 +320,11 @@ export class Heatmap {
         const pixels = new Uint32Array(image.data.buffer);
         const none = ink(this.canvas, '--none');
         const { scale } = this;
-        const manner = { down, across, key: `${scale.from} ${scale.to} ${none}`, paint: painter(scale, word(none)) };
+        const colours = this.options.paint?.(word(none)) ?? {
+            key: `${scale.from} ${scale.to}`,
+            paint: painter(scale, word(none)),
+        };
+        const manner = { down, across, key: `${colours.key} ${none}`, paint: colours.paint };
         const perChunk = (this.chunks.high / 2 ** down) * each;
         pixels.fill(word(ink(this.canvas, '--skeleton')));
         for (let r = 0; r < image.height; r++) {
@@ -382,14 +388,20 @@ export class Heatmap {
         context.beginPath();
         context.rect(left, top, width, height);
         context.clip();
-        context.lineWidth = 1;
-        context.strokeStyle = ink(this.canvas, '--accent');
-        context.globalAlpha = 0.5;
-        context.strokeRect(left - 1, y + t / 2, width + 2, 0);
-        context.strokeRect(x + w / 2, top - 1, 0, height + 2);
-        context.globalAlpha = 1;
-        context.lineWidth = 2;
-        context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        // Paper around it, so that it is seen on every colour.
+        for (const [colour, wider] of /** @type {[string, number][]} */ ([
+            ['--paper', 2],
+            ['--accent', 0],
+        ])) {
+            context.strokeStyle = ink(this.canvas, colour);
+            context.lineWidth = 1 + wider;
+            context.globalAlpha = 0.5;
+            context.strokeRect(left - 2, y + t / 2, width + 4, 0);
+            context.strokeRect(x + w / 2, top - 2, 0, height + 4);
+            context.lineWidth = 2 + wider;
+            context.globalAlpha = 1;
+            context.strokeRect(x - 1, y - 1, Math.max(w, 3) + 2, Math.max(t, 3) + 2);
+        }
         context.restore();
     }
 }

@@ -61,6 +61,14 @@ export class Tensor {
         return this.elements(first * this.columns, count * this.columns, signal);
     }
 
+    /** Its elements as they are stored. */
+    async bytes() {
+        const size = this.length * this.kind.bytes;
+        if (this.start + size <= this.head.byteLength || this.more === undefined)
+            return this.head.slice(this.start, this.start + size);
+        return this.more(this.start, size);
+    }
+
     /** @param {AbortSignal} [signal] */
     all(signal) {
         return this.elements(0, this.length, signal);

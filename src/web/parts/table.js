@@ -4,6 +4,7 @@ import { digits } from './number.js';
 
 /** @typedef {import('./safetensors.js').Matrix} Matrix */
 
+const DELAY_MS = 150;
 const ROWS_MAX = 40;
 const COLUMNS_MAX = 16;
 
@@ -57,10 +58,15 @@ async function fill({ matrix, window, rowLabel, columnLabel, caption }) {
 export function table(part) {
     const out = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Table' });
     const panel = h('details', { class: 'table' }, h('summary', {}, 'Table'), out);
+    let timer = 0;
     const refresh = async () => {
         const what = panel.open ? part() : null;
         if (what !== null) out.replaceChildren(await fill(what));
     };
+    const later = () => {
+        clearTimeout(timer);
+        timer = window.setTimeout(() => void refresh(), DELAY_MS);
+    };
     panel.addEventListener('toggle', () => void refresh());
-    return { element: panel, refresh: () => void refresh() };
+    return { element: panel, refresh: later };
 }

@@ -2,17 +2,24 @@
 import { address, request } from './api.js';
 import { h } from './dom.js';
 
-/** @typedef {{path: string, values: Record<string, string>, body?: object, tensor?: string, many: boolean}} Source
- * many: the answer has several tensors, of which a format of one needs `tensor` */
+/**
+ * @typedef {object} Source
+ * @property {string} path
+ * @property {Record<string, string>} values
+ * @property {object} [body]
+ * @property {{name: string, shape: number[], dtype: string}} tensor the one that is seen
+ * @property {boolean} many the answer has several, of which a format of one needs to be told which
+ */
 /** @typedef {{name: string, text: string}} Snippet */
 
+const DELAY_MS = 300;
 const ALL_TENSORS = ['json', 'safetensors'];
 
 /** The request that gets the source in a format.
  * @param {Source} source @param {string} format @returns {{url: string, body?: object}} */
 function asked({ path, values, body, tensor, many }, format) {
     /** @type {Record<string, string>} */
-    const how = many && tensor !== undefined && !ALL_TENSORS.includes(format) ? { format, tensor } : { format };
+    const how = many && !ALL_TENSORS.includes(format) ? { format, tensor: tensor.name } : { format };
     const origin = location.origin;
     if (body === undefined) return { url: origin + address(path, { ...values, ...how }) };
     return { url: origin + address(path, values), body: { ...body, ...how } };
@@ -42,13 +49,32 @@ body = ${literal(body)}
 data = urlopen(Request(${JSON.stringify(url)}, body.encode(), {"Content-Type": "application/json"})).read()`;
 }
 
+/** NumPy has no bfloat16 and NPY therefore none: its bits are the upper half of a float32's. @param {Source} source */
+function numpy(source) {
+    const { shape, dtype } = source.tensor;
+    if (dtype !== 'bfloat16')
+        return `import io\nimport numpy as np\n${python(source, 'npy')}\narray = np.load(io.BytesIO(data))\nprint(array.shape, array.dtype)`;
+    return `import numpy as np
+${python(source, 'raw')}
+array = (np.frombuffer(data, "<u2").astype(np.uint32) << 16).view(np.float32).reshape(${shape.join(', ')})
+print(array.shape, array.dtype)`;
+}
+
+/** The formats of files that can hold the tensor. @param {Source} source */
+function holding({ tensor }) {
+    return FILES.filter(
+        ([, format]) =>
+            !(format === 'npy' && tensor.dtype === 'bfloat16') && !(format === 'csv' && tensor.shape.length > 2),
+    );
+}
+
 /** @param {Source} source */
 function javascript(source) {
     const { url, body } = asked(source, 'json');
     const headers = "{ 'Content-Type': 'application/json' }";
     const init =
         body === undefined ? '' : `, {\n    method: 'POST',\n    headers: ${headers},\n    body: ${literal(body)},\n}`;
-    const member = source.many ? `.${source.tensor}` : '';
+    const member = source.many ? `.${source.tensor.name}` : '';
     return `const response = await fetch(${JSON.stringify(url)}${init});
 const answer = await response.json();
 console.log(answer${member}.shape, answer${member}.data);`;
@@ -64,7 +90,7 @@ export function snippets(source) {
         { name: 'curl', text: curl(source) },
         {
             name: 'NumPy',
-            text: `import io\nimport numpy as np\n${python(source, 'npy')}\narray = np.load(io.BytesIO(data))\nprint(array.shape, array.dtype)`,
+            text: numpy(source),
         },
         {
             name: 'PyTorch',
@@ -93,10 +119,32 @@ async function save(source, format) {
     const response = await request(url, { body });
     const link = h('a', {
         href: URL.createObjectURL(await response.blob()),
-        download: `${source.tensor ?? 'answer'}.${format}`,
+        download: `${source.tensor.name}.${format}`,
     });
     link.click();
     URL.revokeObjectURL(link.href);
+}
+
+/** A button that copies a text. @param {string} text */
+function copy(text) {
+    const button = h('button', { type: 'button' }, 'Copy');
+    button.addEventListener('click', async () => {
+        await navigator.clipboard.writeText(text);
+        button.textContent = 'Copied';
+        setTimeout(() => (button.textContent = 'Copy'), 1500);
+    });
+    return button;
+}
+
+/** Text to be copied, with its name. @param {Snippet} snippet @param {...Node} notes */
+export function block({ name, text }, ...notes) {
+    return h(
+        'figure',
+        { class: 'snippet', 'data-snippet': name },
+        h('figcaption', {}, name, copy(text)),
+        h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, h('code', {}, text)),
+        notes,
+    );
 }
 
 /**
@@ -107,36 +155,27 @@ async function save(source, format) {
 export function take(source, formats) {
     const out = h('div', { class: 'take-body' });
     const panel = h('details', { class: 'take' }, h('summary', {}, 'Take it along'), out);
-    const copy = /** @param {string} text */ (text) => {
-        const button = h('button', { type: 'button' }, 'Copy');
-        button.addEventListener('click', async () => {
-            await navigator.clipboard.writeText(text);
-            button.textContent = 'Copied';
-            setTimeout(() => (button.textContent = 'Copy'), 1500);
-        });
-        return button;
-    };
-    const block = /** @param {Snippet} snippet */ ({ name, text }) =>
-        h(
-            'figure',
-            { class: 'snippet', 'data-snippet': name },
-            h('figcaption', {}, name, copy(text)),
-            h('pre', { tabindex: 0, role: 'region', 'aria-label': `${name} code` }, h('code', {}, text)),
-        );
     const fill = () => {
         if (!panel.open) return;
         const from = source();
-        const files = FILES.filter(([, format]) => formats.includes(format)).map(([name, format]) =>
-            from.body === undefined
-                ? h('a', { href: asked(from, format).url, download: '' }, name)
-                : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
-        );
+        const files = holding(from)
+            .filter(([, format]) => formats.includes(format))
+            .map(([name, format]) =>
+                from.body === undefined
+                    ? h('a', { href: asked(from, format).url, download: '' }, name)
+                    : h('button', { type: 'button', onclick: () => void save(from, format) }, name),
+            );
         out.replaceChildren(
             h('p', { class: 'files' }, 'Download: ', files),
-            ...snippets(from).map(block),
+            ...snippets(from).map((each) => block(each)),
             block({ name: 'Frame', text: frame() }),
         );
     };
     panel.addEventListener('toggle', fill);
-    return { element: panel, refresh: fill };
+    let timer = 0;
+    const refresh = () => {
+        clearTimeout(timer);
+        timer = window.setTimeout(fill, DELAY_MS);
+    };
+    return { element: panel, refresh };
 }

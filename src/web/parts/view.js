@@ -43,11 +43,13 @@ export function bounded(window, matrix) {
  * @returns {Window}
  */
 export function zoomed(window, factor, x, y) {
+    const rows = Math.max(1, window.rows * factor);
+    const columns = Math.max(1, window.columns * factor);
     return {
-        row: window.row + window.rows * (1 - factor) * y,
-        rows: window.rows * factor,
-        column: window.column + window.columns * (1 - factor) * x,
-        columns: window.columns * factor,
+        row: window.row + (window.rows - rows) * y,
+        rows,
+        column: window.column + (window.columns - columns) * x,
+        columns,
     };
 }
 

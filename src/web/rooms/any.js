@@ -1,5 +1,5 @@
 // any.js - any resource of the listing: controls from its rows, and a picture of whatever it answers.
-import { address, answer } from '../parts/api.js';
+import { Problem, address, answer, parameterOf } from '../parts/api.js';
 import { form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
 import { Figure } from '../parts/figure.js';
@@ -33,9 +33,10 @@ function given(resource, chosen) {
             (parameter.required || values.model === undefined)
         )
             values[parameter.name] = initial(parameter);
-    const example = resource.parameters.find(({ type, example }) => type === 'tensor' && example !== undefined);
-    const has = resource.parameters.some(({ type, name }) => type === 'tensor' && values[name] !== undefined);
-    if (example?.example !== undefined && !has) values[example.name] = example.example;
+    // Where one of several arrays is enough, none is required: the first is an example.
+    const arrays = resource.parameters.filter(({ type }) => type === 'tensor');
+    if (arrays[0]?.example && arrays.every(({ name }) => values[name] === undefined))
+        values[arrays[0].name] = arrays[0].example;
     return values;
 }
 
@@ -51,6 +52,31 @@ function target(resource, values) {
         values: {},
         body: Object.fromEntries(Object.entries(rest).map(([name, text]) => [name, member(text)])),
     };
+}
+
+/** Examples of what a problem misses; null where there are none. @param {Resource} resource @param {unknown} error @param {Record<string, string>} values */
+function examples(resource, error, values) {
+    if (!(error instanceof Problem) || error.code !== 'missing-parameter') return null;
+    const missing = error.errors.map((fault) => parameterOf(fault));
+    const found = resource.parameters.filter(
+        ({ name, example }) => missing.includes(name) && example && values[name] === undefined,
+    );
+    return found.length === 0 ? null : Object.fromEntries(found.map(({ name, example }) => [name, String(example)]));
+}
+
+/** Ask, and where the server misses what depends on other parameters, ask with examples of it.
+ * @param {Resource} resource @param {Record<string, string>} values to which examples are added @param {AbortSignal} signal */
+async function ask(resource, values, signal) {
+    for (;;) {
+        const wanted = target(resource, values);
+        try {
+            return { wanted, found: await answer(wanted.path, wanted.values, { signal, body: wanted.body }) };
+        } catch (error) {
+            const more = examples(resource, error, values);
+            if (more === null) throw error;
+            Object.assign(values, more);
+        }
+    }
 }
 
 /** The list of resources, by family. @param {Context} context @param {string} path */
@@ -73,6 +99,12 @@ function picker(context, path) {
         ),
     );
     return h('div', { class: 'control picker' }, h('label', { for: 'resource', class: 'name' }, 'resource'), select);
+}
+
+/** @param {import('../parts/safetensors.js').Answer} found @param {ReturnType<typeof target>} wanted @param {Context} context */
+function drawn(found, wanted, { place, listing, fail }) {
+    const formats = listing.formats.map(({ name }) => name);
+    return new Figure(found, { ...wanted, title: address(wanted.path, wanted.values), place, formats, onError: fail });
 }
 
 /** What is set at the left, what is seen at the right. @param {Resource} resource @param {HTMLElement[]} controls @param {HTMLElement} picture */
@@ -122,22 +154,19 @@ export function show(host, context) {
         asked = new AbortController();
         const { signal } = asked;
         const values = given(/** @type {Resource} */ (resource), place.all());
-        const wanted = target(/** @type {Resource} */ (resource), values);
+        const key = JSON.stringify(values);
         controls.show(values);
-        const key = JSON.stringify(wanted);
-        if (key === shown) return figure?.update();
+        if (key === shown) {
+            controls.fail(null);
+            return figure?.update();
+        }
         picture.setAttribute('aria-busy', 'true');
         try {
-            const found = await answer(wanted.path, wanted.values, { signal, body: wanted.body });
+            const { wanted, found } = await ask(/** @type {Resource} */ (resource), values, signal);
+            controls.show(values);
             shown = key;
             figure?.stop();
-            figure = new Figure(found, {
-                ...wanted,
-                title: address(wanted.path, wanted.values),
-                place,
-                formats: listing.formats.map(({ name }) => name),
-                onError: context.fail,
-            });
+            figure = drawn(found, wanted, context);
             controls.fail(null);
             picture.replaceChildren(figure.element);
         } catch (error) {

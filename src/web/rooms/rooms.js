@@ -18,6 +18,10 @@
 
 /** The first is the first screen. @type {Room[]} */
 export const rooms = [
+    { id: 'waves', title: 'Waves', line: 'Sinusoids, and their rotations.', load: () => import('./waves.js') },
+    { id: 'reach', title: 'Reach', line: 'Angles of longer contexts.', load: () => import('./reach.js') },
+    { id: 'biases', title: 'Biases', line: 'Biases of attention.', load: () => import('./biases.js') },
+    { id: 'doctor', title: 'Doctor', line: 'What is wrong with a table.', load: () => import('./doctor.js') },
     {
         id: 'any',
         title: 'Any resource',

@@ -53,6 +53,16 @@ export const cases = {
         assert.equal(headers['referrer-policy'], 'no-referrer');
         assert.equal(headers['x-content-type-options'], 'nosniff');
     },
+    'everything is asked for once': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        await page.waitForTimeout(4000); // Browsers tell on the console of what was preloaded and not used.
+        const names = await page.evaluate(() => performance.getEntriesByType('resource').map((entry) => entry.name));
+        assert.deepEqual(
+            names.filter((name, i) => names.indexOf(name) !== i),
+            [],
+        );
+        assert.ok(names.some((name) => name.endsWith('/v1')));
+    },
     'a second visit takes every file from the cache': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         const devtools = await page.context().newCDPSession(page);

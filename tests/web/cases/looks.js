@@ -18,6 +18,10 @@ export async function findings(page) {
 
 /** Places that have a room's parts open, and more than its first state. */
 const PLACES = {
+    waves: ['#/waves?at=40,10', '#/waves?numerics=float32'],
+    reach: ['#/reach?pair=50', '#/reach?model=llama-3.1-8b&types=default,llama3,naive&numerics=float32'],
+    biases: ['#/biases?num_heads=16', '#/biases?scheme=t5&bucket=12', '#/biases?scheme=swin'],
+    doctor: ['#/doctor', '#/doctor?sample=base&rope_theta=500000', '#/doctor?sample=right&encoding=sinusoidal'],
     any: [
         '#/any/sinusoidal?d_model=64&at=5,10',
         '#/any/alibi/bias?num_heads=8&query_length=64',

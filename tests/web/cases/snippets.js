@@ -23,6 +23,8 @@ const PLACES = [
     '#/any/rope/table?head_dim=64&tensor=sin&positions=0:8',
     '#/any/rope/scores',
     '#/any/rope/rotate',
+    '#/any/sinusoidal?d_model=64&positions=0:8&dtype=bfloat16',
+    '#/any/alibi/bias?query_length=8&num_heads=8&form=causal',
 ];
 const RUN = {
     curl: (text) => run('sh', ['-c', text]),
@@ -57,7 +59,7 @@ export const cases = {
             const all = await snippets(page);
             for (const [name, execute] of Object.entries(RUN)) {
                 const { stdout } = await execute(all[name]);
-                shape(name, stdout, place.includes('positions') ? 8 : 2);
+                shape(name, stdout, /positions|alibi/.test(place) ? 8 : 2);
             }
             assert.match(all.Frame, /<iframe src=".*embed=1#\/any\//);
         }

@@ -1,0 +1,82 @@
+// latest.js - questions of which only the latest counts, and the sections that show their answers.
+import { h } from './dom.js';
+import { embedded } from './place.js';
+
+/** @typedef {import('./safetensors.js').Answer} Answer */
+
+export class Latest {
+    /** @param {(error: unknown) => void} fail is called with null when all is well */
+    constructor(fail) {
+        /** @private */ this.fail = fail;
+        /** @private */ this.asked = new AbortController();
+        /** @private */ this.key = '';
+    }
+
+    /**
+     * Ask, and let go of the question before. The same key again is not asked.
+     * @template T
+     * @param {unknown} key
+     * @param {(signal: AbortSignal) => Promise<T>} question
+     * @param {(found: T) => void} show
+     */
+    async ask(key, question, show) {
+        const text = JSON.stringify(key);
+        if (text === this.key) return;
+        this.asked.abort();
+        this.key = text;
+        this.asked = new AbortController();
+        const { signal } = this.asked;
+        try {
+            const found = await question(signal);
+            if (signal.aborted) return;
+            this.fail(null);
+            show(found);
+        } catch (error) {
+            if (signal.aborted) return;
+            this.key = '';
+            this.fail(error);
+        }
+    }
+
+    stop() {
+        this.asked.abort();
+        this.key = '';
+    }
+}
+
+/** All numbers of a tensor. @param {Answer} answer @param {string} [name] else the first @param {AbortSignal} [signal] */
+export async function numbers(answer, name, signal) {
+    const tensor = name === undefined ? answer.tensors.values().next().value : answer.tensors.get(name);
+    if (tensor === undefined) throw new Error(`The answer has no ${name}.`);
+    return tensor.all(signal);
+}
+
+/**
+ * A part of a room. In a frame of another page only the part that the address names with fig= is seen, or the first.
+ * @param {import('./place.js').Place} place
+ * @param {{name: string, title: string, lead?: string, first?: boolean}} what
+ * @param {...import('./dom.js').Child} children
+ */
+export function section(place, { name, title, lead, first = false }, ...children) {
+    const other = embedded() && place.get('fig', first ? name : '') !== name;
+    return h(
+        'section',
+        { class: `part part-${name}`, 'aria-label': title, hidden: other },
+        h('h2', {}, title),
+        lead && h('p', { class: 'lead' }, lead),
+        children,
+    );
+}
+
+/** A place for the words of an error that no field has caused. */
+export function complaint() {
+    const element = h('p', { class: 'error', role: 'alert', hidden: true });
+    return {
+        element,
+        /** @param {unknown} error */
+        show: (error) => {
+            element.hidden = error === null;
+            element.textContent = error === null ? '' : String(/** @type {Error} */ (error).message);
+        },
+    };
+}

@@ -1,0 +1,317 @@
+// biases.js - what is added to the scores of attention by distance: ALiBi's slopes, and maps of buckets.
+import { address, answer, tensors } from '../parts/api.js';
+import { control, form } from '../parts/controls.js';
+import { h } from '../parts/dom.js';
+import { Figure } from '../parts/figure.js';
+import { Latest, numbers, section } from '../parts/latest.js';
+import { find } from '../parts/listing.js';
+import { digits } from '../parts/number.js';
+import { exercise, note, story } from '../parts/story.js';
+import { Buckets } from './buckets.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {Record<string, string>} Values */
+/** @typedef {{title: string, path: string, names: string[], values: Values, fixed?: Values}} Kind */
+
+/** @type {Record<string, Kind>} */
+const KINDS = {
+    alibi: {
+        title: 'ALiBi',
+        path: '/v1/alibi/bias',
+        names: ['num_heads', 'query_length', 'form', 'variant', 'alibi_bias_max'],
+        values: { num_heads: '8', query_length: '32' },
+    },
+    t5: {
+        title: 'T5',
+        path: '/v1/t5/buckets',
+        names: ['query_length', 'key_length', 'num_buckets', 'max_distance', 'bidirectional'],
+        values: { query_length: '160', num_buckets: '32', max_distance: '128' },
+    },
+    deberta: {
+        title: 'DeBERTa',
+        path: '/v1/t5/buckets',
+        names: ['query_length', 'key_length', 'num_buckets', 'max_distance'],
+        values: { query_length: '160', num_buckets: '32', max_distance: '128' },
+        fixed: { variant: 'deberta' },
+    },
+    shaw: {
+        title: 'Shaw',
+        path: '/v1/shaw/indices',
+        names: ['query_length', 'key_length', 'max_relative_position', 'left_max', 'right_max'],
+        values: { query_length: '32', max_relative_position: '8' },
+    },
+    swin: {
+        title: 'Swin',
+        path: '/v1/swin/index',
+        names: ['window_height', 'window_width'],
+        values: { window_height: '7', window_width: '7' },
+    },
+};
+const FIRST = 'alibi';
+const OWN = ['slice', 'win', 'at', 'bucket'];
+// The third form of ALiBi has one row a head, which is no map.
+const FORMS = ['symmetric', 'causal'];
+
+const WORDS = [
+    'These schemes leave the vectors alone and add a number to each score of attention, by how far the key is from the query.',
+    'ALiBi’s number falls in a straight line, with a slope of its own for each head: steep heads look near, flat ones far.',
+    'T5, DeBERTa, Shaw and Swin learn a number for each bucket; a map shows which pairs of tokens share one.',
+];
+
+class Biases {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, context) {
+        this.context = context;
+        this.place = context.place;
+        /** @private @type {Figure | null} */ this.figure = null;
+        /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
+        this.formOf = '';
+        this.panel = h('div');
+        this.picture = h('div', { class: 'picture', 'aria-busy': true });
+        this.slopes = h('ol', { class: 'bars' });
+        this.buckets = new Buckets((bucket) => {
+            this.place.set({ bucket }, { step: true });
+            this.update();
+        });
+        const kinds = Object.entries(KINDS);
+        this.kind = control(
+            { name: 'scheme', type: 'string', required: false, choices: kinds.map(([name]) => name), description: '' },
+            (name) => this.choose(name),
+        );
+        for (const input of this.kind.element.querySelectorAll('input'))
+            if (input.nextElementSibling) input.nextElementSibling.textContent = KINDS[input.value].title;
+        for (const option of this.kind.element.querySelectorAll('option'))
+            option.textContent = KINDS[option.value].title;
+        this.ask = new Latest((error) => {
+            this.controls?.fail(error);
+            if (error !== null) this.picture.removeAttribute('aria-busy');
+        });
+        this.fill(host);
+        this.update();
+    }
+
+    /** @private @param {HTMLElement} host */
+    fill(host) {
+        const { place, context } = this;
+        this.slopesPart = h('div', {}, section(place, { name: 'slopes', title: 'Slopes' }, this.slopes));
+        this.bucketsPart = h('div', {}, this.buckets.element, this.buckets.words);
+        host.replaceChildren(
+            story(
+                'Biases',
+                WORDS,
+                Object.values(KINDS).map(({ path }) => find(context.listing, path)),
+            ),
+            h(
+                'div',
+                { class: 'split' },
+                h(
+                    'section',
+                    { class: 'panel', 'aria-label': 'Parameters' },
+                    this.kind.element,
+                    this.panel,
+                    this.words(),
+                ),
+                h(
+                    'div',
+                    { class: 'stage' },
+                    this.slopesPart,
+                    section(
+                        place,
+                        { name: 'map', title: 'Maps of query and key', first: true },
+                        this.picture,
+                        this.bucketsPart,
+                    ),
+                ),
+            ),
+        );
+    }
+
+    /** @private */
+    words() {
+        const third = h('span', {}, '…');
+        const variants = /** @type {const} */ (['press', 'formula']);
+        Promise.all(
+            variants.map(async (variant) => numbers(await tensors('/v1/alibi/slopes', { num_heads: '12', variant }))),
+        )
+            .then(([press, formula]) => {
+                third.textContent = `${digits(press[8], 'float32')}, not ${digits(formula[8], 'float32')}`;
+            })
+            .catch(() => undefined); // The line says that the server is away.
+        return h(
+            'div',
+            { class: 'story' },
+            note(
+                'Some texts give every number of heads the slopes 2^(−8h/H). The published rule says so for powers of two only: of 12 heads, the ninth has ',
+                third,
+                '.',
+            ),
+            h('h2', {}, 'Try it'),
+            exercise({
+                question: 'A model has 16 heads. What is the slope of the first?',
+                answer: async () => (await numbers(await tensors('/v1/alibi/slopes', { num_heads: '16' })))[0],
+            }),
+            exercise({
+                question:
+                    'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
+                answer: async () =>
+                    (
+                        await (await answer('/v1/t5/buckets', { query_length: '101' })).tensors
+                            .values()
+                            .next()
+                            .value?.read(100, 1)
+                    )?.[0] ?? NaN,
+            }),
+            exercise({
+                question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
+                answer: async () =>
+                    1 +
+                    Math.max(
+                        ...Array.from(
+                            await numbers(await tensors('/v1/swin/index', { window_height: '7', window_width: '7' })),
+                        ),
+                    ),
+            }),
+        );
+    }
+
+    /** Another scheme: its parameters begin anew. @private @param {string} name */
+    choose(name) {
+        const old = [...Object.values(KINDS).flatMap(({ names }) => names), ...OWN];
+        this.place.set(
+            { ...Object.fromEntries(old.map((each) => [each, null])), scheme: name === FIRST ? null : name },
+            { step: true },
+        );
+        this.update();
+    }
+
+    /** @private */
+    get scheme() {
+        const name = this.place.get('scheme', FIRST);
+        return name in KINDS ? name : FIRST;
+    }
+
+    /** Controls of the scheme. @private @param {Kind} kind */
+    prepare(kind) {
+        if (this.formOf === this.scheme) return;
+        this.formOf = this.scheme;
+        const rows = (find(this.context.listing, kind.path)?.parameters ?? [])
+            .filter(({ name }) => kind.names.includes(name))
+            .map((row) => (row.name === 'form' ? { ...row, choices: FORMS } : row));
+        this.controls = form(rows, (name, value, done) => {
+            this.place.set(
+                { [name]: value, ...(done ? { win: null, at: null, slice: null, bucket: null } : {}) },
+                { step: done },
+            );
+            this.update();
+        });
+        this.panel.replaceChildren(this.controls.element);
+    }
+
+    update() {
+        const kind = KINDS[this.scheme];
+        this.prepare(kind);
+        const own = Object.fromEntries(
+            kind.names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
+        );
+        /** @type {Values} */
+        const values = { ...kind.values, ...own };
+        this.kind.show(this.scheme);
+        this.controls?.show(values);
+        const asked = { ...values, ...kind.fixed };
+        void this.ask
+            .ask(
+                [kind.path, asked],
+                (signal) => this.read(kind, asked, signal),
+                (found) => this.show(kind, asked, found),
+            )
+            .then(() => this.follow());
+    }
+
+    /** @private @param {Kind} kind @param {Values} values @param {AbortSignal} signal */
+    async read(kind, values, signal) {
+        const found = await answer(kind.path, values, { signal });
+        if (this.scheme === FIRST) {
+            const { num_heads, variant, alibi_bias_max } = values;
+            const own = Object.entries({ num_heads, variant, alibi_bias_max }).filter(
+                ([, value]) => value !== undefined,
+            );
+            return {
+                found,
+                slopes: await numbers(
+                    await answer('/v1/alibi/slopes', Object.fromEntries(own), { signal }),
+                    undefined,
+                    signal,
+                ),
+            };
+        }
+        const tensor = found.tensors.values().next().value;
+        if (tensor) await this.buckets.read(tensor, signal);
+        return { found, slopes: null };
+    }
+
+    /** @private @param {Kind} kind @param {Values} values @param {Awaited<ReturnType<Biases['read']>>} read */
+    show(kind, values, { found, slopes }) {
+        this.figure?.stop();
+        const title = address(kind.path, values);
+        if (this.slopesPart) this.slopesPart.hidden = slopes === null;
+        if (this.bucketsPart) this.bucketsPart.hidden = slopes !== null;
+        this.bars(slopes ?? []);
+        this.figure = new Figure(found, {
+            path: kind.path,
+            values,
+            title,
+            place: this.place,
+            formats: this.context.listing.formats.map(({ name }) => name),
+            onError: this.context.fail,
+            paint: slopes === null ? this.buckets.paint : undefined,
+        });
+        this.picture.replaceChildren(this.figure.element);
+        this.picture.removeAttribute('aria-busy');
+    }
+
+    /** What needs no new numbers. @private */
+    follow() {
+        const bucket = this.place.get('bucket');
+        this.buckets.show(bucket === '' ? null : Number(bucket));
+        this.figure?.update();
+        this.figure?.repaint();
+    }
+
+    /** @private @param {ArrayLike<number>} slopes */
+    bars(slopes) {
+        const most = Math.max(...Array.from(slopes));
+        this.slopes.replaceChildren(
+            ...Array.from(slopes, (slope, head) => {
+                const bar = h('span', { class: 'bar' });
+                bar.style.setProperty('width', `${(100 * slope) / most}%`);
+                const choose = () => {
+                    this.place.set({ slice: head === 0 ? null : head, at: null }, { step: true });
+                    this.follow();
+                };
+                return h(
+                    'li',
+                    {},
+                    h(
+                        'button',
+                        {
+                            type: 'button',
+                            'aria-label': `Show head ${head}, slope ${digits(slope, 'float32')}`,
+                            onclick: choose,
+                        },
+                        h('span', { class: 'head' }, `head ${head}`),
+                        h('span', { class: 'track' }, bar),
+                        h('span', { class: 'slope' }, digits(slope, 'float32')),
+                    ),
+                );
+            }),
+        );
+    }
+
+    stop() {
+        this.ask.stop();
+        this.figure?.stop();
+    }
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Biases(host, context);

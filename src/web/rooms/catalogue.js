@@ -1,0 +1,170 @@
+// catalogue.js - the models of GET /v1/models, and a model's config.json as the server understands it.
+import { Problem, json, request } from '../parts/api.js';
+import { fresh, h } from '../parts/dom.js';
+import { complaint } from '../parts/latest.js';
+
+/** @typedef {Record<string, unknown>} Facts */
+/** @typedef {{name: string, title: string, organization: string, encoding: string, parameters: Facts}} Model */
+/** @typedef {{pointer: string, value: unknown, status: string, parameter?: string, note?: string}} Key */
+/** @typedef {{encoding: string, parameters: Facts, keys: Key[], warnings: string[]}} Resolved */
+
+/** @type {Promise<{models: Model[]}> | undefined} */
+let known;
+
+/** All models, once. @returns {Promise<Model[]>} */
+export async function models() {
+    known ??= json('/v1/models').catch((error) => {
+        known = undefined;
+        throw error;
+    });
+    return (await /** @type {Promise<{models: Model[]}>} */ (known)).models;
+}
+
+/** A select of the models of some encodings.
+ * @param {string[]} encodings @param {(name: string) => void} change an empty name: none */
+export function picker(encodings, change) {
+    const id = fresh('model');
+    const select = h('select', { id, onchange: () => change(select.value) }, h('option', { value: '' }, 'none'));
+    let wanted = '';
+    const show = /** @param {string} name */ (name) => {
+        wanted = name;
+        select.value = name;
+    };
+    models()
+        .then((all) => {
+            /** @type {Map<string, Model[]>} */
+            const makers = new Map();
+            for (const model of all.filter(({ encoding }) => encodings.includes(encoding)))
+                makers.set(model.organization, [...(makers.get(model.organization) ?? []), model]);
+            const groups = [...makers].sort(([a], [b]) => a.localeCompare(b));
+            for (const [maker, list] of groups)
+                select.append(
+                    h(
+                        'optgroup',
+                        { label: maker },
+                        list.map(({ name, title }) => h('option', { value: name }, title)),
+                    ),
+                );
+            show(wanted);
+        })
+        .catch(() => undefined); // The line says that the server is away.
+    const element = h(
+        'div',
+        { class: 'control', 'data-parameter': 'model' },
+        h('div', { class: 'control-head' }, h('label', { for: id, class: 'name' }, 'model')),
+        h('div', { class: 'control-row' }, select),
+    );
+    return { element, show };
+}
+
+/** What became of each key. @param {Resolved} resolved */
+function keys({ keys: list, warnings, encoding }) {
+    return [
+        h('p', {}, `encoding: ${encoding}`),
+        ...warnings.map((words) => h('p', { class: 'warning' }, words)),
+        h(
+            'div',
+            { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Keys of the configuration' },
+            h(
+                'table',
+                { class: 'keys' },
+                h(
+                    'thead',
+                    {},
+                    h(
+                        'tr',
+                        {},
+                        ['key', 'value', 'was', 'for'].map((name) => h('th', { scope: 'col' }, name)),
+                    ),
+                ),
+                h(
+                    'tbody',
+                    {},
+                    list.map(({ pointer, value, status, parameter, note }) =>
+                        h(
+                            'tr',
+                            { 'data-status': status },
+                            h('th', { scope: 'row' }, pointer.replace('#/', '')),
+                            h('td', {}, short(value)),
+                            h('td', {}, status),
+                            h('td', { class: 'wrap' }, [parameter, note].filter(Boolean).join(': ')),
+                        ),
+                    ),
+                ),
+            ),
+        ),
+    ];
+}
+
+/** @param {unknown} value */
+function short(value) {
+    const text = JSON.stringify(value) ?? '';
+    return text.length > 36 ? `${text.slice(0, 33)}…` : text;
+}
+
+/**
+ * Files that are dropped on an element or chosen.
+ * @param {HTMLElement} element
+ * @param {(file: File) => void} take
+ */
+export function droppable(element, take) {
+    element.addEventListener('dragover', (event) => {
+        event.preventDefault();
+        element.classList.add('over');
+    });
+    element.addEventListener('dragleave', () => element.classList.remove('over'));
+    element.addEventListener('drop', (event) => {
+        event.preventDefault();
+        element.classList.remove('over');
+        const file = event.dataTransfer?.files[0];
+        if (file) take(file);
+    });
+}
+
+/**
+ * A box that takes a config.json, pasted or dropped.
+ * @param {(resolved: Resolved) => void} change
+ */
+export function configBox(change) {
+    const id = fresh('config');
+    const field = h('textarea', {
+        id,
+        rows: 5,
+        spellcheck: 'false',
+        class: 'code',
+        placeholder: '{"model_type": "llama", …}',
+    });
+    const error = complaint();
+    const out = h('div', { class: 'resolved' });
+    const read = async () => {
+        out.replaceChildren();
+        error.show(null);
+        if (field.value.trim() === '') return;
+        try {
+            const body = new Blob([field.value], { type: 'application/json' });
+            /** @type {Resolved} */
+            const resolved = await (await request('/v1/models/resolve', { body })).json();
+            out.replaceChildren(...keys(resolved));
+            change(resolved);
+        } catch (caught) {
+            if (caught instanceof Problem) error.show(caught);
+            else throw caught;
+        }
+    };
+    field.addEventListener('change', () => void read());
+    field.addEventListener('paste', () => setTimeout(() => void read()));
+    const box = h(
+        'div',
+        { class: 'control config' },
+        h('label', { for: id, class: 'name' }, 'config.json'),
+        h('p', { class: 'help' }, 'Paste a model’s configuration, or drop its file here.'),
+        field,
+        error.element,
+        out,
+    );
+    droppable(box, async (file) => {
+        field.value = await file.text();
+        await read();
+    });
+    return box;
+}

@@ -1,0 +1,504 @@
+// doctor.js - a file that should hold an encoding: is it right, and if not, what is wrong with it?
+import { Problem, address, answer, request } from '../parts/api.js';
+import { control, form } from '../parts/controls.js';
+import { fresh, h } from '../parts/dom.js';
+import { Figure } from '../parts/figure.js';
+import { Latest, complaint, section } from '../parts/latest.js';
+import { find } from '../parts/listing.js';
+import { brief, digits } from '../parts/number.js';
+import { parse } from '../parts/safetensors.js';
+import { exercise, note, story } from '../parts/story.js';
+import { configBox, droppable, picker } from './catalogue.js';
+import { samples } from './samples.js';
+import { blob, held, read, renamed } from './upload.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {import('./upload.js').Upload} Upload */
+/** @typedef {import('../parts/safetensors.js').Tensor} Tensor */
+/** @typedef {Record<string, string>} Values */
+/** @typedef {import('openapi').components['schemas']['VerifyReport']} Report */
+
+/** The tables that claim an encoding. @type {Record<string, string>} */
+const TABLES = { rope: '/v1/rope/table', sinusoidal: '/v1/sinusoidal', alibi: '/v1/alibi/bias' };
+const LEFT_OUT = ['model', 'layer_type', 'dtype'];
+const ROLES = ['cos', 'sin', 'inputs', 'rotated'];
+/** What the tensors of a file may be called. @type {[RegExp, string][]} */
+const GUESSES = [
+    [/cos/i, 'cos'],
+    [/sin/i, 'sin'],
+    [/rot|after|out/i, 'rotated'],
+    [/^(q|k|query|key|x)$|input|before/i, 'inputs'],
+];
+// What is asked for most; the others are under "More".
+const FIRST = ['head_dim', 'rope_theta', 'pairing', 'rope_type', 'd_model', 'base', 'layout', 'num_heads', 'variant'];
+const PREFIX = 'd';
+const SHOWN = ['tensor', 'slice', 'win', 'at'].map((name) => PREFIX + name);
+
+const WORDS = [
+    'Drop a file of cosines and sines, of rotated vectors or of biases, and say which model it should belong to.',
+    'The server compares every number with the exact one, and names the mistake under which all of them fit.',
+    'The picture is what the file has less what it should have; the cursor marks the first wrong place.',
+];
+
+/** What a file's shapes say of the claim, where the visitor said nothing.
+ * @param {Upload} upload @param {string} encoding @param {Values} values */
+function shapes({ tensors }, encoding, values) {
+    const [tensor] = tensors.values();
+    const set = /** @param {string} name @param {unknown} value */ (name, value) => {
+        if (values[name] === undefined && value !== undefined) values[name] = String(value);
+    };
+    const last = tensor.shape.at(-1) ?? 1;
+    if (encoding === 'alibi') {
+        set('num_heads', tensor.shape[0]);
+        if (tensor.shape.length === 3) {
+            set('query_length', tensor.shape[1]);
+            set('key_length', tensor.shape[2]);
+        }
+        return values;
+    }
+    const table = !tensors.has('rotated');
+    const rows = table ? tensor.shape[0] : tensor.shape.at(-2);
+    if (tensor.shape.length === 2 || !table) set('positions', `0:${rows}`);
+    if (encoding === 'sinusoidal') set('d_model', last);
+    else if (values.model === undefined) set('head_dim', table && tensors.has('cos') ? 2 * last : last);
+    return values;
+}
+
+/** The file under names that the server knows. @param {Upload} upload @returns {Promise<Upload>} */
+async function known(upload) {
+    const names = [...upload.tensors.keys()];
+    const [only] = upload.tensors.values();
+    // ALiBi's slopes are the one list that can be compared.
+    if (names.length === 1 && only.shape.length === 1) return read(upload.name, await renamed([['slopes', only]]));
+    if (upload.npy || names.some((name) => ROLES.includes(name)) || names.length < 2) return upload;
+    /** @type {Map<string, Tensor>} */
+    const roles = new Map();
+    for (const [name, tensor] of upload.tensors) {
+        const role = GUESSES.find(([sign]) => sign.test(name))?.[1];
+        if (role !== undefined && !roles.has(role)) roles.set(role, tensor);
+    }
+    if (roles.size === 0) return upload;
+    return read(upload.name, await renamed([...roles]));
+}
+
+/** The numbers that the file should have, by tensor. @param {Upload} upload @param {Report} report @param {AbortSignal} signal
+ * @returns {Promise<Map<string, Tensor>>} */
+async function expected(upload, report, signal) {
+    const { cache_layout: _, ...parameters } = report.parameters;
+    const inputs = upload.tensors.get('inputs');
+    if (inputs !== undefined) {
+        const values = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]));
+        const bytes = await renamed([['vectors', inputs]]);
+        const body = new Blob([bytes], { type: 'application/vnd.safetensors' });
+        const whole = await request(address('/v1/rope/rotate', { ...values, format: 'safetensors' }), { body, signal });
+        const [tensor] = parse(await whole.arrayBuffer(), undefined).tensors.values();
+        return new Map([['rotated', tensor]]);
+    }
+    const slopes = report.encoding === 'alibi' && parameters.query_length === undefined;
+    const path = slopes ? '/v1/alibi/slopes' : (TABLES[report.encoding] ?? `/v1/${report.encoding}`);
+    const { tensors } = await answer(path, {}, { signal, body: report.parameters });
+    if (tensors.size > 1 || upload.tensors.size > 1) return tensors;
+    // One tensor is meant, whatever it is called.
+    return new Map([...upload.tensors.keys()].map((name, i) => [name, [...tensors.values()][i]]));
+}
+
+/** What the file has less what it should have. @param {Upload} upload @param {Map<string, Tensor>} right @param {AbortSignal} signal */
+async function differences(upload, right, signal) {
+    /** @type {Map<string, Tensor>} */
+    const found = new Map();
+    for (const [name, tensor] of upload.tensors) {
+        const other = right.get(name);
+        if (other === undefined || other.length !== tensor.length) continue;
+        const [got, wanted] = [await tensor.all(signal), await other.all(signal)];
+        found.set(
+            name,
+            held(
+                name,
+                tensor.shape,
+                Float64Array.from(got, (value, i) => (value === wanted[i] ? 0 : value - wanted[i])),
+            ),
+        );
+    }
+    return found;
+}
+
+class Doctor {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, context) {
+        this.context = context;
+        this.place = context.place;
+        /** @private @type {Upload | null} */ this.upload = null;
+        /** @private @type {Figure | null} */ this.figure = null;
+        /** @private @type {ReturnType<typeof form> | null} */ this.controls = null;
+        this.formOf = '';
+        this.sampleOf = '';
+        this.panel = h('div');
+        this.fault = complaint();
+        this.report = h('div', { class: 'report', role: 'status' });
+        this.picture = h('div', { class: 'difference' });
+        this.fileName = h('p', { class: 'note' }, 'No file yet.');
+        this.encoding = control(
+            { name: 'encoding', type: 'string', required: false, choices: Object.keys(TABLES), description: '' },
+            (value) => this.claim({ encoding: value === 'rope' ? null : value }),
+        );
+        this.model = picker(['rope', 'alibi', 'sinusoidal'], (name) => this.claim({ model: name || null }));
+        this.ask = new Latest((error) => {
+            this.controls?.fail(error);
+            if (error !== null) this.refuse(error);
+        });
+        this.fill(host);
+        this.update();
+    }
+
+    /** The words of what was refused, where they are seen. @private @param {unknown} error */
+    refuse(error) {
+        this.report.replaceChildren();
+        this.picture.replaceChildren();
+        this.picture.removeAttribute('aria-busy');
+        this.fault.show(
+            error instanceof Problem ? new Error(`The server cannot compare this: ${error.message}.`) : error,
+        );
+    }
+
+    /** @private @param {HTMLElement} host */
+    fill(host) {
+        const { place, context } = this;
+        const id = fresh('file');
+        const input = h('input', { id, type: 'file', accept: '.npy,.safetensors' });
+        input.addEventListener('change', () => input.files?.[0] && void this.open(input.files[0]));
+        const drop = h(
+            'div',
+            { class: 'drop' },
+            h('label', { for: id, class: 'name' }, 'A .npy or .safetensors file'),
+            h('div', { class: 'control-row' }, input),
+            this.fileName,
+        );
+        droppable(drop, (file) => void this.open(file));
+        const config = configBox((resolved) => this.take(resolved));
+        const tries = samples.map(({ id: name, title }) =>
+            h('button', { type: 'button', 'data-sample': name, onclick: () => this.sample(name) }, title),
+        );
+        host.replaceChildren(
+            story('Doctor', WORDS, [find(context.listing, 'rope/table')]),
+            h(
+                'div',
+                { class: 'split' },
+                h(
+                    'section',
+                    { class: 'panel', 'aria-label': 'Claim' },
+                    drop,
+                    this.encoding.element,
+                    this.model.element,
+                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), config),
+                    this.panel,
+                ),
+                h(
+                    'div',
+                    { class: 'stage' },
+                    h('div', { class: 'story samples' }, h('span', {}, 'Or try one:'), tries),
+                    section(
+                        place,
+                        { name: 'verdict', title: 'Verdict', first: true },
+                        this.fault.element,
+                        this.report,
+                        this.picture,
+                    ),
+                    this.words(),
+                ),
+            ),
+        );
+    }
+
+    /** @private */
+    words() {
+        const verdict = async (/** @type {string} */ id) => {
+            const sample = samples.find((one) => one.id === id) ?? samples[0];
+            const upload = await known(read(id, await sample.make()));
+            return this.verify(upload, sample.encoding, shapes(upload, sample.encoding, { ...sample.claim }));
+        };
+        return h(
+            'div',
+            { class: 'story' },
+            note(
+                'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
+            ),
+            h('h2', {}, 'Try it'),
+            exercise({
+                question: '“cos and sin with another base”: which base was it made with?',
+                answer: async () => Number((await verdict('base')).diagnosis[0]?.parameters?.rope_theta),
+            }),
+            exercise({
+                question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
+                answer: async () => Number((await verdict('scaling')).first_bad?.pair),
+            }),
+        );
+    }
+
+    /** @private @param {Record<string, string | null>} changes */
+    claim(changes) {
+        this.place.set(changes, { step: true });
+        this.update();
+    }
+
+    /** A new claim: all of the old one is let go of. @private @param {string} encoding @param {Values} values @param {string | null} sample */
+    begin(encoding, values, sample) {
+        const old = Object.keys(this.place.all()).filter((name) => name !== 'fig');
+        this.claim({
+            ...Object.fromEntries(old.map((name) => [name, null])),
+            encoding: encoding === 'rope' ? null : encoding,
+            ...values,
+            sample,
+        });
+    }
+
+    /** A configuration's parameters are the claim. @private @param {import('./catalogue.js').Resolved} resolved */
+    take({ encoding, parameters }) {
+        if (TABLES[encoding] === undefined) return;
+        const names = this.names(encoding);
+        const own = Object.entries(parameters).filter(([name]) => names.includes(name));
+        this.begin(
+            encoding,
+            Object.fromEntries(own.map(([name, value]) => [name, String(value)])),
+            this.place.get('sample') || null,
+        );
+    }
+
+    /** @private @param {string} name */
+    sample(name) {
+        const { encoding, claim } = samples.find(({ id }) => id === name) ?? samples[0];
+        this.begin(encoding, claim, name);
+    }
+
+    /** @private @param {File} file */
+    async open(file) {
+        try {
+            this.upload = await known(read(file.name, await file.arrayBuffer()));
+            this.fault.show(null);
+        } catch (error) {
+            return this.refuse(error);
+        }
+        this.sampleOf = '';
+        this.place.set({ sample: null, ...Object.fromEntries(SHOWN.map((name) => [name, null])) });
+        this.update();
+    }
+
+    /** The parameters that a claim may have. @private @param {string} encoding */
+    names(encoding) {
+        return (find(this.context.listing, TABLES[encoding])?.parameters ?? [])
+            .map(({ name }) => name)
+            .filter((name) => !LEFT_OUT.includes(name));
+    }
+
+    /** @private */
+    get kind() {
+        const encoding = this.place.get('encoding', 'rope');
+        return encoding in TABLES ? encoding : 'rope';
+    }
+
+    /** @private @returns {Values} */
+    values() {
+        const names = ['model', ...this.names(this.kind)];
+        return Object.fromEntries(
+            names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
+        );
+    }
+
+    update() {
+        void this.follow().catch((error) => this.refuse(error));
+    }
+
+    /** @private */
+    async follow() {
+        const { kind } = this;
+        if (this.formOf !== kind) {
+            this.formOf = kind;
+            const names = this.names(kind);
+            const rows = (find(this.context.listing, TABLES[kind])?.parameters ?? [])
+                .filter(({ name }) => names.includes(name))
+                .sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
+            this.controls = form(rows, (name, value, done) => done && this.claim({ [name]: value }));
+            this.panel.replaceChildren(this.controls.element);
+        }
+        this.encoding.show(kind);
+        this.model.show(this.place.get('model'));
+        const sample = samples.find(({ id }) => id === this.place.get('sample'));
+        if (sample !== undefined && sample.id !== this.sampleOf) {
+            this.sampleOf = sample.id;
+            this.upload = await known(read(sample.title, await sample.make()));
+        }
+        const { upload } = this;
+        const values = upload === null ? this.values() : shapes(upload, kind, this.values());
+        this.controls?.show(values);
+        if (upload === null) return;
+        const list = [...upload.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
+        this.fileName.textContent = `${upload.name}: ${list.join('; ')}`;
+        this.picture.setAttribute('aria-busy', 'true');
+        await this.ask.ask(
+            [upload.name, upload.bytes.byteLength, kind, values],
+            (signal) => this.examine(upload, kind, values, signal),
+            (found) => this.show(found),
+        );
+        this.picture.removeAttribute('aria-busy');
+        this.figure?.update();
+    }
+
+    /** @private @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} [signal] @returns {Promise<Report>} */
+    async verify(upload, encoding, values, signal) {
+        const url = address('/v1/verify', { encoding, ...values });
+        return (await request(url, { body: blob(upload), signal })).json();
+    }
+
+    /** @private @param {Upload} upload @param {string} encoding @param {Values} values @param {AbortSignal} signal */
+    async examine(upload, encoding, values, signal) {
+        const report = await this.verify(upload, encoding, values, signal);
+        try {
+            return {
+                report,
+                tensors: await differences(upload, await expected(upload, report, signal), signal),
+                words: '',
+            };
+        } catch (error) {
+            if (!(error instanceof Problem)) throw error;
+            return { report, tensors: new Map(), words: `The right numbers cannot be drawn: ${error.message}.` };
+        }
+    }
+
+    /** @private @param {{report: Report, tensors: Map<string, Tensor>, words: string}} found */
+    show({ report, tensors, words }) {
+        this.fault.show(null);
+        this.report.replaceChildren(...verdict(report), ...(words === '' ? [] : [h('p', { class: 'note' }, words)]));
+        this.figure?.stop();
+        this.figure = null;
+        this.picture.replaceChildren();
+        if (tensors.size === 0 || report.matches) return;
+        this.mark(report, tensors);
+        this.figure = new Figure(
+            { tensors, parameters: report.parameters, scalars: {} },
+            {
+                path: '',
+                values: {},
+                title: 'the file less the right numbers',
+                place: this.place,
+                prefix: PREFIX,
+                formats: [],
+                onError: this.context.fail,
+            },
+        );
+        this.picture.replaceChildren(this.figure.element);
+    }
+
+    /** Put the cursor at the first wrong place, where the address has none. @private @param {Report} report @param {Map<string, Tensor>} tensors */
+    mark({ first_bad: bad }, tensors) {
+        const tensor = tensors.get(bad?.tensor ?? '') ?? tensors.values().next().value;
+        if (bad?.index === undefined || tensor === undefined || this.place.get(`${PREFIX}at`) !== '') return;
+        const index = bad.index;
+        const leading = index.slice(0, -2).reduce((at, i, axis) => at * tensor.shape[axis] + i, 0);
+        const first = tensors.keys().next().value;
+        this.place.set({
+            [`${PREFIX}tensor`]: tensor.name === first ? null : tensor.name,
+            [`${PREFIX}slice`]: leading === 0 ? null : leading,
+            [`${PREFIX}at`]: index.slice(-2).join(','),
+        });
+    }
+
+    stop() {
+        this.ask.stop();
+        this.figure?.stop();
+    }
+}
+
+/** @param {number | null | undefined} value */
+const plain = (value) =>
+    value === null || value === undefined ? 'not finite' : digits(Number(value.toPrecision(6)), 'float64');
+
+/** A report in words. @param {Report} report */
+function verdict(report) {
+    const { matches, conclusion, error, first_bad: bad, diagnosis, rule, elements, bands = [], warnings = [] } = report;
+    const fact = /** @param {string} name @param {string | number} value */ (name, value) =>
+        h('div', {}, h('dt', {}, name), h('dd', {}, value));
+    return [
+        h(
+            'p',
+            { class: matches ? 'finding good' : 'finding' },
+            `${matches ? 'It is what it claims to be' : 'It is not what it claims to be'}: ${conclusion}.`,
+        ),
+        ...warnings.map((words) => h('p', { class: 'warning' }, words)),
+        h(
+            'dl',
+            { class: 'readout scalars' },
+            fact('compared', `${brief(elements)} numbers`),
+            error && fact('largest error', plain(error.max_abs)),
+            error?.max_phase !== undefined && fact('largest angle', `${plain(error.max_phase)} rad`),
+            bad &&
+                fact(
+                    'first wrong place',
+                    [
+                        bad.tensor,
+                        bad.position !== undefined && `position ${brief(bad.position)}`,
+                        bad.pair !== undefined && `pair ${bad.pair}`,
+                        `index ${(bad.index ?? []).join(', ')}`,
+                    ]
+                        .filter(Boolean)
+                        .join(', '),
+                ),
+            bad && fact('it has', plain(bad.got)),
+            bad && fact('it should have', plain(bad.expected)),
+        ),
+        ...(diagnosis.length === 0
+            ? []
+            : [
+                  h('h3', {}, 'What explains all of its numbers'),
+                  h(
+                      'ol',
+                      { class: 'diagnosis' },
+                      diagnosis.map((each) => h('li', {}, String(each.rule), ...more(each))),
+                  ),
+              ]),
+        bandTable(bands),
+        h('p', { class: 'note' }, rule ?? ''),
+    ];
+}
+
+/** Evidence and remedy, where the server has them. @param {object} finding */
+function more(finding) {
+    const { remedy, evidence } = /** @type {{remedy?: unknown, evidence?: unknown}} */ (finding);
+    return [evidence, remedy]
+        .filter((words) => typeof words === 'string')
+        .map((words) => h('p', { class: 'note' }, String(words)));
+}
+
+/** @param {NonNullable<Report['bands']>} bands */
+function bandTable(bands) {
+    if (bands.length === 0) return h('p');
+    const rows = bands.map(({ pairs, rows: list, max_abs, max_phase }) =>
+        h(
+            'tr',
+            {},
+            h('th', { scope: 'row' }, (pairs ? 'pairs ' : 'rows ') + (pairs ?? list ?? []).join(' to ')),
+            h('td', {}, plain(max_abs)),
+            h('td', {}, max_phase === undefined ? '' : plain(max_phase)),
+        ),
+    );
+    return h(
+        'details',
+        { class: 'table' },
+        h('summary', {}, 'Errors by band'),
+        h(
+            'table',
+            {},
+            h(
+                'thead',
+                {},
+                h(
+                    'tr',
+                    {},
+                    ['band', 'largest error', 'largest angle, rad'].map((name) => h('th', { scope: 'col' }, name)),
+                ),
+            ),
+            h('tbody', {}, rows),
+        ),
+    );
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Doctor(host, context);

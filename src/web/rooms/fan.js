@@ -1,0 +1,163 @@
+// fan.js - sines of several pairs over one stretch of positions, which a drag stretches.
+import { framed, h, svg } from '../parts/dom.js';
+import { brief } from '../parts/number.js';
+
+const ROW = 40;
+const LEFT = 132;
+const RIGHT = 14;
+const FOOT = 34;
+export const LEAST = 0.5;
+export const MOST = 1e6;
+const STEP = 1.08;
+
+/** @typedef {{x: number[], rows: {pair: number, wavelength: number, y: number[]}[]}} Waves */
+/** @typedef {{from: number, to: number}} Stretch */
+
+export class Fan {
+    /** @param {(to: number, done: boolean) => void} change */
+    constructor(change) {
+        /** @private */ this.change = change;
+        /** @private @type {Waves} */ this.waves = { x: [], rows: [] };
+        /** @private @type {Stretch} */ this.stretch = { from: 0, to: 1 };
+        /** @private */ this.mark = NaN;
+        this.picture = svg('svg', {
+            class: 'fan',
+            role: 'slider',
+            tabindex: 0,
+            'aria-label': 'Last position of the fan',
+            'aria-valuemin': LEAST,
+            'aria-valuemax': MOST,
+        });
+        this.element = h('div', { class: 'fan-frame' }, this.picture);
+        this.draw = framed(() => this.paint());
+        /** @private */ this.sizes = new ResizeObserver(() => this.draw());
+        this.sizes.observe(this.picture);
+        this.listen();
+    }
+
+    stop() {
+        this.sizes.disconnect();
+    }
+
+    /** @param {Stretch} stretch @param {number} mark the position of the cursor */
+    look(stretch, mark) {
+        this.stretch = stretch;
+        this.mark = mark;
+        this.picture.setAttribute('aria-valuenow', String(stretch.to));
+        this.picture.setAttribute('aria-valuetext', `positions ${brief(stretch.from)} to ${brief(stretch.to)}`);
+        this.draw();
+    }
+
+    /** @param {Waves} waves */
+    show(waves) {
+        this.waves = waves;
+        this.draw();
+    }
+
+    /** @private @param {number} to @param {boolean} done */
+    zoom(to, done) {
+        const { from } = this.stretch;
+        const length = Math.min(MOST, Math.max(LEAST, to - from));
+        this.change(from + Number(length.toPrecision(3)), done);
+    }
+
+    /** @private */
+    listen() {
+        const { picture } = this;
+        const share = /** @param {PointerEvent} event */ (event) =>
+            (event.clientX - picture.getBoundingClientRect().left - LEFT) /
+            Math.max(1, picture.clientWidth - LEFT - RIGHT);
+        let held = 0;
+        picture.addEventListener('pointerdown', (event) => {
+            held = share(event) * (this.stretch.to - this.stretch.from);
+            if (held > 0) picture.setPointerCapture(event.pointerId);
+        });
+        // The position that was taken hold of stays below the pointer.
+        picture.addEventListener('pointermove', (event) => {
+            if (held > 0 && share(event) > 0.01) this.zoom(this.stretch.from + held / share(event), false);
+        });
+        const end = () => {
+            if (held > 0) this.zoom(this.stretch.to, true);
+            held = 0;
+        };
+        picture.addEventListener('pointerup', end);
+        picture.addEventListener('pointercancel', end);
+        picture.addEventListener('keydown', (event) => {
+            const by = {
+                ArrowRight: STEP,
+                ArrowUp: STEP,
+                ArrowLeft: 1 / STEP,
+                ArrowDown: 1 / STEP,
+                PageUp: 2,
+                PageDown: 1 / 2,
+            }[event.key];
+            if (by === undefined) return;
+            event.preventDefault();
+            this.zoom(this.stretch.from + (this.stretch.to - this.stretch.from) * by, true);
+        });
+    }
+
+    /** @private */
+    paint() {
+        const width = this.picture.clientWidth;
+        const { rows } = this.waves;
+        if (width === 0 || rows.length === 0) return;
+        const height = rows.length * ROW + FOOT;
+        const { from, to } = this.stretch;
+        const x = d3
+            .scaleLinear()
+            .domain([from, to])
+            .range([0, width - LEFT - RIGHT]);
+        this.picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
+        this.picture.style.setProperty('height', `${height}px`);
+        const inner = { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: rows.length * ROW };
+        this.picture.replaceChildren(
+            ...rows.map(({ pair, wavelength }, i) =>
+                svg('text', { x: 0, y: (i + 0.5) * ROW, dy: '0.35em' }, `pair ${pair} · ${brief(wavelength)}`),
+            ),
+            svg(
+                'svg',
+                inner,
+                rows.map(({ y }, i) => this.wave(y, i, x)),
+                this.cursor(x, inner.height),
+            ),
+            svg(
+                'g',
+                { class: 'axes', transform: `translate(${LEFT} ${inner.height})` },
+                svg('line', { x2: inner.width }),
+                x
+                    .ticks(Math.max(2, inner.width / 100))
+                    .map((tick) =>
+                        svg(
+                            'g',
+                            { transform: `translate(${x(tick)} 0)` },
+                            svg('line', { y2: 5 }),
+                            svg('text', { y: 18, 'text-anchor': 'middle' }, brief(tick)),
+                        ),
+                    ),
+                svg('text', { x: inner.width, y: 32, 'text-anchor': 'end' }, 'position →'),
+            ),
+        );
+    }
+
+    /** @private @param {number[]} y @param {number} i @param {import('../parts/d3.js').Scale} x */
+    wave(y, i, x) {
+        const middle = (i + 0.5) * ROW;
+        const points = y.map(
+            (value, n) => `${x(this.waves.x[n]).toFixed(2)} ${(middle - value * 0.42 * ROW).toFixed(2)}`,
+        );
+        return svg(
+            'g',
+            {},
+            svg('line', { class: 'rest', x1: 0, x2: '100%', y1: middle, y2: middle }),
+            svg('path', { class: 'line series-0', d: `M${points.join('L')}` }),
+        );
+    }
+
+    /** @private @param {import('../parts/d3.js').Scale} x @param {number} height */
+    cursor(x, height) {
+        if (!(this.mark >= this.stretch.from && this.mark <= this.stretch.to)) return svg('g');
+        const at = x(this.mark);
+        return svg('g', { class: 'cursor' }, svg('line', { x1: at, x2: at, y2: height }));
+    }
+}

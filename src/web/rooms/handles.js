@@ -1,0 +1,86 @@
+// handles.js - lengths on a logarithmic axis of a curve, to be dragged or moved by keys.
+import { h } from '../parts/dom.js';
+import { brief } from '../parts/number.js';
+
+const STEPS = 4;
+
+/** The nearest of 1, 1.25, 1.5 and 1.75 times a power of two. @param {number} value */
+function round(value) {
+    const power = 2 ** Math.floor(Math.log2(value));
+    return Math.max(1, Math.round((power * Math.round((value / power) * STEPS)) / STEPS));
+}
+
+/** The next or the previous of these. @param {number} value @param {number} by */
+function next(value, by) {
+    const power = 2 ** Math.floor(Math.log2(by > 0 ? value : value - 1e-9));
+    return Math.max(1, Math.round(round(value) + (by * power) / STEPS));
+}
+
+/** @typedef {{name: string, least: () => number, change: (value: number, done: boolean) => void}} Handle */
+
+export class Handles {
+    /** @param {import('../parts/curve.js').Curve} curve @param {Handle[]} handles */
+    constructor(curve, handles) {
+        this.curve = curve;
+        /** @private */ this.values = handles.map(() => 1);
+        this.elements = handles.map((handle, i) => this.make(handle, i));
+        curve.element.classList.add('with-handles');
+        curve.element.append(...this.elements);
+    }
+
+    /** @private @param {Handle} handle @param {number} i */
+    make(handle, i) {
+        const element = h('div', {
+            class: 'handle',
+            role: 'slider',
+            tabindex: 0,
+            'aria-label': handle.name,
+            'aria-orientation': 'vertical',
+            'aria-valuemin': 1,
+            'aria-valuemax': 1e12,
+        });
+        const set = /** @param {number} value @param {boolean} done */ (value, done) =>
+            handle.change(Math.max(handle.least(), value), done);
+        let held = false;
+        element.addEventListener('pointerdown', (event) => {
+            held = true;
+            element.setPointerCapture(event.pointerId);
+        });
+        element.addEventListener('pointermove', (event) => {
+            if (held)
+                set(round(this.curve.y.invert(event.clientY - this.curve.picture.getBoundingClientRect().top)), false);
+        });
+        element.addEventListener('pointerup', () => {
+            if (held) set(this.values[i], true);
+            held = false;
+        });
+        element.addEventListener('keydown', (event) => {
+            const by = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1 }[event.key];
+            const factor = { PageUp: 2, PageDown: 0.5 }[event.key];
+            if (by === undefined && factor === undefined) return;
+            event.preventDefault();
+            set(by === undefined ? Math.round(this.values[i] * (factor ?? 1)) : next(this.values[i], by), true);
+        });
+        return element;
+    }
+
+    /** @param {number[]} values */
+    show(values) {
+        this.values = values;
+        this.elements.forEach((element, i) => {
+            element.setAttribute('aria-valuenow', String(values[i]));
+            element.setAttribute('aria-valuetext', `${brief(values[i])} tokens`);
+        });
+        this.place();
+    }
+
+    /** Put them where the axis has their values. */
+    place() {
+        this.elements.forEach((element, i) => {
+            const y = this.curve.y(this.values[i]);
+            element.hidden = !Number.isFinite(y);
+            element.style.setProperty('top', `${y}px`);
+            element.textContent = `${element.getAttribute('aria-label')} ${brief(this.values[i])}`;
+        });
+    }
+}

@@ -1,0 +1,58 @@
+// lamps.js - the signs of the sines around a position, as the lamps of a binary clock.
+import { h, svg } from '../parts/dom.js';
+
+const ROWS = 16;
+const COLUMNS = 20;
+const CELL = 14;
+const LABEL = 48;
+
+/** @typedef {{first: number, positions: number[], columns: number, data: ArrayLike<number>}} Rows interleaved sines and cosines */
+
+/** Which rows of a table stand around one. @param {number} row @param {number} rows */
+export function around(row, rows) {
+    const first = Math.max(0, Math.min(row - ROWS / 2, rows - ROWS));
+    return { first, count: Math.min(ROWS, rows - first) };
+}
+
+export class Lamps {
+    constructor() {
+        this.note = h('p', { class: 'note' });
+        this.picture = svg('svg', { class: 'lamps', role: 'img' });
+        this.element = h('div', { class: 'lamps-frame' }, this.picture, this.note);
+    }
+
+    /** @param {Rows} rows @param {number} row the one that the cursor is at */
+    show({ first, positions, columns, data }, row) {
+        const shown = Math.min(COLUMNS, Math.floor(columns / 2));
+        const pairs = Array.from({ length: shown }, (_, i) => shown - 1 - i);
+        const lit = /** @param {number} r @param {number} pair */ (r, pair) => data[r * columns + 2 * pair] >= 0;
+        const here = row - first;
+        const width = LABEL + pairs.length * CELL;
+        this.picture.setAttribute('viewBox', `0 0 ${width} ${positions.length * CELL + 18}`);
+        this.picture.replaceChildren(
+            svg(
+                'title',
+                {},
+                `Position ${positions[here]}: ${pairs.map((pair) => (lit(here, pair) ? 1 : 0)).join('')}, the slowest pair first`,
+            ),
+            svg('rect', { class: 'here', x: 0, y: here * CELL, width, height: CELL }),
+            ...positions.map((position, r) =>
+                svg(
+                    'g',
+                    { transform: `translate(0 ${r * CELL + CELL / 2})` },
+                    svg('text', { x: LABEL - 8, dy: '0.35em', 'text-anchor': 'end' }, position),
+                    pairs.map((pair, i) =>
+                        svg('circle', {
+                            cx: LABEL + (i + 0.5) * CELL,
+                            r: 5,
+                            class: lit(r, pair) ? 'lamp lit' : 'lamp',
+                        }),
+                    ),
+                ),
+            ),
+            svg('text', { x: LABEL, y: positions.length * CELL + 14 }, `pair ${pairs[0]}`),
+            svg('text', { x: width, y: positions.length * CELL + 14, 'text-anchor': 'end' }, 'pair 0'),
+        );
+        this.note.textContent = `The clock of pairs 0 to ${shown - 1}: a lamp is lit where the sine is not negative. The fastest pair is at the right, as the lowest digit of a number is.`;
+    }
+}

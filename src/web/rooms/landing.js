@@ -1,0 +1,93 @@
+// landing.js - pairs of an encoding as points on circles, and where the rotation M_k takes them.
+import { h, m, svg } from '../parts/dom.js';
+import { brief } from '../parts/number.js';
+
+const SIZE = 132;
+const RADIUS = 52;
+
+/** @typedef {ArrayLike<number>} Numbers */
+/**
+ * @typedef {object} Landing
+ * @property {number[]} pairs
+ * @property {Numbers} from PE(pos), sines and cosines interleaved
+ * @property {Numbers} to PE(pos + k)
+ * @property {Numbers} product M_k PE(pos)
+ * @property {Numbers} matrices of M_k: 2 x 2 for each pair
+ */
+
+/** Where a pair's cosine and sine stand. @param {Numbers} row @param {number} pair */
+const spot = (row, pair) => ({ x: RADIUS * row[2 * pair + 1], y: -RADIUS * row[2 * pair] });
+
+/** @param {Numbers} row @param {number} pair @param {string} name */
+function hand(row, pair, name) {
+    const { x, y } = spot(row, pair);
+    return svg('line', { class: name, x2: x.toFixed(2), y2: y.toFixed(2) });
+}
+
+/** @param {Numbers} matrices @param {number} pair */
+function matrix(matrices, pair) {
+    const cell = /** @param {number} i */ (i) => m('mtd', m('mn', matrices[4 * pair + i].toFixed(4).replace('-', '−')));
+    return m(
+        'math',
+        m('mrow', m('mo', '('), m('mtable', m('mtr', cell(0), cell(1)), m('mtr', cell(2), cell(3))), m('mo', ')')),
+    );
+}
+
+export class Circles {
+    constructor() {
+        this.element = h('div', { class: 'circles' });
+        /** @private @type {{pair: number, dot: SVGCircleElement}[]} */ this.dots = [];
+    }
+
+    /** @param {Landing} landing */
+    show({ pairs, from, to, product, matrices }) {
+        this.dots = pairs.map((pair) => ({ pair, dot: svg('circle', { r: 5, class: 'landed' }) }));
+        this.element.replaceChildren(
+            ...this.dots.map(({ pair, dot }) => {
+                const goal = spot(to, pair);
+                return h(
+                    'figure',
+                    { class: 'circle', 'data-pair': pair },
+                    svg(
+                        'svg',
+                        {
+                            role: 'img',
+                            'aria-label': `Pair ${pair}: from (${brief(from[2 * pair + 1])}, ${brief(from[2 * pair])}) to (${brief(to[2 * pair + 1])}, ${brief(to[2 * pair])})`,
+                            viewBox: `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`,
+                        },
+                        svg('circle', { class: 'rim', r: RADIUS }),
+                        hand(from, pair, 'hand from'),
+                        hand(to, pair, 'hand to'),
+                        svg('circle', { class: 'goal', r: 9, cx: goal.x.toFixed(2), cy: goal.y.toFixed(2) }),
+                        dot,
+                    ),
+                    h('figcaption', {}, `pair ${pair}`),
+                    matrix(matrices, pair),
+                );
+            }),
+        );
+        this.put(product);
+    }
+
+    /** The points of one encoding. @param {Numbers} row */
+    put(row) {
+        for (const { pair, dot } of this.dots) {
+            const { x, y } = spot(row, pair);
+            dot.setAttribute('cx', x.toFixed(2));
+            dot.setAttribute('cy', y.toFixed(2));
+        }
+    }
+}
+
+/** Pairs from the first to the last, closer together where they are faster. @param {number} all @param {number} most */
+export function spread(all, most) {
+    const n = Math.min(all, most);
+    return Array.from({ length: n }, (_, i) => (n === 1 ? 0 : Math.max(i, Math.round((i / (n - 1)) ** 2 * (all - 1)))));
+}
+
+/** The largest difference of two rows. @param {Numbers} a @param {Numbers} b */
+export function apart(a, b) {
+    let most = 0;
+    for (let i = 0; i < a.length; i++) most = Math.max(most, Math.abs(a[i] - b[i]));
+    return most;
+}

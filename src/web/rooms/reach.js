@@ -1,0 +1,597 @@
+// reach.js - what scaling does to the angles of each pair, and which of them training has never seen.
+import { Problem, address, answer, tensors } from '../parts/api.js';
+import { control, form } from '../parts/controls.js';
+import { Curve } from '../parts/curve.js';
+import { fresh, h, svg } from '../parts/dom.js';
+import { Latest, complaint, numbers, section } from '../parts/latest.js';
+import { find } from '../parts/listing.js';
+import { brief, digits } from '../parts/number.js';
+import { exercise, note, story } from '../parts/story.js';
+import { block } from '../parts/take.js';
+import { configBox, models, picker } from './catalogue.js';
+import { Drift } from './drift.js';
+import { Handles } from './handles.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {Record<string, string>} Values */
+/** @typedef {{name: string, wavelength: Float64Array, stretch: Float64Array, turns?: Float64Array}} Kind */
+/**
+ * @typedef {object} Found
+ * @property {Kind[]} kinds
+ * @property {Float64Array} trained turns within the training length
+ * @property {Record<string, ArrayLike<number>>} facts one number for each type
+ * @property {string[]} types those of the comparison
+ * @property {Record<string, Record<string, {value: unknown, note?: string}>>} settings by type and engine
+ * @property {string[]} words
+ */
+
+const PATH = '/v1/rope/compare';
+/** @type {Values} */
+const DEFAULTS = { head_dim: '128', rope_theta: '10000', max_position_embeddings: '4096', target_length: '32768' };
+const TYPES = ['default', 'linear', 'ntk', 'yarn'];
+const NAIVE = 'naive';
+const FACTS = [
+    ['base', 'base'],
+    ['attention_factor', 'attention factor'],
+    ['slow_pairs', 'pairs that trained on less than a turn'],
+    ['unseen_pairs', 'pairs with unseen angles'],
+    ['largest_angle', 'largest angle, trained = 1'],
+];
+const LENGTHS = ['max_position_embeddings', 'target_length'];
+const FIRST = ['head_dim', 'rope_theta', ...LENGTHS];
+const APART = ['model', 'layer_type', 'rope_types', 'factor', 'dtype', 'numerics'];
+
+const WORDS = [
+    'A pair whose wave is longer than the training text has turned through a part of the circle only; the rest of its angles is new to the model.',
+    'The shaded zone is what training never saw: a longer text takes the unscaled pairs into it.',
+    'Every scaling slows the pairs so that they stay out of the zone, and each chooses which pairs pay for it.',
+];
+
+/** The values of a comparison that a model's parameters say. @param {Record<string, unknown>} facts @param {string[]} names */
+function valuesOf(facts, names) {
+    const trained = Number(facts.original_max_position_embeddings ?? facts.max_position_embeddings ?? 4096);
+    const whole = Number(facts.max_position_embeddings ?? trained);
+    /** @type {Values} */
+    const values = {
+        ...DEFAULTS,
+        max_position_embeddings: String(trained),
+        target_length: String(whole > trained ? whole : 4 * trained),
+    };
+    const own = names.filter((name) => !APART.includes(name) && !LENGTHS.includes(name) && facts[name] !== undefined);
+    for (const name of own) values[name] = String(facts[name]);
+    if (values.rotary_dim === values.head_dim) delete values.rotary_dim;
+    delete values.partial_rotary_factor;
+    return values;
+}
+
+/** Which pair first exceeds what it has trained on, without scaling. @param {Values} values */
+async function firstUnseen(values) {
+    const found = await answer(PATH, { ...values, rope_types: 'default' });
+    const [pairs, unseen] = [await numbers(found, 'turns'), await numbers(found, 'unseen_pairs')];
+    return pairs.length - unseen[0];
+}
+
+class Reach {
+    /** @param {HTMLElement} host @param {Context} context */
+    constructor(host, context) {
+        this.context = context;
+        this.place = context.place;
+        const resource = find(context.listing, PATH);
+        this.rows = (resource?.parameters ?? []).filter(({ name }) => !APART.includes(name));
+        this.choices = resource?.parameters.find(({ name }) => name === 'rope_types')?.choices ?? [];
+        this.rows.sort((a, b) => Number(FIRST.includes(b.name)) - Number(FIRST.includes(a.name)));
+        this.controls = form(this.rows, (name, value, done) => this.set({ [name]: value }, done));
+        this.model = picker(['rope'], (name) => this.choose(name));
+        /** @private @type {Record<string, unknown>} */ this.facts = {};
+        /** @private @type {Found | null} */ this.found = null;
+        this.types = this.typesControl();
+        this.numerics = control(
+            {
+                name: 'numerics',
+                type: 'string',
+                required: false,
+                choices: ['exact', 'float32'],
+                description: 'float32 shows below how far the arithmetic of PyTorch turns the unscaled angles.',
+            },
+            (value) => {
+                this.place.set({ numerics: value === 'exact' ? null : value }, { step: true });
+                this.update();
+            },
+        );
+        this.waves = this.curve({
+            name: 'Wavelength of each pair, in positions',
+            yName: 'wavelength in positions',
+            height: 400,
+            under: () => this.lengths(),
+        });
+        this.stretch = this.curve({ name: 'Stretch of each pair', yName: 'stretch' });
+        this.turns = this.curve({
+            name: 'Turns of each pair within the target length',
+            yName: 'turns at the target length',
+            under: (one) => this.zone(one),
+        });
+        this.handles = this.makeHandles();
+        this.table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
+        this.settings = h('div', { class: 'settings' });
+        this.remarks = h('p', { class: 'note' });
+        this.drift = new Drift(this.place);
+        this.driftPart = h(
+            'div',
+            {},
+            section(this.place, { name: 'error', title: 'Exact against float32' }, this.drift.element),
+        );
+        this.fault = complaint();
+        this.ask = new Latest((error) => {
+            this.controls.fail(error);
+            if (error !== null) this.stage.removeAttribute('aria-busy');
+        });
+        this.stage = h('div', { class: 'stage', 'aria-busy': true });
+        this.fill(host);
+        this.update();
+    }
+
+    /** @private @param {import('../parts/curve.js').Options} options */
+    curve(options) {
+        const onCursor = /** @param {number} pair @param {boolean} done */ (pair, done) => this.point(pair, done);
+        return new Curve({ xName: 'pair', yLog: true, height: 320, onCursor, ...options });
+    }
+
+    /** @private */
+    makeHandles() {
+        return new Handles(this.waves, [
+            { name: 'trained', least: () => 1, change: (value, done) => this.moved(LENGTHS[0], value, done) },
+            {
+                name: 'target',
+                least: () => this.length(LENGTHS[0]),
+                change: (value, done) => this.moved(LENGTHS[1], value, done),
+            },
+        ]);
+    }
+
+    /** The axis has moved, and the handles move with it. @private @returns {import('../parts/dom.js').Child[]} */
+    lengths() {
+        this.handles.place();
+        return [];
+    }
+
+    /** @private @param {string} name */
+    length(name) {
+        return Number(this.values()[name]);
+    }
+
+    /** @private @param {string} name @param {number} value @param {boolean} done */
+    moved(name, value, done) {
+        const longer = name === LENGTHS[0] && value > this.length(LENGTHS[1]) ? { [LENGTHS[1]]: String(value) } : {};
+        this.set({ [name]: String(value), ...longer }, done);
+    }
+
+    /** @private @param {Record<string, string | null>} changes @param {boolean} done */
+    set(changes, done) {
+        this.place.set(changes, { step: done });
+        this.update();
+    }
+
+    /** Another model: what was set by hand is let go of. @private @param {string} name */
+    choose(name) {
+        const old = Object.fromEntries(this.rows.map((row) => [row.name, null]));
+        this.set({ ...old, types: null, pair: null, model: name || null }, true);
+    }
+
+    /** @private */
+    typesControl() {
+        const name = fresh('types');
+        const boxes = [...this.choices, NAIVE].map((value) => {
+            const input = h('input', { type: 'checkbox', value, onchange: () => this.set({ types: checked() }, true) });
+            return { input, label: h('label', {}, input, value === NAIVE ? 'naive: base · s' : value) };
+        });
+        const checked = () =>
+            boxes
+                .filter(({ input }) => input.checked)
+                .map(({ input }) => input.value)
+                .join(',') || 'default';
+        return {
+            element: h(
+                'fieldset',
+                { class: 'types', id: name },
+                h('legend', { class: 'name' }, 'types'),
+                boxes.map(({ label }) => label),
+            ),
+            /** @param {string[]} types */
+            show: (types) => boxes.forEach(({ input }) => (input.checked = types.includes(input.value))),
+        };
+    }
+
+    /** @private @param {HTMLElement} host */
+    fill(host) {
+        const { place, context } = this;
+        const config = configBox((resolved) => {
+            if (resolved.encoding === 'rope') this.take(resolved.parameters);
+        });
+        this.stage.append(
+            section(
+                place,
+                {
+                    name: 'waves',
+                    title: 'Wavelengths, and two lengths of text',
+                    lead: 'Drag the two lengths. A pair whose wave is above the training length has not trained on all of its angles.',
+                    first: true,
+                },
+                this.fault.element,
+                this.waves.element,
+            ),
+            h(
+                'div',
+                { class: 'pair-of-pictures' },
+                section(place, { name: 'turns', title: 'Largest angle, in turns' }, this.turns.element),
+                section(place, { name: 'stretch', title: 'Stretch' }, this.stretch.element),
+            ),
+            this.table,
+            this.remarks,
+            this.driftPart,
+            section(place, { name: 'settings', title: 'Settings for engines' }, this.settings),
+        );
+        host.replaceChildren(
+            story('Reach', WORDS, [find(context.listing, PATH), find(context.listing, 'rope/frequencies')]),
+            h(
+                'div',
+                { class: 'split' },
+                h(
+                    'section',
+                    { class: 'panel', 'aria-label': 'Parameters' },
+                    this.model.element,
+                    h('details', { class: 'more' }, h('summary', {}, 'Paste a config.json'), config),
+                    this.types.element,
+                    this.numerics.element,
+                    this.controls.element,
+                    this.words(),
+                ),
+                this.stage,
+            ),
+        );
+    }
+
+    /** A configuration's parameters become the room's. @private @param {Record<string, unknown>} parameters */
+    take(parameters) {
+        const values = valuesOf(
+            parameters,
+            this.rows.map(({ name }) => name),
+        );
+        const type = String(parameters.rope_type ?? 'default');
+        const types = TYPES.includes(type) || !this.choices.includes(type) ? null : [...TYPES, type].join(',');
+        const old = Object.fromEntries(this.rows.map(({ name }) => [name, null]));
+        const own = Object.entries(values).filter(([name, value]) => value !== DEFAULTS[name]);
+        this.set({ ...old, model: null, types, ...Object.fromEntries(own) }, true);
+    }
+
+    /** @private */
+    words() {
+        const base = { rope_theta: '10000', head_dim: '128', factor: '8', dtype: /** @type {const} */ ('float64') };
+        const less = h('span', {}, '…');
+        const stretches = ['linear', 'ntk'].map(async (method) =>
+            numbers(
+                await tensors('/v1/rope/scaled-base', { ...base, method: /** @type {'ntk'} */ (method) }),
+                'stretch',
+            ),
+        );
+        Promise.all(stretches)
+            .then(([naive, ntk]) => {
+                const last = ntk.length - 1;
+                less.textContent = `at pair 1 by ${brief(naive[1], 6)} and ${brief(ntk[1], 6)}, at pair ${last} by ${brief(naive[last], 6)} and ${brief(ntk[last], 6)}`;
+            })
+            .catch(() => undefined); // The line says that the server is away.
+        return h(
+            'div',
+            { class: 'story' },
+            note(
+                'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
+                less,
+                '.',
+            ),
+            h('h2', {}, 'Try it'),
+            exercise({
+                question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
+                answer: async () => Number((await tensors('/v1/rope/scaled-base', base)).scalars.scaled_base),
+            }),
+            exercise({
+                question: 'How long is the longest wave of Llama 3.1 8B?',
+                unit: 'positions',
+                answer: async () =>
+                    (
+                        await numbers(
+                            await tensors('/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }),
+                            'wavelength',
+                        )
+                    ).at(-1) ?? NaN,
+            }),
+            exercise({
+                question:
+                    'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
+                answer: () => firstUnseen(DEFAULTS),
+            }),
+        );
+    }
+
+    /** What the address and the model say. @private @returns {Values} */
+    values() {
+        const names = this.rows.map(({ name }) => name);
+        const own = Object.fromEntries(
+            names.map((name) => [name, this.place.get(name)]).filter(([, value]) => value !== ''),
+        );
+        const base = this.place.get('model') === '' ? DEFAULTS : valuesOf(this.facts, names);
+        const values = { ...base, ...own };
+        // The longer length follows where only the other one was set.
+        if (Number(values.target_length) < Number(values.max_position_embeddings))
+            values.target_length = values.max_position_embeddings;
+        return values;
+    }
+
+    /** @private */
+    chosen() {
+        const type = String(this.facts.rope_type ?? 'default');
+        const usual =
+            this.place.get('model') !== '' && this.choices.includes(type) && !TYPES.includes(type)
+                ? [...TYPES, type]
+                : TYPES;
+        return this.place.get('types', usual.join(',')).split(',');
+    }
+
+    update() {
+        void this.follow();
+    }
+
+    /** @private */
+    async follow() {
+        const model = this.place.get('model');
+        try {
+            this.facts = model === '' ? {} : ((await models()).find(({ name }) => name === model)?.parameters ?? {});
+        } catch (error) {
+            return this.context.fail(error);
+        }
+        const values = this.values();
+        const types = this.chosen();
+        this.model.show(model);
+        this.types.show(types);
+        this.controls.show(values);
+        this.handles.show(LENGTHS.map((name) => Number(values[name])));
+        const far = this.place.get('numerics') === 'float32';
+        this.numerics.show(far ? 'float32' : 'exact');
+        this.driftPart.hidden = !far;
+        if (far) this.showDrift(values);
+        await this.ask.ask(
+            [values, types, model],
+            (signal) => this.read(values, types, signal),
+            (found) => this.show(found),
+        );
+        this.point(this.place.number('pair', -1), null);
+    }
+
+    /** @private @param {Values} values */
+    showDrift({ head_dim, rope_theta }) {
+        const waves = { head_dim, rope_theta };
+        void this.drift.show({ path: '/v1/rope/table', values: waves, waves });
+    }
+
+    /** Leave out the keys of types that were not chosen. @private @param {Values} values @param {string[]} types */
+    readable(values, types) {
+        const own = String(this.facts.rope_type ?? '');
+        if (own === '' || types.includes(own)) return values;
+        const kept = [...FIRST, 'rotary_dim'];
+        return Object.fromEntries(
+            Object.entries(values).filter(([name]) => kept.includes(name) || this.place.get(name) !== ''),
+        );
+    }
+
+    /** @private @param {Values} all @param {string[]} types @param {AbortSignal} signal @returns {Promise<Found>} */
+    async read(all, types, signal) {
+        const own = types.filter((type) => type !== NAIVE);
+        /** @type {Values} */
+        const values = { ...this.readable(all, types), dtype: 'float64' };
+        const found = await answer(PATH, { ...values, rope_types: own.join(',') }, { signal });
+        const { head_dim, rope_theta, rotary_dim, max_position_embeddings } = values;
+        const plain = { head_dim, rope_theta, dtype: 'float64', ...(rotary_dim ? { rotary_dim } : {}) };
+        const trained = await answer(
+            PATH,
+            { ...plain, max_position_embeddings, target_length: max_position_embeddings, rope_types: 'default' },
+            { signal },
+        );
+        const [wavelength, stretch, turns] = await Promise.all(
+            ['wavelength', 'stretch', 'turns'].map((name) => numbers(found, name, signal)),
+        );
+        const n = wavelength.length / own.length;
+        const part = /** @param {import('../parts/safetensors.js').Numbers} list @param {number} i */ (list, i) =>
+            /** @type {Float64Array} */ (list.slice(i * n, (i + 1) * n));
+        /** @type {Found['facts']} */
+        const facts = {};
+        for (const [name] of FACTS) facts[name] = await numbers(found, name, signal);
+        /** @type {Kind[]} */
+        const kinds = own.map((name, i) => ({
+            name,
+            wavelength: part(wavelength, i),
+            stretch: part(stretch, i),
+            turns: part(turns, i),
+        }));
+        /** @type {string[]} */
+        const words = [];
+        kinds.push(
+            ...(await this.extra(
+                types,
+                { head_dim, rope_theta, factor: String(found.parameters.factor) },
+                words,
+                signal,
+            )),
+        );
+        return {
+            kinds,
+            trained: /** @type {Float64Array} */ (await numbers(trained, 'turns', signal)),
+            facts,
+            types: own,
+            settings: /** @type {Found['settings']} */ (found.scalars.settings),
+            words,
+        };
+    }
+
+    /** The naive base, and the model's own frequencies. @private
+     * @param {string[]} types @param {Values} base @param {string[]} words @param {AbortSignal} signal */
+    async extra(types, base, words, signal) {
+        const model = this.place.get('model');
+        const dtype = 'float64';
+        /** @type {{name: string, path: string, values: Values, wave: string}[]} */
+        const asks = [
+            ...(types.includes(NAIVE)
+                ? [
+                      {
+                          name: 'naive: base · s',
+                          path: '/v1/rope/scaled-base',
+                          values: { ...base, dtype, method: 'linear' },
+                          wave: 'scaled_wavelength',
+                      },
+                  ]
+                : []),
+            ...(model === ''
+                ? []
+                : [{ name: model, path: '/v1/rope/frequencies', values: { model, dtype }, wave: 'wavelength' }]),
+        ];
+        const kinds = [];
+        for (const { name, path, values, wave } of asks)
+            try {
+                const found = await answer(path, values, { signal });
+                kinds.push({
+                    name,
+                    wavelength: /** @type {Float64Array} */ (await numbers(found, wave, signal)),
+                    stretch: /** @type {Float64Array} */ (await numbers(found, 'stretch', signal)),
+                });
+            } catch (error) {
+                if (!(error instanceof Problem)) throw error;
+                words.push(`${name}: ${error.message}.`);
+            }
+        return kinds;
+    }
+
+    /** @private @param {Found} found */
+    show(found) {
+        this.found = found;
+        const { kinds, trained } = found;
+        const target = this.length(LENGTHS[1]);
+        const all = kinds.flatMap(({ wavelength }) => Array.from(wavelength)).filter(Number.isFinite);
+        this.waves.options.yRange = [Math.min(...all) / 1.3, Math.max(...all, target) * 1.5];
+        const lines = /** @param {'wavelength' | 'stretch'} what */ (what) =>
+            kinds.map((kind) => ({ name: kind.name, y: kind[what] }));
+        this.waves.show(lines('wavelength'));
+        this.stretch.show(lines('stretch'));
+        this.turns.show(kinds.flatMap(({ name, turns }) => (turns ? [{ name, y: turns }] : [])));
+        const turns = kinds.flatMap((kind) => Array.from(kind.turns ?? []));
+        this.turns.options.yRange = [Math.min(...turns, ...trained) / 1.5, Math.max(...turns) * 1.5];
+        this.remarks.textContent = found.words.join(' ');
+        this.showSettings();
+        this.stage.removeAttribute('aria-busy');
+    }
+
+    /** From the largest trained angle to the full turn, for the pairs that have not trained on all of it.
+     * @private @param {Curve} curve */
+    zone(curve) {
+        const trained = this.found?.trained;
+        if (trained === undefined || trained.length === 0) return [];
+        const slow = Array.from(trained, (turns, pair) => ({ turns, pair })).filter(({ turns }) => turns < 1);
+        if (slow.length === 0) return [];
+        const top = curve.y(1);
+        const [first, last] = [slow[0], slow[slow.length - 1]];
+        const low = slow.map(({ turns, pair }) => `${curve.x(pair).toFixed(1)} ${curve.y(turns).toFixed(1)}`);
+        const at = { x: curve.x(last.pair) - 4, y: top + 16, 'text-anchor': 'end' };
+        return [
+            svg('path', {
+                class: 'zone',
+                d: `M${curve.x(first.pair)} ${top}L${low.join('L')}L${curve.x(last.pair)} ${top}Z`,
+            }),
+            svg('line', { class: 'full', x1: curve.x(0), x2: curve.x(trained.length - 1), y1: top, y2: top }),
+            svg('text', at, 'never seen'),
+        ];
+    }
+
+    /** @private @param {number} pair @param {boolean | null} done null: the address says so */
+    point(pair, done) {
+        const { found } = this;
+        if (found === null) return;
+        const n = found.kinds[0].wavelength.length;
+        const at = pair >= 0 && pair < n ? pair : null;
+        if (done) this.place.set({ pair: at }, { step: false });
+        for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
+        const number = /** @param {ArrayLike<number> | undefined} list @param {number} i */ (list, i) =>
+            h('td', {}, list === undefined ? '' : digits(list[i], 'float64'));
+        const heads = [
+            'type',
+            ...FACTS.map(([, name]) => name),
+            ...(at === null ? [] : [`wavelength of pair ${at}`, 'its stretch', 'its turns']),
+        ];
+        this.table.replaceChildren(
+            h(
+                'table',
+                { class: 'types-table' },
+                h(
+                    'caption',
+                    {},
+                    at === null ? 'Point at a pair for its numbers.' : `The types side by side, and pair ${at}`,
+                ),
+                h(
+                    'thead',
+                    {},
+                    h(
+                        'tr',
+                        {},
+                        heads.map((name) => h('th', { scope: 'col' }, name)),
+                    ),
+                ),
+                h(
+                    'tbody',
+                    {},
+                    found.kinds.map((kind, i) =>
+                        h(
+                            'tr',
+                            {},
+                            h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
+                            FACTS.map(([name]) => number(i < found.types.length ? found.facts[name] : undefined, i)),
+                            at === null
+                                ? []
+                                : [number(kind.wavelength, at), number(kind.stretch, at), number(kind.turns, at)],
+                        ),
+                    ),
+                ),
+            ),
+        );
+    }
+
+    /** @private */
+    showSettings() {
+        const { settings, types } = /** @type {Found} */ (this.found);
+        const type = types.includes(this.place.get('for')) ? this.place.get('for') : types[types.length - 1];
+        const select = control(
+            { name: 'type', type: 'string', required: false, choices: types, description: '' },
+            (value) => {
+                this.place.set({ for: value }, { step: true });
+                this.showSettings();
+            },
+        );
+        select.show(type);
+        const blocks = Object.entries(settings[type] ?? {}).map(([engine, { value, note: words }]) => {
+            const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
+            return block(
+                { name: engine, text: engine === 'posenc' ? location.origin + text : text },
+                ...(words ? [h('p', { class: 'note' }, words)] : []),
+            );
+        });
+        const source = address(PATH, { ...this.readable(this.values(), this.chosen()), rope_types: types.join(',') });
+        this.settings.replaceChildren(
+            select.element,
+            ...blocks,
+            h('p', { class: 'note' }, 'From ', h('a', { href: source }, source)),
+        );
+    }
+
+    stop() {
+        this.ask.stop();
+        this.drift.end();
+        for (const curve of [this.waves, this.stretch, this.turns]) curve.stop();
+    }
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export const show = (host, context) => new Reach(host, context);

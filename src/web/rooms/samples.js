@@ -1,0 +1,67 @@
+// samples.js - files with well-known mistakes, made of the server's own numbers, to try the doctor on.
+import { answer, posted, request } from '../parts/api.js';
+import { numbers } from '../parts/latest.js';
+import { held, renamed } from './upload.js';
+
+/** @typedef {{id: string, title: string, encoding: string, claim: Record<string, string>, make: () => Promise<ArrayBuffer>}} Sample */
+
+const ROWS = 32;
+const WIDTH = 64;
+
+/** @param {string} path */
+const file = async (path) => (await request(`${path}&format=safetensors`)).arrayBuffer();
+
+/** Vectors, and the same rotated with a pairing. @param {'half' | 'interleaved'} pairing */
+async function rotated(pairing) {
+    const found = await answer('/v1/sinusoidal', {
+        d_model: String(WIDTH),
+        positions: `1000:${1000 + ROWS}`,
+        dtype: 'float64',
+    });
+    const flat = /** @type {Float64Array} */ (await numbers(found));
+    const vectors = Array.from({ length: ROWS }, (_, row) => Array.from(flat.slice(row * WIDTH, (row + 1) * WIDTH)));
+    const turned = await numbers(await posted('/v1/rope/rotate', { vectors, pairing, dtype: 'float64' }));
+    return renamed([
+        ['inputs', held('inputs', [ROWS, WIDTH], flat)],
+        ['rotated', held('rotated', [ROWS, WIDTH], /** @type {Float64Array} */ (turned))],
+    ]);
+}
+
+/** @type {Sample[]} */
+export const samples = [
+    {
+        id: 'base',
+        title: 'cos and sin with another base',
+        encoding: 'rope',
+        claim: { head_dim: '128', rope_theta: '500000' },
+        make: () => file('/v1/rope/table?head_dim=128&rope_theta=10000&positions=0:256'),
+    },
+    {
+        id: 'scaling',
+        title: 'Llama 3.1 without its scaling',
+        encoding: 'rope',
+        claim: { model: 'llama-3.1-8b' },
+        make: () => file('/v1/rope/table?head_dim=128&rope_theta=500000&positions=0:256'),
+    },
+    {
+        id: 'pairing',
+        title: 'q rotated with the other pairing',
+        encoding: 'rope',
+        claim: { head_dim: String(WIDTH), pairing: 'interleaved' },
+        make: () => rotated('half'),
+    },
+    {
+        id: 'slopes',
+        title: 'ALiBi slopes of 12 heads',
+        encoding: 'alibi',
+        claim: { num_heads: '12' },
+        make: () => file('/v1/alibi/slopes?num_heads=12&variant=formula'),
+    },
+    {
+        id: 'right',
+        title: 'a sinusoidal table that is right',
+        encoding: 'sinusoidal',
+        claim: { d_model: String(WIDTH) },
+        make: () => file(`/v1/sinusoidal?d_model=${WIDTH}&positions=0:256`),
+    },
+];

@@ -1,0 +1,58 @@
+// biases.js - slopes, heads, and the maps of buckets.
+import assert from 'node:assert/strict';
+import { answered, readout } from '../bench.js';
+
+export const cases = {
+    'the slopes are those of the API, for a power of two and for others': async (bench) => {
+        for (const heads of [8, 12]) {
+            const page = await bench.page(`#/biases?num_heads=${heads}`);
+            const shown = await page.$$eval('.bars .slope', (list) => list.map((each) => Number(each.textContent)));
+            const { data } = await bench.json(`/v1/alibi/slopes?num_heads=${heads}`);
+            assert.deepEqual(shown, data);
+            assert.equal((await page.$$('.multiples button')).length, heads);
+        }
+    },
+    'a bar shows its head': async (bench) => {
+        const page = await bench.page('#/biases?form=causal');
+        await page.click('.bars li:nth-child(3) button');
+        await bench.settled(page);
+        assert.match(page.url(), /slice=2/);
+        await page.focus('.figure-frame > .heat canvas');
+        await page.keyboard.press('End');
+        await page.keyboard.press('ArrowLeft');
+        const { value } = await readout(page);
+        const { data } = await bench.json('/v1/alibi/bias?num_heads=8&query_length=32&form=causal&heads=2');
+        assert.equal(Number(value.replace('−', '-')), data[0][31][30]);
+    },
+    'each map has the buckets of the API, and a chosen one is said': async (bench) => {
+        const paths = {
+            t5: 't5/buckets?query_length=160',
+            deberta: 't5/buckets?query_length=160&variant=deberta&num_buckets=32&max_distance=128',
+            shaw: 'shaw/indices?query_length=32&max_relative_position=8',
+            swin: 'swin/index?window_height=7&window_width=7',
+        };
+        for (const [scheme, path] of Object.entries(paths)) {
+            const page = await bench.page(`#/biases?scheme=${scheme}`);
+            const cells = (await bench.json(`/v1/${path}`)).data.flat();
+            const all = [...new Set(cells)].sort((a, b) => a - b);
+            const shown = await page.$$eval('.buckets button', (list) =>
+                list.map((each) => Number(each.dataset.bucket)),
+            );
+            assert.deepEqual(shown, all.slice(0, 96), scheme);
+            await page.click('.buckets button:nth-child(3)');
+            await bench.settled(page);
+            const count = cells.filter((cell) => cell === all[2]).length.toLocaleString('en');
+            assert.match(await page.textContent('.buckets + .note'), new RegExp(`has ${count} of`));
+            assert.ok(page.url().endsWith(`bucket=${all[2]}`), page.url());
+        }
+    },
+    'the exercises know the answers of the server': async (bench) => {
+        const page = await bench.page('#/biases');
+        const { data } = await bench.json('/v1/t5/buckets?query_length=101');
+        assert.deepEqual(await answered(page, ['0.70711', String(data[100][0]), '169']), [
+            'Right: 0.7071067691 ',
+            `Right: ${data[100][0]} `,
+            'Right: 169 ',
+        ]);
+    },
+};

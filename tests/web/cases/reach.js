@@ -1,0 +1,146 @@
+// reach.js - types side by side, two lengths, a model, and a pasted configuration.
+import assert from 'node:assert/strict';
+import { answered } from '../bench.js';
+
+const LLAMA = {
+    model_type: 'llama',
+    hidden_size: 4096,
+    num_attention_heads: 32,
+    rope_theta: 500000,
+    max_position_embeddings: 131072,
+    vocab_size: 128256,
+    rope_scaling: {
+        rope_type: 'llama3',
+        factor: 8,
+        low_freq_factor: 1,
+        high_freq_factor: 4,
+        original_max_position_embeddings: 8192,
+    },
+};
+
+/** The table of types: its rows by name. */
+const types = (page) =>
+    page.$$eval('.types-table tbody tr', (rows) =>
+        Object.fromEntries(
+            rows.map((row) => [
+                row.children[0].textContent,
+                [...row.children].slice(1).map((cell) => cell.textContent),
+            ]),
+        ),
+    );
+
+export const cases = {
+    'the numbers of the types are those of the comparison': async (bench) => {
+        const page = await bench.page('#/reach?pair=50');
+        const query =
+            'head_dim=128&rope_theta=10000&max_position_embeddings=4096&target_length=32768&rope_types=default,linear,ntk,yarn';
+        const found = await bench.json(`/v1/rope/compare?${query}&dtype=float64`);
+        const rows = await types(page);
+        for (const [i, name] of ['default', 'linear', 'ntk', 'yarn'].entries())
+            assert.deepEqual(
+                rows[name].map(Number),
+                [
+                    ...['base', 'attention_factor', 'slow_pairs', 'unseen_pairs', 'largest_angle'].map(
+                        (fact) => found[fact].data[i],
+                    ),
+                    ...['wavelength', 'stretch', 'turns'].map((fact) => found[fact].data[i][50]),
+                ],
+                name,
+            );
+        assert.ok(await page.isVisible('.zone'));
+        const code = await page.textContent('[data-snippet="llama_cpp"] code');
+        assert.equal(code, found.settings.yarn.llama_cpp.value);
+    },
+    'the lengths are dragged and moved by keys': async (bench) => {
+        const page = await bench.page('#/reach');
+        const target = page.locator('.handle').nth(1);
+        await target.focus();
+        await page.keyboard.press('PageUp');
+        await bench.settled(page);
+        assert.equal(await target.getAttribute('aria-valuenow'), '65536');
+        assert.match(page.url(), /target_length=65536/);
+        const trained = page.locator('.handle').nth(0);
+        const box = await trained.boundingBox();
+        await page.mouse.move(box.x + 100, box.y + 18);
+        await page.mouse.down();
+        await page.mouse.move(box.x + 100, box.y - 10, { steps: 3 });
+        await page.mouse.up();
+        await bench.settled(page);
+        const now = Number(await trained.getAttribute('aria-valuenow'));
+        assert.ok(now > 4096, `the training length is ${now}`);
+        assert.equal(Number(new URL(page.url()).hash.match(/max_position_embeddings=(\d+)/)[1]), now);
+        await page.goBack();
+        await bench.settled(page);
+        assert.equal(await target.getAttribute('aria-valuenow'), '32768');
+    },
+    'a model of the catalogue brings its numbers': async (bench) => {
+        const page = await bench.page('#/reach');
+        await page.selectOption('[data-parameter="model"] select', 'llama-3.1-8b');
+        await bench.settled(page);
+        await page.focus('.part-waves svg.curve');
+        await page.keyboard.press('End');
+        await bench.settled(page);
+        const rows = await types(page);
+        const own = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b&dtype=float64');
+        assert.equal(Number(rows['llama-3.1-8b'][5]), own.wavelength.data.at(-1));
+        assert.deepEqual(Object.keys(rows), ['default', 'linear', 'ntk', 'yarn', 'llama3', 'llama-3.1-8b']);
+        assert.equal(new URL(page.url()).hash, '#/reach?model=llama-3.1-8b&pair=63');
+    },
+    'a pasted config.json is resolved': async (bench) => {
+        const page = await bench.page('#/reach', { refused: true });
+        await page.click('summary:text("Paste a config.json")');
+        await page.fill('.config textarea', JSON.stringify(LLAMA));
+        await page.press('.config textarea', 'Tab');
+        await page.waitForSelector('.keys');
+        await bench.settled(page);
+        const rows = await page.$$eval('.keys tbody tr', (list) =>
+            list.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent)),
+        );
+        const resolved = await (
+            await fetch(`${bench.server.url}/v1/models/resolve`, {
+                method: 'POST',
+                body: JSON.stringify(LLAMA),
+                headers: { 'Content-Type': 'application/json' },
+            })
+        ).json();
+        assert.deepEqual(
+            rows,
+            resolved.keys.map(({ pointer, value, status }) => [pointer.slice(2), JSON.stringify(value), status]),
+        );
+        assert.match(page.url(), /rope_theta=500000/);
+        assert.match(page.url(), /max_position_embeddings=8192&target_length=131072/);
+        assert.ok('llama3' in (await types(page)));
+        await page.fill('.config textarea', '{"model_type": ');
+        await page.press('.config textarea', 'Tab');
+        await page.waitForSelector('.config .error:not([hidden])');
+        assert.match(await page.textContent('.config .error'), /not a JSON object/);
+    },
+    'the server’s own words where a comparison is refused': async (bench) => {
+        const page = await bench.page('#/reach?types=longrope', { refused: true });
+        const words = await page.$$eval('.panel .error:not([hidden])', (list) =>
+            list.map((each) => each.textContent).join(' '),
+        );
+        assert.match(words, /required|factor/);
+    },
+    'the naive base stretches less than NTK': async (bench) => {
+        const page = await bench.page('#/reach?types=ntk,naive&pair=63');
+        const rows = await types(page);
+        assert.ok(Number(rows['naive: base · s'][6]) < Number(rows.ntk[6]));
+        assert.match(
+            await page.textContent('.aside'),
+            /at pair 1 by 1\.03302 and 1\.03356, at pair 63 by 7\.74425 and 8/,
+        );
+    },
+    'the exercises know the answers of the server': async (bench) => {
+        const page = await bench.page('#/reach');
+        const [base, wave, pair] = await answered(page, ['82684.6', '20470000', '46']);
+        assert.equal(base, 'Right: 82\u202f684.62264 ');
+        const { wavelength } = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b');
+        assert.match(wave, wavelength.data.at(-1) > 2.05e7 || wavelength.data.at(-1) < 2.04e7 ? /Not yet/ : /Right/);
+        assert.equal(pair, 'Right: 46 ');
+        const longest = await bench.json('/v1/rope/frequencies?head_dim=128');
+        const first = longest.wavelength.data.findIndex((positions) => positions > 4096);
+        assert.equal(first, 46);
+        assert.match((await answered(page, ['0', String(wavelength.data.at(-1)), '45']))[1], /Right/);
+    },
+};

@@ -1,0 +1,117 @@
+// waves.js - M_k lands, the lamps and waves follow, and float32 drifts from the exact angles.
+import assert from 'node:assert/strict';
+import { answered } from '../bench.js';
+
+const centre = (page, selector) =>
+    page.$$eval(selector, (list) =>
+        list.map((each) => [Number(each.getAttribute('cx')), Number(each.getAttribute('cy'))]),
+    );
+
+export const cases = {
+    'M_k takes PE(pos) to PE(pos + k)': async (bench) => {
+        const page = await bench.page('#/waves?at=9,10&k=-4');
+        const dots = await centre(page, '.circles .landed');
+        const goals = await centre(page, '.circles .goal');
+        assert.equal(dots.length, 6);
+        assert.deepEqual(dots, goals);
+        const there = await bench.json('/v1/sinusoidal?d_model=64&positions=5&dtype=float64');
+        assert.deepEqual(
+            dots[0],
+            [52 * there.data[0][1], -52 * there.data[0][0]].map((at) => Number(at.toFixed(2))),
+        );
+        const words = await page.textContent('.landing');
+        assert.match(words, /From position 9 to 5/);
+        assert.ok(Number(words.match(/is ([\d.e−]+?)\.$/)[1].replace('−', '-')) < 1e-14, words);
+        const matrix = await page.$eval('.circle math', (math) =>
+            [...math.querySelectorAll('mn')].map((n) => n.textContent),
+        );
+        const { data } = await bench.json('/v1/sinusoidal/offset?d_model=64&offset=-4');
+        assert.deepEqual(
+            matrix,
+            data[0].flat().map((value) => value.toFixed(4).replace('-', '−')),
+        );
+    },
+    'the turning ends where M_k lands': async (bench) => {
+        const page = await bench.page('#/waves', { reducedMotion: 'no-preference' });
+        const before = await centre(page, '.circles .landed');
+        await page.evaluate(() => {
+            globalThis.seen = new Set();
+            new MutationObserver((list) =>
+                list.forEach(({ target }) => globalThis.seen.add(target.getAttribute('cx'))),
+            ).observe(document.querySelector('.circles .landed'), { attributes: true });
+        });
+        await page.click('.watch');
+        await page.waitForFunction(
+            ([x]) =>
+                globalThis.seen.size > 30 &&
+                document.querySelector('.circles .landed').getAttribute('cx') === String(x),
+            before[0],
+        );
+        assert.deepEqual(await centre(page, '.circles .landed'), before);
+    },
+    'the lamps are the signs of the sines': async (bench) => {
+        const page = await bench.page('#/waves?at=100,0');
+        const title = await page.textContent('.lamps title');
+        const { data } = await bench.json('/v1/sinusoidal?d_model=64&positions=100');
+        const signs = Array.from({ length: 20 }, (_, i) => (data[0][2 * (19 - i)] >= 0 ? 1 : 0)).join('');
+        assert.equal(title, `Position 100: ${signs}, the slowest pair first`);
+    },
+    'the fan is dragged and moved by keys, and the address keeps it': async (bench) => {
+        const page = await bench.page('#/waves');
+        const fan = page.locator('svg.fan');
+        const to = async () => Number(await fan.getAttribute('aria-valuenow'));
+        assert.equal(await to(), 64);
+        await fan.scrollIntoViewIfNeeded();
+        const box = await fan.boundingBox();
+        await page.mouse.move(box.x + 232, box.y + 60);
+        await page.mouse.down();
+        await page.mouse.move(box.x + 332, box.y + 60, { steps: 4 });
+        await page.mouse.up();
+        await bench.settled(page);
+        assert.equal(await to(), 32);
+        assert.match(page.url(), /to=32/);
+        await fan.focus();
+        await page.keyboard.press('PageUp');
+        await bench.settled(page);
+        assert.equal(await to(), 64);
+        assert.doesNotMatch(page.url(), /to=/);
+    },
+    'float32 shows the error in radians, growing with the position': async (bench) => {
+        const page = await bench.page('#/waves?numerics=float32&up=1048576');
+        const keys = await page.$$eval('.drift .key li', (list) => list.map((each) => each.textContent));
+        assert.deepEqual(keys, ['float32', 'bfloat16', 'float16']);
+        const d = await page.$eval('.drift path.series-0', (path) => path.getAttribute('d'));
+        const heights = d.match(/[ML][\d.]+ [\d.]+/g).map((point) => Number(point.split(' ')[1]));
+        assert.ok(heights.at(-1) < heights[0] - 50, 'the error does not grow');
+        await page.click('.drift label:has-text("bfloat16")');
+        await bench.settled(page);
+        await page.focus('.drift canvas');
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('ArrowRight');
+        const said = await page.textContent('.drift .readout');
+        const [exact, rounded] = await Promise.all(
+            ['float64', 'bfloat16'].map(
+                async (dtype) => (await bench.json(`/v1/rope/frequencies?head_dim=64&dtype=${dtype}`)).inv_freq.data[1],
+            ),
+        );
+        const error = Number(said.match(/error(.*) rad/)[1].replace('−', '-'));
+        assert.ok(Math.abs(error / (8192 * (rounded - exact)) - 1) < 1e-2, said);
+        assert.match(page.url(), /angle=bfloat16/);
+    },
+    'the exercises know the answers of the server': async (bench) => {
+        const page = await bench.page('#/waves');
+        const right = await answered(page, ['0.9268', '54410', '0.754']);
+        assert.deepEqual(right, ['Right: 0.9267573357 ', 'Right: 54\u202f410.14313 positions', 'Right: 0.7539022565 ']);
+        assert.deepEqual(await answered(page, ['0.9', '62832', 'x']), [
+            'Not yet. The figures above have it.',
+            'Not yet. The figures above have it.',
+            'A number is asked for.',
+        ]);
+    },
+    'one part of the room in a frame': async (bench) => {
+        const page = await bench.page('#/waves?fig=fan', { search: '?embed=1' });
+        assert.ok(await page.isVisible('svg.fan'));
+        for (const other of ['.circles', '.figure', '.story', 'header'])
+            assert.ok(!(await page.isVisible(other)), other);
+    },
+};
