@@ -32,9 +32,12 @@ MODE_release := -O3 -DNDEBUG -g
 MODE_debug := -O0 -g3 -Wno-sign-conversion
 MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread
+MODE_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# Kernels read nothing that a client wrote, and clang needs minutes to instrument them.
+UNHUNTED_fuzz_kernels := -fno-sanitize=all
 MODE_coverage := -O0 -g -DPE_COVERAGE --coverage -fprofile-update=atomic -Wno-sign-conversion
 ifndef MODE_$(BUILD)
-$(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage)
+$(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage, fuzz)
 endif
 
 BASE_CFLAGS := -std=c17 -D_GNU_SOURCE -Isrc -I$(B)/gen $(WARN) $(FP) -pthread
@@ -72,15 +75,16 @@ TEST_SCRIPT := $(wildcard $(TEST:%=tests/%.test))
 TEST_LEVEL_SRC := $(wildcard tests/kernels/level/*.c)
 BENCH_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/bench/*.c))
 PROOF_BIN := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/proof/proof_*.c))
+FUZZ_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(filter-out %/fuzz.c,$(wildcard tests/fuzz/*.c)))
 SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls coverage proof bench bench-http soak faults format \
-	install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests run-calls \
-	run-coverage FORCE
+.PHONY: help all run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
+	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
+	run-calls run-coverage FORCE
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r target text; do \
@@ -108,6 +112,9 @@ test-calls: ## run the HTTP tests under strace and compare the servers' system c
 	@$(DEPS) build test bench
 	+@$(AGAIN) run-calls TEST='$(if $(filter-out */*,$(TEST)),$(TEST),http/*)'
 
+test-debian13: ## build in a Debian 13, on libmicrohttpd 1.0, and run the tests of HTTP there (root; debootstrap)
+	@.ci/debian13
+
 coverage: ## run the tests and print the lines, functions and branches of src that they reach, by folder
 	@$(DEPS) build test coverage
 	+@$(AGAIN) BUILD=coverage run-coverage
@@ -133,6 +140,12 @@ soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
+
+# libFuzzer is clang's; the optimiser is that of BUILD=asan.
+fuzz: ## mutate inputs of every parser under sanitizers for TIME=3 seconds each; FUZZ='query json' some
+	@$(DEPS) build fuzz
+	+@$(AGAIN) BUILD=fuzz CC="$(filter %ccache,$(CC)) clang" build/fuzz/fuzz
+	@tests/fuzz/run build/fuzz/fuzz build/fuzz/runs $(FUZZ)
 
 faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test
@@ -179,7 +192,7 @@ $(B)/%.o: src/%.c $(B)/gen/flags | $(GEN)
 define LEVEL_RULE
 $(B)/$(2)/$(1)/%.o: $(3)$(2)/level/%.c $(B)/gen/flags | $(GEN)
 	@mkdir -p $$(@D)
-	$$(call say,CC $$< for $(1)) $$(CC) $$(ALL_CFLAGS) $(if $(3),,-Itests) $$(LEVEL_FLAGS_$(1)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
+	$$(call say,CC $$< for $(1)) $$(CC) $$(ALL_CFLAGS) $(if $(3),,-Itests) $$(LEVEL_FLAGS_$(1)) $(UNHUNTED_$(BUILD)_$(2)) -DPE_LEVEL=$(1) -DPE_LEVEL_$(1)=1 -MMD -MP -c -o $$@ $$<
 endef
 $(foreach l,$(LEVELS),$(foreach d,kernels text,$(eval $(call LEVEL_RULE,$(l),$(d),src/))))
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l),tests/kernels,)))
@@ -202,7 +215,7 @@ $(B)/tests/%.o: tests/%.c $(B)/gen/flags | $(GEN)
 	$(call say,CC $<) $(CC) $(ALL_CFLAGS) -Itests -MMD -MP -c -o $@ $<
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT_OBJ) $(B)/libposenc.a
-	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(TEST_LIBS) $(LIBS)
+	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(TEST_LIBS) $(LIBS)
 
 $(B)/tests/faults.so: tests/faults/faults.c tests/support/fault_plan.h $(B)/gen/flags
 	@mkdir -p $(@D)
@@ -211,6 +224,11 @@ $(B)/tests/faults.so: tests/faults/faults.c tests/support/fault_plan.h $(B)/gen/
 $(PROOF_BIN): $(B)/tests/proof/proof.o
 $(B)/tests/kernels/test_waves: $(LEVELS:%=$(B)/tests/kernels/%/anchors.o)
 $(B)/tests/kernels/test_emits: $(LEVELS:%=$(B)/tests/kernels/%/emits.o)
+
+$(B)/tests/unit/test_fuzz_corpora: $(FUZZ_OBJ)
+
+$(B)/fuzz: $(B)/tests/fuzz/fuzz.o $(FUZZ_OBJ) $(B)/libposenc.a
+	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
 
 $(B)/tests/bench/bench: $(BENCH_OBJ) $(B)/tests/support/random.o $(B)/libposenc.a
 	$(call say,LD $@) $(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS) -ldl

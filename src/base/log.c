@@ -39,6 +39,13 @@ pe_status pe_log_start(const pe_log_options *options, pe_problem *why)
     return PE_OK;
 }
 
+pe_status pe_log_run(pe_problem *why)
+{
+    if (events == NULL || pe_log_sink_run(events, why) != PE_OK)
+        return events == NULL ? PE_OK : why->status;
+    return accesses == events ? PE_OK : pe_log_sink_run(accesses, why);
+}
+
 void pe_log_stop(void)
 {
     pe_log_sink *log = events, *access_log = accesses;

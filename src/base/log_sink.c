@@ -27,6 +27,7 @@ struct pe_log_sink {
     uint64_t lines;          /* waiting */
     uint64_t dropped, told;
     bool reopen, ending, busy; /* busy: it writes */
+    bool runs;                 /* the thread, from its start on */
     pthread_t thread;
 };
 
@@ -157,7 +158,8 @@ static void prepare(pe_log_sink *sink, size_t bytes_max)
     sink->writing = malloc(bytes_max);
 }
 
-static pe_status start(pe_log_sink *sink, const char *setting, const char *path, pe_problem *why)
+static pe_status prepare_file(pe_log_sink *sink, const char *setting, const char *path,
+                              pe_problem *why)
 {
     if (*path != '\0') {
         sink->path = strdup(path);
@@ -168,8 +170,6 @@ static pe_status start(pe_log_sink *sink, const char *setting, const char *path,
     }
     if (sink->waiting == NULL || sink->writing == NULL || (*path != '\0' && sink->path == NULL))
         return pe_fail_memory(why);
-    if (pthread_create(&sink->thread, NULL, write_lines, sink) != 0)
-        return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
     return PE_OK;
 }
 
@@ -180,12 +180,18 @@ pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_m
     if (sink == NULL)
         return pe_fail_memory(why);
     prepare(sink, bytes_max);
-    const pe_status status = start(sink, setting, path, why);
+    const pe_status status = prepare_file(sink, setting, path, why);
     if (status == PE_OK)
         *out = sink;
     else
         release(sink);
     return status;
+}
+
+pe_status pe_log_sink_run(pe_log_sink *sink, pe_problem *why)
+{
+    sink->runs = pthread_create(&sink->thread, NULL, write_lines, sink) == 0;
+    return sink->runs ? PE_OK : pe_fail(why, PE_INTERNAL, "", "could not start a thread");
 }
 
 void pe_log_sink_add(pe_log_sink *sink, const void *line, size_t bytes)
@@ -225,6 +231,8 @@ bool pe_log_sink_flush(pe_log_sink *sink, int timeout_ms)
     const struct timespec at = {.tv_sec = until / PE_NANOSECONDS_PER_SECOND,
                                 .tv_nsec = until % PE_NANOSECONDS_PER_SECOND};
     pthread_mutex_lock(&sink->lock);
+    if (!sink->runs && sink->bytes > 0)
+        write_waiting(sink);
     while ((sink->bytes > 0 || sink->busy) &&
            pthread_cond_timedwait(&sink->idle, &sink->lock, &at) == 0)
         ;
@@ -246,6 +254,7 @@ void pe_log_sink_free(pe_log_sink *sink, int timeout_ms)
         pthread_detach(sink->thread);
         return;
     }
-    pthread_join(sink->thread, NULL);
+    if (sink->runs)
+        pthread_join(sink->thread, NULL);
     release(sink);
 }

@@ -16,10 +16,14 @@
 typedef struct pe_log_sink pe_log_sink;
 
 /** Write to the file at path, which is made if there is none, or to standard error if path is "".
- * Holds up to bytes_max bytes of lines that wait, and as many that are being written.
- * Errors  INVALID_PARAMETER at `setting`: the file cannot be opened; INTERNAL. */
+ * Holds up to bytes_max bytes of lines that wait, and as many that are being written. Lines wait
+ * until it runs.
+ * Errors  INVALID_PARAMETER at `setting`: the file cannot be opened; OVERLOADED (memory). */
 pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
                            pe_log_sink **out, pe_problem *why) PE_MUST_CHECK;
+
+/** Start the thread, once.   Errors  INTERNAL. */
+pe_status pe_log_sink_run(pe_log_sink *sink, pe_problem *why) PE_MUST_CHECK;
 
 /** Add a line, its newline included.   Threads  any. */
 void pe_log_sink_add(pe_log_sink *sink, const void *line, size_t bytes);
@@ -31,7 +35,7 @@ void pe_log_sink_reopen(pe_log_sink *sink);
 /** Lines dropped so far.   Threads  any. */
 uint64_t pe_log_sink_dropped(pe_log_sink *sink);
 
-/** Wait until all is written, but no longer than timeout_ms. False when it was not.
+/** Wait until all is written (where it does not run, write it), but no longer than timeout_ms. False when it was not.
  * Threads  any. */
 bool pe_log_sink_flush(pe_log_sink *sink, int timeout_ms);
 

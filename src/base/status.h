@@ -45,6 +45,9 @@
     X(RATE_LIMITED, 429, "rate-limited", "Too many requests, or too much work",                    \
       "This client, by its key or its address, has had what it may have in a time. Try again "     \
       "after the seconds in Retry-After; RateLimit-Policy tells the limit.")                       \
+    X(HEADER_TOO_LARGE, 431, "header-too-large", "The request's header is too large",              \
+      "The header with its request target, or the trailer, exceeds the server's "                  \
+      "connection_memory_bytes. Send long lists in a body, by POST.")                              \
     X(INVALID_PARAMETER, 422, "invalid-parameter", "A parameter is invalid",                       \
       "The parameter was read but cannot be: a wrong enumeration value, a fraction where an "      \
       "integer belongs, out of range, at odds with another parameter, or not read by the chosen "  \

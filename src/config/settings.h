@@ -47,11 +47,21 @@
     X(connection_memory_bytes, INT, 16384, 12288, 1048576, "bytes",                                \
       "Memory for one connection's headers and reads.")                                            \
     X(idle_timeout_ms, INT, 60000, 1000, 86400000, "ms",                                           \
-      "Time without traffic after which a connection is closed.")                                  \
+      "Time after which a connection is closed that carries no request, or whose client reads "    \
+      "no byte of an answer.")                                                                     \
+    X(header_deadline_ms, INT, 30000, 100, 86400000, "ms",                                         \
+      "Time in which a request's header must arrive, and its first byte on a new connection.")     \
     X(request_deadline_ms, INT, 30000, 100, 86400000, "ms",                                        \
       "Time in which a whole request must arrive.")                                                \
     X(response_deadline_ms, INT, 3600000, 1000, 86400000, "ms",                                    \
       "Time in which the client must have read a whole answer.")                                   \
+    X(min_rate_bytes, INT, 64, 0, 1099511627776, "bytes",                                          \
+      "Bytes a second that a client must send of a body, or read of an answer; 0 is off.")         \
+    X(min_rate_window_ms, INT, 60000, 1000, 86400000, "ms",                                        \
+      "Time over which min_rate_bytes is measured.")                                               \
+    X(linger_ms, INT, 5000, 100, 3600000, "ms",                                                    \
+      "Time in which what a client still sends after a refusal is read and dropped, so that it "   \
+      "can read the refusal.")                                                                     \
     X(drain_grace_ms, INT, 500, 0, 3600000, "ms",                                                  \
       "Time after SIGTERM in which connections are still accepted and /readyz answers 503.")       \
     X(drain_timeout_ms, INT, 10000, 0, 3600000, "ms",                                              \

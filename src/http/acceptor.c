@@ -13,12 +13,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/connection/linger.h"
 #include "http/connection/watchdog.h"
+#include "http/reply/raw_reply.h"
 
 /* Accepted on one socket before the next one has its turn. */
 #define AT_ONCE 64
 
-/* Connections of operators beyond connections_max. */
+/* Connections of operators, beside connections_max. */
 #define OPERATORS_MAX 64
 
 /* While the system has no descriptor or memory for a connection, how long until the next try. */
@@ -37,7 +39,7 @@ struct pe_acceptor {
     int wake;             /* an eventfd: a connection ended, or the server does */
     uint64_t handed;      /* to the library; it has opened service->counters.connections of them */
     bool exhausted, told; /* the last accept found no descriptor or memory */
-    atomic_bool full;     /* it waits for a connection to end */
+    atomic_bool full;     /* so it waits for a connection to end */
     atomic_bool ending;
     pthread_t thread;
 };
@@ -60,6 +62,38 @@ static void note_exhaustion(pe_acceptor *acceptor)
     atomic_store(&acceptor->full, true);
 }
 
+/* Opened by the library, ever. */
+static uint64_t opened(const pe_acceptor *acceptor)
+{
+    return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
+}
+
+/* Operators have places of their own. */
+static bool is_full(const pe_acceptor *acceptor, const pe_listener *listener)
+{
+    const uint64_t coming = acceptor->handed - opened(acceptor);
+    const uint64_t most =
+        listener->admin ? OPERATORS_MAX : (uint64_t)acceptor->service->settings->connections_max;
+    return pe_watchdog_count_of(acceptor->service->watchdog, listener->admin) + coming >= most;
+}
+
+/* Whoever finds no place is told so, and when to come again; but for TLS a handshake would have to
+ * come first. */
+static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd)
+{
+    pe_problem why;
+    pe_service *service = acceptor->service;
+    pe_service_count(&service->counters.refused);
+    if (service->tls != NULL && !from->admin) {
+        close(fd);
+        return;
+    }
+    pe_fail(&why, PE_OVERLOADED, "", "connections_max, which is %lld, are open",
+            (long long)service->settings->connections_max);
+    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, &why);
+    pe_linger_take(service->linger, fd);
+}
+
 /* False when there is none to accept now. */
 static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
 {
@@ -72,54 +106,23 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR;
     acceptor->told = false;
-    if (atomic_load(&acceptor->ending))
+    const bool ending = atomic_load(&acceptor->ending);
+    if (ending)
         pe_socket_unrefuse(fd);
+    if (!ending && is_full(acceptor, from))
+        turn_away(acceptor, from, fd);
     /* It closes the socket where it fails. */
-    if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
+    else if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
         acceptor->handed++;
     return true;
-}
-
-/* ---- how many ---- */
-
-/* Opened by the library, ever. */
-static uint64_t opened(const pe_acceptor *acceptor)
-{
-    return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
-}
-
-static bool is_full(pe_acceptor *acceptor)
-{
-    const uint64_t coming = acceptor->handed - opened(acceptor);
-    return pe_watchdog_count(acceptor->service->watchdog) + coming >=
-           (uint64_t)acceptor->service->settings->connections_max;
-}
-
-/* The flag first, then the count: whoever ends a connection after the count sees the flag. */
-static bool has_room(pe_acceptor *acceptor)
-{
-    atomic_store(&acceptor->full, true);
-    if (is_full(acceptor))
-        return false;
-    atomic_store(&acceptor->full, false);
-    return true;
-}
-
-/* Operators come in when nobody else does. */
-static bool has_room_for(pe_acceptor *acceptor, const pe_listener *listener)
-{
-    const size_t most = (size_t)acceptor->service->settings->connections_max + OPERATORS_MAX;
-    return has_room(acceptor) ||
-           (listener->admin && pe_watchdog_count(acceptor->service->watchdog) < most);
 }
 
 /* ---- the thread ---- */
 
 static void accept_some(pe_acceptor *acceptor, const pe_listener *from)
 {
-    for (int n = 0; n < AT_ONCE && has_room_for(acceptor, from); n++)
-        if (!accept_one(acceptor, from))
-            return;
+    for (int n = 0; n < AT_ONCE && accept_one(acceptor, from); n++)
+        ;
 }
 
 static void clear_wake(const pe_acceptor *acceptor)
@@ -137,19 +140,18 @@ static int patience_of(const pe_acceptor *acceptor)
     return acceptor->exhausted ? RETRY_MS : coming ? HANDED_MS : -1;
 }
 
-/* Wait for a connection or, without room for one, for the end of another. */
+/* Wait for a connection or, without a descriptor for one, for the end of another. */
 static void wait_and_accept(pe_acceptor *acceptor)
 {
     struct pollfd ready[1 + PE_LISTENERS_MAX] = {{.fd = acceptor->wake, .events = POLLIN}};
-    for (size_t i = 0; i < acceptor->n; i++) {
-        const pe_listener *listener = &acceptor->listener[i];
-        const bool room = !acceptor->exhausted && has_room_for(acceptor, listener);
-        ready[1 + i] = (struct pollfd){.fd = room ? listener->socket.fd : -1, .events = POLLIN};
-    }
+    for (size_t i = 0; i < acceptor->n; i++)
+        ready[1 + i] = (struct pollfd){.fd = acceptor->listener[i].socket.fd, .events = POLLIN};
     const int patience = patience_of(acceptor);
-    if (poll(ready, 1 + acceptor->n, patience) == 0 && patience == HANDED_MS)
+    if (poll(ready, acceptor->exhausted ? 1 : 1 + acceptor->n, patience) == 0 &&
+        patience == HANDED_MS)
         acceptor->handed = opened(acceptor);
     acceptor->exhausted = false;
+    atomic_store(&acceptor->full, false);
     if (ready[0].revents != 0)
         clear_wake(acceptor);
     for (size_t i = 0; i < acceptor->n; i++)

@@ -95,7 +95,7 @@ static const char *field(const pe_request *request, const char *name)
 
 static unsigned status_of(const pe_request *request)
 {
-    const bool late = pe_watchdog_expired(request->service->watchdog, request->watch);
+    const bool late = pe_watchdog_is_leaving(request->watch);
     if (request->reply.http_status == 0 && late)
         return (unsigned)pe_status_http(PE_TIMEOUT);
     return request->reply.http_status;

@@ -2,15 +2,19 @@
 /* callbacks.c - what libmicrohttpd calls: a connection opens, a request arrives and ends. */
 #include "http/callbacks.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "http/acceptor.h"
 #include "http/access_log.h"
 #include "http/answer/representation.h"
 #include "http/clients/clients.h"
+#include "http/connection/inlet.h"
+#include "http/connection/linger.h"
 #include "http/connection/tls.h"
 #include "http/flow.h"
 #include "http/reply/digest.h"
@@ -18,7 +22,7 @@
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
 #include "http/request/body.h"
-#include "http/request/framing.h"
+#include "http/request/fields.h"
 #include "http/request/target.h"
 #include "http/routes.h"
 
@@ -28,16 +32,25 @@
 /* Answers from this length on may take a while to send. */
 #define LABELLED_BYTES ((uint64_t)65536)
 
-/* A connection: its row in the watchdog's registry, and the request that it carries now. */
+/* What the library keeps of a header field beside its text. */
+#define FIELD_BYTES 64
+
+/* A connection: its row in the watchdog's registry, where its bytes arrive, and the request that it
+ * carries now. */
 typedef struct connection {
+    pe_service *service;
+    struct MHD_Connection *library;
     pe_watch watch;
     pe_client *client; /* by address; NULL: each request may have another */
+    pe_inlet inlet;
     pe_request request;
+    bool refused; /* before all of a request had arrived */
 } connection;
 
-static void enter(pe_request *request, pe_phase phase)
+/* False: the client has been answered past the library, and gets no more. */
+static bool enter(pe_request *request, pe_phase phase)
 {
-    pe_watchdog_enter(request->service->watchdog, request->watch, phase, pe_clock());
+    return pe_watchdog_enter(request->service->watchdog, request->watch, phase, pe_clock());
 }
 
 /* ---- a connection opens and closes ---- */
@@ -73,31 +86,75 @@ static pe_client *client_of(pe_service *service, struct MHD_Connection *mhd)
                : pe_clients_open(service->clients, &id);
 }
 
+static void refuse(void *context);
+static void tell_late(void *context);
+
+static gnutls_session_t session_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info != NULL ? info->tls_session : NULL;
+}
+
+static pe_inlet inlet_of(connection *opened, int socket)
+{
+    const size_t memory = (size_t)opened->service->settings->connection_memory_bytes;
+    return (pe_inlet){.socket = socket,
+                      .session = session_of(opened->library),
+                      .watchdog = opened->service->watchdog,
+                      .watch = &opened->watch,
+                      .limits = {memory - PE_REPLY_HEADER_BYTES, FIELD_BYTES},
+                      .held_max = memory,
+                      .refused = refuse,
+                      .late = tell_late,
+                      .context = opened};
+}
+
+static bool is_admin(const pe_service *service, struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *served =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
+    return service->admin != NULL && served->daemon == service->admin;
+}
+
 /* Without memory *out is NULL, and pe_callbacks_target ends the connection. */
 static void open_connection(pe_service *service, struct MHD_Connection *mhd, void **out)
 {
-    connection *opened = calloc(1, sizeof *opened);
-    *out = opened;
-    if (opened == NULL)
-        return;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const union MHD_ConnectionInfo *served =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON);
-    opened->watch.tls = service->tls;
-    opened->watch.admin = service->admin != NULL && served->daemon == service->admin;
+    connection *opened = calloc(1, sizeof *opened);
+    *out = NULL;
+    if (opened == NULL)
+        return;
+    opened->service = service;
+    opened->library = mhd;
+    opened->watch.admin = is_admin(service, mhd);
+    opened->watch.tls = opened->watch.admin ? NULL : service->tls;
+    opened->inlet = inlet_of(opened, info->connect_fd);
+    if (!pe_inlet_open(&opened->inlet)) {
+        free(opened);
+        return;
+    }
     opened->client = client_of(service, mhd);
-    if (opened->watch.admin)
-        opened->watch.tls = NULL;
+    *out = opened;
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
-    pe_service_count(&service->counters.connections);
-    pe_acceptor_wake(service->acceptor);
+}
+
+/* A client that is still sending must be able to read why it was refused. */
+static void linger(const connection *closed)
+{
+    const bool told = closed->refused || pe_watchdog_is_leaving(&closed->watch);
+    const int own = told ? fcntl(closed->watch.socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own >= 0)
+        pe_linger_take(closed->service->linger, own);
 }
 
 static void close_connection(pe_service *service, connection *closed)
 {
     if (closed == NULL)
         return;
+    pe_inlet_close(&closed->inlet);
+    linger(closed);
     pe_watchdog_remove(service->watchdog, &closed->watch);
     pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
@@ -110,7 +167,10 @@ void pe_callbacks_connection(void *context, struct MHD_Connection *mhd, void **s
                              enum MHD_ConnectionNotificationCode code)
 {
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        open_connection(context, mhd, socket_context);
+        pe_service *service = context;
+        open_connection(service, mhd, socket_context);
+        pe_service_count(&service->counters.connections);
+        pe_acceptor_wake(service->acceptor);
         return;
     }
     close_connection(context, *socket_context);
@@ -166,12 +226,12 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->guarded = !carrier->watch.admin &&
                        atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
-    request->started = pe_clock();
+    request->started = pe_inlet_began(&carrier->inlet);
     pe_request_label_clear(&carrier->watch.label);
     pe_service_count(&request->service->counters.requests);
-    pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
-                      request->started);
-    if (!pe_target_keep(request, target))
+    if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
+                           request->started) ||
+        !pe_target_keep(request, target))
         return NULL;
     hide_query(target);
     return request;
@@ -185,27 +245,33 @@ static enum MHD_Result send_reply(pe_request *request)
     if (request->reply_bytes >= LABELLED_BYTES)
         pe_request_set_label(request);
     pe_access_log_begin(request);
-    enter(request, PE_PHASE_SENDING);
-    return pe_reply_send(request);
+    return enter(request, PE_PHASE_SENDING) ? pe_reply_send(request) : MHD_NO;
 }
 
-/* Reply past the library, and end the connection. */
-static enum MHD_Result cut(pe_request *request, const pe_problem *why)
+static pe_raw_way way_to(const connection *carrier)
 {
-    request->reply.http_status = (unsigned)pe_status_http(why->status);
-    if (request->watch->tls != NULL)
-        return MHD_NO;
-    pe_raw_reply(request->service, request->watch->socket, why, request->path,
-                 pe_request_id(request));
-    return MHD_NO;
+    return (pe_raw_way){.socket = carrier->inlet.socket, .session = carrier->inlet.session};
 }
 
-/* What the library keeps of a header field beside its text. */
-#define FIELD_BYTES 64
+static void tell_late(void *context)
+{
+    const connection *carrier = context;
+    pe_raw_reply_late(carrier->service, way_to(carrier));
+}
+
+/* Reply past the library, unless it has been done. */
+static void reply_raw(pe_request *request, const pe_problem *why, bool head)
+{
+    if (!pe_watchdog_leave(request->service->watchdog, request->watch))
+        return;
+    request->reply.http_status = (unsigned)pe_status_http(why->status);
+    pe_raw_reply(request->service, way_to(connection_of(request->connection)), why,
+                 &(pe_raw_request){request->path, pe_request_id(request), head});
+}
 
 /* The library ends the connection without a reply when the connection's memory does not hold the
- * header of a reply beside that of the request. */
-static pe_status check_room(pe_request *request, pe_problem *why)
+ * header of a reply beside that of the request: so much is left for Content-Location. */
+static size_t room_of(const pe_request *request)
 {
     const union MHD_ConnectionInfo *header =
         MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
@@ -213,23 +279,17 @@ static pe_status check_room(pe_request *request, pe_problem *why)
     const size_t memory = (size_t)request->service->settings->connection_memory_bytes;
     const size_t taken = (header != NULL ? header->header_size : 0) + (size_t)fields * FIELD_BYTES +
                          PE_REPLY_HEADER_BYTES;
-    request->location_room = taken < memory ? memory - taken : 0;
-    if (taken <= memory)
-        return PE_OK;
-    return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                   "the request's header leaves no room for that of an answer; both together have "
-                   "connection_memory_bytes, which is %zu",
-                   memory);
+    return taken < memory ? memory - taken : 0;
 }
 
 /* What the header says of the whole request. */
 static void read_fields(pe_request *request)
 {
     const char *id = request->header[PE_HEADER_X_REQUEST_ID];
-    if (id != NULL && pe_request_id_valid(id)) {
+    request->id_sent = id != NULL;
+    if (id != NULL && pe_request_id_valid(id))
         request->id = id;
-        request->id_sent = true;
-    }
+    request->location_room = room_of(request);
     request->wants_digest = pe_digest_wanted(request->header[PE_HEADER_WANT_REPR_DIGEST]);
     request->has_body = request->header[PE_HEADER_CONTENT_LENGTH] != NULL ||
                         request->header[PE_HEADER_TRANSFER_ENCODING] != NULL;
@@ -248,22 +308,24 @@ static pe_status check_length(pe_request *request, pe_problem *why)
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */
 static enum MHD_Result begin(pe_request *request, const char *method, const char *version)
 {
-    pe_problem why, no_room;
+    pe_problem why;
     request->stage = PE_STAGE_BODY;
     request->takes_interim = strcasecmp(version, "HTTP/1.1") == 0;
     pe_target_read_method(request, method);
     pe_target_split(request);
-    pe_status status = pe_framing_read(request, method, version, &why);
+    pe_status status = pe_fields_read(request, &why);
     read_fields(request);
-    if (check_room(request, &no_room) != PE_OK) {
-        pe_service_count(&request->service->counters.refused);
-        return cut(request, &no_room);
+    connection *carrier = connection_of(request->connection);
+    if (pe_inlet_is_refused(&carrier->inlet)) {
+        refuse(carrier);
+        return MHD_NO;
     }
     if (status == PE_OK)
         status = check_length(request, &why);
     if (status == PE_OK)
         return MHD_YES;
     pe_service_count(&request->service->counters.refused);
+    carrier->refused = true;
     pe_flow_fail(request, &why);
     return send_reply(request);
 }
@@ -275,9 +337,10 @@ static enum MHD_Result receive(pe_request *request, const char *upload, size_t *
     pe_problem why;
     const size_t bytes = *upload_bytes;
     *upload_bytes = 0;
-    if (pe_body_receive(request, upload, bytes, &why) != PE_OK)
-        return cut(request, &why);
-    return MHD_YES;
+    if (pe_body_receive(request, upload, bytes, &why) == PE_OK)
+        return MHD_YES;
+    reply_raw(request, &why, false);
+    return MHD_NO;
 }
 
 static enum MHD_Result finish(pe_request *request)
@@ -315,12 +378,53 @@ void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **co
                             enum MHD_RequestTerminationCode code)
 {
     (void)context;
-    (void)mhd;
+    connection *carrier = connection_of(mhd);
     pe_request *request = *completed;
-    if (request == NULL)
+    if (request == NULL || carrier == NULL)
         return;
     pe_access_log_end(request, code);
-    enter(request, PE_PHASE_IDLE);
+    (void)enter(request, PE_PHASE_IDLE);
     clear(request);
     *completed = NULL;
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+        pe_inlet_answered(&carrier->inlet);
+}
+
+/* ---- a request that the library never sees ---- */
+
+/* What is known of the request whose header is refused. */
+static void read_refused(connection *carrier)
+{
+    pe_inlet *inlet = &carrier->inlet;
+    pe_request *request = &carrier->request;
+    const pe_framing_header *header = &inlet->framing.header;
+    clear(request);
+    request->service = carrier->service;
+    request->connection = carrier->library;
+    request->watch = &carrier->watch;
+    request->started = pe_inlet_began(inlet);
+    const char *id = pe_inlet_text(inlet, header->id);
+    if (pe_request_id_valid(id))
+        request->id = id;
+    if (pe_target_keep(request, pe_inlet_text(inlet, header->target)))
+        pe_target_split(request);
+}
+
+/* The library has this request's header and waits for its body, or it has none of it. */
+static void refuse(void *context)
+{
+    connection *carrier = context;
+    const pe_inlet *inlet = &carrier->inlet;
+    pe_request *request = &carrier->request;
+    const bool known = inlet->framing.part != PE_FRAMING_HEADER;
+    pe_problem why;
+    pe_fail(&why, inlet->status, "", "%s", inlet->framing.complaint);
+    if (!known)
+        read_refused(carrier);
+    pe_service_count(&carrier->service->counters.refused);
+    reply_raw(request, &why, inlet->framing.header.head);
+    if (known)
+        return;
+    pe_access_log_end(request, MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    clear(request);
 }

@@ -37,7 +37,6 @@ static size_t leave_escaped(void *context, struct MHD_Connection *connection, ch
 struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads, bool tls)
 {
     const pe_settings *settings = service->settings;
-    const unsigned idle = (unsigned)((settings->idle_timeout_ms + 999) / 1000);
     const unsigned pool = threads > 1 ? (unsigned)threads : 0;
     const unsigned connections =
         ((unsigned)settings->connections_max + SOMAXCONN) * (unsigned)threads;
@@ -55,7 +54,6 @@ struct MHD_Daemon *pe_daemon_start(pe_service *service, size_t threads, bool tls
         MHD_OPTION_THREAD_POOL_SIZE, pool,                                             /* */
         MHD_OPTION_CONNECTION_LIMIT, connections,                                      /* */
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->connection_memory_bytes, /* */
-        MHD_OPTION_CONNECTION_TIMEOUT, idle,                                           /* */
         MHD_OPTION_URI_LOG_CALLBACK, pe_callbacks_target, service,                     /* */
         MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,                             /* */
         MHD_OPTION_NOTIFY_CONNECTION, pe_callbacks_connection, service,                /* */

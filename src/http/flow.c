@@ -111,9 +111,10 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
     if (pe_pool_refuses(request->service->pool, lanes, request->next.kind))
         return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
+        if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
+            return PE_REPLIED; /* by a 408 */
         request->stage = PE_STAGE_WORKING;
         pe_request_set_label(request);
-        pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, pe_clock());
         MHD_suspend_connection(request->connection);
     }
     request->next.since = pe_clock();

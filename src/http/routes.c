@@ -19,10 +19,9 @@
 /* Bytes of the fields that a preflight asks for. */
 #define ASKED_FIELDS_MAX 512
 
-static const char allowed_headers[] =
-    "Authorization, Content-Type, If-None-Match, Range, If-Range, "
-    "Want-Repr-Digest, X-Request-Id, X-Tensor-Shape, "
-    "X-Tensor-Dtype";
+static const char allowed_headers[] = "Content-Type, If-None-Match, Range, If-Range, "
+                                      "Want-Repr-Digest, X-Request-Id, X-Tensor-Shape, "
+                                      "X-Tensor-Dtype";
 
 /* Which listeners serve a row, and what a connection's listener serves. */
 enum { PUBLIC = 1, ADMIN = 2, ALONE = 4 /* the public one, where there is no other */ };
@@ -53,6 +52,7 @@ static const pe_route routes[] = {
      .handler = pe_page_version},
     {"/metrics", .listeners = ADMIN | ALONE, .methods = GET_HEAD, .handler = pe_page_metrics},
     {"/caches", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_caches},
+    {"/caches/purge", .listeners = ADMIN, .methods = PE_METHOD_POST, .handler = pe_page_purge},
     {"/settings", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_settings},
     {"/log-level", .listeners = ADMIN, .methods = GET_HEAD | PE_METHOD_POST,
      .handler = pe_page_log_level},

@@ -24,6 +24,7 @@
 #include "http/answer/response_cache.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
+#include "http/connection/linger.h"
 #include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
 #include "http/daemon.h"
@@ -197,12 +198,7 @@ static pe_status check_warm_list(pe_service *service, pe_problem *why)
 
 static void on_expired(void *context, int socket)
 {
-    pe_service *service = context;
-    pe_problem why;
-    atomic_fetch_add_explicit(&service->counters.timeouts, 1, memory_order_relaxed);
-    pe_fail(&why, PE_TIMEOUT, "", "the request did not arrive within %lld ms",
-            (long long)service->settings->request_deadline_ms);
-    pe_raw_reply(service, socket, &why, "", NULL);
+    pe_raw_reply_late(context, (pe_raw_way){.socket = socket});
 }
 
 /* ---- memory ---- */
@@ -234,6 +230,45 @@ static void set_bounds(pe_service *service, const pe_settings *settings)
     atomic_store(&service->warming, true);
 }
 
+static int64_t nanoseconds(int64_t ms)
+{
+    return ms * PE_NANOSECONDS_PER_MS;
+}
+
+static pe_status make_watchdog(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const int64_t whole = nanoseconds(settings->request_deadline_ms);
+    const int64_t alone = nanoseconds(settings->header_deadline_ms);
+    const int64_t header = alone < whole ? alone : whole;
+    const pe_progress_rules rules = {.window = nanoseconds(settings->min_rate_window_ms),
+                                     .rate_min = (uint64_t)settings->min_rate_bytes};
+    pe_deadlines deadlines = {
+        .of = {[PE_PHASE_FRESH] = header,
+               [PE_PHASE_HEADER] = header,
+               [PE_PHASE_RECEIVING] = whole,
+               [PE_PHASE_SENDING] = nanoseconds(settings->response_deadline_ms),
+               [PE_PHASE_IDLE] = nanoseconds(settings->idle_timeout_ms),
+               [PE_PHASE_LEAVING] = nanoseconds(settings->linger_ms)},
+        .reader = rules,
+        .sender = rules,
+    };
+    deadlines.reader.silence = nanoseconds(settings->idle_timeout_ms);
+    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
+}
+
+/* What a refused client still sends is dropped up to twice the largest body, and at least this. */
+#define LINGER_BYTES_MIN 67108864
+
+static pe_status make_linger(pe_service *service, const pe_settings *settings, pe_problem *why)
+{
+    const uint64_t bodies = 2 * (uint64_t)settings->max_body_bytes;
+    const pe_linger_limits limits = {
+        .time = nanoseconds(settings->linger_ms),
+        .bytes = bodies > LINGER_BYTES_MIN ? bodies : LINGER_BYTES_MIN,
+    };
+    return pe_linger_make(&limits, &service->linger, why);
+}
+
 /* What needs no thread. */
 static pe_status make_service(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
@@ -258,17 +293,13 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
 
 static pe_status start_threads(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
-    const pe_deadlines deadlines = {
-        .receive = settings->request_deadline_ms * PE_NANOSECONDS_PER_MS,
-        .send = settings->response_deadline_ms * PE_NANOSECONDS_PER_MS,
-        .idle = (settings->idle_timeout_ms + settings->request_deadline_ms) * PE_NANOSECONDS_PER_MS,
-    };
     const pe_pool_limits limits = {.threads = threads_or_cores(settings->workers),
                                    .queue_max = (size_t)settings->queue_max,
                                    .client_max = (size_t)settings->queue_per_client};
-    if (pe_pool_make(&limits, &service->pool, why) != PE_OK)
+    if (pe_pool_make(&limits, &service->pool, why) != PE_OK ||
+        make_linger(service, settings, why) != PE_OK)
         return why->status;
-    return pe_watchdog_make(&deadlines, on_expired, service, &service->watchdog, why);
+    return make_watchdog(service, settings, why);
 }
 
 static void free_service(pe_service *service)
@@ -278,6 +309,7 @@ static void free_service(pe_service *service)
     pe_shown_settings_free(service->shown);
     pe_tls_free(service->tls);
     pe_watchdog_free(service->watchdog);
+    pe_linger_free(service->linger);
     pe_pool_free(service->pool);
     pe_documents_free(service->documents);
     pe_response_cache_free(service->responses);
@@ -327,7 +359,7 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
         pe_client_address_check(settings, why) != PE_OK ||
         make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
         open_sockets(server, settings, why) != PE_OK || open_admin(server, why) != PE_OK ||
-        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK ||
+        pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK || pe_log_run(why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
     return pe_sandbox_seal(&plan, &service->sandbox, why);

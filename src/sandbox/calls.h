@@ -70,7 +70,9 @@
     X(mmap, 2, PROT_EXEC, 0)                                                                       \
     X(mprotect, 2, PROT_EXEC, 0)                                                                   \
     X(clone, 0, CLONE_THREAD, CLONE_THREAD) /* threads, no processes */                            \
-    X(prctl, 0, UINT64_MAX, PR_SET_NAME)    /* the library's, in a thread that begins */
+    X(ioctl, 1, UINT64_MAX, SIOCINQ)        /* bytes that wait in a socket */                      \
+    X(ioctl, 1, UINT64_MAX, SIOCOUTQ)                                                              \
+    X(prctl, 0, UINT64_MAX, PR_SET_NAME) /* the library's, in a thread that begins */
 
 /** No fault leads here by itself: the process ends. */
 #define PE_CALLS_DEADLY_MAP(X)                                                                     \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* seccomp.c - the system calls that can still be made, by libseccomp. */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 

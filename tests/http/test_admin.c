@@ -57,6 +57,35 @@ static void operators_get_no_tables(void **state)
     }
 }
 
+static json_int_t stored(const char *cache)
+{
+    reply answer = get(&admin, "/caches");
+    json_t *all = reply_json(&answer);
+    const json_int_t entries =
+        json_integer_value(json_object_get(json_object_get(all, cache), "entries"));
+    json_decref(all);
+    reply_free(&answer);
+    return entries;
+}
+
+static void a_purge_empties_the_caches(void **state)
+{
+    (void)state;
+    static const char *const none[] = {NULL}, *const page[] = {"Origin: http://a", NULL};
+    reply answer = get(&server, "/v1/sinusoidal?d_model=4&positions=0:7&format=raw");
+    assert_status("before", &answer, 200);
+    reply_free(&answer);
+    assert_true(stored("responses") > 0);
+    reply refused = post("/caches/purge", page);
+    assert_status("from a web page", &refused, 400);
+    reply_free(&refused);
+    while (stored("responses") + stored("request_keys") + stored("tables") > 0) {
+        reply purged = post("/caches/purge", none); /* what is held still stays */
+        assert_status("purge", &purged, 200);
+        reply_free(&purged);
+    }
+}
+
 static void web_pages_get_nothing(void **state)
 {
     (void)state;
@@ -118,19 +147,36 @@ static void requests_under_way_are_listed(void **state)
     wire_close(&wire);
 }
 
+#define CONNECTIONS "8"
+
+/* One that is served: those of earlier cases may not have ended yet, and their places are taken. */
+static test_wire open_served(void)
+{
+    for (;;) {
+        test_wire wire = wire_open(&server);
+        reply answer = wire_request(&wire, "GET", "/livez", NULL, NULL, 0);
+        const long status = answer.status;
+        reply_free(&answer);
+        if (status == 200)
+            return wire;
+        wire_close(&wire);
+    }
+}
+
 static void operators_come_in_when_all_connections_are_taken(void **state)
 {
     (void)state;
-    test_wire first = wire_open(&server), second = wire_open(&server);
-    reply one = wire_request(&first, "GET", "/livez", NULL, NULL, 0);
-    reply two = wire_request(&second, "GET", "/livez", NULL, NULL, 0);
-    reply answer = get(&admin, "/readiness");
-    assert_status("with two of two open", &answer, 200);
-    reply_free(&one);
-    reply_free(&two);
-    reply_free(&answer);
-    wire_close(&first);
-    wire_close(&second);
+    enum { N = 8 }; /* CONNECTIONS */
+    test_wire taken[N];
+    for (size_t i = 0; i < N; i++)
+        taken[i] = open_served();
+    reply inside = get(&admin, "/readiness"), outside = get(&server, "/livez");
+    assert_status("an operator", &inside, 200);
+    assert_status("another client", &outside, 503);
+    reply_free(&inside);
+    reply_free(&outside);
+    for (size_t i = 0; i < N; i++)
+        wire_close(&taken[i]);
 }
 
 static void the_version_tells_of_the_sandbox(void **state)
@@ -150,8 +196,8 @@ static void the_version_tells_of_the_sandbox(void **state)
 static int start(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--admin-listen", "127.0.0.1:0", "--connections-max", "2",
-                                        NULL};
+    static const char *const flags[] = {"--admin-listen", "127.0.0.1:0", "--connections-max",
+                                        CONNECTIONS, NULL};
     server_start(&server, flags);
     admin = (test_server){.port = server_logged_port(&server, "admin_listening")};
     return 0;
@@ -170,6 +216,7 @@ int main(void)
         cmocka_unit_test(operators_have_paths_that_the_public_has_not),
         cmocka_unit_test(both_tell_how_the_server_is),
         cmocka_unit_test(operators_get_no_tables),
+        cmocka_unit_test(a_purge_empties_the_caches),
         cmocka_unit_test(web_pages_get_nothing),
         cmocka_unit_test(the_level_of_the_log_can_be_set),
         cmocka_unit_test(settings_tell_their_sources),

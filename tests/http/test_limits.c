@@ -32,7 +32,8 @@ static void assert_times_out(test_wire *wire, const char *part)
 static void a_request_that_does_not_arrive_is_408(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--request-deadline-ms", "1000", NULL};
+    static const char *const flags[] = {"--request-deadline-ms", "1000", "--idle-timeout-ms",
+                                        "1000", NULL};
     static const char *const parts[] = {
         "",
         "GET /v1",
@@ -123,6 +124,42 @@ static void an_answer_that_nobody_reads_is_given_up(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--response-deadline-ms", "1000", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire,
+                   "GET /v1/sinusoidal?d_model=512&positions=0:500000&format=raw HTTP/1.1\r\n"
+                   "Host: a\r\n\r\n");
+    assert_true(answered(&wire, TEST_PATIENCE * 1000));
+    metric_wait(&server, "posenc_connections", 1, 1);
+    wire_close(&wire);
+    server_end(&server);
+}
+
+/* Who sends so little that the rest would take for ever is not waited for. */
+static void a_sender_below_the_least_rate_is_408(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--request-deadline-ms",
+                                        "86400000",
+                                        "--min-rate-bytes",
+                                        "1000",
+                                        "--min-rate-window-ms",
+                                        "1000",
+                                        NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire wire = wire_open(&server);
+    wire_send_text(&wire,
+                   "POST /v1/sinusoidal HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n{");
+    assert_times_out(&wire, "a byte of nine thousand");
+    server_end(&server);
+}
+
+static void a_reader_who_is_silent_is_given_up(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--idle-timeout-ms", "1000", NULL};
     test_server server;
     server_start(&server, flags);
     test_wire wire = wire_open(&server);
@@ -404,25 +441,38 @@ static void too_many_bodies_at_once_are_503(void **state)
 
 /* ---- limits of the system ---- */
 
-static void one_connection_is_one_however_many_threads_there_are(void **state)
+/* A connection that was let in: the server may not yet have seen the end of the one before. */
+static test_wire wire_open_let_in(const test_server *server)
+{
+    for (;;) {
+        test_wire wire = wire_open(server);
+        reply answer = wire_request(&wire, "GET", "/livez", NULL, NULL, 0);
+        const long status = answer.status;
+        reply_free(&answer);
+        if (status == 200)
+            return wire;
+        assert_int_equal(status, 503);
+        wire_close(&wire);
+    }
+}
+
+static void a_connection_beyond_the_limit_is_503(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--connections-max", "1", "--threads", "2", NULL};
-    static const char *const ask = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n";
     test_server server;
     server_start(&server, flags);
-    test_wire first = wire_open(&server);
-    reply answer = wire_request(&first, "GET", "/livez", NULL, NULL, 0);
-    assert_status("the first", &answer, 200);
-    reply_free(&answer);
+    test_wire first = wire_open_let_in(&server);
     test_wire second = wire_open(&server);
-    wire_send_text(&second, ask);
-    assert_false(answered(&second, 300));
-    wire_close(&first);
-    answer = wire_answer(&second, false);
-    assert_status("the second, once the first has left", &answer, 200);
+    reply answer = wire_answer(&second, false);
+    assert_status("the second", &answer, 503);
+    assert_header("the second", &answer, "Retry-After", "1");
+    assert_true(wire_ended(&second));
     reply_free(&answer);
     wire_close(&second);
+    wire_close(&first);
+    test_wire third = wire_open_let_in(&server);
+    wire_close(&third);
     server_end(&server);
 }
 
@@ -562,6 +612,8 @@ int main(void)
         cmocka_unit_test(a_trickle_of_bytes_does_not_outlast_the_deadline),
         cmocka_unit_test(a_second_request_on_a_connection_has_its_own_deadline),
         cmocka_unit_test(an_answer_that_nobody_reads_is_given_up),
+        cmocka_unit_test(a_sender_below_the_least_rate_is_408),
+        cmocka_unit_test(a_reader_who_is_silent_is_given_up),
         cmocka_unit_test(a_full_queue_is_503_with_retry_after),
         cmocka_unit_test(wide_requests_are_not_even_planned_beyond_the_queue),
         cmocka_unit_test(heavy_work_that_nobody_waits_for_is_not_begun),
@@ -573,7 +625,7 @@ int main(void)
         cmocka_unit_test(what_a_small_cache_does_not_take_is_streamed),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
-        cmocka_unit_test(one_connection_is_one_however_many_threads_there_are),
+        cmocka_unit_test(a_connection_beyond_the_limit_is_503),
     };
     return cmocka_run_group_tests_name("http limits", tests, NULL, NULL);
 }

@@ -9,10 +9,10 @@ RESPONSES = {
     "406": "NotAcceptable",
     "408": "Timeout",
     "413": "BodyTooLarge",
-    "414": "UriTooLong",
     "415": "UnsupportedMediaType",
     "416": "RangeNotSatisfiable",
     "422": "Unprocessable",
+    "431": "HeaderTooLarge",
     "500": "Internal",
     "503": "Overloaded",
 }
@@ -20,9 +20,9 @@ RESPONSES = {
 LIMITS = {"401": "Unauthorized", "403": "Forbidden", "429": "RateLimited"}
 # Besides 200. Only a resource with a name in its path answers 404.
 STATUSES = {
-    "get": "206 304 400 404 406 414 416 422 500 503",
-    "head": "304 400 404 406 414 422 500 503",
-    "post": "400 404 406 408 413 415 422 500 503",
+    "get": "206 304 400 404 406 416 422 431 500 503",
+    "head": "304 400 404 406 422 431 500 503",
+    "post": "400 404 406 408 413 415 422 431 500 503",
 }
 HEADERS = {
     "get": ("if_none_match", "x_request_id"),
@@ -85,7 +85,7 @@ def others(method, named):
     out = {}
     for status in sorted([*STATUSES[method].split(), *LIMITS]):
         if status != "404" or named:
-            bare = method == "head" and status not in ("304", "414")
+            bare = method == "head" and status != "304"
             out[status] = refer("responses", "HeadProblem" if bare else (RESPONSES | LIMITS)[status])
     return out
 

@@ -50,19 +50,46 @@ test_wire wire_open_narrow(const test_server *server)
     return open_with(server, NULL, 536, 4096);
 }
 
+test_wire wire_open_tls(const test_server *server)
+{
+    static gnutls_certificate_credentials_t nothing;
+    test_wire made = wire_open(server);
+    setsockopt(made.fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int)); /* records are short */
+    if (nothing == NULL)
+        assert_int_equal(gnutls_certificate_allocate_credentials(&nothing), 0);
+    assert_int_equal(gnutls_init(&made.session, GNUTLS_CLIENT | GNUTLS_NO_SIGNAL), 0);
+    gnutls_set_default_priority(made.session);
+    gnutls_credentials_set(made.session, GNUTLS_CRD_CERTIFICATE, nothing);
+    gnutls_transport_set_int(made.session, made.fd);
+    int done;
+    while ((done = gnutls_handshake(made.session)) < 0)
+        if (gnutls_error_is_fatal(done))
+            fail_msg("no handshake: %s", gnutls_strerror(done));
+    return made;
+}
+
 void wire_close(test_wire *wire)
 {
+    if (wire->session != NULL)
+        gnutls_deinit(wire->session);
+    wire->session = NULL;
     close(wire->fd);
     free(wire->data);
     wire->data = NULL;
     wire->bytes = 0;
 }
 
+static ssize_t send_some(const test_wire *wire, const char *data, size_t bytes)
+{
+    return wire->session != NULL ? gnutls_record_send(wire->session, data, bytes)
+                                 : send(wire->fd, data, bytes, MSG_NOSIGNAL);
+}
+
 bool wire_send(test_wire *wire, const void *data, size_t bytes)
 {
     const char *at = data;
     while (bytes > 0) {
-        ssize_t sent = send(wire->fd, at, bytes, MSG_NOSIGNAL);
+        ssize_t sent = send_some(wire, at, bytes);
         if (sent <= 0)
             return false;
         at += sent;
@@ -76,17 +103,33 @@ bool wire_send_text(test_wire *wire, const char *text)
     return wire_send(wire, text, strlen(text));
 }
 
+static bool is_waiting(const test_wire *wire)
+{
+    struct pollfd wait = {.fd = wire->fd, .events = POLLIN};
+    return (wire->session != NULL && gnutls_record_check_pending(wire->session) > 0) ||
+           poll(&wait, 1, TEST_PATIENCE * 1000) == 1;
+}
+
+static ssize_t receive_some(const test_wire *wire, char *out, size_t room)
+{
+    ssize_t got = GNUTLS_E_AGAIN; /* as it is for a record that is not the server's answer */
+    if (wire->session == NULL)
+        return recv(wire->fd, out, room, 0);
+    while (got == GNUTLS_E_AGAIN || got == GNUTLS_E_INTERRUPTED)
+        got = gnutls_record_recv(wire->session, out, room);
+    return got;
+}
+
 /* Receive more; false at the end of the connection. Fails the test when nothing comes. */
 static bool receive(test_wire *wire)
 {
-    struct pollfd wait = {.fd = wire->fd, .events = POLLIN};
-    if (poll(&wait, 1, TEST_PATIENCE * 1000) != 1)
+    if (!is_waiting(wire))
         fail_msg("the server neither answers nor ends the connection; so far: %.500s",
                  wire->data != NULL ? wire->data : "");
     char *larger = realloc(wire->data, wire->bytes + 65537);
     assert_non_null(larger);
     wire->data = larger;
-    ssize_t got = recv(wire->fd, wire->data + wire->bytes, 65536, 0);
+    ssize_t got = receive_some(wire, wire->data + wire->bytes, 65536);
     if (got > 0)
         wire->bytes += (size_t)got;
     wire->data[wire->bytes] = '\0';

@@ -3,6 +3,7 @@
 #ifndef PE_TESTS_SUPPORT_WIRE_H
 #define PE_TESTS_SUPPORT_WIRE_H
 
+#include <gnutls/gnutls.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +13,7 @@
 /** One connection, with what has been received and not yet taken. */
 typedef struct test_wire {
     int fd;
+    gnutls_session_t session; /* NULL: plain */
     char *data;
     size_t bytes;
 } test_wire;
@@ -19,6 +21,8 @@ typedef struct test_wire {
 test_wire wire_open(const test_server *server);
 /** From an address of the loopback, as "127.0.0.2": another client. */
 test_wire wire_open_from(const test_server *server, const char *address);
+/** Over TLS, whatever the certificate. */
+test_wire wire_open_tls(const test_server *server);
 /** One that takes tens of kilobytes before it stalls, not megabytes. */
 test_wire wire_open_narrow(const test_server *server);
 void wire_close(test_wire *wire);

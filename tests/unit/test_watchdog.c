@@ -39,6 +39,15 @@ static void on_expired(void *context, int socket)
         s->in_time = wait_for(&s->go_on);
 }
 
+/* Every phase may last long, but for one. */
+static pe_deadlines all_but(pe_phase phase, int64_t time)
+{
+    pe_deadlines made = {.of = {0}};
+    for (int i = 0; i < PE_PHASES; i++)
+        made.of[i] = i == (int)phase ? time : LONG;
+    return made;
+}
+
 static void open_scene(scene *s, const pe_deadlines *deadlines)
 {
     pe_problem why;
@@ -86,10 +95,10 @@ static size_t drain(int fd)
 static void nobody_waits_for_a_raw_reply(void **state)
 {
     (void)state;
-    const pe_deadlines deadlines = {.receive = 100 * MILLISECOND, .send = LONG, .idle = LONG};
+    const pe_deadlines deadlines = all_but(PE_PHASE_FRESH, 100 * MILLISECOND);
     scene s;
     int late[2], other[2];
-    pe_watch watch, another;
+    pe_watch watch = {0}, another = {0};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, late), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
     open_scene(&s, &deadlines);
@@ -97,7 +106,7 @@ static void nobody_waits_for_a_raw_reply(void **state)
     pe_watchdog_add(s.watchdog, &watch, late[0]);
     assert_true(wait_for(&s.told)); /* and now the telling waits for us */
     pe_watchdog_add(s.watchdog, &another, other[0]);
-    pe_watchdog_enter(s.watchdog, &another, PE_PHASE_WORKING, pe_clock());
+    (void)pe_watchdog_enter(s.watchdog, &another, PE_PHASE_WORKING, pe_clock());
     pe_watchdog_remove(s.watchdog, &watch);
     close(late[0]);
     assert_int_equal(pe_watchdog_count(s.watchdog), 1);
@@ -115,15 +124,15 @@ static void whoever_has_left_is_shut_and_others_are_not(void **state)
 {
     (void)state;
     enum { N = 6 };
-    const pe_deadlines deadlines = {.receive = LONG, .send = LONG, .idle = LONG};
+    const pe_deadlines deadlines = all_but(PE_PHASE_WORKING, 0);
     scene s;
     int pair[N][2];
-    pe_watch watch[N];
+    pe_watch watch[N] = {0};
     open_scene(&s, &deadlines);
     for (int i = 0; i < N; i++) {
         enter(&s, &watch[i], pair[i]);
-        pe_watchdog_enter(s.watchdog, &watch[i], i == 4 ? PE_PHASE_SENDING : PE_PHASE_IDLE,
-                          pe_clock());
+        assert_true(pe_watchdog_enter(s.watchdog, &watch[i],
+                                      i == 4 ? PE_PHASE_SENDING : PE_PHASE_IDLE, pe_clock()));
     }
     for (int i = 1; i < N; i += 1)
         if (i != 3)
@@ -145,11 +154,11 @@ static void whoever_has_left_is_found_among_many(void **state)
 {
     (void)state;
     enum { N = 200 };
-    const pe_deadlines deadlines = {.receive = LONG, .send = LONG, .idle = LONG};
+    const pe_deadlines deadlines = all_but(PE_PHASE_WORKING, 0);
     static const int left[] = {0, N / 2, N - 1};
     scene s;
     int pair[N][2];
-    pe_watch watch[N];
+    pe_watch watch[N] = {0};
     open_scene(&s, &deadlines);
     for (int i = 0; i < N; i++)
         enter(&s, &watch[i], pair[i]);
@@ -162,12 +171,102 @@ static void whoever_has_left_is_found_among_many(void **state)
     close_scene(&s);
 }
 
+/*
+ * Requests whose answer begins just when their time is over: thousands of them, each of which gets
+ * one of the two. `answers` is the connection's thread; it sends where the phase lets it.
+ */
+enum { RACES = 4000, AT_ONCE = 40 };
+
+static void either_an_answer_or_a_408(void **state)
+{
+    (void)state;
+    const pe_deadlines deadlines = all_but(PE_PHASE_RECEIVING, 10 * MILLISECOND);
+    int answers = 0, words = 0;
+    scene s;
+    open_scene(&s, &deadlines);
+    for (int round = 0; round < RACES / AT_ONCE; round++) {
+        int pair[AT_ONCE][2];
+        pe_watch watch[AT_ONCE] = {0};
+        for (int i = 0; i < AT_ONCE; i++) {
+            enter(&s, &watch[i], pair[i]);
+            assert_true(pe_watchdog_enter(s.watchdog, &watch[i], PE_PHASE_RECEIVING, pe_clock()));
+        }
+        while (sem_trywait(&s.told) != 0) { /* the first is told: the others are about to be */
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            if (pe_watchdog_enter(s.watchdog, &watch[i], PE_PHASE_SENDING, pe_clock())) {
+                assert_int_equal(send(pair[i][0], "good", 4, MSG_NOSIGNAL), 4);
+                shutdown(pair[i][0], SHUT_WR);
+                answers++;
+            } else {
+                words++;
+            }
+        for (int i = 0; i < AT_ONCE; i++) {
+            assert_int_equal(drain(pair[i][1]), 4); /* one of the two, and the end */
+            leave(&s, &watch[i], pair[i]);
+        }
+        while (sem_trywait(&s.told) == 0) {
+        }
+    }
+    print_message("%d answers, %d times 408\n", answers, words);
+    assert_int_equal(answers + words, RACES);
+    close_scene(&s);
+}
+
+static void judges_silence_and_rate(void **state)
+{
+    (void)state;
+    const pe_progress_rules both = {
+        .silence = 10 * MILLISECOND, .window = 40 * MILLISECOND, .rate_min = 100000};
+    const pe_progress_rules rate = {.window = 40 * MILLISECOND, .rate_min = 100000};
+    const pe_progress_rules none = {0};
+    static const struct {
+        const char *name;
+        int rules;    /* both, rate, none */
+        int at[8];    /* milliseconds; up to the first 0 after the first */
+        int bytes[8]; /* negative: the client has nothing to do */
+        int slow;     /* at which sample; -1: at none */
+    } cases[] = {
+        {"steady",
+         0,
+         {1, 6, 11, 16, 21, 26, 31, 41},
+         {0, 999, 1999, 2999, 3999, 4999, 5999, 7999},
+         -1},
+        {"silent", 0, {1, 6, 11}, {0, 0, 0}, 2},
+        {"silent after a while", 0, {1, 6, 11, 16, 21}, {0, 10, 20, 20, 20}, 4},
+        {"one byte now and then", 0, {1, 9, 17, 25, 33, 41}, {0, 1, 2, 3, 4, 5}, 5},
+        {"nothing to read", 0, {1, 50, 99}, {0, -1, -1}, -1},
+        {"nothing to read for a while", 0, {1, 50, 59, 61}, {5, -5, 5, 5}, 3},
+        {"silence is not judged", 1, {1, 11, 21, 31}, {0, 0, 0, 0}, -1},
+        {"rate alone", 1, {1, 11, 21, 31, 41}, {0, 0, 0, 0, 3999}, 4},
+        {"just the rate", 1, {1, 11, 21, 31, 41}, {0, 0, 0, 0, 4000}, -1},
+        {"the next window", 1, {1, 41, 60, 81}, {0, 9000, 9000, 12999}, 3},
+        {"no rules", 2, {1, 1000, 2000}, {0, 0, 0}, -1},
+    };
+    const pe_progress_rules *const rules[] = {&both, &rate, &none};
+    for (size_t i = 0; i < PE_LEN(cases); i++) {
+        pe_progress progress = {0};
+        int slow = -1;
+        for (int k = 0; k < 8 && cases[i].at[k] > 0 && slow < 0; k++) {
+            const int bytes = cases[i].bytes[k];
+            const pe_progress_sample sample = {cases[i].at[k] * MILLISECOND,
+                                               (uint64_t)(bytes < 0 ? -bytes : bytes), bytes >= 0};
+            if (pe_progress_is_slow(&progress, rules[cases[i].rules], &sample))
+                slow = k;
+        }
+        if (slow != cases[i].slow)
+            fail_msg("%s: wanted sample %d, got %d", cases[i].name, cases[i].slow, slow);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_waits_for_a_raw_reply),
         cmocka_unit_test(whoever_has_left_is_shut_and_others_are_not),
         cmocka_unit_test(whoever_has_left_is_found_among_many),
+        cmocka_unit_test(either_an_answer_or_a_408),
+        cmocka_unit_test(judges_silence_and_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

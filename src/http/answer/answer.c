@@ -110,6 +110,11 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
     pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
+    if (request->codings.none) {
+        pe_fail(why, PE_NOT_ACCEPTABLE, "",
+                "Accept-Encoding takes none of identity, gzip and zstd, which there are");
+        return PE_FAILED;
+    }
     if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK)
         return PE_FAILED;
     pe_admission_spend(request, request->price.planning);

@@ -35,9 +35,9 @@
 struct pe_watchdog {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pe_watch *first; /* the youngest */
-    size_t count;
-    uint64_t serial; /* of the youngest */
+    pe_watch *first;      /* the youngest */
+    size_t count, admins; /* all; those for operators */
+    uint64_t serial;      /* of the youngest */
     atomic_bool draining;
     bool ending;
     pe_deadlines deadlines;
@@ -49,38 +49,63 @@ struct pe_watchdog {
     pthread_t thread;
 };
 
-static void shut(pe_watch *watch)
+/* ---- phase and deadline in one word ---- */
+
+#define PHASE_BITS 3
+#define NEVER      (UINT64_MAX >> PHASE_BITS)
+
+static uint_fast64_t state_of(pe_phase phase, uint64_t deadline)
 {
-    watch->expired = true;
-    shutdown(watch->socket, SHUT_RDWR);
+    return deadline << PHASE_BITS | (uint64_t)phase;
+}
+
+static pe_phase phase_in(uint_fast64_t state)
+{
+    return (pe_phase)(state & ((1U << PHASE_BITS) - 1));
 }
 
 static pe_phase phase_of(const pe_watch *watch)
 {
-    return (pe_phase)atomic_load_explicit(&watch->phase, memory_order_relaxed);
+    return phase_in(atomic_load(&watch->state));
+}
+
+/* One bit for each phase in which a request may be owed a word, since no answer is on its way. */
+static bool is_owed(pe_phase phase)
+{
+    return phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER || phase == PE_PHASE_RECEIVING;
+}
+
+/* Whatever the phase was, the connection ends now. */
+static void shut(pe_watch *watch)
+{
+    atomic_store(&watch->state, state_of(PE_PHASE_LEAVING, NEVER));
+    shutdown(watch->socket, SHUT_RDWR);
 }
 
 /* ---- deadlines ---- */
 
-static bool is_late(const pe_watch *watch, int64_t now)
+/* A request that did not arrive gets a word, unless it has gone on meanwhile. The word is sent
+ * outside the lock: over a descriptor of our own, which stays open whatever the library does. Called
+ * with the lock held. */
+static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
 {
-    return !watch->expired && phase_of(watch) != PE_PHASE_WORKING &&
-           now >= atomic_load_explicit(&watch->deadline, memory_order_relaxed);
-}
-
-/* A request that did not arrive gets a word, which is sent outside the lock: over a descriptor of
- * our own, which stays open whatever the library does meanwhile. Called with the lock held. */
-static void note_late(pe_watchdog *watchdog, pe_watch *watch)
-{
-    const pe_phase phase = phase_of(watch);
-    const bool owed = phase == PE_PHASE_FRESH || phase == PE_PHASE_RECEIVING;
-    const int own = owed && watch->tls == NULL ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
-    if (own < 0) {
-        shut(watch);
+    uint_fast64_t seen = atomic_load(&watch->state);
+    const pe_phase phase = phase_in(seen);
+    if ((uint64_t)now < seen >> PHASE_BITS)
+        return;
+    const uint64_t until = (uint64_t)(now + watchdog->deadlines.of[PE_PHASE_LEAVING]);
+    const uint_fast64_t leaving = state_of(PE_PHASE_LEAVING, until);
+    if (!atomic_compare_exchange_strong(&watch->state, &seen, leaving))
+        return;
+    if (is_owed(phase) && watch->tls != NULL) {
+        shutdown(watch->socket, SHUT_RD); /* its own thread sees that, and sends the word */
         return;
     }
-    watch->expired = true;
-    watchdog->late[watchdog->n_late++] = own;
+    const int own = is_owed(phase) ? fcntl(watch->socket, F_DUPFD_CLOEXEC, 0) : -1;
+    if (own >= 0)
+        watchdog->late[watchdog->n_late++] = own;
+    else
+        shut(watch);
 }
 
 /* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
@@ -108,12 +133,10 @@ static void dismiss_late(pe_watchdog *watchdog, int64_t now)
         return;
     watchdog->n_late = 0;
     for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
-        if (is_late(watch, now))
-            note_late(watchdog, watch);
+        note_late(watchdog, watch, now);
     pthread_mutex_unlock(&watchdog->lock);
     for (size_t i = 0; i < watchdog->n_late; i++) {
         watchdog->expired(watchdog->context, watchdog->late[i]);
-        shutdown(watchdog->late[i], SHUT_RDWR);
         close(watchdog->late[i]);
     }
     pthread_mutex_lock(&watchdog->lock);
@@ -129,7 +152,7 @@ static void dismiss_late(pe_watchdog *watchdog, int64_t now)
 static bool may_have_left(const pe_watch *watch)
 {
     const pe_phase phase = phase_of(watch);
-    return !watch->expired && phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING;
+    return phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING;
 }
 
 /* Has the client ended its side, and has all that it sent been read? */
@@ -137,6 +160,26 @@ static bool has_left(const pe_watch *watch)
 {
     char next;
     return may_have_left(watch) && recv(watch->socket, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* ---- clients that only hold ---- */
+
+/* A client that is too slow has come to its deadline. */
+static void judge(const pe_watchdog *watchdog, pe_watch *watch)
+{
+    pe_progress_sample sample = {.now = pe_clock()};
+    uint_fast64_t seen = atomic_load(&watch->state);
+    const bool sends = phase_in(seen) == PE_PHASE_RECEIVING;
+    if ((!sends && phase_in(seen) != PE_PHASE_SENDING) ||
+        !pe_progress_look(watch->socket, sends, &sample))
+        return;
+    if (seen != watch->judged)
+        watch->progress = (pe_progress){0};
+    watch->judged = seen;
+    const pe_progress_rules *rules =
+        sends ? &watchdog->deadlines.sender : &watchdog->deadlines.reader;
+    if (pe_progress_is_slow(&watch->progress, rules, &sample))
+        atomic_compare_exchange_strong(&watch->state, &seen, state_of(phase_in(seen), 0));
 }
 
 /* Look at some connections that are older than `serial`. Returns the serial of the last one, 0 when
@@ -151,6 +194,7 @@ static uint64_t reap_some(pe_watchdog *watchdog, uint64_t serial)
         if (left && watch->left)
             shut(watch);
         watch->left = left;
+        judge(watchdog, watch);
         if (++n == REAP_AT_ONCE)
             return watch->serial;
     }
@@ -199,9 +243,11 @@ static void *watch_all(void *context)
 /* Fine enough that the shortest deadline is kept to a tenth. */
 static int64_t tick_of(const pe_deadlines *deadlines)
 {
-    int64_t least = deadlines->receive < deadlines->send ? deadlines->receive : deadlines->send;
-    int64_t tick = least / 10;
-    return tick < TICK_MIN ? TICK_MIN : tick > TICK_MAX ? TICK_MAX : tick;
+    int64_t least = TICK_MAX * INT64_C(10);
+    for (int phase = 0; phase < PE_PHASES; phase++)
+        if (phase != PE_PHASE_WORKING && deadlines->of[phase] < least)
+            least = deadlines->of[phase];
+    return least < TICK_MIN * INT64_C(10) ? TICK_MIN : least / 10;
 }
 
 pe_status pe_watchdog_make(const pe_deadlines *deadlines,
@@ -257,9 +303,10 @@ void pe_watchdog_free(pe_watchdog *watchdog)
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
-    watch->expired = false;
     watch->left = false;
-    pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
+    watch->judged = 0;
+    atomic_store(&watch->state, 0);
+    (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
     pthread_mutex_lock(&watchdog->lock);
     watch->previous = NULL;
     watch->serial = ++watchdog->serial;
@@ -268,6 +315,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
         watch->next->previous = watch;
     watchdog->first = watch;
     watchdog->count++;
+    watchdog->admins += watch->admin;
     pthread_mutex_unlock(&watchdog->lock);
 }
 
@@ -281,26 +329,38 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
     if (watch->next != NULL)
         watch->next->previous = watch->previous;
     watchdog->count--;
+    watchdog->admins -= watch->admin;
     if (watchdog->count == 0)
         pthread_cond_broadcast(&watchdog->changed);
     pthread_mutex_unlock(&watchdog->lock);
 }
 
-void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t now)
+bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t since)
 {
-    const int64_t allowed[] = {
-        [PE_PHASE_FRESH] = watchdog->deadlines.receive,
-        [PE_PHASE_RECEIVING] = watchdog->deadlines.receive,
-        [PE_PHASE_SENDING] = watchdog->deadlines.send,
-        [PE_PHASE_IDLE] = watchdog->deadlines.idle,
-    };
-    if (phase != PE_PHASE_WORKING)
-        atomic_store_explicit(&watch->deadline, now + allowed[phase], memory_order_relaxed);
+    const uint64_t until =
+        phase == PE_PHASE_WORKING ? NEVER : (uint64_t)(since + watchdog->deadlines.of[phase]);
+    uint_fast64_t seen = atomic_load_explicit(&watch->state, memory_order_relaxed);
+    do
+        if (phase_in(seen) == PE_PHASE_LEAVING)
+            return false;
+    while (!atomic_compare_exchange_weak(&watch->state, &seen, state_of(phase, until)));
     /* Sequentially consistent with `draining`: either the drain sees the idle connection or the
      * connection sees the drain. */
-    atomic_store(&watch->phase, (int)phase);
     if (phase == PE_PHASE_IDLE && atomic_load(&watchdog->draining))
         shutdown(watch->socket, SHUT_RD);
+    return true;
+}
+
+bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch)
+{
+    const pe_phase phase = phase_of(watch);
+    return phase != PE_PHASE_WORKING && phase != PE_PHASE_SENDING &&
+           pe_watchdog_enter(watchdog, watch, PE_PHASE_LEAVING, pe_clock());
+}
+
+bool pe_watchdog_is_leaving(const pe_watch *watch)
+{
+    return phase_in(atomic_load_explicit(&watch->state, memory_order_relaxed)) == PE_PHASE_LEAVING;
 }
 
 /* ---- the drain ---- */
@@ -340,7 +400,15 @@ void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
 size_t pe_watchdog_count(pe_watchdog *watchdog)
 {
     pthread_mutex_lock(&watchdog->lock);
-    size_t count = watchdog->count;
+    const size_t count = watchdog->count;
+    pthread_mutex_unlock(&watchdog->lock);
+    return count;
+}
+
+size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    const size_t count = admin ? watchdog->admins : watchdog->count - watchdog->admins;
     pthread_mutex_unlock(&watchdog->lock);
     return count;
 }
@@ -361,12 +429,4 @@ size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max)
             look(watch, &out[n++]);
     pthread_mutex_unlock(&watchdog->lock);
     return n;
-}
-
-bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch)
-{
-    pthread_mutex_lock(&watchdog->lock);
-    const bool expired = watch->expired;
-    pthread_mutex_unlock(&watchdog->lock);
-    return expired;
 }

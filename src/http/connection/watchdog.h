@@ -9,45 +9,57 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "http/connection/progress.h"
 #include "http/connection/request_label.h"
 
 /**
- * The library's own timeout is of inactivity, which one byte a second defeats. Here every
- * connection stands in a registry with what it is doing and until when it may.
+ * The library's own timeout is of inactivity, which one byte a second defeats, and it takes a reader
+ * for silent who reads less than the socket holds. So it has none: every connection stands in a
+ * registry with what it is doing and until when it may.
  *
- * FRESH (no request line yet) -> RECEIVING the rest of a request -> WORKING (ours; no deadline)
- * -> SENDING the answer -> IDLE until the next request line.
+ * FRESH (no byte yet) -> HEADER (a part of one is there) -> RECEIVING the body -> WORKING (ours; no
+ * deadline) -> SENDING the answer -> IDLE until the next byte. A header that comes whole leaves
+ * HEADER out, an answer that is there leaves WORKING out.
+ *
+ * LEAVING: the connection has been answered past the library, or is to be closed. It stays that; so
+ * of an answer and a 408, whoever enters the next phase first sends one, and the other does not.
  */
 typedef enum pe_phase {
     PE_PHASE_FRESH,
+    PE_PHASE_HEADER,
     PE_PHASE_RECEIVING,
     PE_PHASE_WORKING,
     PE_PHASE_SENDING,
-    PE_PHASE_IDLE
+    PE_PHASE_IDLE,
+    PE_PHASE_LEAVING,
+    PE_PHASES
 } pe_phase;
 
 typedef struct pe_watchdog pe_watchdog;
 
-/** One connection's row. The connection's thread writes phase and deadline, the watchdog reads. */
+/** One connection's row. */
 typedef struct pe_watch {
     struct pe_watch *previous, *next; /* the registry's */
     uint64_t serial;                  /* the registry's */
     int socket;
-    atomic_int phase;
-    atomic_int_fast64_t deadline; /* pe_clock() */
+    atomic_uint_fast64_t state; /* phase and its deadline, which change together */
+    uint_fast64_t judged;       /* the watchdog's: the state that `progress` is of */
+    pe_progress progress;       /* the watchdog's */
+    bool left;                  /* the watchdog's: the client had ended its side when last seen */
     pe_request_label label;
-    struct pe_tls *tls; /* of a connection that is not plain: nothing is sent past the library */
+    struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     bool admin;         /* accepted for operators; never changes */
-    bool expired;       /* the watchdog's: shut down already */
-    bool left;          /* the watchdog's: the client had ended its side when last seen */
 } pe_watch;
 
+/** How long a phase may last, in nanoseconds (WORKING: not told), and what slow clients may do. */
 typedef struct pe_deadlines {
-    int64_t receive, send, idle; /* nanoseconds; receive is for FRESH and RECEIVING each */
+    int64_t of[PE_PHASES];
+    pe_progress_rules reader, sender;
 } pe_deadlines;
 
 /** Starts the watchdog's thread. expired(context, socket) is called, once, for a connection whose
- * request did not arrive in time, before it is shut down; the socket is for this call only. */
+ * request did not arrive in time; the socket is for this call only. After it the client is left
+ * LEAVING's time to read that. */
 pe_status pe_watchdog_make(const pe_deadlines *deadlines,
                            void (*expired)(void *context, int socket), void *context,
                            pe_watchdog **out, pe_problem *why) PE_MUST_CHECK;
@@ -55,16 +67,20 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
 /** Ends the thread. Every connection has been removed. Accepts NULL. */
 void pe_watchdog_free(pe_watchdog *watchdog);
 
-/** Enter a new connection, FRESH. */
+/** Enter a new connection, FRESH; the caller has filled label, tls, admin. */
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket);
 /** Take it out, before its socket is closed. */
 void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch);
 
-/** The connection goes on to `phase`, with that phase's time from `now` on. */
-void pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t now);
+/** The connection goes on to `phase`, with that phase's time from `since` on. False, and nothing
+ * is changed, when it is LEAVING: whoever has said so has answered, or nobody will. */
+bool pe_watchdog_enter(pe_watchdog *watchdog, pe_watch *watch, pe_phase phase, int64_t since);
 
-/** Has its deadline passed? */
-bool pe_watchdog_expired(pe_watchdog *watchdog, const pe_watch *watch);
+/** LEAVING from a phase in which no answer is on its way, false from others: then the caller may
+ * send one past the library. */
+bool pe_watchdog_leave(pe_watchdog *watchdog, pe_watch *watch);
+
+bool pe_watchdog_is_leaving(const pe_watch *watch);
 
 /**
  * End the connections that are IDLE, from now on each that becomes idle, and after half a second
@@ -86,5 +102,8 @@ size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max);
 
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);
+
+/** Those for operators, or the others. */
+size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin);
 
 #endif

@@ -96,9 +96,10 @@ pe_outcome pe_page_readiness(pe_request *request, pe_problem *why)
 static void write_request(const pe_watched *one, int64_t now, bool first, pe_buffer *out)
 {
     static const char *const phases[] = {
-        [PE_PHASE_FRESH] = "connected", [PE_PHASE_RECEIVING] = "receiving",
-        [PE_PHASE_WORKING] = "working", [PE_PHASE_SENDING] = "sending",
-        [PE_PHASE_IDLE] = "idle",
+        [PE_PHASE_FRESH] = "connected",     [PE_PHASE_HEADER] = "header",
+        [PE_PHASE_RECEIVING] = "receiving", [PE_PHASE_WORKING] = "working",
+        [PE_PHASE_SENDING] = "sending",     [PE_PHASE_IDLE] = "idle",
+        [PE_PHASE_LEAVING] = "leaving",
     };
     pe_buffer_format(out, "%s{\"phase\":\"%s\",\"listener\":\"%s\"", first ? "" : ",",
                      phases[one->phase], one->admin ? "admin" : "public");

@@ -33,3 +33,16 @@ pe_outcome pe_page_caches(pe_request *request, pe_problem *why)
     pe_buffer_str(&content, "}\n");
     return pe_reply_json(request, &content, "no-store", why);
 }
+
+/* What somebody holds stays until it is let go. */
+pe_outcome pe_page_purge(pe_request *request, pe_problem *why)
+{
+    pe_buffer content = {0};
+    if (pe_page_check_origin(request, why) != PE_OK)
+        return PE_FAILED;
+    const size_t responses = pe_response_cache_evict(request->service->responses, SIZE_MAX);
+    const size_t tables = pe_tables_evict(request->service->tables, SIZE_MAX);
+    pe_buffer_format(&content, "{\"freed_bytes\":{\"responses\":%zu,\"tables\":%zu}}\n", responses,
+                     tables);
+    return pe_reply_json(request, &content, "no-store", why);
+}

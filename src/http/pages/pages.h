@@ -23,7 +23,7 @@ pe_status pe_page_check_origin(const pe_request *request, pe_problem *why) PE_MU
 pe_step pe_page_settings;
 
 /* cache_pages.c */
-pe_step pe_page_caches;
+pe_step pe_page_caches, pe_page_purge;
 
 /* metrics.c */
 pe_step pe_page_metrics;

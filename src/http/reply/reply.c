@@ -46,8 +46,6 @@ typedef struct limit_text {
 
 static void write_limit(const pe_problem_limit *limit, limit_text *out)
 {
-    if (limit->name == NULL)
-        return;
     const unsigned long long wait = limit->wait;
     snprintf(out->wait, sizeof out->wait, "%llu", wait);
     snprintf(out->policy, sizeof out->policy, "\"%s\";q=%llu;qu=\"%s\";w=%llu", limit->name,
@@ -61,7 +59,8 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     const pe_status status = problem->status;
     const bool limited = status == PE_RATE_LIMITED;
     limit_text texts;
-    write_limit(&problem->limit, &texts);
+    if (limited)
+        write_limit(&problem->limit, &texts);
     const pe_field fields[] = {
         {"Content-Type", "application/problem+json"},
         {"Cache-Control", "no-store"},

@@ -51,6 +51,8 @@ static void read_weights(const char *accept_encoding, int weight[PE_CODINGS])
     }
     if (weight[PE_CODING_GZIP] < 0)
         weight[PE_CODING_GZIP] = star;
+    if (weight[PE_CODING_IDENTITY] < 0 && star == 0)
+        weight[PE_CODING_IDENTITY] = 0;
 }
 
 void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *out)
@@ -60,6 +62,7 @@ void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *o
     for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
         if (out->weight[coding] > 0 && out->weight[coding] >= out->weight[out->best])
             out->best = (pe_coding)coding;
+    out->none = out->best == PE_CODING_IDENTITY && out->weight[PE_CODING_IDENTITY] == 0;
 }
 
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other)

@@ -11,6 +11,7 @@ typedef enum pe_coding { PE_CODING_IDENTITY, PE_CODING_GZIP, PE_CODING_ZSTD, PE_
 typedef struct pe_accepted_codings {
     int weight[PE_CODINGS]; /* thousandths; -1: not named */
     pe_coding best;         /* the greatest weight; of equal ones zstd, then gzip, then identity */
+    bool none;              /* identity is excluded, and no other is taken */
 } pe_accepted_codings;
 
 /**

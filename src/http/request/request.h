@@ -101,15 +101,13 @@ typedef struct pe_request {
 
     char *target; /* as sent; owned, NUL-terminated */
     size_t target_bytes, target_capacity;
-    const char *target_end; /* where the library's own copy ended, to detect hidden bytes */
     char path[PE_PATH_MAX]; /* unreserved characters decoded, without the query */
     const char *query;      /* in target; "" when there is none */
     size_t query_bytes;
     bool has_query;
 
     const char *header[PE_HEADERS]; /* NULL when absent */
-    unsigned header_count[PE_HEADERS];
-    char *joined[PE_HEADERS]; /* owned: fields that came several times */
+    char *joined[PE_HEADERS];       /* owned: fields that came several times */
 
     size_t location_room;        /* for Content-Location, in the connection's memory */
     bool takes_interim;          /* HTTP/1.1: an interim response may come before the response */

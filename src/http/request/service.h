@@ -40,6 +40,7 @@ typedef struct pe_service {
     struct pe_response_cache *responses;
     struct pe_pool *pool;
     struct pe_watchdog *watchdog;
+    struct pe_linger *linger;
     struct pe_acceptor *acceptor;
     struct pe_tls *tls;       /* NULL: connections are plain */
     struct MHD_Daemon *admin; /* that serves operators, or NULL */

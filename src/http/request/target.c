@@ -17,7 +17,6 @@ bool pe_target_keep(pe_request *request, const char *target)
     }
     memcpy(request->target, target, bytes + 1);
     request->target_bytes = bytes;
-    request->target_end = target + bytes;
     return true;
 }
 

@@ -10,8 +10,8 @@ import subprocess
 REPORT = pathlib.Path(__file__).parent / "report.lua"
 
 
-def wrk_command(port, target, connections, seconds):
-    url = f"http://127.0.0.1:{port}{target}"
+def wrk_command(port, target, connections, seconds, scheme="http"):
+    url = f"{scheme}://127.0.0.1:{port}{target}"
     options = ["-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "60s", "--latency"]
     return ["wrk", *options, "-s", str(REPORT), url]
 
@@ -25,7 +25,7 @@ def report(text):
 
 def run(server, target, *, connections, seconds, core):
     """One run: the figures of wrk, and the server's CPU time per request in microseconds."""
-    command = ["taskset", "-c", str(core), *wrk_command(server.port, target, connections, seconds)]
+    command = ["taskset", "-c", str(core), *wrk_command(server.port, target, connections, seconds, server.scheme)]
     before = server.cpu()
     text = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 90, check=False).stdout
     used = server.cpu() - before

@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import socket
+import ssl
 import subprocess
 import time
 
@@ -30,8 +31,8 @@ def cpu_clock(pid):
 class Server:
     """A child process with its children; usable in a with statement."""
 
-    def __init__(self, name, command, port, core=None, **options):
-        self.name, self.port = name, port
+    def __init__(self, name, command, port, core=None, scheme="http", **options):
+        self.name, self.port, self.scheme = name, port, scheme
         pinned = [] if core is None else ["taskset", "-c", str(core)]
         self.process = subprocess.Popen(pinned + [str(word) for word in command], **options)
 
@@ -70,7 +71,11 @@ class Server:
         return int(found[1]) if found else 0
 
     def get(self, target, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        if self.scheme == "https":  # with a certificate of its own
+            context = ssl._create_unverified_context()
+            connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=context)
+        else:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", target, headers=headers or {})
             answer = connection.getresponse()
@@ -96,6 +101,16 @@ def posenc(program, *flags, core=None, log=subprocess.DEVNULL, prefix=(), **opti
     port = free_port()
     command = [*prefix, program, "serve", "--port", port, "--admin-listen=", *flags]
     return Server("posenc", command, port, core, stderr=log, cwd=HERE, **options).wait("/readyz")
+
+
+def posenc_tls(program, folder, *flags, **options):
+    """The same with a new certificate."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    command += ["-subj", "/CN=bench", "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    pair = ["--tls-certificate", certificate, "--tls-key", key]
+    return posenc(program, *pair, *flags, scheme="https", **options)
 
 
 def locations(files):

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* inlet.c - every byte that a client sends passes here before the library reads it. */
+#include "http/connection/inlet.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+
+/* ---- which inlet a socket has ---- */
+
+/*
+ * By descriptor, since recv() is told nothing else. A page is allocated with the first descriptor
+ * on it and stays; an inlet is entered and read by its connection's thread.
+ */
+#define PAGE  1024
+#define PAGES 1024
+
+typedef _Atomic(pe_inlet *) place;
+
+static _Atomic(place *) pages[PAGES];
+
+static place *page_of(size_t page)
+{
+    place *there = atomic_load_explicit(&pages[page], memory_order_acquire);
+    if (there != NULL)
+        return there;
+    place *made = calloc(PAGE, sizeof *made);
+    if (made == NULL || atomic_compare_exchange_strong(&pages[page], &there, made))
+        return made;
+    free(made); /* another thread was first */
+    return there;
+}
+
+static pe_inlet *find(int socket)
+{
+    if (socket < 0 || socket >= PAGE * PAGES)
+        return NULL;
+    place *page = atomic_load_explicit(&pages[socket / PAGE], memory_order_acquire);
+    return page == NULL ? NULL : atomic_load_explicit(&page[socket % PAGE], memory_order_acquire);
+}
+
+bool pe_inlet_open(pe_inlet *inlet)
+{
+    place *page = inlet->socket < PAGE * PAGES ? page_of((size_t)inlet->socket / PAGE) : NULL;
+    if (page == NULL)
+        return false;
+    atomic_store_explicit(&page[inlet->socket % PAGE], inlet, memory_order_release);
+    return true;
+}
+
+static void let_go(pe_inlet *inlet)
+{
+    free(inlet->held.data);
+    inlet->held = (pe_arrived){0};
+}
+
+void pe_inlet_close(pe_inlet *inlet)
+{
+    place *page = atomic_load_explicit(&pages[inlet->socket / PAGE], memory_order_acquire);
+    atomic_store_explicit(&page[inlet->socket % PAGE], NULL, memory_order_release);
+    let_go(inlet);
+}
+
+/* ---- what is held ---- */
+
+/* Bytes of `held` that passed go to the library. */
+static size_t take(pe_inlet *inlet, char *out, size_t room)
+{
+    pe_arrived *held = &inlet->held;
+    const size_t bytes = held->passed < room ? held->passed : room;
+    if (bytes == 0)
+        return 0;
+    memcpy(out, held->data, bytes);
+    memmove(held->data, held->data + bytes, held->bytes - bytes);
+    held->passed -= bytes;
+    held->bytes -= bytes;
+    if (held->bytes == 0)
+        let_go(inlet);
+    return bytes;
+}
+
+/* Hold what has arrived and not passed. */
+static bool hold(pe_inlet *inlet, const pe_arrived *arrived)
+{
+    const size_t bytes = arrived->bytes - arrived->passed;
+    if (bytes == 0)
+        return true;
+    inlet->held.data = malloc(inlet->held_max);
+    if (inlet->held.data == NULL)
+        return false;
+    memcpy(inlet->held.data, arrived->data + arrived->passed, bytes);
+    inlet->held.bytes = bytes;
+    return true;
+}
+
+/* ---- plain or coded ---- */
+
+static ssize_t read_more(const pe_inlet *inlet, char *out, size_t room)
+{
+    unsigned char number[8]; /* of the record */
+    return inlet->session == NULL ? recvfrom(inlet->socket, out, room, 0, NULL, NULL)
+                                  : gnutls_record_recv_seq(inlet->session, out, room, number);
+}
+
+/* What the library is told instead of bytes. */
+static ssize_t end_with(const pe_inlet *inlet, int reason)
+{
+    if (inlet->session != NULL)
+        return reason == EAGAIN ? GNUTLS_E_AGAIN : GNUTLS_E_PULL_ERROR;
+    errno = reason;
+    return -1;
+}
+
+/* ---- one look at the socket ---- */
+
+typedef struct look {
+    char *out; /* the library's */
+    size_t room, given;
+    ssize_t got;
+    bool more; /* there may be */
+} look;
+
+/* May there be more? A record is as long as its sender likes, and after one the library looks again
+ * by itself; but not after none. */
+static bool may_go_on(const pe_inlet *inlet, const look *l, size_t room)
+{
+    if (inlet->session == NULL)
+        return l->got == (ssize_t)room;
+    return l->got > 0 && l->given == 0 && inlet->held.passed == 0;
+}
+
+/* Nothing is held: bytes are read where the library wants them. */
+static void receive_straight(pe_inlet *inlet, look *l)
+{
+    char *at = l->out + l->given;
+    const size_t room = l->room - l->given;
+    l->got = read_more(inlet, at, room);
+    l->more = false;
+    if (l->got <= 0)
+        return;
+    pe_arrived arrived = {.data = at, .bytes = (size_t)l->got};
+    inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, &arrived);
+    l->given += arrived.passed;
+    if (hold(inlet, &arrived))
+        l->more = may_go_on(inlet, l, room);
+    else
+        l->got = end_with(inlet, ENOMEM);
+}
+
+static void receive_held(pe_inlet *inlet, look *l)
+{
+    pe_arrived *held = &inlet->held;
+    const size_t room = inlet->held_max - held->bytes;
+    l->got = read_more(inlet, held->data + held->bytes, room);
+    l->more = false;
+    if (l->got <= 0)
+        return;
+    held->bytes += (size_t)l->got;
+    inlet->status = pe_framing_read(&inlet->framing, &inlet->limits, held);
+    l->more = may_go_on(inlet, l, room);
+}
+
+/* As much as the library wants, or there is: after a short look it waits for the next event, so
+ * that nothing may be left in the socket then. */
+static void receive_all(pe_inlet *inlet, look *l)
+{
+    do {
+        l->given += take(inlet, l->out + l->given, l->room - l->given);
+        if (l->given == l->room || !l->more || inlet->status != PE_OK)
+            return;
+        if (inlet->held.data == NULL)
+            receive_straight(inlet, l);
+        else
+            receive_held(inlet, l);
+    } while (l->got > 0);
+}
+
+/* ---- what becomes of it ---- */
+
+/* All requests before the refused one have been answered; one whose body is refused, the library
+ * has begun. */
+static bool may_refuse(const pe_inlet *inlet)
+{
+    const bool in_header = inlet->framing.part == PE_FRAMING_HEADER;
+    return (in_header ? inlet->answered : inlet->begun) == inlet->framing.requests;
+}
+
+bool pe_inlet_is_refused(const pe_inlet *inlet)
+{
+    return inlet->status != PE_OK && inlet->framing.part != PE_FRAMING_HEADER && may_refuse(inlet);
+}
+
+/* A header has begun to arrive: the time for it runs. */
+static void note_begin(pe_inlet *inlet)
+{
+    const bool waits = inlet->held.bytes > 0 && inlet->framing.part == PE_FRAMING_HEADER;
+    if (!waits || inlet->began != 0 || !may_refuse(inlet))
+        return;
+    inlet->began = pe_clock();
+    (void)pe_watchdog_enter(inlet->watchdog, inlet->watch, PE_PHASE_HEADER, inlet->began);
+}
+
+/* The watchdog has answered, or of TLS asks for it. */
+static void tell(pe_inlet *inlet)
+{
+    if (inlet->session != NULL && !inlet->told)
+        inlet->late(inlet->context);
+    inlet->told = true;
+}
+
+static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
+{
+    look l = {.out = out, .room = room, .got = 1, .more = true};
+    if (pe_watchdog_is_leaving(inlet->watch)) {
+        tell(inlet);
+        return 0;
+    }
+    receive_all(inlet, &l);
+    if (inlet->status != PE_OK && may_refuse(inlet)) {
+        inlet->refused(inlet->context);
+        return end_with(inlet, ECONNRESET);
+    }
+    note_begin(inlet);
+    if (l.given > 0)
+        return (ssize_t)l.given;
+    return l.got > 0 ? end_with(inlet, EAGAIN) : l.got;
+}
+
+/* The C library's recv, for the whole program. */
+ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
+{
+    pe_inlet *inlet = flags == 0 ? find(socket) : NULL;
+    return inlet != NULL && inlet->session == NULL
+               ? receive(inlet, buffer, bytes)
+               : recvfrom(socket, buffer, bytes, flags, NULL, NULL);
+}
+
+/* GnuTLS's, likewise. */
+ssize_t gnutls_record_recv(gnutls_session_t session, void *data, size_t bytes)
+{
+    unsigned char number[8]; /* of the record */
+    pe_inlet *inlet = find(gnutls_transport_get_int(session));
+    return inlet != NULL && inlet->session == session
+               ? receive(inlet, data, bytes)
+               : gnutls_record_recv_seq(session, data, bytes, number);
+}
+
+void pe_inlet_answered(pe_inlet *inlet)
+{
+    inlet->answered++;
+    if (inlet->status != PE_OK && may_refuse(inlet))
+        inlet->refused(inlet->context);
+    else
+        note_begin(inlet);
+}
+
+int64_t pe_inlet_began(pe_inlet *inlet)
+{
+    const int64_t began = inlet->began != 0 ? inlet->began : pe_clock();
+    inlet->began = 0;
+    inlet->begun++;
+    return began;
+}
+
+const char *pe_inlet_text(pe_inlet *inlet, pe_framing_text text)
+{
+    if (text.bytes == 0)
+        return "";
+    char *at = inlet->held.data + inlet->held.passed + text.at;
+    at[text.bytes] = '\0'; /* for a space or the line's end */
+    return at;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* progress.c - does the other end of a connection keep up a least rate? */
+#include "http/connection/progress.h"
+
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+
+static void restart(pe_progress *progress, const pe_progress_sample *sample)
+{
+    *progress = (pe_progress){.moved_at = sample->now,
+                              .window_at = sample->now,
+                              .moved = sample->bytes,
+                              .window_bytes = sample->bytes};
+}
+
+static bool is_silent(pe_progress *progress, const pe_progress_rules *rules,
+                      const pe_progress_sample *sample)
+{
+    if (sample->bytes != progress->moved) {
+        progress->moved = sample->bytes;
+        progress->moved_at = sample->now;
+    }
+    return rules->silence > 0 && sample->now - progress->moved_at >= rules->silence;
+}
+
+/* At the end of a window; then the next one begins. */
+static bool is_below_rate(pe_progress *progress, const pe_progress_rules *rules,
+                          const pe_progress_sample *sample)
+{
+    const int64_t time = sample->now - progress->window_at;
+    if (rules->rate_min == 0 || time < rules->window)
+        return false;
+    const double seconds = (double)time / PE_NANOSECONDS_PER_SECOND;
+    const uint64_t bytes = sample->bytes - progress->window_bytes;
+    progress->window_at = sample->now;
+    progress->window_bytes = sample->bytes;
+    return (double)bytes < (double)rules->rate_min * seconds;
+}
+
+bool pe_progress_is_slow(pe_progress *progress, const pe_progress_rules *rules,
+                         const pe_progress_sample *sample)
+{
+    if (progress->window_at == 0 || !sample->waits) {
+        restart(progress, sample);
+        return false;
+    }
+    return is_silent(progress, rules, sample) || is_below_rate(progress, rules, sample);
+}
+
+bool pe_progress_look(int socket, bool sends, pe_progress_sample *out)
+{
+    struct tcp_info info = {0};
+    socklen_t bytes = sizeof info;
+    int queued = 0;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0 ||
+        bytes < offsetof(struct tcp_info, tcpi_bytes_received) + sizeof info.tcpi_bytes_received ||
+        ioctl(socket, sends ? SIOCINQ : SIOCOUTQ, &queued) != 0)
+        return false;
+    out->bytes = sends ? info.tcpi_bytes_received : info.tcpi_bytes_acked;
+    out->waits = sends ? queued == 0 : queued > 0; /* what we have not read is our affair */
+    return true;
+}
