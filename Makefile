@@ -266,7 +266,7 @@ $(B)/gen/assets.inc: src/web/pack $(B)/gen/web.list $(WEB_SRC)
 $(B)/gen/openapi.json: openapi.yaml
 	@mkdir -p $(@D)
 	@for python in python3 /usr/bin/python3; do $$python -c 'import yaml' 2>/dev/null && break; done; \
-	$$python -c 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout, ensure_ascii=False)' \
+	$$python -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin), ensure_ascii=False))' \
 		< $< > $@
 
 # --- tests ---

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listing.c - GET /v1: the resources, their parameters, the formats and the bounds. */
+/* listing.c - GET /v1: the resources, their parameters, pages, formats and bounds. */
 #include "api/listing.h"
 
 #include <math.h>
@@ -116,6 +116,43 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     pe_buffer_str(out, "]}");
 }
 
+/* What answers besides the resources of numbers. */
+static const struct {
+    const char *path, *method, *summary;
+} pages[] = {
+    {"/", "GET", "Links to what there is, or the explorer for browsers."},
+    {"/assets/{path}", "GET", "The files of the explorer."},
+    {"/v1", "GET", "This listing."},
+    {"/v1/verify", "POST", "Compares a table with what its claim says, and names faults."},
+    {"/v1/models", "GET", "The catalogue of models; q searches it."},
+    {"/v1/models/{name}", "GET", "A model, its sources, and the parameters that it sets."},
+    {"/v1/models/resolve", "POST", "What each key of a model's configuration means."},
+    {"/v1/learned", "GET", "The learned tables of this server."},
+    {"/problems/{code}", "GET", "What a problem code means."},
+    {"/openapi.yaml", "GET", "The description of all operations."},
+    {"/openapi.json", "GET", "The same as JSON."},
+    {"/livez", "GET", "Whether the process runs."},
+    {"/readyz", "GET", "Whether the server takes requests."},
+    {"/healthz", "GET", "The state of the server and its caches."},
+    {"/version", "GET", "The version of the program."},
+    {"/metrics", "GET", "Counters for Prometheus, where no admin listener has them."},
+};
+
+static void put_pages(pe_buffer *out)
+{
+    pe_json_write_name(out, "pages");
+    pe_buffer_str(out, "[");
+    for (size_t i = 0; i < PE_LEN(pages); i++) {
+        pe_json_write_item(out);
+        pe_buffer_str(out, "{");
+        pe_json_write_text(out, "path", pages[i].path);
+        pe_json_write_text(out, "method", pages[i].method);
+        pe_json_write_text(out, "summary", pages[i].summary);
+        pe_buffer_str(out, "}");
+    }
+    pe_buffer_str(out, "]");
+}
+
 /* The parameters that every resource takes besides its own. */
 static void put_representation(pe_buffer *out)
 {
@@ -190,8 +227,9 @@ void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer 
     for (size_t i = 0; pe_registry[i] != NULL; i++)
         put_resource(pe_registry[i], out);
     pe_buffer_str(out, "]");
+    put_pages(out);
     put_representation(out);
     put_formats(out);
     put_limits(bounds, n_bounds, out);
-    pe_buffer_str(out, "}");
+    pe_buffer_str(out, "}\n");
 }

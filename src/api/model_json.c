@@ -2,6 +2,9 @@
 /* model_json.c - the JSON documents about models: one resolved, the catalogue, a file of it. */
 #include "api/model_json.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "api/json_members.h"
 #include "api/json_write.h"
 #include "files/tree.h"
@@ -126,13 +129,25 @@ static void put_member(const json_t *tree, const char *name, pe_buffer *out)
     pe_json_write_text(out, name, json_string_value(json_object_get(tree, name)));
 }
 
-static pe_status put_file(const pe_catalogue_file *file, pe_buffer *out, pe_problem *why)
+/* Is each word in one of the texts, in whatever case? */
+static bool has_words(pe_slice words, const char *const texts[3])
 {
-    json_t *tree = NULL;
-    pe_model *model = NULL;
-    const pe_status status = pe_catalogue_read(file, &tree, &model, why);
-    if (status != PE_OK)
-        return status;
+    while (words.bytes > 0) {
+        char word[64];
+        const pe_slice next = pe_slice_next(&words, ' ');
+        if (next.bytes >= sizeof word)
+            return false;
+        snprintf(word, sizeof word, "%.*s", (int)next.bytes, next.text);
+        if (!strcasestr(texts[0], word) && !strcasestr(texts[1], word) &&
+            !strcasestr(texts[2], word))
+            return false;
+    }
+    return true;
+}
+
+static void put_entry(const pe_catalogue_file *file, const json_t *tree, const pe_model *model,
+                      pe_buffer *out)
+{
     pe_json_write_item(out);
     pe_buffer_str(out, "{");
     pe_json_write_text(out, "name", file->name);
@@ -149,12 +164,34 @@ static pe_status put_file(const pe_catalogue_file *file, pe_buffer *out, pe_prob
     pe_json_write_name(out, "parameters");
     pe_values_json(&model->kinds[0].values, out);
     pe_buffer_str(out, "}");
-    pe_model_free(model);
-    json_decref(tree);
-    return PE_OK;
 }
 
-pe_status pe_model_json_catalogue(pe_buffer *out, pe_problem *why)
+/* Resolved is only what is listed. */
+static pe_status put_file(const pe_catalogue_file *file, pe_slice words, pe_buffer *out,
+                          pe_problem *why)
+{
+    json_t *tree = NULL;
+    pe_model *model = NULL;
+    pe_status status = pe_catalogue_read(file, &tree, NULL, why);
+    if (status != PE_OK)
+        return status;
+    const char *const texts[] = {
+        json_string_value(json_object_get(tree, "title")),
+        json_string_value(json_object_get(tree, "organization")),
+        file->name,
+    };
+    const bool listed = has_words(words, texts);
+    if (listed)
+        status = pe_catalogue_read(file, NULL, &model, why);
+    if (listed && status == PE_OK)
+        put_entry(file, tree, model, out);
+    if (model != NULL)
+        pe_model_free(model);
+    json_decref(tree);
+    return status;
+}
+
+pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *why)
 {
     size_t n;
     pe_status status = PE_OK;
@@ -163,8 +200,8 @@ pe_status pe_model_json_catalogue(pe_buffer *out, pe_problem *why)
     pe_json_write_name(out, "models");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < n && status == PE_OK; i++)
-        status = put_file(&files[i], out, why);
-    pe_buffer_str(out, "]}");
+        status = put_file(&files[i], words, out, why);
+    pe_buffer_str(out, "]}\n");
     return status;
 }
 

@@ -19,8 +19,10 @@ pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
  * [...], "warnings": [...]} */
 void pe_model_json(const pe_model *model, pe_buffer *out);
 
-/** GET /v1/models: every file with name, title, organization, encoding and parameters. */
-pe_status pe_model_json_catalogue(pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
+/** GET /v1/models: every file with name, title, organization, encoding and parameters. Where there
+ * are words, with spaces between them, those files that have each of them in name, title or
+ * organization. */
+pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
 /** GET /v1/models/{name}: the file's members, and the model resolved. */
 pe_status pe_model_json_file(const pe_catalogue_file *file, pe_buffer *out,

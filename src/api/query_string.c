@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/value_reading.h"
+#include "base/percent.h"
 #include "base/utf8.h"
 
 /* Reading under way. */
@@ -13,35 +14,15 @@ typedef struct query_walk {
     bool seen[PE_OUTPUT_N];
 } query_walk;
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Decode in place. A plus sign is itself: exponents have them, and no value of ours has a space. */
+/* A plus sign is itself: exponents have them, and no value of ours has a space. */
 static pe_status decode(char *text, size_t *bytes, pe_problem *why)
 {
-    const char *from = text, *end = text + *bytes;
-    char *to = text;
-    while (from < end) {
-        if (*from != '%') {
-            *to++ = *from++;
-            continue;
-        }
-        int high = end - from > 2 ? hex(from[1]) : -1, low = end - from > 2 ? hex(from[2]) : -1;
-        if (high < 0 || low < 0)
-            return pe_fail(why, PE_MALFORMED_REQUEST, "",
-                           "the query must have two hexadecimal digits after each %%");
-        *to++ = (char)(high << 4 | low);
-        from += 3;
-    }
-    *bytes = (size_t)(to - text);
+    if (!pe_percent_decode(text, bytes))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the query must have two hexadecimal digits after each %%");
     if (memchr(text, '\0', *bytes) != NULL || !pe_utf8_valid(text, *bytes))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "the query must be UTF-8 text without %%00");
-    *to = '\0';
+    text[*bytes] = '\0';
     return PE_OK;
 }
 
@@ -53,6 +34,7 @@ static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_pr
         return pe_query_fail_repeated(param->name, param->name, why);
     const pe_value_reading to = {
         .param = param, .value = &values->value[i], .place = param->name, .limits = walk->limits};
+    values->value[i].given = true; /* if refused, too: another would replace what it holds */
     return pe_value_text_parse(&to, value, why);
 }
 

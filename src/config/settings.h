@@ -111,6 +111,8 @@
       "/v1/rope/table?head_dim=128&positions=0:4096.")                                             \
     X(cors_origin, TEXT, "*", 0, 255, "",                                                          \
       "Value of Access-Control-Allow-Origin; empty sends no such field.")                          \
+    X(code_binary, BOOL, 0, 0, 1, "",                                                              \
+      "Apply Accept-Encoding to npy, raw, safetensors and png, too; text is always coded.")        \
     X(kernels, CHOICE, "auto", 0, 0, "auto baseline v3 v4",                                        \
       "Kernel variant; auto chooses the best that the CPU can run. All give the same bytes.")      \
     X(log_level, CHOICE, "info", 0, 0, "error warn info debug", "Least severe lines to log.")      \

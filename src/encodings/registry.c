@@ -7,6 +7,14 @@
 #define ROW(resource) &(resource),
 const pe_resource *const pe_registry[] = {PE_REGISTRY(ROW) NULL};
 
+unsigned pe_registry_number(const pe_resource *resource)
+{
+    unsigned n = 0;
+    while (pe_registry[n] != resource)
+        n++;
+    return n + 1;
+}
+
 const pe_resource *pe_registry_find(const char *name_or_path)
 {
     for (const pe_resource *const *r = pe_registry; *r != NULL; r++)

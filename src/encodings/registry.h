@@ -56,6 +56,10 @@
 #define PE_REGISTRY_DECLARE(resource) extern const pe_resource resource;
 PE_REGISTRY(PE_REGISTRY_DECLARE)
 
+#define PE_REGISTRY_ONE(resource) +1
+enum { PE_REGISTRY_SIZE = 0 PE_REGISTRY(PE_REGISTRY_ONE) };
+#undef PE_REGISTRY_ONE
+
 /** All of them; NULL-terminated. */
 extern const pe_resource *const pe_registry[];
 
@@ -64,6 +68,9 @@ extern const pe_resource *const pe_registry[];
  * where the resource's has {name}, *bytes of it; none where it has not.
  */
 const pe_resource *pe_registry_route(const char *path, const char **name, size_t *bytes);
+
+/** Its place in the list, from 1 on. */
+unsigned pe_registry_number(const pe_resource *resource);
 
 /** By command-line name ("rope/table") or path ("/v1/rope/table"); NULL when there is none. */
 const pe_resource *pe_registry_find(const char *name_or_path);

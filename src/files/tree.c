@@ -2,7 +2,7 @@
 /* tree.c - small JSON texts as jansson's trees. */
 #include "files/tree.h"
 
-#include <pthread.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdalign.h>
 #include <stddef.h>
@@ -16,8 +16,9 @@
  * jansson holds nothing but memory then.
  */
 typedef struct block {
-    alignas(max_align_t) struct block *next;
+    struct block *next;
     struct block **link; /* that points here */
+    void *start;
 } block;
 
 /* The load of this thread that is under way, or NULL. */
@@ -28,32 +29,42 @@ typedef struct load {
 
 static _Thread_local load *current;
 
+/* At the end of its block, so that free() frees what was allocated here. */
+static block *block_of(void *at)
+{
+    return (block *)((uintptr_t)at +
+                     ((malloc_usable_size(at) - sizeof(block)) & ~(alignof(block) - 1)));
+}
+
 static void *allocate(size_t bytes)
 {
-    block *made = bytes > SIZE_MAX - sizeof *made ? NULL : malloc(sizeof *made + bytes);
-    if (made != NULL && current != NULL) {
-        *made = (block){current->blocks, &current->blocks};
-        if (made->next != NULL)
-            made->next->link = &made->next;
-        current->blocks = made;
-    } else if (current != NULL) {
+    const size_t room = sizeof(block) + alignof(block);
+    void *at = bytes > SIZE_MAX - room ? NULL : malloc(bytes + room);
+    if (current == NULL)
+        return at;
+    if (at == NULL)
         longjmp(current->leave, 1);
-    }
-    return made != NULL ? made + 1 : NULL;
+    block *made = block_of(at);
+    *made = (block){current->blocks, &current->blocks, at};
+    if (made->next != NULL)
+        made->next->link = &made->next;
+    current->blocks = made;
+    return at;
 }
 
 static void release(void *at)
 {
-    block *made = at == NULL ? NULL : (block *)at - 1;
-    if (made != NULL && current != NULL) {
+    if (at != NULL && current != NULL) {
+        block *made = block_of(at);
         *made->link = made->next;
         if (made->next != NULL)
             made->next->link = made->link;
     }
-    free(made);
+    free(at);
 }
 
-static void use_blocks(void)
+/* Before main: no other thread loads a text yet. */
+__attribute__((constructor)) static void use_blocks(void)
 {
     json_object_seed(0); /* not while a text is loaded: others wait for it */
     json_set_alloc_funcs(allocate, release);
@@ -63,17 +74,15 @@ static void free_blocks(load *left)
 {
     for (block *made = left->blocks, *next; made != NULL; made = next) {
         next = made->next;
-        free(made);
+        free(made->start);
     }
 }
 
 pe_status pe_tree_load(pe_slice json, size_t flags, const char *where, json_t **out,
                        pe_problem *why)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     json_error_t error;
     load loading = {0};
-    pthread_once(&once, use_blocks);
     current = &loading;
     if (setjmp(loading.leave) != 0) {
         current = NULL;

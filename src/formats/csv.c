@@ -110,6 +110,7 @@ static const struct pe_format_ops ops = {.check = check, .describe = describe};
 const pe_format pe_format_csv = {
     .name = "csv",
     .extension = ".csv",
+    .is_text = true,
     .media_type = "text/csv",
     .help =
         "RFC 4180, but lines end with LF: a header row of column indices, then one row for each "

@@ -434,7 +434,8 @@ static pe_status make_in_place(pe_stream *stream, size_t n, char *to, size_t *ma
 /* The first bytes of what is pending. */
 static void take_pending(pe_stream *stream, size_t bytes)
 {
-    stream->pending.text += bytes;
+    if (bytes > 0) /* else there may be no text to point into */
+        stream->pending.text += bytes;
     stream->pending.bytes -= bytes;
     if (stream->pending.bytes == 0)
         drop(&stream->text);

@@ -93,7 +93,7 @@ static const char *field(const pe_request *request, const char *name)
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-static unsigned status_of(const pe_request *request)
+unsigned pe_access_log_status(const pe_request *request)
 {
     const bool late = pe_watchdog_is_leaving(request->watch);
     if (request->reply.http_status == 0 && late)
@@ -105,7 +105,7 @@ static access_line describe(const pe_request *request, bool aborted)
 {
     access_line line = {
         .request = request,
-        .status = status_of(request),
+        .status = pe_access_log_status(request),
         .aborted = aborted,
         .bytes = bytes_of(request, aborted),
         .ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS,

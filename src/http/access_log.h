@@ -10,6 +10,9 @@
 /** The reply is about to be sent: note how much the connection has carried so far. */
 void pe_access_log_begin(pe_request *request);
 
+/** The status that the client got, in whatever way; 0: none. */
+unsigned pe_access_log_status(const pe_request *request);
+
 /** The request is over; nothing where the setting access_log is off. */
 void pe_access_log_end(const pe_request *request, enum MHD_RequestTerminationCode code);
 

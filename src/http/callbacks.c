@@ -23,6 +23,7 @@
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/fields.h"
+#include "http/request/tally.h"
 #include "http/request/target.h"
 #include "http/routes.h"
 
@@ -228,7 +229,6 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_inlet_began(&carrier->inlet);
     pe_request_label_clear(&carrier->watch.label);
-    pe_service_count(&request->service->counters.requests);
     if (!pe_watchdog_enter(request->service->watchdog, &carrier->watch, PE_PHASE_RECEIVING,
                            request->started) ||
         !pe_target_keep(request, target))
@@ -382,8 +382,10 @@ void pe_callbacks_completed(void *context, struct MHD_Connection *mhd, void **co
     pe_request *request = *completed;
     if (request == NULL || carrier == NULL)
         return;
+    const int64_t now = pe_clock();
     pe_access_log_end(request, code);
-    (void)enter(request, PE_PHASE_IDLE);
+    pe_tally_request(request->service->tally, request, pe_access_log_status(request), now);
+    (void)pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_IDLE, now);
     clear(request);
     *completed = NULL;
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK)
@@ -426,5 +428,6 @@ static void refuse(void *context)
     if (known)
         return;
     pe_access_log_end(request, MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    pe_tally_request(carrier->service->tally, request, pe_access_log_status(request), pe_clock());
     clear(request);
 }

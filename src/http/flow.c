@@ -86,7 +86,12 @@ static pe_outcome go_on(pe_request *request, pe_problem *why)
 static void run_job(void *context)
 {
     pe_request *request = context;
-    if (run(request, go_on) != PE_DEFERRED)
+    pe_counters *counters = &request->service->counters;
+    const int64_t began = pe_clock();
+    pe_histogram_add(&counters->waits, began - request->next.since);
+    const pe_outcome outcome = run(request, go_on); /* deferred: another worker may have it now */
+    pe_histogram_add(&counters->work_on_requests, pe_clock() - began);
+    if (outcome != PE_DEFERRED)
         MHD_resume_connection(request->connection);
 }
 

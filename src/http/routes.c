@@ -33,7 +33,7 @@ static const pe_route routes[] = {
      .handler = pe_page_asset},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
-    {"/v1/models", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/v1/models", .methods = GET_HEAD, .handler = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
      .handler = pe_page_resolve},
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},
@@ -109,6 +109,33 @@ bool pe_route_is_public(const pe_route *route)
     return is_served(route, PUBLIC | ALONE);
 }
 
+/* ---- numbers of routes: 0 for none, then the registry's, then those of the table ---- */
+
+static unsigned number_of(const pe_request *request)
+{
+    if (request->resource != NULL)
+        return pe_registry_number(request->resource);
+    return request->route != NULL ? PE_REGISTRY_SIZE + 1 + (unsigned)(request->route - routes) : 0;
+}
+
+unsigned pe_routes_numbers(void)
+{
+    return PE_REGISTRY_SIZE + 1 + PE_LEN(routes);
+}
+
+void pe_route_template(unsigned number, char *out, size_t room)
+{
+    *out = '\0';
+    if (number > PE_REGISTRY_SIZE) {
+        const pe_route *route = &routes[number - PE_REGISTRY_SIZE - 1];
+        snprintf(out, room, route->prefix ? "%s{%s}" : "%s", route->path, route->name);
+    } else if (number > 0) {
+        snprintf(out, room, "%s", pe_registry[number - 1]->path);
+    }
+}
+
+/* ---- finding ---- */
+
 static uint64_t body_max(const pe_settings *settings, bool configures)
 {
     const int64_t most = settings->max_body_bytes, config = settings->config_bytes_max;
@@ -125,6 +152,7 @@ bool pe_route_find(pe_request *request)
     for (size_t i = 0; i < PE_LEN(routes) && request->route == NULL; i++)
         if (matches(&routes[i], request))
             request->route = &routes[i];
+    request->route_number = number_of(request);
     const bool found = request->route != NULL;
     request->body_max = body_max(request->service->settings, found && request->route->configures);
     return found && (request->route->methods & request->method & PE_METHOD_POST);

@@ -31,6 +31,12 @@ bool pe_route_is_open(const pe_request *request);
 /** The rows, for tests and tools; *n tells how many. Resources of numbers are in the registry. */
 const pe_route *pe_routes(size_t *n);
 
+/** What pe_request.route_number is below. */
+unsigned pe_routes_numbers(void);
+
+/** The path of that route, as openapi.yaml has it: "/v1/models/{name}"; "" for none. */
+void pe_route_template(unsigned number, char *out, size_t room);
+
 /** Is the row served beside the answers, at least where there is no listener for operators? */
 bool pe_route_is_public(const pe_route *route);
 

@@ -34,6 +34,8 @@
 #include "http/reload.h"
 #include "http/reply/raw_reply.h"
 #include "http/request/client_address.h"
+#include "http/request/tally.h"
+#include "http/routes.h"
 #include "http/workers/pool.h"
 #include "tables/tables.h"
 
@@ -98,12 +100,17 @@ static void close_sockets(pe_server *server)
 #define LEAST_DESCRIPTORS  32
 #define THREAD_DESCRIPTORS 3
 
+static size_t descriptors_wanted(const pe_settings *settings)
+{
+    return (size_t)settings->connections_max + OTHER_DESCRIPTORS;
+}
+
 /* Systems start programs with far fewer descriptors than they allow; have one for each connection,
  * as far as that goes. */
 static pe_status allow_connections(const pe_settings *settings, pe_problem *why)
 {
     struct rlimit limit;
-    const rlim_t wanted = (rlim_t)settings->connections_max + OTHER_DESCRIPTORS;
+    const rlim_t wanted = descriptors_wanted(settings);
     const rlim_t least =
         LEAST_DESCRIPTORS + THREAD_DESCRIPTORS * threads_or_cores(settings->threads);
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
@@ -275,12 +282,14 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     const size_t stored = (size_t)settings->response_cache_bytes;
     const bool tls = *settings->tls_certificate != '\0' || *settings->tls_key != '\0';
     set_bounds(service, settings);
+    pe_process_open(&service->process, descriptors_wanted(settings));
     if (tls && pe_tls_make(&service->tls, why) != PE_OK)
         return why->status;
     const size_t computing =
         threads_or_cores(settings->workers) + threads_or_cores(settings->threads) + OTHER_THREADS;
     if (pe_reserve_make(computing, why) != PE_OK ||
         pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
+        pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why) != PE_OK ||
         pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
         pe_clients_make((size_t)settings->clients_max, &service->clients, why) != PE_OK)
         return why->status;
@@ -317,6 +326,8 @@ static void free_service(pe_service *service)
     pe_clients_free(service->clients);
     pe_keys_unref(service->keys.now);
     pthread_mutex_destroy(&service->keys.lock);
+    pe_tally_free(service->tally);
+    pe_process_close(&service->process);
 }
 
 static void free_server(pe_server *server)

@@ -2,11 +2,18 @@
 /* catalogue.c - the models that the program knows. */
 #include "models/catalogue.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/nearest.h"
 #include "files/tree.h"
+#include "models/model_name.h"
+
+/* So much of a name tells its family ("phi", "gemma"); so many of it are suggested. */
+#define FAMILY_BYTES 3
+#define SHOWN_MAX    5
 
 /* The files of the catalogue and their number, from catalogue_data.S. */
 extern const pe_catalogue_file pe_catalogue_table[];
@@ -18,30 +25,129 @@ const pe_catalogue_file *pe_catalogue_files(size_t *n)
     return pe_catalogue_table;
 }
 
-static pe_status not_found(const char *name, pe_problem *why)
+/* ---- names ---- */
+
+/* The title in the file's text, which a test holds to this form. */
+static void fold_title(const pe_catalogue_file *file, char out[PE_MODEL_NAME_BYTES])
+{
+    static const char before[] = "\"title\": \"";
+    char title[PE_MODEL_NAME_BYTES] = "";
+    const char *at = strstr(file->text, before);
+    if (at != NULL) {
+        at += strlen(before);
+        snprintf(title, sizeof title, "%.*s", (int)strcspn(at, "\""), at);
+    }
+    pe_model_name_fold(title, out);
+}
+
+static bool is_named(const pe_catalogue_file *file, const char *folded)
+{
+    char its[PE_MODEL_NAME_BYTES];
+    pe_model_name_fold(file->name, its);
+    if (strcmp(its, folded) == 0)
+        return true;
+    fold_title(file, its);
+    return strcmp(its, folded) == 0;
+}
+
+static const pe_catalogue_file *find_spelling(const char *folded)
+{
+    for (size_t i = 0; i < pe_catalogue_length && folded[0] != '\0'; i++)
+        if (is_named(&pe_catalogue_table[i], folded))
+            return &pe_catalogue_table[i];
+    return NULL;
+}
+
+/* ---- what was meant ---- */
+
+/* The names that begin like `folded`, at least `least` bytes of it; returns how many there are. */
+static size_t list_family(const char *folded, size_t least, pe_buffer *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pe_catalogue_length; i++) {
+        char its[PE_MODEL_NAME_BYTES];
+        pe_model_name_fold(pe_catalogue_table[i].name, its);
+        if (pe_model_name_shared(its, folded) < least)
+            continue;
+        if (n++ < SHOWN_MAX)
+            pe_buffer_format(out, "%s%s", n > 1 ? ", " : "", pe_catalogue_table[i].name);
+    }
+    return n;
+}
+
+/* How much of `folded` the names share that share most. */
+static size_t longest_shared(const char *folded)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < pe_catalogue_length; i++) {
+        char its[PE_MODEL_NAME_BYTES];
+        pe_model_name_fold(pe_catalogue_table[i].name, its);
+        const size_t shared = pe_model_name_shared(its, folded);
+        most = shared > most ? shared : most;
+    }
+    return most;
+}
+
+/* One that is a slip of the pen away. */
+static size_t list_nearest(const char *name, pe_buffer *out)
 {
     const char **names = calloc(pe_catalogue_length + 1, sizeof *names);
     if (names == NULL)
-        return pe_fail_memory(why);
+        return 0;
     for (size_t i = 0; i < pe_catalogue_length; i++)
         names[i] = pe_catalogue_table[i].name;
     const char *near = pe_nearest_name(name, names, pe_catalogue_length);
     free(names);
     if (near != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                       "there is no model %.64s, did you mean %s?", name, near);
-    return pe_fail(why, PE_INVALID_PARAMETER, "model",
-                   "there is no model %.64s; GET /v1/models lists those there are", name);
+        pe_buffer_str(out, near);
+    return near != NULL;
 }
+
+/* Those whose beginning was typed, else the nearest, else those of the same family. */
+static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
+{
+    const size_t shared = longest_shared(folded);
+    size_t n = 0;
+    if (shared >= FAMILY_BYTES && folded[shared] == '\0')
+        n = list_family(folded, shared, out);
+    if (n == 0)
+        n = list_nearest(name, out);
+    if (n == 0 && shared >= FAMILY_BYTES)
+        n = list_family(folded, shared, out);
+    return n;
+}
+
+static pe_status not_found(const char *name, const char *folded, pe_problem *why)
+{
+    pe_buffer meant = {0};
+    const size_t n = list_meant(name, folded, &meant);
+    pe_status status =
+        pe_fail(why, PE_INVALID_PARAMETER, "model",
+                "there is no model %.64s; GET /v1/models lists those there are", name);
+    if (n > SHOWN_MAX)
+        pe_buffer_format(&meant, " or one of %zu more that GET /v1/models lists", n - SHOWN_MAX);
+    if (n > 0)
+        status = pe_fail(why, PE_INVALID_PARAMETER, "model",
+                         "there is no model %.64s, did you mean %s?", name, pe_buffer_text(&meant));
+    if (meant.failed)
+        status = pe_fail_memory(why);
+    pe_buffer_free(&meant);
+    return status;
+}
+
+/* ---- files ---- */
 
 pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out, pe_problem *why)
 {
+    char folded[PE_MODEL_NAME_BYTES];
     for (size_t i = 0; i < pe_catalogue_length; i++)
         if (strcmp(pe_catalogue_table[i].name, name) == 0) {
             *out = &pe_catalogue_table[i];
             return PE_OK;
         }
-    return not_found(name, why);
+    pe_model_name_fold(name, folded);
+    *out = find_spelling(folded);
+    return *out != NULL ? PE_OK : not_found(name, folded, why);
 }
 
 pe_status pe_catalogue_read(const pe_catalogue_file *file, json_t **tree, pe_model **model,

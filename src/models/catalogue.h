@@ -16,8 +16,9 @@ typedef struct pe_catalogue_file {
 const pe_catalogue_file *pe_catalogue_files(size_t *n);
 
 /**
- * The file of that name.
- * Errors  INVALID_PARAMETER at `model`: there is none; names the nearest.
+ * The file of that name, or of a spelling of it (see models/model_name.h): names and titles of the
+ * catalogue are folded alike.
+ * Errors  INVALID_PARAMETER at `model`: there is none; suggests some. OVERLOADED (memory).
  */
 pe_status pe_catalogue_find(const char *name, const pe_catalogue_file **out,
                             pe_problem *why) PE_MUST_CHECK;

@@ -17,7 +17,7 @@ extern const pe_param_set pe_params_model;        /* model, layer_type */
  * is the same for all of its layers. */
 #define PE_PARAM_MODEL(name_of_one)                                                                \
     {                                                                                              \
-        .name = "model", .kind = PE_KIND_TEXT, .optional = true, .max = 64,                        \
+        .name = "model", .kind = PE_KIND_TEXT, .optional = true, .max = 96,                        \
         .help = "A model of the catalogue (GET /v1/models). It sets the parameters that the "      \
                 "request does not give.",                                                          \
         .example = (name_of_one)                                                                   \

@@ -61,6 +61,7 @@
     X(unlink)                                                                                      \
     X(unlinkat)                                                                                    \
     X(openat)                                                                                      \
+    X(pread64)                                                                                     \
     X(read)                                                                                        \
     X(write)
 

@@ -3,6 +3,7 @@
 #include "fuzz/targets.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,8 +171,7 @@ static void check_number(pe_slice input)
     char *text = fuzz_copy((pe_slice){input.text, used}), *end;
     const double expected = strtod(text, &end);
     FUZZ_PROMISE(end == text + used);
-    FUZZ_PROMISE((scan == PE_SCAN_OVERFLOW) == (expected > 1e308 && expected * 0 != 0) ||
-                 expected < 0);
+    FUZZ_PROMISE((scan == PE_SCAN_OVERFLOW) == (isinf(expected) != 0));
     FUZZ_PROMISE(scan == PE_SCAN_OVERFLOW || memcmp(&expected, &found, sizeof found) == 0);
     free(text);
     if (scan == PE_SCAN_OVERFLOW)
@@ -258,9 +258,12 @@ static void run_etag(pe_slice input)
 
 /* ---- files of others ------------------------------------------------------------------------- */
 
+/* In every type that whoever reads files may ask for. */
 static void read_numbers(const pe_stored *tensor)
 {
-    for (pe_dtype dtype = 0; dtype < PE_DTYPES; dtype++) {
+    for (pe_dtype dtype = 0; dtype < PE_DTYPES && tensor->dtype < PE_DTYPES; dtype++) {
+        if (dtype == PE_INT32 && tensor->dtype != PE_INT32)
+            continue;
         pe_array array = {0};
         pe_problem why = {0};
         if (pe_stored_array(tensor, dtype, &array, &why) != PE_OK ||
@@ -345,13 +348,14 @@ static void run_model(pe_slice input)
     pe_model_free(model);
 }
 
+/* Whatever spelling of a name finds a model, the model's own name finds the same. */
 static void run_catalogue(pe_slice input)
 {
-    const pe_catalogue_file *file = NULL;
+    const pe_catalogue_file *file = NULL, *again = NULL;
     pe_problem why = {0};
     char *name = fuzz_copy(input);
     if (pe_catalogue_find(name, &file, &why) == PE_OK)
-        FUZZ_PROMISE(strcmp(file->name, name) == 0);
+        FUZZ_PROMISE(pe_catalogue_find(file->name, &again, &why) == PE_OK && again == file);
     else
         fuzz_check_problem(&why, "/", false);
     free(name);

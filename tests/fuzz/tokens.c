@@ -14,9 +14,9 @@ typedef struct tokens {
 } tokens;
 
 /* What stands around names, values and values that are text; and behind a path. */
-typedef struct notation {
+typedef struct spelling {
     const char *before, *between, *quote, *path_end;
-} notation;
+} spelling;
 
 static void add(tokens *out, const char *const part[5])
 {
@@ -25,7 +25,7 @@ static void add(tokens *out, const char *const part[5])
         out->n++;
 }
 
-static void add_value(tokens *out, const notation *notation, const pe_param *row, const char *value)
+static void add_value(tokens *out, const spelling *notation, const pe_param *row, const char *value)
 {
     const bool text =
         row->choices != NULL || row->kind == PE_KIND_POSITIONS || row->kind == PE_KIND_TEXT;
@@ -35,14 +35,14 @@ static void add_value(tokens *out, const notation *notation, const pe_param *row
     add(out, (const char *[]){notation->before, row->name, between, value, quote});
 }
 
-static void add_row(tokens *out, const notation *notation, const pe_param *row)
+static void add_row(tokens *out, const spelling *notation, const pe_param *row)
 {
     add_value(out, notation, row, row->example != NULL ? row->example : "1");
     for (size_t c = 0; row->choices != NULL && row->choices[c] != NULL; c++)
         add_value(out, notation, row, row->choices[c]);
 }
 
-static void fill(tokens *out, const notation *notation)
+static void fill(tokens *out, const spelling *notation)
 {
     for (size_t i = 0; pe_registry[i] != NULL; i++) {
         add(out, (const char *[]){pe_registry[i]->path, notation->path_end, "", "", ""});
@@ -56,7 +56,7 @@ const char *fuzz_token_query(size_t k)
 {
     static tokens all;
     if (all.n == 0)
-        fill(&all, &(notation){"&", "=", "", "?"});
+        fill(&all, &(spelling){"&", "=", "", "?"});
     return all.token[k];
 }
 
@@ -64,6 +64,6 @@ const char *fuzz_token_json(size_t k)
 {
     static tokens all;
     if (all.n == 0)
-        fill(&all, &(notation){",\"", "\":", "\"", "\n{"});
+        fill(&all, &(spelling){",\"", "\":", "\"", "\n{"});
     return all.token[k];
 }

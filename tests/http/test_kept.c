@@ -225,8 +225,9 @@ static void the_longest_target_is_known_when_it_comes_again(void **state)
 static void what_finds_room_plain_but_not_coded_is_answered(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"--response-cache-bytes", "4194304",
-                                        "--response-cache-entry-bytes", "4194304", NULL};
+    static const char *const flags[] = {
+        "--response-cache-bytes", "4194304", "--response-cache-entry-bytes", "4194304",
+        "--code-binary",          NULL};
     static const char *const gzip[] = {"Accept-Encoding: gzip", NULL};
     test_server server;
     server_start(&server, flags);

@@ -71,8 +71,10 @@ static int status_of(test_wire *wire)
 static void hold(const struct attack *attack)
 {
     static test_wire readers[READERS_MAX];
-    const char *const flags[] = {
-        "--memory-max", attack->memory_max, "--threads", "1", "--workers", "1", NULL};
+    const char *const flags[] = {"--memory-max",  attack->memory_max,
+                                 "--threads",     "1",
+                                 "--workers",     "1",
+                                 "--code-binary", NULL};
     const long most = strtol(attack->memory_max, NULL, 10);
     test_server server;
     int statuses[600] = {0};

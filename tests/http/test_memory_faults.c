@@ -166,9 +166,16 @@ static void walk(const test_server *server, const struct kind *kind)
 
 static void start(test_server *server)
 {
-    static const char *const flags[] = {
-        "--threads", "1", "--workers", "1", "--log-level", "info", "--response-cache-entry-bytes",
-        "1000000",   NULL};
+    static const char *const flags[] = {"--threads",
+                                        "1",
+                                        "--workers",
+                                        "1",
+                                        "--log-level",
+                                        "info",
+                                        "--response-cache-entry-bytes",
+                                        "1000000",
+                                        "--code-binary",
+                                        NULL};
     char library[4096];
     const char *program = getenv("POSENC_BINARY");
     if (program == NULL)

@@ -75,6 +75,123 @@ static void a_model_that_is_not_there_is_404_with_the_nearest(void **state)
     reply_free(&answer);
 }
 
+static void same_tag(const char *model, const char *by_name, const char *by_parameters)
+{
+    char one[128] = "", other[128] = "";
+    reply first = get(&server, by_name), second = get(&server, by_parameters);
+    if (first.status != 200 || second.status != 200)
+        fail_msg("%s: %s: %ld %.300s; %s: %ld %.300s", model, by_name, first.status, first.body,
+                 by_parameters, second.status, second.body);
+    reply_header(&first, "ETag", one, sizeof one);
+    reply_header(&second, "ETag", other, sizeof other);
+    assert_true(one[0] != '\0');
+    assert_string_equal(one, other);
+    assert_string_equal(first.body, second.body);
+    reply_free(&first);
+    reply_free(&second);
+}
+
+/* ---- spellings ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *spelling, *name;
+} spellings[] = {
+    {"llama-3.1-8b", "llama-3.1-8b"},
+    {"LLAMA-3.1-8B", "llama-3.1-8b"},
+    {"llama3.1:8b", "llama-3.1-8b"},
+    {"Llama_3.1_8B_Instruct", "llama-3.1-8b"},
+    {"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
+    {"meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+    {"meta-llama%2FLlama-3.1-8B-Instruct", "llama-3.1-8b"},
+    {"meta%2dllama%2fmeta-llama-3.1-8b-instruct", "llama-3.1-8b"},
+    {"Llama-3.1-8B-Instruct-Q4_K_M.gguf", "llama-3.1-8b"},
+    {"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF/Meta-Llama-3.1-8B-Instruct-IQ3_XS.gguf",
+     "llama-3.1-8b"},
+    {"unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b"},
+    {"meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"},
+    {"llama-2-7b-chat.Q5_0.gguf", "llama-2-7b"},
+    {"google/gemma-2-9b-it", "gemma-2-9b"},
+    {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"},
+    {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
+    {"TinyLlama/TinyLlama-1.1B-Chat-v1.0", "tinyllama-1.1b"},
+    {"stabilityai/stablelm-2-zephyr-1_6b", "stablelm-2-1.6b"},
+    {"Qwen/Qwen2.5-VL-7B-Instruct", "qwen2.5-vl-7b"},
+    {"EleutherAI/gpt-neox-20b", "gpt-neox-20b"},
+};
+
+static void a_model_is_found_by_the_spellings_of_its_name(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(spellings); s++) {
+        char target[256], wanted[128], location[128] = "";
+        snprintf(target, sizeof target, "/v1/models/%s", spellings[s].spelling);
+        snprintf(wanted, sizeof wanted, "/v1/models/%s", spellings[s].name);
+        reply answer = get(&server, target);
+        assert_status(target, &answer, 200);
+        reply_header(&answer, "Content-Location", location, sizeof location);
+        if (strcmp(location, wanted) != 0)
+            fail_msg("%s is at %s, not %s", target, location, wanted);
+        reply_free(&answer);
+    }
+}
+
+/* Two models never share a spelling: each is found by its own name and by its title. */
+static void every_name_and_title_finds_its_own_model(void **state)
+{
+    (void)state;
+    const json_t *models = json_object_get(catalogue, "models");
+    for (size_t m = 0; m < json_array_size(models); m++) {
+        const char *names[] = {text_of(json_array_get(models, m), "name"),
+                               text_of(json_array_get(models, m), "title")};
+        for (size_t n = 0; n < PE_LEN(names); n++) {
+            char target[256] = "/v1/models/any/";
+            size_t used = strlen(target);
+            for (const char *c = names[n]; *c != '\0'; c++) /* the mark that they use instead */
+                target[used++] = *c == ' ' ? '-' : *c;
+            target[used] = '\0';
+            json_t *model = get_json(target);
+            assert_string_equal(text_of(model, "name"), names[0]);
+            json_decref(model);
+        }
+    }
+}
+
+static void a_spelling_leaves_no_trace_in_an_answer(void **state)
+{
+    (void)state;
+    same_tag("llama", "/v1/rope/frequencies?model=meta-llama%2FLlama-3.1-8B-Instruct",
+             "/v1/rope/frequencies?model=llama-3.1-8b");
+    reply answer = get(&server, "/v1/rope/frequencies?model=meta-llama/Llama-3.1-8B-Instruct");
+    assert_status("a slash", &answer, 200);
+    assert_null(strcasestr(answer.body, "llama-3"));
+    assert_null(strcasestr(answer.headers, "llama-3"));
+    reply_free(&answer);
+}
+
+static void a_search_lists_the_models_that_have_its_words(void **state)
+{
+    static const struct {
+        const char *query, *first;
+        size_t n;
+    } searches[] = {
+        {"llama-3.1", "llama-3.1-405b", 3}, {"LLAMA+3.1", "llama-3.1-405b", 3},
+        {"alibaba%20vl", "qwen2-vl-2b", 3}, {"phi+4", "phi-3-mini-4k", 3},
+        {"nothing-of-this-name", NULL, 0},
+    };
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(searches); s++) {
+        char target[128];
+        snprintf(target, sizeof target, "/v1/models?q=%s", searches[s].query);
+        json_t *found = get_json(target);
+        const json_t *models = json_object_get(found, "models");
+        if (json_array_size(models) != searches[s].n)
+            fail_msg("%s finds %zu", target, json_array_size(models));
+        if (searches[s].n > 0)
+            assert_string_equal(text_of(json_array_get(models, 0), "name"), searches[s].first);
+        json_decref(found);
+    }
+}
+
 /* ---- model=NAME ------------------------------------------------------------------------------ */
 
 static const struct {
@@ -103,22 +220,6 @@ static void add_query(const json_t *parameters, pe_buffer *out)
                          plain ? text : text + 1);
         free(text);
     }
-}
-
-static void same_tag(const char *model, const char *by_name, const char *by_parameters)
-{
-    char one[128] = "", other[128] = "";
-    reply first = get(&server, by_name), second = get(&server, by_parameters);
-    if (first.status != 200 || second.status != 200)
-        fail_msg("%s: %s: %ld %.300s; %s: %ld %.300s", model, by_name, first.status, first.body,
-                 by_parameters, second.status, second.body);
-    reply_header(&first, "ETag", one, sizeof one);
-    reply_header(&second, "ETag", other, sizeof other);
-    assert_true(one[0] != '\0');
-    assert_string_equal(one, other);
-    assert_string_equal(first.body, second.body);
-    reply_free(&first);
-    reply_free(&second);
 }
 
 /* By name or by the parameters that the catalogue lists: one answer, one tag. */
@@ -256,6 +357,17 @@ static const struct {
 } refused[] = {
     {"/v1/rope/table?model=llama-3.1-8&positions=0", 422, "did you mean llama-3.1-8b?"},
     {"/v1/rope/table?model=zzz&positions=0", 422, "GET /v1/models"},
+    {"/v1/rope/table?model=phi3&positions=0", 422, "did you mean phi-3-mini-4k, phi-3.5-mini, "},
+    {"/v1/rope/table?model=llama-3.1&positions=0", 422,
+     "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b?"},
+    {"/v1/rope/table?model=Qwen/Qwen3-4B-Thinking-2507&positions=0", 422,
+     "did you mean qwen3-4b, qwen3-4b-instruct-2507?"},
+    {"/v1/rope/table?model=llama&positions=0", 422, "more that GET /v1/models lists?"},
+    {"/v1/models/llama-3.1", 404, "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b?"},
+    {"/v1/models/gpt2%00", 404, "%00"},
+    {"/v1/models/", 404, "there is no model"},
+    {"/v1/models?name=gpt2", 422, "/v1/models?q=llama, got name=gpt2"},
+    {"/v1/models?q=a%2", 400, "two hexadecimal digits"},
     {"/v1/rope/table?model=&positions=0", 400, "model must not be empty"},
     {"/v1/rope/table?model=a&model=b", 400, "more than once"},
     {"/v1/rope/table?positions=0", 400, "head_dim is required, or a model"},
@@ -315,6 +427,10 @@ int main(void)
         cmocka_unit_test(every_model_resolves_and_is_understood),
         cmocka_unit_test(models_are_listed_in_order),
         cmocka_unit_test(a_model_that_is_not_there_is_404_with_the_nearest),
+        cmocka_unit_test(a_model_is_found_by_the_spellings_of_its_name),
+        cmocka_unit_test(every_name_and_title_finds_its_own_model),
+        cmocka_unit_test(a_spelling_leaves_no_trace_in_an_answer),
+        cmocka_unit_test(a_search_lists_the_models_that_have_its_words),
         cmocka_unit_test(a_model_stands_for_its_parameters),
         cmocka_unit_test(what_is_given_counts_more_than_the_model),
         cmocka_unit_test(positions_beyond_the_original_context_are_warned_of),

@@ -304,6 +304,43 @@ static void weights_choose_the_coding(void **state)
     }
 }
 
+/* Text is always coded, tensors only where the setting says so. */
+static void tensors_are_coded_where_the_setting_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query, *line, *by_default, *coded; /* "": 406 */
+    } cases[] = {
+        {"", "Accept-Encoding: gzip", "gzip", "gzip"},
+        {"&format=csv", "Accept-Encoding: zstd, gzip", "zstd", "zstd"},
+        {"&format=svg", "Accept-Encoding: gzip, identity;q=0", "gzip", "gzip"},
+        {"&format=raw", "Accept-Encoding: gzip", NULL, "gzip"},
+        {"&format=npy", "Accept-Encoding: gzip, deflate", NULL, "gzip"},
+        {"&format=safetensors", "Accept-Encoding: zstd;q=1, gzip;q=0.5", NULL, "zstd"},
+        {"&format=npy", "Accept-Encoding: gzip, *;q=0", "", "gzip"},
+        {"&format=npy", "Accept-Encoding: gzip, identity;q=0", "", "gzip"},
+        {"&format=npy", "Accept-Encoding: identity;q=0", "", ""},
+        {"", "Accept-Encoding: br, identity;q=0", "", ""},
+        {"", "Accept-Encoding: *;q=0", "", ""},
+    };
+    test_server defaults;
+    server_start(&defaults, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int setting = 0; setting < 2; setting++) {
+            char target[160];
+            const char *const headers[] = {cases[i].line, NULL};
+            const char *coding = setting ? cases[i].coded : cases[i].by_default;
+            const bool refused = coding != NULL && coding[0] == '\0';
+            snprintf(target, sizeof target, "/v1/sinusoidal?d_model=256&positions=0,0,0,0,0,0%s",
+                     cases[i].query);
+            reply answer = fetch(setting ? &server : &defaults, "GET", target, headers, NULL, 0);
+            assert_status(target, &answer, refused ? 406 : 200);
+            assert_header(target, &answer, "Content-Encoding", refused ? NULL : coding);
+            reply_free(&answer);
+        }
+    server_end(&defaults);
+}
+
 static void what_hardly_shrinks_goes_out_as_it_is(void **state)
 {
     (void)state;
@@ -526,7 +563,8 @@ static void the_digest_of_a_part_is_that_of_the_whole(void **state)
 
 int main(void)
 {
-    static const char *const flags[] = {"--response-cache-entry-bytes", "65536", NULL};
+    static const char *const flags[] = {"--response-cache-entry-bytes", "65536", "--code-binary",
+                                        NULL};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_range_is_that_part_of_the_whole),
         cmocka_unit_test(ranges_that_are_not_read_get_the_whole),
@@ -537,6 +575,7 @@ int main(void)
         cmocka_unit_test(coded_answers_decode_to_the_plain_bytes),
         cmocka_unit_test(documents_are_coded_and_have_a_tag_of_each_coding),
         cmocka_unit_test(weights_choose_the_coding),
+        cmocka_unit_test(tensors_are_coded_where_the_setting_says_so),
         cmocka_unit_test(what_hardly_shrinks_goes_out_as_it_is),
         cmocka_unit_test(a_tag_matches_in_the_coding_that_it_was_given_for),
         cmocka_unit_test(a_coded_tag_is_of_bytes_and_named_by_every_server),

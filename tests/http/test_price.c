@@ -139,5 +139,6 @@ int main(void)
         cmocka_unit_test(a_wide_scaled_base_is_cheap),
         cmocka_unit_test(planning_has_a_price),
     };
-    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
+    return server_run_tests(tests, PE_LEN(tests), &server,
+                            (const char *const[]){"--code-binary", NULL});
 }

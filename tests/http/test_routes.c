@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "encodings/registry.h"
+#include "http/routes.h"
 #include "support/problem.h"
 #include "support/wire.h"
 
@@ -153,6 +154,54 @@ static void the_listing_names_every_resource_and_bound(void **state)
     assert_non_null(strstr(answer.body, "max_elements"));
     assert_non_null(strstr(answer.body, "268435456"));
     reply_free(&answer);
+}
+
+/* The table of routes and the listing name the same paths. */
+static void the_listing_names_every_page(void **state)
+{
+    size_t n, public = 0;
+    const pe_route *routes = pe_routes(&n);
+    (void)state;
+    reply answer = get(&server, "/v1");
+    json_t *listing = reply_json(&answer);
+    for (size_t i = 0; i < n; i++) {
+        char path[128], quoted[160];
+        if (!pe_route_is_public(&routes[i]) || routes[i].methods == 0)
+            continue;
+        public++;
+        snprintf(path, sizeof path, "%s%s%s%s", routes[i].path, routes[i].prefix ? "{" : "",
+                 routes[i].prefix ? routes[i].name : "", routes[i].prefix ? "}" : "");
+        snprintf(quoted, sizeof quoted, "\"path\":\"%s\"", path);
+        if (strstr(answer.body, quoted) == NULL)
+            fail_msg("GET /v1 does not list %s", path);
+    }
+    assert_int_equal(json_array_size(json_object_get(listing, "pages")), public);
+    json_decref(listing);
+    reply_free(&answer);
+}
+
+static void a_newline_ends_every_document(void **state)
+{
+    static const char *const targets[] = {"/",
+                                          "/v1",
+                                          "/v1/models",
+                                          "/v1/models/gpt2",
+                                          "/v1/models?q=gpt2",
+                                          "/v1/learned",
+                                          "/openapi.json",
+                                          "/healthz",
+                                          "/version",
+                                          "/problems/timeout",
+                                          "/nope",
+                                          "/v1/sinusoidal?d_model=-1"};
+    (void)state;
+    for (size_t i = 0; i < PE_LEN(targets); i++) {
+        reply answer = get(&server, targets[i]);
+        if (answer.bytes < 2 || answer.body[answer.bytes - 1] != '\n' ||
+            answer.body[answer.bytes - 2] == '\n')
+            fail_msg("%s does not end with one newline", targets[i]);
+        reply_free(&answer);
+    }
 }
 
 static void every_problem_code_has_a_page(void **state)
@@ -376,6 +425,8 @@ int main(void)
         cmocka_unit_test(json_pages_are_json),
         cmocka_unit_test(documents_have_tags_that_match),
         cmocka_unit_test(the_listing_names_every_resource_and_bound),
+        cmocka_unit_test(the_listing_names_every_page),
+        cmocka_unit_test(a_newline_ends_every_document),
         cmocka_unit_test(every_problem_code_has_a_page),
         cmocka_unit_test(unknown_paths_are_404_and_suggest),
         cmocka_unit_test(wrong_methods_are_405_with_allow),

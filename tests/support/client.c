@@ -142,7 +142,7 @@ json_t *reply_json(const reply *answer)
 
 double reply_metric(reply *answer, const char *name)
 {
-    char line[128];
+    char line[256];
     snprintf(line, sizeof line, "\n%s ", name);
     const char *at = strstr(answer->body, line);
     if (at == NULL)

@@ -34,6 +34,7 @@ static void on_expired(void *context, int socket)
 {
     scene *s = context;
     (void)!send(socket, "late", 4, MSG_NOSIGNAL); /* whether it came is seen at the other end */
+    shutdown(socket, SHUT_WR);
     sem_post(&s->told);
     if (s->waits)
         s->in_time = wait_for(&s->go_on);
@@ -67,6 +68,7 @@ static void close_scene(scene *s)
 /* A connection: ends[0] is the server's. */
 static void enter(scene *s, pe_watch *watch, int ends[2])
 {
+    *watch = (pe_watch){0};
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     pe_watchdog_add(s->watchdog, watch, ends[0]);
 }

@@ -200,6 +200,7 @@ const pe_format pe_format_svg = {
     .media_type = "image/svg+xml",
     .help = "A figure of one tensor as SVG: title, axes with units, ticks and legend.",
     .is_figure = true,
+    .is_text = true,
     .maker = pe_pixels_maker,
     .ops = &ops,
 };

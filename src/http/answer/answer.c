@@ -13,6 +13,7 @@
 #include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
+#include "http/request/tally.h"
 #include "http/workers/thread.h"
 
 /* Where much work begins, about a millisecond: this many body bytes to parse, this price of what is
@@ -102,6 +103,22 @@ static pe_job_kind kind_of_job(const pe_request *request)
     return work > HEAVY_WORK ? PE_JOB_HEAVY : PE_JOB_LIGHT;
 }
 
+/* Tensors hardly shrink: clients that ask for a coding by habit get their bytes sooner without. */
+static pe_status choose_codings(pe_request *request, pe_problem *why)
+{
+    const pe_format *format = request->representation->rendering.format;
+    const bool plain = !format->is_text && !request->service->settings->code_binary;
+    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
+    if (plain)
+        pe_accept_encoding_offer_identity(&request->codings);
+    if (!request->codings.none)
+        return PE_OK;
+    return pe_fail(why, PE_NOT_ACCEPTABLE, "",
+                   plain ? "Accept-Encoding takes no identity, and there is no other coding of %s"
+                         : "Accept-Encoding takes none of identity, gzip and zstd for %s",
+                   format->name);
+}
+
 /* Planning can take long: a new set of frequencies at hundreds of bits. */
 static pe_outcome plan(pe_request *request, pe_problem *why)
 {
@@ -109,13 +126,8 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     const pe_job_kind kind = kind_of_job(request);
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
-    pe_accept_encoding_read(request->header[PE_HEADER_ACCEPT_ENCODING], &request->codings);
-    if (request->codings.none) {
-        pe_fail(why, PE_NOT_ACCEPTABLE, "",
-                "Accept-Encoding takes none of identity, gzip and zstd, which there are");
-        return PE_FAILED;
-    }
-    if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK)
+    if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK ||
+        choose_codings(request, why) != PE_OK)
         return PE_FAILED;
     pe_admission_spend(request, request->price.planning);
     return PE_CONTINUE;
@@ -396,6 +408,7 @@ static pe_outcome reply_again(pe_request *request, pe_cache_entry *entry)
 {
     const char *tags = request->header[PE_HEADER_IF_NONE_MATCH];
     const pe_stored_response *stored = pe_cache_entry_value(entry);
+    request->route_number = stored->metadata.route;
     const bool to_hash = request->wants_digest && atomic_load(&stored->digest) == NULL;
     if (tags == NULL && !to_hash)
         return pe_reply_stored(request, entry, NULL);
@@ -419,6 +432,6 @@ pe_outcome pe_answer_from_cache(pe_request *request)
         return PE_CONTINUE;
     const pe_outcome outcome = reply_again(request, entry);
     if (outcome == PE_REPLIED)
-        pe_service_count(&request->service->counters.warm_hits);
+        pe_tally_warm_hit(request->service->tally);
     return outcome;
 }

@@ -35,7 +35,8 @@
 typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_lanes *lanes; /* of the client, which stays as long as the connection */
+    pe_lanes *lanes;    /* of the client, which stays as long as the connection */
+    uint64_t *streamed; /* the request's: there while the stream is read */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
     bool made_by_workers; /* all blocks */
@@ -107,7 +108,9 @@ static void make_measured(pe_body_stream *body)
 {
     const int64_t start = pe_clock_of_thread();
     make_block(body);
-    pe_pace_worker(&body->pace, pe_clock_of_thread() - start);
+    const int64_t took = pe_clock_of_thread() - start;
+    pe_pace_worker(&body->pace, took);
+    pe_histogram_add(&body->service->counters.work_on_blocks, took);
     pe_service_count(&body->service->counters.blocks_by_workers);
 }
 
@@ -185,6 +188,7 @@ static ssize_t read_block(void *context, uint64_t position, char *out, size_t by
     } else if (got == 0 && !body->ended) {
         got = make_here(body, out, bytes);
     }
+    *body->streamed += got;
     return got > 0 ? (ssize_t)got : end_of(body);
 }
 
@@ -232,6 +236,7 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     body->service = request->service;
     body->lanes = pe_admission_lanes(request);
     body->connection = request->connection;
+    body->streamed = &request->bytes_streamed;
     body->representation = request->representation;
     request->representation = NULL;
     const pe_status status = start(body, &request->range, coding, why);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "encodings/registry.h"
 #include "formats/negotiate.h"
 #include "plan/price.h"
 #include "http/workers/thread.h"
@@ -158,6 +159,7 @@ static pe_status identify(pe_representation *representation, pe_problem *why)
     const pe_format *format = representation->rendering.format;
     pe_buffer *key = &representation->key;
     representation->metadata.media_type = format->media_type;
+    representation->metadata.route = pe_registry_number(resource);
     representation->metadata.lasts = representation->plan.version[0] == '\0';
     if (resource->kind == PE_TRANSFORM)
         return PE_OK;

@@ -413,6 +413,16 @@ size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin)
     return count;
 }
 
+size_t pe_watchdog_active(pe_watchdog *watchdog)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&watchdog->lock);
+    for (const pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        n += phase_of(watch) != PE_PHASE_FRESH && phase_of(watch) != PE_PHASE_IDLE;
+    pthread_mutex_unlock(&watchdog->lock);
+    return n;
+}
+
 static void look(pe_watch *watch, pe_watched *out)
 {
     *out = (pe_watched){.phase = phase_of(watch), .admin = watch->admin};

@@ -58,7 +58,8 @@ typedef struct pe_deadlines {
 } pe_deadlines;
 
 /** Starts the watchdog's thread. expired(context, socket) is called, once, for a connection whose
- * request did not arrive in time; the socket is for this call only. After it the client is left
+ * request did not arrive in time: it tells the client and ends the sending side of the socket, which
+ * is for this call only. After it the client is left
  * LEAVING's time to read that. */
 pe_status pe_watchdog_make(const pe_deadlines *deadlines,
                            void (*expired)(void *context, int socket), void *context,
@@ -99,6 +100,9 @@ typedef struct pe_watched {
 
 /** Look at up to n_max connections that are not IDLE, the youngest first; returns how many. */
 size_t pe_watchdog_look(pe_watchdog *watchdog, pe_watched *out, size_t n_max);
+
+/** Connections with a request under way. */
+size_t pe_watchdog_active(pe_watchdog *watchdog);
 
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);

@@ -105,7 +105,7 @@ static pe_status write_texts(const pe_settings *settings, pe_documents *document
     };
     pe_buffer *texts = documents->texts;
     pe_listing_json(bounds, PE_LEN(bounds), &texts[LISTING]);
-    const pe_status status = pe_model_json_catalogue(&texts[MODELS], why);
+    const pe_status status = pe_model_json_catalogue((pe_slice){0}, &texts[MODELS], why);
     if (status != PE_OK)
         return status;
     return texts[LISTING].failed || texts[MODELS].failed ? pe_fail_memory(why) : PE_OK;

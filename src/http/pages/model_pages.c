@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* model_pages.c - the handlers of the catalogue and of configurations. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/model_json.h"
+#include "base/percent.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/parameters.h"
@@ -11,27 +13,96 @@
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768
 
-static pe_status describe(const char *name, pe_buffer *content, pe_problem *why)
+/* The most that is read of a search. */
+#define WORDS_BYTES 256
+
+/* ---- the catalogue ---- */
+
+/* The words after "q=", with a plus sign or a space between them. */
+static pe_status read_words(const pe_request *request, char *out, size_t *bytes, pe_problem *why)
 {
-    const pe_catalogue_file *file;
-    const pe_status status = pe_catalogue_find(name, &file, why);
-    if (status == PE_OK)
-        return pe_model_json_file(file, content, why);
-    if (status != PE_INVALID_PARAMETER)
-        return status;
-    const pe_problem unknown = *why; /* a path names a resource, not a parameter */
-    return pe_fail(why, PE_NOT_FOUND, "", "%s", unknown.detail);
+    const char *query = request->query;
+    if (strncmp(query, "q=", 2) != 0 || strchr(query, '&') != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "the catalogue takes q, as in /v1/models?q=llama, got %.100s", query);
+    if (request->query_bytes > WORDS_BYTES)
+        return pe_fail(why, PE_INVALID_PARAMETER, "q", "q must have at most %d bytes", WORDS_BYTES);
+    *bytes = request->query_bytes - 2;
+    memcpy(out, query + 2, *bytes);
+    for (size_t i = 0; i < *bytes; i++)
+        out[i] = out[i] == '+' ? ' ' : out[i];
+    return pe_percent_decode(out, bytes)
+               ? PE_OK
+               : pe_fail(why, PE_MALFORMED_REQUEST, "",
+                         "the query must have two hexadecimal digits after each %%");
 }
 
-pe_outcome pe_page_model(pe_request *request, pe_problem *why)
+static pe_outcome search(pe_request *request, pe_problem *why)
 {
+    char words[WORDS_BYTES];
+    size_t bytes;
     pe_buffer content = {0};
     pe_thread_computes();
-    if (describe(request->path + strlen("/v1/models/"), &content, why) == PE_OK)
+    pe_status status = read_words(request, words, &bytes, why);
+    if (status == PE_OK)
+        status = pe_model_json_catalogue((pe_slice){words, bytes}, &content, why);
+    if (status == PE_OK)
         return pe_reply_json(request, &content, "no-cache", why);
     pe_buffer_free(&content);
     return PE_FAILED;
 }
+
+/* Every file is parsed for a search: that is for a worker. */
+pe_outcome pe_page_models(pe_request *request, pe_problem *why)
+{
+    if (request->query_bytes == 0)
+        return pe_page_document(request, why);
+    return pe_request_defer(request, PE_JOB_HEAVY, search);
+}
+
+/* ---- a model ---- */
+
+/* A slash of an organisation may come encoded or as it is. */
+static pe_status find(const pe_request *request, const pe_catalogue_file **file, pe_problem *why)
+{
+    char name[PE_PATH_MAX];
+    size_t bytes = strlen(request->path) - strlen("/v1/models/");
+    memcpy(name, request->path + strlen("/v1/models/"), bytes);
+    const bool decoded = pe_percent_decode(name, &bytes) && memchr(name, '\0', bytes) == NULL;
+    name[bytes] = '\0';
+    pe_problem unknown = {.detail = "a name has no %00"};
+    const pe_status status =
+        decoded ? pe_catalogue_find(name, file, &unknown) : PE_INVALID_PARAMETER;
+    if (status == PE_INVALID_PARAMETER) /* a path names a resource, not a parameter */
+        return pe_fail(why, PE_NOT_FOUND, "", "%s", unknown.detail);
+    if (status != PE_OK)
+        *why = unknown;
+    return status;
+}
+
+pe_outcome pe_page_model(pe_request *request, pe_problem *why)
+{
+    char location[PE_PATH_MAX];
+    pe_buffer content = {0};
+    const pe_catalogue_file *file;
+    pe_thread_computes();
+    if (find(request, &file, why) != PE_OK)
+        return PE_FAILED;
+    if (pe_model_json_file(file, &content, why) != PE_OK) {
+        pe_buffer_free(&content);
+        return PE_FAILED;
+    }
+    snprintf(location, sizeof location, "/v1/models/%s", file->name);
+    const pe_field fields[] = {
+        {"Content-Type", "application/json"},
+        {"Content-Location", location},
+        {"Cache-Control", "no-cache"},
+        {0},
+    };
+    return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
+}
+
+/* ---- configurations ---- */
 
 static pe_outcome resolve(pe_request *request, pe_problem *why)
 {

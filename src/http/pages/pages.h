@@ -29,7 +29,7 @@ pe_step pe_page_caches, pe_page_purge;
 pe_step pe_page_metrics;
 
 /* model_pages.c */
-pe_step pe_page_model, pe_page_resolve;
+pe_step pe_page_models, pe_page_model, pe_page_resolve;
 
 /* verify_page.c */
 pe_step pe_page_verify;

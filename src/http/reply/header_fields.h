@@ -27,6 +27,7 @@ typedef struct pe_metadata {
     const char *coding;              /* Content-Encoding; constant, NULL for none */
     bool ranges;                     /* parts of it may be asked for */
     bool lasts;                      /* the same for ever; else it may change with a restart */
+    unsigned route;                  /* the resource's, as in pe_request */
 } pe_metadata;
 
 /** Access-Control-Expose-Headers. */

@@ -54,9 +54,17 @@ static void write_limit(const pe_problem_limit *limit, limit_text *out)
              (unsigned long long)limit->left, wait);
 }
 
+/* A terminal's prompt is to be on a line of its own. */
+static void end_line(pe_buffer *content)
+{
+    if (content->bytes > 0 && content->data[content->bytes - 1] != '\n')
+        pe_buffer_str(content, "\n");
+}
+
 void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
+    pe_service_count_problem(request->service, status);
     const bool limited = status == PE_RATE_LIMITED;
     limit_text texts;
     if (limited)
@@ -77,6 +85,7 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     };
     pe_buffer content = {0};
     pe_problem_json(problem, request->path, pe_request_id(request), request->json_body, &content);
+    end_line(&content);
     if (content.failed)
         pe_buffer_free(&content);
     else
@@ -98,6 +107,7 @@ pe_outcome pe_reply_json(pe_request *request, pe_buffer *content, const char *ca
 {
     const pe_field fields[] = {
         {"Content-Type", "application/json"}, {"Cache-Control", cache_control}, {0}};
+    end_line(content);
     return pe_reply_content(request, MHD_HTTP_OK, content, fields, why);
 }
 
@@ -126,7 +136,6 @@ enum MHD_Result pe_reply_send(pe_request *request)
     pe_reply *reply = &request->reply;
     if (reply->response == NULL)
         return MHD_NO;
-    pe_service_count_reply(request->service, reply->http_status);
     enum MHD_Result queued =
         MHD_queue_response(request->connection, reply->http_status, reply->response);
     if (reply->entry == NULL)

@@ -65,6 +65,14 @@ void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *o
     out->none = out->best == PE_CODING_IDENTITY && out->weight[PE_CODING_IDENTITY] == 0;
 }
 
+void pe_accept_encoding_offer_identity(pe_accepted_codings *codings)
+{
+    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++)
+        codings->weight[coding] = 0;
+    codings->best = PE_CODING_IDENTITY;
+    codings->none = codings->weight[PE_CODING_IDENTITY] == 0;
+}
+
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other)
 {
     return codings->weight[other] > 0 && codings->weight[other] >= codings->weight[codings->best];

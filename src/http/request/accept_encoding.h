@@ -20,6 +20,9 @@ typedef struct pe_accepted_codings {
  */
 void pe_accept_encoding_read(const char *accept_encoding, pe_accepted_codings *out);
 
+/** What is left when no coding but identity is offered. */
+void pe_accept_encoding_offer_identity(pe_accepted_codings *codings);
+
 /** Does the client take `other` as gladly as the best? */
 bool pe_accept_encoding_takes(const pe_accepted_codings *codings, pe_coding other);
 

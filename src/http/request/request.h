@@ -128,6 +128,7 @@ typedef struct pe_request {
     char id_made[PE_REQUEST_ID_BYTES];
 
     const struct pe_route *route;
+    unsigned route_number; /* 0: none; see pe_route_template */
     const struct pe_resource *resource;
     const char *path_name; /* in path: what stands at {name} of the resource's */
     size_t path_name_bytes;
@@ -156,8 +157,9 @@ typedef struct pe_request {
     } next;
     pe_reply reply;
     int64_t started;
-    /* For the access log. */
+    /* For the access log and the metrics. */
     uint64_t reply_bytes;         /* UINT64_MAX: not known when it began */
+    uint64_t bytes_streamed;      /* handed to the library by a stream, where that is so */
     uint64_t sent_before;         /* on the connection, when the reply began */
     bool cache_hit, cache_missed; /* neither: the response cache was not asked */
 } pe_request;

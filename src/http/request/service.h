@@ -10,20 +10,28 @@
 #include <stdint.h>
 
 #include "api/query.h"
+#include "base/process.h"
 #include "config/settings.h"
+#include "http/request/histogram.h"
 #include "plan/plan.h"
 #include "sandbox/sandbox.h"
 
+#define PE_STATUS_ONE(name, http, code, title, about) +1
+enum { PE_STATUSES = 0 PE_STATUS_MAP(PE_STATUS_ONE) };
+#undef PE_STATUS_ONE
+
 /** What /metrics counts. Any thread adds; nothing depends on the order of the additions. */
 typedef struct pe_counters {
-    atomic_uint_fast64_t requests, by_class[6]; /* by_class[4]: replies with a 4xx status */
-    atomic_uint_fast64_t warm_hits, streams, refused, timeouts;
+    atomic_uint_fast64_t streams, refused, timeouts;
+    atomic_uint_fast64_t problems[PE_STATUSES]; /* that were replied, by their status */
     atomic_uint_fast64_t abandoned;    /* whose clients had left before the work was begun */
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
     atomic_uint_fast64_t work;    /* units, by the price of what was begun (plan/price.h) */
     atomic_uint_fast64_t digests; /* made, not taken from the cache */
+    pe_histogram waits;           /* for a worker */
+    pe_histogram work_on_requests, work_on_blocks; /* by workers: each turn; each block */
 } pe_counters;
 
 /**
@@ -54,6 +62,8 @@ typedef struct pe_service {
     atomic_bool guarded; /* there are keys or rates */
     pe_sandbox sandbox;
     pe_counters counters;
+    struct pe_tally *tally; /* of requests that have ended */
+    pe_process process;
     atomic_uint_fast64_t edition; /* of what answers depend on beside the request; counts reloads */
     atomic_bool warming, draining;
     atomic_size_t body_bytes; /* held by requests that are arriving or waiting */
@@ -73,10 +83,10 @@ static inline void pe_service_count_work(pe_service *service, uint64_t units)
     atomic_fetch_add_explicit(&service->counters.work, units, memory_order_relaxed);
 }
 
-/** Count a reply by the class of its status. */
-static inline void pe_service_count_reply(pe_service *service, unsigned http_status)
+/** Count a reply that tells a problem. */
+static inline void pe_service_count_problem(pe_service *service, pe_status status)
 {
-    pe_service_count(&service->counters.by_class[http_status / 100 % 6]);
+    pe_service_count(&service->counters.problems[status]);
 }
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/percent.h"
+
 bool pe_target_keep(pe_request *request, const char *target)
 {
     size_t bytes = strlen(target);
@@ -20,14 +22,6 @@ bool pe_target_keep(pe_request *request, const char *target)
     return true;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool is_unreserved(int c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -39,10 +33,9 @@ static void read_path(const char *from, size_t bytes, char *out, size_t room)
 {
     size_t used = 0;
     for (size_t i = 0; i < bytes && used + 1 < room; i++) {
-        int high = i + 2 < bytes && from[i] == '%' ? hex_digit(from[i + 1]) : -1;
-        int low = high >= 0 ? hex_digit(from[i + 2]) : -1;
-        bool decode = low >= 0 && is_unreserved(high * 16 + low);
-        out[used++] = decode ? (char)(high * 16 + low) : from[i];
+        const int byte = pe_percent_byte(from + i, from + bytes);
+        const bool decode = byte >= 0 && is_unreserved(byte);
+        out[used++] = decode ? (char)byte : from[i];
         i += decode ? 2 : 0;
     }
     out[used] = '\0';

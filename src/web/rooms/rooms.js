@@ -18,7 +18,19 @@
 
 /** The first is the first screen. @type {Room[]} */
 export const rooms = [
+    {
+        id: 'words',
+        title: 'Words',
+        line: 'Why positions exist.',
+        load: () => import('./words.js'),
+    },
     { id: 'waves', title: 'Waves', line: 'Sinusoids, and their rotations.', load: () => import('./waves.js') },
+    {
+        id: 'rotations',
+        title: 'Rotations',
+        line: 'RoPE: the score depends on the distance.',
+        load: () => import('./rotations.js'),
+    },
     { id: 'reach', title: 'Reach', line: 'Angles of longer contexts.', load: () => import('./reach.js') },
     { id: 'biases', title: 'Biases', line: 'Biases of attention.', load: () => import('./biases.js') },
     { id: 'doctor', title: 'Doctor', line: 'What is wrong with a table.', load: () => import('./doctor.js') },

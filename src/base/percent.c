@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* percent.c - percent-encoded text. */
+#include "base/percent.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 32);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int pe_percent_byte(const char *at, const char *end)
+{
+    const int high = end - at > 2 && *at == '%' ? hex_digit(at[1]) : -1;
+    const int low = high >= 0 ? hex_digit(at[2]) : -1;
+    return low >= 0 ? high * 16 + low : -1;
+}
+
+bool pe_percent_decode(char *text, size_t *bytes)
+{
+    const char *from = text, *end = text + *bytes;
+    char *to = text;
+    while (from < end) {
+        const int byte = pe_percent_byte(from, end);
+        if (*from == '%' && byte < 0)
+            return false;
+        *to++ = byte >= 0 ? (char)byte : *from;
+        from += byte >= 0 ? 3 : 1;
+    }
+    *bytes = (size_t)(to - text);
+    return true;
+}

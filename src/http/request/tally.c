@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* tally.c - requests that have ended, counted by route, method and status. */
+#include "http/request/tally.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+/* Threads beyond so many share cells, which costs time and nothing else. */
+#define CELLS 8
+
+/* pe_method is a bit or 0. */
+#define METHODS (PE_METHOD_OPTIONS + 1)
+
+/* Of one thread; as long as some lines of memory. */
+typedef struct cell {
+    pe_histogram took;
+    atomic_uint_fast64_t sent, received;
+    char apart[256 - sizeof(pe_histogram) - 2 * sizeof(atomic_uint_fast64_t)];
+} cell;
+
+typedef struct series {
+    cell cell[CELLS];
+} series;
+
+struct pe_tally {
+    struct {
+        atomic_uint_fast64_t warm_hits;
+        char apart[128 - sizeof(atomic_uint_fast64_t)];
+    } thread[CELLS];
+    unsigned routes;
+    pe_tally_namer *namer;
+    _Atomic(series *) series[]; /* by route, method, status; NULL: nothing counted */
+};
+
+/* The statuses that are told apart; others count as the first. */
+static const unsigned statuses[] = {0,   200, 204, 206, 304, 400, 401, 403, 404, 405, 406, 408, 411,
+                                    413, 414, 415, 416, 417, 422, 429, 431, 500, 501, 503, 505};
+enum { STATUSES = PE_LEN(statuses) };
+
+#define AT(status, i) [(status)-200] = (i)
+/* Where each is in `statuses`. */
+static const uint8_t status_index[] = {
+    AT(200, 1),  AT(204, 2),  AT(206, 3),  AT(304, 4),  AT(400, 5),  AT(401, 6),
+    AT(403, 7),  AT(404, 8),  AT(405, 9),  AT(406, 10), AT(408, 11), AT(411, 12),
+    AT(413, 13), AT(414, 14), AT(415, 15), AT(416, 16), AT(417, 17), AT(422, 18),
+    AT(429, 19), AT(431, 20), AT(500, 21), AT(501, 22), AT(503, 23), AT(505, 24)};
+
+static _Thread_local unsigned my_cell; /* one more than the number; 0: none yet */
+
+static unsigned cell_of_thread(void)
+{
+    static atomic_uint threads;
+    if (my_cell == 0)
+        my_cell = 1 + atomic_fetch_add(&threads, 1) % CELLS;
+    return my_cell - 1;
+}
+
+static uint64_t load(const atomic_uint_fast64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void add(atomic_uint_fast64_t *counter, uint64_t n)
+{
+    atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+/* ---- begin and end ---- */
+
+static size_t slots(unsigned routes)
+{
+    return (size_t)routes * METHODS * STATUSES;
+}
+
+pe_status pe_tally_make(unsigned routes, pe_tally_namer *namer, pe_tally **out, pe_problem *why)
+{
+    *out = calloc(1, sizeof **out + slots(routes) * sizeof(*out)->series[0]);
+    if (*out == NULL)
+        return pe_fail_memory(why);
+    (*out)->routes = routes;
+    (*out)->namer = namer;
+    return PE_OK;
+}
+
+void pe_tally_free(pe_tally *tally)
+{
+    if (tally == NULL)
+        return;
+    for (size_t i = 0; i < slots(tally->routes); i++)
+        free(atomic_load(&tally->series[i]));
+    free(tally);
+}
+
+/* ---- counting ---- */
+
+/* Several threads may make it at once; one publishes its own. NULL: memory is short. */
+static series *make_series(_Atomic(series *) *at)
+{
+    series *made = calloc(1, sizeof *made), *first = NULL;
+    if (made == NULL || atomic_compare_exchange_strong(at, &first, made))
+        return made;
+    free(made);
+    return first;
+}
+
+static series *series_of(pe_tally *tally, const pe_request *request, unsigned status)
+{
+    const unsigned route = request->route_number < tally->routes ? request->route_number : 0;
+    const unsigned s = status - 200 < PE_LEN(status_index) ? status_index[status - 200] : 0;
+    _Atomic(series *) *at = &tally->series[(route * METHODS + request->method) * STATUSES + s];
+    series *found = atomic_load_explicit(at, memory_order_acquire);
+    return found != NULL ? found : make_series(at);
+}
+
+void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now)
+{
+    series *all = series_of(tally, request, status);
+    if (all == NULL)
+        return;
+    cell *mine = &all->cell[cell_of_thread()];
+    pe_histogram_add(&mine->took, now - request->started);
+    const uint64_t sent =
+        request->reply_bytes != UINT64_MAX ? request->reply_bytes : request->bytes_streamed;
+    if (request->method != PE_METHOD_HEAD)
+        add(&mine->sent, sent);
+    if (request->body_arrived > 0)
+        add(&mine->received, request->body_arrived);
+}
+
+void pe_tally_warm_hit(pe_tally *tally)
+{
+    add(&tally->thread[cell_of_thread()].warm_hits, 1);
+}
+
+/* ---- reading ---- */
+
+uint64_t pe_tally_warm_hits(const pe_tally *tally)
+{
+    uint64_t all = 0;
+    for (size_t c = 0; c < CELLS; c++)
+        all += load(&tally->thread[c].warm_hits);
+    return all;
+}
+
+static void add_cell(const cell *one, pe_tally_sum *sum)
+{
+    for (size_t b = 0; b < PE_LEN(sum->bucket); b++)
+        sum->bucket[b] += load(&one->took.bucket[b]);
+    sum->nanoseconds += load(&one->took.nanoseconds);
+    sum->sent += load(&one->sent);
+    sum->received += load(&one->received);
+}
+
+void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_tally_sum *sum),
+                   void *context)
+{
+    for (size_t i = 0; i < slots(tally->routes); i++) {
+        const series *all = atomic_load_explicit(&tally->series[i], memory_order_acquire);
+        if (all == NULL)
+            continue;
+        pe_tally_sum sum = {.method = (pe_method)(i / STATUSES % METHODS),
+                            .status = statuses[i % STATUSES]};
+        tally->namer((unsigned)(i / STATUSES / METHODS), sum.route, sizeof sum.route);
+        for (size_t n = 0; n < CELLS; n++)
+            add_cell(&all->cell[n], &sum);
+        visit(context, &sum);
+    }
+}

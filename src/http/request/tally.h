@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* tally.h - requests that have ended, counted by route, method and status. */
+#ifndef PE_HTTP_REQUEST_TALLY_H
+#define PE_HTTP_REQUEST_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "http/request/request.h"
+
+/**
+ * A series is a route with a method and a status, and is made when the first such request ends. So
+ * there are no more of them than routes times methods times statuses, whatever clients send. It has
+ * several cells: a thread counts in its own, and no two threads write to one line of memory.
+ */
+typedef struct pe_tally pe_tally;
+
+/** The name of a route of that number, its path's template. */
+typedef void pe_tally_namer(unsigned route, char *out, size_t room);
+
+/** What a series has counted, of all threads together. */
+typedef struct pe_tally_sum {
+    char route[96]; /* its name */
+    pe_method method;
+    unsigned status; /* 0: no reply */
+    uint64_t bucket[PE_HISTOGRAM_BOUNDS + 1], nanoseconds;
+    uint64_t sent, received; /* bytes of bodies */
+} pe_tally_sum;
+
+/** Routes are numbered from 0 up to `routes`. */
+pe_status pe_tally_make(unsigned routes, pe_tally_namer *namer, pe_tally **out,
+                        pe_problem *why) PE_MUST_CHECK;
+/** Accepts NULL. */
+void pe_tally_free(pe_tally *tally);
+
+/** The request has ended now, with that status. A route or status that is not known counts as 0.
+ * Where memory runs out, it is not counted.   Threads  any. */
+void pe_tally_request(pe_tally *tally, const pe_request *request, unsigned status, int64_t now);
+
+/** A request was answered from the response cache as it was sent. */
+void pe_tally_warm_hit(pe_tally *tally);
+uint64_t pe_tally_warm_hits(const pe_tally *tally);
+
+/** Each series in turn, in order of route, method and status. */
+void pe_tally_each(const pe_tally *tally, void (*visit)(void *context, const pe_tally_sum *sum),
+                   void *context);
+
+#endif

@@ -1,0 +1,503 @@
+// words.js - a sentence in two orders: what attention sees of it without positions, and with them.
+import { posted } from '../parts/api.js';
+import { control } from '../parts/controls.js';
+import { h } from '../parts/dom.js';
+import { paced } from '../parts/paced.js';
+import { legend } from '../parts/legend.js';
+import { find } from '../parts/listing.js';
+import { brief, digits } from '../parts/number.js';
+import { colour } from '../parts/palette.js';
+import { Readout } from '../parts/readout.js';
+import { exercise, note, story } from '../parts/story.js';
+import { take } from '../parts/take.js';
+
+/** @typedef {import('./rooms.js').Context} Context */
+/** @typedef {'none' | 'sinusoidal' | 'rope' | 'alibi'} Scheme */
+/** @typedef {(order: number, query: number, key: number) => number} Shares order 0: as typed, 1: as moved; by typed words */
+
+const SENTENCE = 'dog bites man';
+const SEED = '1';
+const WORDS_MAX = 10;
+const LETTERS_MAX = 20;
+const CHANNELS = 16;
+const SLOPE = 0.5;
+// Numbers in cells have room up to so many words.
+const NUMBERED_MAX = 5;
+// From here on a cell is so dark that its number is white.
+const DARK = 0.72;
+const MOVE_MS = 160;
+
+/** @type {Record<Scheme, string>} */
+const NAMES = { none: 'No position', sinusoidal: 'Sinusoid added', rope: 'RoPE', alibi: `ALiBi, slope ${SLOPE}` };
+
+/** @param {string} text */
+const split = (text) =>
+    text
+        .split(/\s+/)
+        .filter(Boolean)
+        .slice(0, WORDS_MAX)
+        .map((word) => word.slice(0, LETTERS_MAX));
+
+/** The order that the address names; without one, the words are reversed. @param {string} text @param {number} n */
+function orderOf(text, n) {
+    const order = text.split(',').map(Number);
+    const whole = order.length === n && Array.from({ length: n }, (_, i) => i).every((i) => order.includes(i));
+    return whole ? order : Array.from({ length: n }, (_, i) => n - 1 - i);
+}
+
+/** Numbers from -2 to 2 that a word, its role and a seed always give: a hash (FNV-1a), stirred for each channel.
+ * @param {string} word @param {'query' | 'key'} role @param {string} seed */
+function vector(word, role, seed) {
+    let state = 2166136261;
+    for (const letter of `${seed} ${role} ${word}`)
+        state = Math.imul(state ^ /** @type {number} */ (letter.codePointAt(0)), 16777619);
+    return Array.from({ length: CHANNELS }, () => {
+        state = Math.imul(state ^ (state >>> 15), 2246822519) + 0x9e3779b9;
+        state = Math.imul(state ^ (state >>> 13), 3266489917);
+        return ((state >>> 24) - 128) / 64;
+    });
+}
+
+/** Both orders in one request. @param {string[]} words @param {number[]} order @param {string} seed @param {Scheme} scheme @param {boolean} causal */
+function bodyOf(words, order, seed, scheme, causal) {
+    const both = /** @param {'query' | 'key'} role */ (role) => {
+        const typed = words.map((word) => vector(word, role, seed));
+        return [typed, order.map((i) => typed[i])];
+    };
+    const slope = scheme === 'alibi' ? { slope: SLOPE } : {};
+    return { q: both('query'), k: both('key'), scheme, ...slope, ...(causal ? { causal } : {}) };
+}
+
+/** @param {ReturnType<typeof bodyOf>} body @param {number[]} order @param {AbortSignal} [signal] @returns {Promise<Shares>} */
+async function attention(body, order, signal) {
+    const answer = await posted('/v1/attention', body, { signal });
+    const data = /** @type {Float32Array} */ (await answer.tensors.values().next().value?.all());
+    const n = order.length;
+    const place = order.map((_, i) => order.indexOf(i));
+    return (which, query, key) => (which === 0 ? data[query * n + key] : data[(n + place[query]) * n + place[key]]);
+}
+
+/** @param {string} text @param {Scheme} scheme @param {number} query @param {number} key */
+async function answerOf(text, scheme, query, key) {
+    const words = split(text);
+    const order = orderOf('', words.length);
+    return (await attention(bodyOf(words, order, SEED, scheme, false), order))(1, query, key);
+}
+
+/** A number for a cell: two digits after the point, and none for nothing at all. @param {number} number @param {boolean} signed */
+function hundredths(number, signed) {
+    if (number === 0) return '0';
+    const text = Math.abs(number).toFixed(2).replace(/^0/, '');
+    return !signed ? text : (number < 0 ? '−' : '+') + text;
+}
+
+/** A map as a table: its words, and a number for each pair of them. @param {string} name @param {string[]} words
+ * @param {number[]} order @param {(query: number, key: number) => number} value @param {boolean} signed */
+function map(name, words, order, value, signed) {
+    const cell = /** @param {number} query @param {number} key */ (query, key) => {
+        const number = value(query, key);
+        const td = h(
+            'td',
+            { 'data-pair': `${query},${key}`, class: Math.abs(number) > DARK ? 'dark' : undefined },
+            h('span', {}, hundredths(number, signed)),
+        );
+        td.style.setProperty('background', colour(number));
+        return td;
+    };
+    return h(
+        'table',
+        { class: words.length > NUMBERED_MAX ? 'map many' : 'map' },
+        h('caption', {}, name),
+        h('thead', {}, h('tr', {}, h('td'), ...order.map((key) => h('th', { scope: 'col' }, words[key])))),
+        h(
+            'tbody',
+            {},
+            order.map((query) =>
+                h('tr', {}, h('th', { scope: 'row' }, words[query]), ...order.map((key) => cell(query, key))),
+            ),
+        ),
+    );
+}
+
+/** How many numbers are others in the new order, in words. @param {Shares} shares @param {number} n */
+function verdict(shares, n) {
+    let [changed, most] = [0, 0];
+    for (let query = 0; query < n; query++)
+        for (let key = 0; key < n; key++) {
+            const by = Math.abs(shares(1, query, key) - shares(0, query, key));
+            if (by > 0) changed++;
+            most = Math.max(most, by);
+        }
+    if (changed === 0) return `All ${n * n} numbers are the same, bit for bit. Only rows and columns have moved.`;
+    return `${changed} of ${n * n} numbers have changed, the largest by ${brief(most, 3)}.`;
+}
+
+/** The words as tiles in a row that are dragged, or moved by arrow keys. @param {(order: number[], done: boolean) => void} change */
+function tiles(change) {
+    const list = h('ol', { class: 'words', 'aria-label': 'Words in their new order' });
+    const said = h('p', { class: 'help', role: 'status' });
+    /** @type {HTMLLIElement[]} */ let items = [];
+    /** @type {number[]} */ let order = [];
+    const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+    /** The tile that is held stays in the document, and the others move around it. @param {HTMLLIElement | null} held */
+    function arrange(held) {
+        const before = items.map((item) => item.getBoundingClientRect());
+        const row = order.map((i) => items[i]);
+        const at = held === null ? -1 : row.indexOf(held);
+        row.slice(0, Math.max(0, at)).forEach((item) => held?.before(item));
+        row.slice(at + 1).forEach((item) => list.append(item));
+        if (still.matches) return;
+        items.forEach((item, i) => {
+            const now = item.getBoundingClientRect();
+            const [x, y] = [before[i].left - now.left, before[i].top - now.top];
+            if (before[i].width > 0 && (x !== 0 || y !== 0))
+                item.animate([{ transform: `translate(${x}px, ${y}px)` }, {}], { duration: MOVE_MS });
+        });
+    }
+
+    /** @param {number} word @param {number} to @param {boolean} done */
+    function move(word, to, done) {
+        const rest = order.filter((i) => i !== word);
+        const target = Math.min(rest.length, Math.max(0, to));
+        if (target === order.indexOf(word)) return;
+        order = [...rest.slice(0, target), word, ...rest.slice(target)];
+        arrange(items[word]);
+        said.textContent = `${items[word].textContent} is now word ${target + 1} of ${order.length}.`;
+        change(order, done);
+    }
+
+    /** @param {PointerEvent} event */
+    function nearest(event) {
+        const far = order.map((i) => {
+            const { left, width, top, height } = items[i].getBoundingClientRect();
+            return Math.hypot(event.clientX - left - width / 2, 4 * (event.clientY - top - height / 2));
+        });
+        return far.indexOf(Math.min(...far));
+    }
+
+    /** @param {string} word @param {number} i */
+    function tile(word, i) {
+        const button = h('button', { type: 'button', class: 'word', 'aria-describedby': 'words-help' }, word);
+        button.addEventListener('keydown', (event) => {
+            const at = order.indexOf(i);
+            const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: order.length }[event.key];
+            if (to === undefined) return;
+            event.preventDefault();
+            move(i, to, true);
+        });
+        button.addEventListener('pointerdown', (event) => button.setPointerCapture(event.pointerId));
+        button.addEventListener('pointermove', (event) => {
+            if (button.hasPointerCapture(event.pointerId)) move(i, nearest(event), false);
+        });
+        button.addEventListener('pointerup', () => change(order, true));
+        return h('li', {}, button);
+    }
+
+    return {
+        element: h('div', {}, list, said),
+        /** @param {string[]} words @param {number[]} now */
+        show: (words, now) => {
+            if (items.map((item) => item.textContent).join(' ') !== words.join(' ')) {
+                items = words.map(tile);
+                list.replaceChildren();
+            }
+            if (list.childElementCount > 0 && now.join() === order.join()) return;
+            order = now;
+            arrange(null);
+        },
+    };
+}
+
+/** One scheme: its three maps, and what they come to. @param {() => ReturnType<typeof bodyOf>} body @param {string[]} formats */
+function panel(body, formats) {
+    const head = h('h2');
+    const maps = h('div', { class: 'maps', tabindex: 0, role: 'group', 'aria-label': 'Maps' });
+    const said = h('p', { class: 'said', role: 'status' });
+    const along = take(
+        () => ({ path: '/v1/attention', values: {}, body: body(), tensor: 'probabilities', many: false }),
+        formats,
+    );
+    return {
+        maps,
+        element: h('section', { class: 'scheme' }, head, maps, h('div', { class: 'panels' }, along.element)),
+        /** @param {Scheme} scheme @param {string[]} words @param {number[]} order @param {Shares} shares */
+        show: (scheme, words, order, shares) => {
+            const typed = words.map((_, i) => i);
+            head.textContent = NAMES[scheme];
+            maps.setAttribute('aria-label', `${NAMES[scheme]}: maps of words. Arrow keys choose a pair.`);
+            said.textContent = verdict(shares, words.length);
+            maps.replaceChildren(
+                map('as typed', words, typed, (query, key) => shares(0, query, key), false),
+                map('as moved', words, order, (query, key) => shares(1, query, key), false),
+                map('moved − typed', words, typed, (query, key) => shares(1, query, key) - shares(0, query, key), true),
+                said,
+            );
+            along.refresh();
+        },
+    };
+}
+
+/** The vectors that the page made, to be looked at. */
+function vectors() {
+    const out = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Word vectors' });
+    const element = h('details', { class: 'source' }, h('summary', {}, 'The word vectors'), out);
+    /** @param {string[]} words @param {string} seed */
+    const show = (words, seed) =>
+        out.replaceChildren(
+            h(
+                'table',
+                {},
+                h('caption', {}, `Numbers of a hash of each word and seed ${seed}; no model made them`),
+                h(
+                    'tbody',
+                    {},
+                    words.flatMap((word) =>
+                        /** @type {const} */ (['query', 'key']).map((role) =>
+                            h(
+                                'tr',
+                                {},
+                                h('th', { scope: 'row' }, `${word}, ${role}`),
+                                ...vector(word, role, seed).map((number) => h('td', {}, digits(number, 'float64'))),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
+        );
+    return { element, show };
+}
+
+function exercises() {
+    return h(
+        'div',
+        { class: 'story' },
+        h('h2', {}, 'Check yourself'),
+        exercise({
+            question: '“man bites dog” without positions: what share of its attention does dog give to man?',
+            answer: () => answerOf(SENTENCE, 'none', 0, 2),
+        }),
+        exercise({
+            question: 'Type “so so so”. Without positions, what share does each word get?',
+            answer: () => answerOf('so so so', 'none', 0, 1),
+        }),
+        exercise({
+            question: 'The same three words with ALiBi: what share does the first give to the second?',
+            answer: () => answerOf('so so so', 'alibi', 2, 1),
+        }),
+        note(
+            'It is often said that attention without positions knows nothing of order. That holds while every word ' +
+                'sees every word. Under a causal mask the first word sees itself alone and the third sees three: ' +
+                'for “so so so” the shares are 1, then 1/2, then 1/3, and a decoder can learn positions from that (',
+            h('a', { href: 'https://arxiv.org/abs/2203.16634', rel: 'noreferrer' }, 'arXiv:2203.16634'),
+            '). Choose “earlier words” to see it.',
+        ),
+    );
+}
+
+/** @param {HTMLElement} host @param {Context} context @returns {import('./rooms.js').Shown} */
+export function show(host, context) {
+    const { place, listing } = context;
+    const set = /** @param {string} name @param {string} usual */ (name, usual) => {
+        return /** @param {string} value @param {boolean} done */ (value, done) => {
+            place.set({ [name]: value === usual ? null : value, at: null }, { step: done });
+            update();
+        };
+    };
+    const fields = {
+        s: control(
+            {
+                name: 'sentence',
+                type: 'text',
+                required: false,
+                description: `Up to ${WORDS_MAX} words.`,
+            },
+            (value, done) => {
+                place.set({ to: null });
+                set('s', SENTENCE)(value || SENTENCE, done);
+            },
+        ),
+        third: control(
+            {
+                name: 'third panel',
+                type: 'string',
+                choices: ['rope', 'alibi'],
+                required: false,
+                description: '',
+            },
+            set('third', 'rope'),
+        ),
+        sees: control(
+            {
+                name: 'each word sees',
+                type: 'string',
+                choices: ['all words', 'earlier words'],
+                required: false,
+                description: '',
+            },
+            set('sees', 'all words'),
+        ),
+        seed: control(
+            { name: 'seed', type: 'integer', required: false, description: 'Another seed, other word vectors.' },
+            (value, done) => set('seed', SEED)(value || SEED, done),
+        ),
+    };
+    /** @type {Shares[]} */ let shares = [];
+    const state = () => {
+        const words = split(place.get('s', SENTENCE));
+        return {
+            words,
+            order: orderOf(place.get('to'), words.length),
+            seed: place.get('seed', SEED),
+            causal: place.get('sees') === 'earlier words',
+            schemes: /** @type {Scheme[]} */ (['none', 'sinusoidal', place.get('third', 'rope')]),
+        };
+    };
+    const row = tiles((order, done) => {
+        const usual = orderOf('', order.length).join() === order.join();
+        place.set({ to: usual ? null : order.join(',') }, { step: done });
+        load();
+    });
+    const list = [0, 1, 2].map((i) =>
+        panel(
+            () => {
+                const { words, order, seed, schemes, causal } = state();
+                return bodyOf(words, order, seed, schemes[i], causal);
+            },
+            listing.formats.map(({ name }) => name),
+        ),
+    );
+    const readout = new Readout();
+    const made = vectors();
+    const questions = paced(context.fail);
+
+    function load() {
+        questions.ask(async (signal) => {
+            const { words, order, seed, schemes, causal } = state();
+            const found = await Promise.all(
+                schemes.map((scheme) => attention(bodyOf(words, order, seed, scheme, causal), order, signal)),
+            );
+            shares = found;
+            list.forEach((each, i) => each.show(schemes[i], words, order, found[i]));
+            point();
+        });
+    }
+
+    /** Show the pair of words that the address names, in every map. */
+    function point() {
+        const { words, schemes } = state();
+        const at = place.get('at');
+        const [query, key] = at.split(',').map(Number);
+        for (const cell of host.querySelectorAll('[data-pair]'))
+            cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
+        if (words[query] === undefined || words[key] === undefined || shares.length === 0) return readout.show(null);
+        readout.show([
+            ['from', words[query]],
+            ['to', words[key]],
+            ...shares.map(
+                (each, i) =>
+                    /** @type {import('../parts/readout.js').Fact} */ ([
+                        NAMES[schemes[i]],
+                        `${digits(each(0, query, key), 'float32')} → ${digits(each(1, query, key), 'float32')}`,
+                    ]),
+            ),
+        ]);
+    }
+
+    /** @param {string} pair */
+    function choose(pair) {
+        if (pair === place.get('at')) return;
+        place.set({ at: pair });
+        point();
+    }
+
+    /** @param {Event} event */
+    function over(event) {
+        const pair = /** @type {Element} */ (event.target).closest('[data-pair]')?.getAttribute('data-pair');
+        if (pair) choose(pair);
+    }
+
+    /** @param {KeyboardEvent} event */
+    function arrow(event) {
+        const by = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        const last = state().words.length - 1;
+        const now =
+            place.get('at') === ''
+                ? [0, 0]
+                : place
+                      .get('at')
+                      .split(',')
+                      .map((n, i) => Number(n) + by[i]);
+        choose(now.map((n) => Math.min(last, Math.max(0, n))).join(','));
+    }
+
+    function update() {
+        const { words, order, seed } = state();
+        fields.s.show(place.get('s', SENTENCE));
+        fields.third.show(place.get('third', 'rope'));
+        fields.sees.show(place.get('sees', 'all words'));
+        fields.seed.show(seed);
+        row.show(words, order);
+        made.show(words, seed);
+        load();
+    }
+
+    for (const { maps } of list) {
+        maps.addEventListener('pointerover', over);
+        maps.addEventListener('pointerdown', over);
+        maps.addEventListener('keydown', arrow);
+    }
+    const scale = legend(1);
+    host.replaceChildren(
+        story(
+            'Words: why positions exist',
+            [
+                'Attention compares the vectors of two words, and a vector does not say where its word stands: ' +
+                    'without positions “dog bites man” and “man bites dog” give the same numbers in other rows and columns.',
+                'A sinusoid added to the vectors, a rotation of them by RoPE, or a slope by distance makes the numbers ' +
+                    'follow the order.',
+                'Each map shows how one word (row) shares its attention among all (columns); the third puts the moved ' +
+                    'words back and takes the difference.',
+            ],
+            [find(listing, 'attention'), find(listing, 'sinusoidal')],
+        ),
+        h(
+            'div',
+            { class: 'bench' },
+            h('div', { class: 'panel fields' }, fields.s.element, fields.third.element, fields.sees.element),
+            row.element,
+            h(
+                'p',
+                { class: 'help panel', id: 'words-help' },
+                'Drag a word to another place, or choose it and press ← or →.',
+            ),
+        ),
+        h('div', { class: 'trio' }, ...list.map(({ element }) => element)),
+        h(
+            'div',
+            { class: 'heat-foot' },
+            scale.element,
+            h('span', { class: 'note' }, 'share of attention, and its change'),
+        ),
+        readout.element,
+        h(
+            'div',
+            { class: 'story made' },
+            h(
+                'p',
+                { class: 'note' },
+                `The words' vectors are hashed: ${CHANNELS} numbers for its query and ${CHANNELS} for its key, from the ` +
+                    'letters and a seed. They stand for no meaning, and the same word has the same vector. All else is computed by ',
+                h('code', {}, 'POST /v1/attention'),
+                '.',
+            ),
+            h('div', { class: 'panel fields' }, fields.seed.element),
+            made.element,
+        ),
+        exercises(),
+    );
+    update();
+    return { update, stop: () => questions.stop() };
+}

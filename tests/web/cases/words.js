@@ -1,0 +1,74 @@
+// words.js - the story of the room: without positions, another order moves numbers and changes none.
+import assert from 'node:assert/strict';
+
+/** The shares of each map of each panel, by the pair of words, and the verdicts. */
+const panels = (page) =>
+    page.$$eval('.scheme', (list) =>
+        list.map((each) => ({
+            said: each.querySelector('.said').textContent,
+            maps: [...each.querySelectorAll('.map')].map((map) =>
+                Object.fromEntries(
+                    [...map.querySelectorAll('[data-pair]')].map((cell) => [cell.dataset.pair, cell.textContent]),
+                ),
+            ),
+        })),
+    );
+
+const order = (page) => page.$$eval('.words .word', (list) => list.map((word) => word.textContent).join(' '));
+
+export const cases = {
+    'without positions the numbers move, with them they change': async (bench) => {
+        const page = await bench.page('#/words');
+        assert.equal(await order(page), 'man bites dog');
+        const [none, sinusoid, rope] = await panels(page);
+        assert.match(none.said, /^All 9 numbers are the same, bit for bit/);
+        assert.deepEqual(none.maps[0], none.maps[1]);
+        assert.ok(Object.values(none.maps[2]).every((text) => text === '0'));
+        for (const { said, maps } of [sinusoid, rope]) {
+            assert.match(said, /^9 of 9 numbers have changed/);
+            assert.notDeepEqual(maps[0], maps[1]);
+        }
+    },
+    'words are moved by arrow keys, and Back undoes it': async (bench) => {
+        const page = await bench.page('#/words');
+        await page.focus('.word:text-is("dog")');
+        await page.keyboard.press('ArrowLeft');
+        await bench.settled(page);
+        assert.equal(await order(page), 'man dog bites');
+        assert.match(await page.evaluate(() => location.hash), /to=2,0,1/);
+        assert.match((await panels(page))[0].said, /^All 9 numbers are the same/);
+        await page.goBack();
+        await bench.settled(page);
+        assert.equal(await order(page), 'man bites dog');
+    },
+    'words are dragged': async (bench) => {
+        const page = await bench.page('#/words');
+        const middle = async (word) => {
+            const box = await (await page.$(`.word:text-is("${word}")`)).boundingBox();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+        };
+        const last = await middle('dog');
+        await page.mouse.move(...(await middle('man')));
+        await page.mouse.down();
+        await page.mouse.move(...last, { steps: 6 });
+        await page.mouse.up();
+        await bench.settled(page);
+        assert.equal(await order(page), 'bites dog man');
+    },
+    'the exercises know their answers': async (bench) => {
+        const page = await bench.page('#/words');
+        const shown = (await panels(page))[0].maps[1]['0,2'];
+        const answers = [null, '0.3333', '0.3072'];
+        const forms = await page.$$('.exercise');
+        for (const [i, answer] of answers.entries()) {
+            if (answer === null) continue;
+            await (await forms[i].$('input')).fill(answer);
+            await (await forms[i].$('button')).click();
+            await forms[i].waitForSelector('.verdict:has-text("Right")');
+        }
+        await (await forms[0].$('input')).fill('0.9');
+        await (await forms[0].$('button')).click();
+        await forms[0].waitForSelector('.verdict:has-text("Not yet")');
+        assert.equal(shown, '.71');
+    },
+};
