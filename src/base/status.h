@@ -23,6 +23,8 @@
       "The resource cannot be computed without this parameter. GET /v1 tells its bounds.")         \
     X(UNAUTHORIZED, 401, "unauthorized", "Credentials are missing or wrong",                       \
       "This server asks for credentials that the request did not carry.")                          \
+    X(FORBIDDEN, 403, "forbidden", "Not allowed to this client",                                   \
+      "The key is known, and its owner is not served at present. Ask whoever runs the server.")    \
     X(NOT_FOUND, 404, "not-found", "No such resource",                                             \
       "No resource lives at this path. GET /v1 lists the resources there are.")                    \
     X(METHOD_NOT_ALLOWED, 405, "method-not-allowed", "Method not allowed here",                    \
@@ -40,6 +42,9 @@
       "Accept-Post header names those it does.")                                                   \
     X(RANGE_NOT_SATISFIABLE, 416, "range-not-satisfiable", "Range not satisfiable",                \
       "The Range asked for lies outside the representation.")                                      \
+    X(RATE_LIMITED, 429, "rate-limited", "Too many requests, or too much work",                    \
+      "This client, by its key or its address, has had what it may have in a time. Try again "     \
+      "after the seconds in Retry-After; RateLimit-Policy tells the limit.")                       \
     X(HEADER_TOO_LARGE, 431, "header-too-large", "The request's header is too large",              \
       "The header with its request target, or the trailer, exceeds the server's "                  \
       "connection_memory_bytes. Send long lists in a body, by POST.")                              \
@@ -70,6 +75,13 @@ typedef enum pe_status {
 /** Goes with every function that can fail: ignoring its status is a compiler warning. */
 #define PE_MUST_CHECK __attribute__((warn_unused_result))
 
+/** A limit that a client has reached. */
+typedef struct pe_problem_limit {
+    const char *name;       /* what is limited: a word */
+    uint64_t quota, window; /* so much in so many seconds */
+    uint64_t left, wait;    /* what of it is left, and the seconds until there is enough */
+} pe_problem_limit;
+
 /**
  * The one failure that a request is answered with. Plain value; the first failure wins and is
  * passed up untouched.
@@ -89,12 +101,14 @@ typedef struct pe_problem {
     char where[128];
     /** One sentence for the client: what was expected and what came. */
     char detail[512];
-    /** METHOD_NOT_ALLOWED: the Allow header; UNSUPPORTED_MEDIA_TYPE: Accept-Post. Else "". */
+    /** METHOD_NOT_ALLOWED: the Allow header; UNSUPPORTED_MEDIA_TYPE: Accept-Post;
+     * UNAUTHORIZED: WWW-Authenticate. Else "". */
     char allow[192];
     /** TOO_MANY_ELEMENTS only. */
     uint64_t max_elements, requested_elements;
     /** TOO_MUCH_WORK only: units of work (plan/price.h). */
     uint64_t max_work, requested_work;
+    pe_problem_limit limit; /* RATE_LIMITED only */
     /** Further mistakes of the same request, in the order in which they were found. */
     unsigned n_others;
     pe_mistake others[PE_MISTAKES_MAX];

@@ -28,6 +28,7 @@ int pe_cli_table(int n_arguments, char **arguments);
 int pe_cli_healthcheck(int n_arguments, char **arguments);
 int pe_cli_check_config(int n_arguments, char **arguments);
 int pe_cli_print_config(int n_arguments, char **arguments);
+int pe_cli_key(int n_arguments, char **arguments);
 
 /** The resources `posenc table` knows, for help. */
 void pe_cli_table_help(pe_buffer *out);

@@ -41,6 +41,8 @@
     X(workers, INT, 0, 0, 1024, "threads", "Threads that compute; 0 means one per core.")          \
     X(queue_max, INT, 256, 1, 1000000, "requests",                                                 \
       "Requests with much work that may wait for a worker; further ones are answered with 503.")   \
+    X(queue_per_client, INT, 128, 1, 1000000, "requests",                                          \
+      "Of these, requests and blocks of one client, by key or address.")                           \
     X(connections_max, INT, 4096, 1, 1000000, "connections", "Connections open at once.")          \
     X(connection_memory_bytes, INT, 16384, 12288, 1048576, "bytes",                                \
       "Memory for one connection's headers and reads.")                                            \
@@ -82,6 +84,8 @@
       "Number of elements, roughly, that POST /v1/verify computes to find a fault.")               \
     X(max_body_bytes, INT, 67108864, 1, 1099511627776, "bytes",                                    \
       "Largest request body; all bodies together have half of memory_max.")                        \
+    X(body_bytes_per_address, INT, 268435456, 0, 1099511627776, "bytes",                           \
+      "Bodies of one address that are held at once, at least max_body_bytes; 0 is no limit.")      \
     X(config_bytes_max, INT, 1048576, 1, 1099511627776, "bytes",                                   \
       "Largest body of POST /v1/models/resolve: a model's configuration.")                         \
     X(max_url_bytes, INT, 8192, 256, 65536, "bytes",                                               \
@@ -121,6 +125,19 @@
       "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
     X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
       "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")              \
+    X(clients_max, INT, 16384, 64, 16777216, "clients",                                            \
+      "Addresses and keys that are remembered with what they use.")                                \
+    X(ipv6_prefix, INT, 64, 1, 128, "bits", "Bits of an IPv6 address that name one client.")       \
+    X(keys_file, TEXT, "", 0, 255, "",                                                             \
+      "File of keys, one of which each request must then have; posenc key new NAME makes them. "   \
+      "Empty: everybody is served.")                                                               \
+    X(keys_max, INT, 4096, 1, 1000000, "keys", "Largest number of keys in that file.")             \
+    X(address_rate, INT, 0, 0, 1000000000, "requests/s",                                           \
+      "Requests a second of one address; 0 is no limit.")                                          \
+    X(address_work_rate, INT, 0, 0, 100000000000, "units/s",                                       \
+      "Units of work a second of one address, a unit being some ten nanoseconds; 0 is no limit.")  \
+    X(rate_window_s, INT, 10, 1, 86400, "s",                                                       \
+      "Time whose part of a rate may be used at once, after as long a rest.")              \
     X(user, TEXT, "nobody", 0, 64, "",                                                             \
       "User that root becomes once it listens, by name or number; empty: it stays root.")          \
     X(sandbox, CHOICE, "auto", 0, 0, "auto required off",                                          \

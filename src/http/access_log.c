@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/clients/keys.h"
 #include "http/request/client_address.h"
 
 /* What a line tells. */
@@ -23,6 +24,7 @@ typedef struct access_line {
     uint64_t bytes;
     bool aborted;
     double ms;
+    const char *key;                           /* its name; NULL: none was asked for */
     const char *traceparent, *referer, *agent; /* NULL: none */
     const char *cache;                         /* "hit", "miss", NULL: no answer of the cache's */
 } access_line;
@@ -107,6 +109,7 @@ static access_line describe(const pe_request *request, bool aborted)
         .aborted = aborted,
         .bytes = bytes_of(request, aborted),
         .ms = (double)(pe_clock() - request->started) / PE_NANOSECONDS_PER_MS,
+        .key = request->client.key != NULL ? request->client.key->name : NULL,
         .traceparent = field(request, "traceparent"),
         .referer = field(request, "Referer"),
         .agent = field(request, "User-Agent"),
@@ -133,6 +136,7 @@ static void log_json(const access_line *line)
     const pe_request *request = line->request;
     pe_log_access(
         (pe_log_member[]){{PE_LOG_TEXT, "client", .text = line->client},
+                          {text_if(line->key), "key", .text = line->key},
                           {PE_LOG_TEXT, "method", .text = request->method_text},
                           {PE_LOG_TEXT, "target", .text = request->target},
                           {PE_LOG_NUMBER, "status", .number = line->status},
@@ -176,7 +180,8 @@ static void log_combined(const access_line *line)
     pe_buffer text = {0};
     gmtime_r(&now, &utc);
     strftime(when, sizeof when, "%d/%b/%Y:%H:%M:%S +0000", &utc);
-    pe_buffer_format(&text, "%s - - [%s]", line->client, when);
+    pe_buffer_format(&text, "%s - %s [%s]", line->client, line->key != NULL ? line->key : "-",
+                     when);
     add_request_line(&text, line->request);
     pe_buffer_format(&text, " %03u %" PRIu64, line->status, line->bytes);
     add_quoted(&text, line->referer);

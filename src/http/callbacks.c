@@ -12,6 +12,7 @@
 #include "http/acceptor.h"
 #include "http/access_log.h"
 #include "http/answer/representation.h"
+#include "http/clients/clients.h"
 #include "http/connection/inlet.h"
 #include "http/connection/linger.h"
 #include "http/connection/tls.h"
@@ -19,6 +20,7 @@
 #include "http/reply/digest.h"
 #include "http/reply/raw_reply.h"
 #include "http/reply/reply.h"
+#include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/fields.h"
 #include "http/request/tally.h"
@@ -40,6 +42,7 @@ typedef struct connection {
     pe_service *service;
     struct MHD_Connection *library;
     pe_watch watch;
+    pe_client *client; /* by address; NULL: each request may have another */
     pe_inlet inlet;
     pe_request request;
     bool refused; /* before all of a request had arrived */
@@ -58,6 +61,8 @@ static void clear(pe_request *request)
 {
     if (request->has_body)
         pe_body_release(request);
+    if (request->guarded || request->client.held)
+        pe_admission_end(request);
     for (size_t i = 0; i < PE_HEADERS; i++)
         free(request->joined[i]);
     pe_representation_free(request->representation);
@@ -70,6 +75,16 @@ static void clear(pe_request *request)
         capacity = 0;
     }
     *request = (pe_request){.target = target, .target_capacity = capacity};
+}
+
+/* Behind a proxy that is trusted stand others. */
+static pe_client *client_of(pe_service *service, struct MHD_Connection *mhd)
+{
+    const pe_client_address address = pe_client_address_of_peer(mhd);
+    const pe_client_id id = pe_admission_id(service->settings, &address);
+    return pe_client_address_is_trusted(service->settings, &address)
+               ? NULL
+               : pe_clients_open(service->clients, &id);
 }
 
 static void refuse(void *context);
@@ -121,6 +136,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         free(opened);
         return;
     }
+    opened->client = client_of(service, mhd);
     *out = opened;
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
 }
@@ -143,6 +159,7 @@ static void close_connection(pe_service *service, connection *closed)
     pe_watchdog_remove(service->watchdog, &closed->watch);
     pe_acceptor_wake(service->acceptor);
     clear(&closed->request);
+    pe_clients_close(service->clients, closed->client);
     free(closed->request.target);
     free(closed);
 }
@@ -211,6 +228,9 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->service = context;
     request->connection = mhd;
     request->watch = &carrier->watch;
+    request->client.address = carrier->client;
+    request->guarded = !carrier->watch.admin &&
+                       atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
     request->edition = atomic_load_explicit(&request->service->edition, memory_order_acquire);
     request->started = pe_inlet_began(&carrier->inlet);
     pe_request_label_clear(&carrier->watch.label);
@@ -286,7 +306,8 @@ static pe_status check_length(pe_request *request, pe_problem *why)
     if (!request->has_body)
         return PE_OK;
     request->keeps_body = pe_route_find(request);
-    return pe_body_check_declared(request, why);
+    const pe_status status = pe_flow_admit(request, why);
+    return status == PE_OK ? pe_body_check_declared(request, why) : status;
 }
 
 /* The header has arrived. A reply that is queued now ends the connection, so only refusals are. */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "http/answer/answer.h"
 #include "http/reply/reply.h"
+#include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/routes.h"
 
@@ -25,6 +26,15 @@ static pe_status check_target(const pe_request *request, pe_problem *why)
                    request->target_bytes);
 }
 
+pe_status pe_flow_admit(pe_request *request, pe_problem *why)
+{
+    if (!request->guarded)
+        return PE_OK;
+    if (request->route == NULL)
+        (void)pe_route_find(request);
+    return pe_route_is_open(request) ? PE_OK : pe_admission_check(request, why);
+}
+
 /* With the memory in use, nothing new is begun. What is in memory is sent all the same, and pages
  * are: they tell how the server does. */
 static pe_status check_memory(const pe_request *request, pe_problem *why)
@@ -34,6 +44,9 @@ static pe_status check_memory(const pe_request *request, pe_problem *why)
 
 static pe_outcome process(pe_request *request, pe_problem *why)
 {
+    /* else that was done with the header */
+    if (!request->has_body && pe_flow_admit(request, why) != PE_OK)
+        return PE_FAILED;
     /* asked before, to the letter */
     const pe_outcome outcome = request->watch->admin ? PE_CONTINUE : pe_answer_from_cache(request);
     if (outcome != PE_CONTINUE)
@@ -88,11 +101,19 @@ static pe_outcome refuse(pe_problem *why)
     return PE_FAILED;
 }
 
+/* Of the job: a large body is read before its price is known. */
+static uint64_t price_of(const pe_request *request)
+{
+    const uint64_t price = pe_price_sum(&request->price);
+    return price > request->body.bytes ? price : request->body.bytes;
+}
+
 /* Hand the request over: from now on it is the worker's. What is refused at once need not be
  * suspended, which costs more than the refusal. */
 static pe_outcome submit(pe_request *request, pe_problem *why)
 {
-    if (pe_pool_refuses(request->service->pool, request->next.kind))
+    pe_lanes *lanes = pe_admission_lanes(request);
+    if (pe_pool_refuses(request->service->pool, lanes, request->next.kind))
         return refuse(why);
     if (request->stage != PE_STAGE_WORKING) {
         if (!pe_watchdog_enter(request->service->watchdog, request->watch, PE_PHASE_WORKING, 0))
@@ -102,8 +123,8 @@ static pe_outcome submit(pe_request *request, pe_problem *why)
         MHD_suspend_connection(request->connection);
     }
     request->next.since = pe_clock();
-    request->next.job = (pe_job){.run = run_job, .context = request};
-    if (pe_pool_submit(request->service->pool, &request->next.job, request->next.kind))
+    request->next.job = (pe_job){.run = run_job, .context = request, .price = price_of(request)};
+    if (pe_pool_submit(request->service->pool, lanes, &request->next.job, request->next.kind))
         return PE_DEFERRED;
     return refuse(why);
 }

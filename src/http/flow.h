@@ -11,6 +11,12 @@
  */
 pe_outcome pe_flow_process(pe_request *request);
 
+/**
+ * The header has arrived: whose request is it, and may it be served? What has no body asks for that
+ * itself, in pe_flow_process.   Errors  UNAUTHORIZED, FORBIDDEN, RATE_LIMITED.
+ */
+pe_status pe_flow_admit(pe_request *request, pe_problem *why) PE_MUST_CHECK;
+
 /** The only place that makes the reply of a problem. */
 void pe_flow_fail(pe_request *request, const pe_problem *why);
 

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "http/clients/keys.h"
 #include "http/connection/tls.h"
 #include "http/pages/document_pages.h"
 #include "tables/tables.h"
@@ -100,6 +101,45 @@ static void use_learned(pe_service *service, const pe_settings *fresh, void *pre
     free(made);
 }
 
+/* ---- keys ---- */
+
+static void drop_keys(void *prepared)
+{
+    pe_keys_unref(prepared);
+}
+
+static pe_status prepare_keys(pe_service *service, const pe_settings *fresh, void **prepared,
+                              pe_problem *why)
+{
+    (void)service;
+    pe_keys *keys = NULL;
+    if (*fresh->keys_file != '\0' &&
+        pe_keys_load(fresh->keys_file, (size_t)fresh->keys_max, &keys, why) != PE_OK)
+        return why->status;
+    *prepared = keys;
+    return PE_OK;
+}
+
+/* Requests under way end with the keys that they began with. */
+static void use_keys(pe_service *service, const pe_settings *fresh, void *prepared)
+{
+    (void)fresh;
+    pe_keys *keys = prepared;
+    const pe_settings *settings = service->settings;
+    pthread_mutex_lock(&service->keys.lock);
+    pe_keys *before = service->keys.now;
+    service->keys.now = keys;
+    pthread_mutex_unlock(&service->keys.lock);
+    atomic_store(&service->guarded,
+                 keys != NULL || settings->address_rate > 0 || settings->address_work_rate > 0);
+    if (keys != NULL || before != NULL)
+        pe_log(PE_LOG_INFO, "keys",
+               (pe_log_member[]){{PE_LOG_NUMBER, "keys",
+                                  .number = keys != NULL ? (int64_t)pe_keys_count(keys) : 0},
+                                 {0}});
+    pe_keys_unref(before);
+}
+
 /* ---- the certificate ---- */
 
 /* Whether there is TLS at all is decided at the start. */
@@ -134,6 +174,10 @@ static const pe_reloadable rows[] = {
      .prepare = prepare_learned,
      .use = use_learned,
      .drop = drop_learned},
+    {.settings = {"keys_file", "keys_max"},
+     .prepare = prepare_keys,
+     .use = use_keys,
+     .drop = drop_keys},
     {.settings = {"tls_certificate", "tls_key"},
      .prepare = prepare_identity,
      .use = use_identity,

@@ -28,8 +28,9 @@ enum { PUBLIC = 1, ADMIN = 2, ALONE = 4 /* the public one, where there is no oth
 
 /* A row without .listeners is public. */
 static const pe_route routes[] = {
-    {"/", .methods = GET_HEAD, .handler = pe_page_front},
-    {"/assets/", .prefix = true, .name = "path", .methods = GET_HEAD, .handler = pe_page_asset},
+    {"/", .open = true, .methods = GET_HEAD, .handler = pe_page_front},
+    {"/assets/", .open = true, .prefix = true, .name = "path", .methods = GET_HEAD,
+     .handler = pe_page_asset},
     {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
     {"/v1/models", .methods = GET_HEAD, .handler = pe_page_models},
@@ -37,13 +38,18 @@ static const pe_route routes[] = {
      .handler = pe_page_resolve},
     {"/v1/models/", .prefix = true, .name = "name", .methods = GET_HEAD, .handler = pe_page_model},
     {"/v1/learned", .methods = GET_HEAD, .handler = pe_page_document},
-    {"/problems/", .prefix = true, .name = "code", .methods = GET_HEAD, .handler = pe_page_problem},
-    {"/openapi.yaml", .methods = GET_HEAD, .handler = pe_page_document},
-    {"/openapi.json", .methods = GET_HEAD, .handler = pe_page_document},
-    {"/livez", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_livez},
-    {"/readyz", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_readyz},
-    {"/healthz", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_healthz},
-    {"/version", .listeners = PUBLIC | ADMIN, .methods = GET_HEAD, .handler = pe_page_version},
+    {"/problems/", .open = true, .prefix = true, .name = "code", .methods = GET_HEAD,
+     .handler = pe_page_problem},
+    {"/openapi.yaml", .open = true, .methods = GET_HEAD, .handler = pe_page_document},
+    {"/openapi.json", .open = true, .methods = GET_HEAD, .handler = pe_page_document},
+    {"/livez", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
+     .handler = pe_page_livez},
+    {"/readyz", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
+     .handler = pe_page_readyz},
+    {"/healthz", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
+     .handler = pe_page_healthz},
+    {"/version", .open = true, .listeners = PUBLIC | ADMIN, .methods = GET_HEAD,
+     .handler = pe_page_version},
     {"/metrics", .listeners = ADMIN | ALONE, .methods = GET_HEAD, .handler = pe_page_metrics},
     {"/caches", .listeners = ADMIN, .methods = GET_HEAD, .handler = pe_page_caches},
     {"/caches/purge", .listeners = ADMIN, .methods = PE_METHOD_POST, .handler = pe_page_purge},
@@ -150,6 +156,12 @@ bool pe_route_find(pe_request *request)
     const bool found = request->route != NULL;
     request->body_max = body_max(request->service->settings, found && request->route->configures);
     return found && (request->route->methods & request->method & PE_METHOD_POST);
+}
+
+bool pe_route_is_open(const pe_request *request)
+{
+    const pe_route *route = request->route;
+    return route != NULL && (route->open || request->method == PE_METHOD_OPTIONS);
 }
 
 static void allow_text(const pe_route *route, char *out, size_t room)

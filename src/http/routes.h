@@ -12,6 +12,7 @@ typedef struct pe_route {
     const char *name;   /* which openapi.yaml calls so */
     bool configures;    /* the body is a model's configuration: bounded by config_bytes_max */
     unsigned listeners; /* that serve it; 0: the public ones */
+    bool open;          /* no key is asked for, and no rate holds */
     unsigned methods;   /* pe_method bits; OPTIONS goes without saying */
     pe_step *handler;
 } pe_route;
@@ -23,6 +24,9 @@ bool pe_route_find(pe_request *request);
 /** Reply by the route that was found: its handler, or OPTIONS.
  * Errors  NOT_FOUND, METHOD_NOT_ALLOWED; those of the handler. */
 pe_step pe_route_handle;
+
+/** Is the request served to everybody? Its route has been looked for. */
+bool pe_route_is_open(const pe_request *request);
 
 /** The rows, for tests and tools; *n tells how many. Resources of numbers are in the registry. */
 const pe_route *pe_routes(size_t *n);

@@ -22,6 +22,8 @@
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
 #include "http/answer/response_cache.h"
+#include "http/clients/clients.h"
+#include "http/clients/keys.h"
 #include "http/connection/linger.h"
 #include "http/connection/tls.h"
 #include "http/connection/watchdog.h"
@@ -220,6 +222,7 @@ static size_t evict(void *context, size_t bytes)
 static void set_bounds(pe_service *service, const pe_settings *settings)
 {
     service->settings = settings;
+    pthread_mutex_init(&service->keys.lock, NULL);
     pe_budget_set((size_t)settings->memory_max, NULL, NULL);
     service->max_pixels = (size_t)settings->figure_max_pixels;
     service->limits = (pe_limits){.max_elements = (size_t)settings->max_elements,
@@ -287,7 +290,8 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     if (pe_reserve_make(computing, why) != PE_OK ||
         pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why) != PE_OK ||
-        pe_response_cache_make(stored, &service->responses, why) != PE_OK)
+        pe_response_cache_make(stored, &service->responses, why) != PE_OK ||
+        pe_clients_make((size_t)settings->clients_max, &service->clients, why) != PE_OK)
         return why->status;
     pe_budget_set((size_t)settings->memory_max, evict, service);
     if (pe_shown_settings_make(service->config, &service->shown, why) != PE_OK ||
@@ -298,8 +302,10 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
 
 static pe_status start_threads(pe_service *service, const pe_settings *settings, pe_problem *why)
 {
-    const size_t workers = threads_or_cores(settings->workers);
-    if (pe_pool_make(workers, (size_t)settings->queue_max, &service->pool, why) != PE_OK ||
+    const pe_pool_limits limits = {.threads = threads_or_cores(settings->workers),
+                                   .queue_max = (size_t)settings->queue_max,
+                                   .client_max = (size_t)settings->queue_per_client};
+    if (pe_pool_make(&limits, &service->pool, why) != PE_OK ||
         make_linger(service, settings, why) != PE_OK)
         return why->status;
     return make_watchdog(service, settings, why);
@@ -317,6 +323,9 @@ static void free_service(pe_service *service)
     pe_documents_free(service->documents);
     pe_response_cache_free(service->responses);
     pe_tables_free(service->tables);
+    pe_clients_free(service->clients);
+    pe_keys_unref(service->keys.now);
+    pthread_mutex_destroy(&service->keys.lock);
     pe_tally_free(service->tally);
     pe_process_close(&service->process);
 }

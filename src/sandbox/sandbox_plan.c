@@ -73,6 +73,7 @@ void pe_sandbox_plan_make(const pe_config *config, pe_sandbox_plan *out)
     add(out, "/proc/self", PE_SANDBOX_FINDS); /* memory that is in use */
     add(out, settings->learned_dir, PE_SANDBOX_READS);
     add_file(out, pe_config_file(config));
+    add_file(out, settings->keys_file);
     add_file(out, settings->tls_certificate);
     add_file(out, settings->tls_key);
     add_sockets(out, &settings->listen);

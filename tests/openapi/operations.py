@@ -16,6 +16,8 @@ RESPONSES = {
     "500": "Internal",
     "503": "Overloaded",
 }
+# Where the server asks for keys, or has rates.
+LIMITS = {"401": "Unauthorized", "403": "Forbidden", "429": "RateLimited"}
 # Besides 200. Only a resource with a name in its path answers 404.
 STATUSES = {
     "get": "206 304 400 404 406 416 422 431 500 503",
@@ -81,10 +83,10 @@ def good(resource, method, old):
 def others(method, named):
     """The responses besides 200."""
     out = {}
-    for status in STATUSES[method].split():
+    for status in sorted([*STATUSES[method].split(), *LIMITS]):
         if status != "404" or named:
             bare = method == "head" and status != "304"
-            out[status] = refer("responses", "HeadProblem" if bare else RESPONSES[status])
+            out[status] = refer("responses", "HeadProblem" if bare else (RESPONSES | LIMITS)[status])
     return out
 
 

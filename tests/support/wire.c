@@ -15,7 +15,7 @@
 #include "support/wire.h"
 
 /* Segments and buffers of this many bytes (0: as usual). */
-static test_wire open_with(const test_server *server, int segment, int buffer)
+static test_wire open_with(const test_server *server, const char *from, int segment, int buffer)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((in_port_t)server->port),
@@ -26,18 +26,28 @@ static test_wire open_with(const test_server *server, int segment, int buffer)
         setsockopt(made.fd, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
         setsockopt(made.fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
     }
+    if (from != NULL) {
+        struct sockaddr_in own = {.sin_family = AF_INET};
+        assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
+        assert_int_equal(bind(made.fd, (struct sockaddr *)&own, sizeof own), 0);
+    }
     assert_int_equal(connect(made.fd, (struct sockaddr *)&address, sizeof address), 0);
     return made;
 }
 
 test_wire wire_open(const test_server *server)
 {
-    return open_with(server, 0, 0);
+    return open_with(server, NULL, 0, 0);
+}
+
+test_wire wire_open_from(const test_server *server, const char *address)
+{
+    return open_with(server, address, 0, 0);
 }
 
 test_wire wire_open_narrow(const test_server *server)
 {
-    return open_with(server, 536, 4096);
+    return open_with(server, NULL, 536, 4096);
 }
 
 test_wire wire_open_tls(const test_server *server)

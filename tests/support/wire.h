@@ -19,6 +19,8 @@ typedef struct test_wire {
 } test_wire;
 
 test_wire wire_open(const test_server *server);
+/** From an address of the loopback, as "127.0.0.2": another client. */
+test_wire wire_open_from(const test_server *server, const char *address);
 /** Over TLS, whatever the certificate. */
 test_wire wire_open_tls(const test_server *server);
 /** One that takes tens of kilobytes before it stalls, not megabytes. */

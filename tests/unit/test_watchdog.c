@@ -129,7 +129,7 @@ static void whoever_has_left_is_shut_and_others_are_not(void **state)
     const pe_deadlines deadlines = all_but(PE_PHASE_WORKING, 0);
     scene s;
     int pair[N][2];
-    pe_watch watch[N];
+    pe_watch watch[N] = {0};
     open_scene(&s, &deadlines);
     for (int i = 0; i < N; i++) {
         enter(&s, &watch[i], pair[i]);
@@ -160,7 +160,7 @@ static void whoever_has_left_is_found_among_many(void **state)
     static const int left[] = {0, N / 2, N - 1};
     scene s;
     int pair[N][2];
-    pe_watch watch[N];
+    pe_watch watch[N] = {0};
     open_scene(&s, &deadlines);
     for (int i = 0; i < N; i++)
         enter(&s, &watch[i], pair[i]);
@@ -188,7 +188,7 @@ static void either_an_answer_or_a_408(void **state)
     open_scene(&s, &deadlines);
     for (int round = 0; round < RACES / AT_ONCE; round++) {
         int pair[AT_ONCE][2];
-        pe_watch watch[AT_ONCE];
+        pe_watch watch[AT_ONCE] = {0};
         for (int i = 0; i < AT_ONCE; i++) {
             enter(&s, &watch[i], pair[i]);
             assert_true(pe_watchdog_enter(s.watchdog, &watch[i], PE_PHASE_RECEIVING, pe_clock()));

@@ -10,6 +10,7 @@
 #include "http/answer/representation_render.h"
 #include "http/reply/digest.h"
 #include "http/reply/representation_reply.h"
+#include "http/request/admission.h"
 #include "http/request/body.h"
 #include "http/request/parameters.h"
 #include "http/request/tally.h"
@@ -64,7 +65,10 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (request->representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
     request->price = pe_price_estimate(&request->representation->query.values);
-    return go_on(pe_price_check(request->price.planning, request->service->limits.max_work, why));
+    status = pe_price_check(request->price.planning, request->service->limits.max_work, why);
+    if (status == PE_OK)
+        status = pe_admission_charge(request, pe_price_sum(&request->price), why);
+    return go_on(status);
 }
 
 /* ---- the plan ---- */
@@ -125,7 +129,7 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK ||
         choose_codings(request, why) != PE_OK)
         return PE_FAILED;
-    pe_service_count_work(request->service, request->price.planning);
+    pe_admission_spend(request, request->price.planning);
     return PE_CONTINUE;
 }
 
@@ -354,7 +358,7 @@ static pe_outcome render(pe_request *request, pe_problem *why)
     if (work_left(request) > HEAVY_WORK && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_thread_computes();
-    pe_service_count_work(request->service, work_left(request));
+    pe_admission_spend(request, work_left(request));
     const bool cacheable = !is_part(request) && pe_cached_response_fits(representation);
     const uint64_t bytes = is_part(request) ? request->range.bytes : representation->length_max;
     const uint64_t most = is_part(request) || cacheable ? SMALL_BYTES : WHOLE_BYTES;

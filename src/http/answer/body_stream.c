@@ -12,6 +12,7 @@
 #include "http/answer/pace.h"
 #include "http/answer/representation_render.h"
 #include "http/reply/representation_reply.h"
+#include "http/request/admission.h"
 #include "http/workers/thread.h"
 
 /* Text that a worker makes at once, of which there is then one block. What it did not take is given
@@ -23,6 +24,9 @@
  * stalled readers hold theirs, so few streams have them. */
 #define LARGE_BYTES ((size_t)262144)
 
+/* What a worker's block counts for when clients take turns: about as much as it may take. */
+#define BLOCK_WORK ((uint64_t)262144)
+
 /*
  * Either the I/O thread or a worker has the stream, never both: the worker between a suspend and
  * its resume, which order their memory. Before the first block nobody knows how long they take, so
@@ -31,6 +35,7 @@
 typedef struct pe_body_stream {
     pe_service *service;
     struct MHD_Connection *connection;
+    pe_lanes *lanes;    /* of the client, which stays as long as the connection */
     uint64_t *streamed; /* the request's: there while the stream is read */
     pe_representation *representation;
     pe_coder *coder;      /* of the representation's stream; NULL: the bytes go out as they are */
@@ -120,8 +125,8 @@ static void make_in_worker(void *context)
 static bool hand_over(pe_body_stream *body)
 {
     MHD_suspend_connection(body->connection);
-    body->job = (pe_job){.run = make_in_worker, .context = body};
-    if (pe_pool_submit(body->service->pool, &body->job, PE_JOB_BLOCK))
+    body->job = (pe_job){.run = make_in_worker, .context = body, .price = BLOCK_WORK};
+    if (pe_pool_submit(body->service->pool, body->lanes, &body->job, PE_JOB_BLOCK))
         return true;
     MHD_resume_connection(body->connection);
     return false;
@@ -229,6 +234,7 @@ static pe_status make(pe_request *request, pe_coding coding, pe_body_stream **ou
     if (body == NULL)
         return pe_fail_memory(why);
     body->service = request->service;
+    body->lanes = pe_admission_lanes(request);
     body->connection = request->connection;
     body->streamed = &request->bytes_streamed;
     body->representation = request->representation;

@@ -6,7 +6,8 @@
 
 const char pe_header_fields_exposed[] =
     "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, Content-Location, "
-    "Content-Encoding, Content-Range, Accept-Ranges, Repr-Digest, Retry-After, Allow, Accept-Post";
+    "Content-Encoding, Content-Range, Accept-Ranges, Repr-Digest, Retry-After, Allow, Accept-Post, "
+    "RateLimit, RateLimit-Policy, WWW-Authenticate";
 
 void pe_header_fields_add(struct MHD_Response *response, const char *name, const char *value)
 {

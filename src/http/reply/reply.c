@@ -3,6 +3,7 @@
 #include "http/reply/reply.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/problem_json.h"
@@ -38,6 +39,21 @@ static pe_outcome decide_content(pe_request *request, unsigned http_status, pe_b
     return pe_reply_decide(request, http_status, response);
 }
 
+/* The fields that tell of a limit, by draft-ietf-httpapi-ratelimit-headers-09. */
+typedef struct limit_text {
+    char wait[24], policy[128], now[96];
+} limit_text;
+
+static void write_limit(const pe_problem_limit *limit, limit_text *out)
+{
+    const unsigned long long wait = limit->wait;
+    snprintf(out->wait, sizeof out->wait, "%llu", wait);
+    snprintf(out->policy, sizeof out->policy, "\"%s\";q=%llu;qu=\"%s\";w=%llu", limit->name,
+             (unsigned long long)limit->quota, limit->name, (unsigned long long)limit->window);
+    snprintf(out->now, sizeof out->now, "\"%s\";r=%llu;t=%llu", limit->name,
+             (unsigned long long)limit->left, wait);
+}
+
 /* A terminal's prompt is to be on a line of its own. */
 static void end_line(pe_buffer *content)
 {
@@ -49,12 +65,21 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
     pe_service_count_problem(request->service, status);
+    const bool limited = status == PE_RATE_LIMITED;
+    limit_text texts;
+    if (limited)
+        write_limit(&problem->limit, &texts);
     const pe_field fields[] = {
         {"Content-Type", "application/problem+json"},
         {"Cache-Control", "no-store"},
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
-        {"Retry-After", status == PE_OVERLOADED ? RETRY_AFTER_SECONDS : NULL},
+        {"WWW-Authenticate", status == PE_UNAUTHORIZED ? problem->allow : NULL},
+        {"Retry-After", limited                   ? texts.wait
+                        : status == PE_OVERLOADED ? RETRY_AFTER_SECONDS
+                                                  : NULL},
+        {"RateLimit-Policy", limited ? texts.policy : NULL},
+        {"RateLimit", limited ? texts.now : NULL},
         {"Content-Range", status == PE_RANGE_NOT_SATISFIABLE ? request->range.text : NULL},
         {0},
     };

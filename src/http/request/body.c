@@ -5,9 +5,15 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "http/clients/clients.h"
+#include "http/request/admission.h"
 
 /* A body is drained up to this many times the largest one. */
 #define DRAINED_MAX 2
+
+/* What is small, and the part of the room for bodies that is kept for such. */
+#define SMALL_BYTES 65536
+#define SMALL_SHARE 8
 
 static pe_status too_large(const pe_request *request, pe_problem *why)
 {
@@ -31,17 +37,32 @@ pe_status pe_body_check_declared(const pe_request *request, pe_problem *why)
 void pe_body_release(pe_request *request)
 {
     pe_buffer_free(&request->body);
-    if (request->body_reserved > 0)
+    if (request->body_reserved > 0) {
         atomic_fetch_sub(&request->service->body_bytes, request->body_reserved);
+        atomic_fetch_sub(&request->client.address->body_bytes, request->body_reserved);
+    }
     request->body_reserved = 0;
 }
 
-/* Count bytes among those that all requests hold; false when there would be too many. */
+/* Of one address; a body of the largest size finds room whatever the setting is. */
+static size_t address_max(const pe_settings *settings)
+{
+    const int64_t most = settings->body_bytes_per_address, one = settings->max_body_bytes;
+    return most == 0 ? SIZE_MAX : (size_t)(most > one ? most : one);
+}
+
+/* Count bytes among those that all requests hold, and those of this address; false when there would
+ * be too many. Large bodies leave room for small ones. */
 static bool reserve(pe_request *request, size_t bytes)
 {
     pe_service *service = request->service;
+    pe_client *client = pe_admission_address(request);
     request->body_reserved += bytes;
-    return atomic_fetch_add(&service->body_bytes, bytes) + bytes <= service->body_bytes_max;
+    const bool small = request->body_reserved <= SMALL_BYTES;
+    const size_t kept = small ? 0 : service->body_bytes_max / SMALL_SHARE;
+    const size_t all = atomic_fetch_add(&service->body_bytes, bytes) + bytes;
+    const size_t own = atomic_fetch_add(&client->body_bytes, bytes) + bytes;
+    return all <= service->body_bytes_max - kept && own <= address_max(service->settings);
 }
 
 /* Stop keeping the body; what still comes is drained. */

@@ -84,7 +84,7 @@ static bool is_in(const pe_client_address *address, const network *net)
     return rest == 0 || (a[whole] ^ b[whole]) >> (8 - rest) == 0;
 }
 
-static bool is_trusted(const pe_settings *settings, const pe_client_address *address)
+bool pe_client_address_is_trusted(const pe_settings *settings, const pe_client_address *address)
 {
     network net;
     for (size_t i = 0; i < settings->trusted_proxies.n; i++)
@@ -141,7 +141,7 @@ static pe_client_address unwind(const pe_settings *settings, const char *list,
                                 pe_client_address peer)
 {
     const char *end = list + strlen(list);
-    while (end > list && is_trusted(settings, &peer)) {
+    while (end > list && pe_client_address_is_trusted(settings, &peer)) {
         const char *first = end;
         while (first[-1] != ',') /* the list begins with one */
             first--;
@@ -154,11 +154,8 @@ static pe_client_address unwind(const pe_settings *settings, const char *list,
     return peer;
 }
 
-static pe_client_address peer_of(struct MHD_Connection *connection)
+pe_client_address pe_client_address_of_socket(const struct sockaddr *address)
 {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
     if (address != NULL && address->sa_family == AF_INET)
         return of_ipv4(&((const struct sockaddr_in *)(const void *)address)->sin_addr);
     if (address != NULL && address->sa_family == AF_INET6)
@@ -166,10 +163,17 @@ static pe_client_address peer_of(struct MHD_Connection *connection)
     return (pe_client_address){0};
 }
 
+pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return pe_client_address_of_socket(info != NULL ? info->client_addr : NULL);
+}
+
 pe_client_address pe_client_address_of(const pe_request *request)
 {
     const pe_settings *settings = request->service->settings;
-    const pe_client_address peer = peer_of(request->connection);
+    const pe_client_address peer = pe_client_address_of_peer(request->connection);
     if (settings->trusted_proxies.n == 0)
         return peer;
     pe_buffer list = {0};

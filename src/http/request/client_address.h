@@ -21,6 +21,14 @@ pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why) 
  */
 pe_client_address pe_client_address_of(const pe_request *request);
 
+/** The peer of the connection itself. */
+pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection);
+/** The same of what accept() gave. */
+pe_client_address pe_client_address_of_socket(const struct sockaddr *address);
+
+/** Does trusted_proxies name it? */
+bool pe_client_address_is_trusted(const pe_settings *settings, const pe_client_address *address);
+
 /** "192.0.2.1", "2001:db8::1", or "unix". */
 void pe_client_address_text(const pe_client_address *address, char out[INET6_ADDRSTRLEN]);
 

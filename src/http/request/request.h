@@ -138,6 +138,16 @@ typedef struct pe_request {
      * reckoned once it is planned. Zeros for what is stored or not computed. */
     pe_price price;
 
+    bool guarded; /* whose request it is must be found out before it is served */
+    struct {
+        struct pe_client *address; /* whose shares it uses; NULL: not known yet */
+        bool held;                 /* it is the request's own, not the connection's */
+        struct pe_client *keyed;   /* of the key; NULL: there is none */
+        struct pe_keys *keys;      /* a reference; they hold the key */
+        const struct pe_key *key;
+        uint64_t charged, spent; /* units of work */
+    } client;
+
     uint64_t edition; /* of the service, when the request began */
     struct {
         pe_step *step; /* with which a worker goes on */

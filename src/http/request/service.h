@@ -3,6 +3,7 @@
 #ifndef PE_HTTP_REQUEST_SERVICE_H
 #define PE_HTTP_REQUEST_SERVICE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +54,12 @@ typedef struct pe_service {
     struct MHD_Daemon *admin; /* that serves operators, or NULL */
     struct pe_shown_settings *shown;
     struct pe_documents *documents;
+    struct pe_clients *clients;
+    struct {
+        pthread_mutex_t lock;
+        struct pe_keys *now; /* NULL: everybody is served */
+    } keys;
+    atomic_bool guarded; /* there are keys or rates */
     pe_sandbox sandbox;
     pe_counters counters;
     struct pe_tally *tally; /* of requests that have ended */

@@ -8,54 +8,32 @@
 /* After this many light jobs in a row a heavy one gets its turn. */
 #define LIGHT_IN_A_ROW 16
 
-/* First in, first out. */
-typedef struct job_queue {
-    pe_job *first, **last; /* last points at the NULL that ends the list */
-} job_queue;
-
 /* The lock guards everything below it. It is held neither while a job runs nor
  * with another lock. */
 struct pe_pool {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    job_queue light, heavy;
-    size_t waiting, heavy_waiting, heavy_max;
+    pe_fair_queue light, heavy;
+    pe_lanes nobody; /* jobs of no client */
+    pe_pool_limits limits;
     unsigned in_a_row;
     bool ending;
     size_t threads;
     pthread_t thread[];
 };
 
-static void append(job_queue *queue, pe_job *job)
-{
-    job->next = NULL;
-    *queue->last = job;
-    queue->last = &job->next;
-}
-
-static pe_job *take(job_queue *queue)
-{
-    pe_job *job = queue->first;
-    queue->first = job->next;
-    if (queue->first == NULL)
-        queue->last = &queue->first;
-    return job;
-}
-
 /* The next job, or NULL when the pool ends. Called and returning with the lock held. */
 static pe_job *next_job(pe_pool *pool, bool light_only)
 {
-    while (light_only ? pool->light.first == NULL : pool->waiting == 0) {
+    while (pool->light.waiting == 0 && (light_only || pool->heavy.waiting == 0)) {
         if (pool->ending)
             return NULL;
         pthread_cond_wait(&pool->changed, &pool->lock);
     }
-    bool light = pool->light.first != NULL &&
-                 (light_only || pool->heavy.first == NULL || pool->in_a_row < LIGHT_IN_A_ROW);
-    pool->waiting--;
-    pool->heavy_waiting -= !light;
+    const bool light = pool->light.waiting > 0 &&
+                       (light_only || pool->heavy.waiting == 0 || pool->in_a_row < LIGHT_IN_A_ROW);
     pool->in_a_row = light ? pool->in_a_row + 1 : 0;
-    return take(light ? &pool->light : &pool->heavy);
+    return pe_fair_queue_take(light ? &pool->light : &pool->heavy);
 }
 
 static void work(pe_pool *pool, bool light_only)
@@ -84,17 +62,16 @@ static void *work_on_light(void *context)
     return NULL;
 }
 
-pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_problem *why)
+pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *why)
 {
-    pe_pool *pool = calloc(1, sizeof *pool + (threads + 1) * sizeof pool->thread[0]);
+    const size_t threads = limits->threads + 1;
+    pe_pool *pool = calloc(1, sizeof *pool + threads * sizeof pool->thread[0]);
     if (pool == NULL)
         return pe_fail_memory(why);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);
-    pool->light.last = &pool->light.first;
-    pool->heavy.last = &pool->heavy.first;
-    pool->heavy_max = queue_max;
-    for (; pool->threads < threads + 1; pool->threads++) {
+    pool->limits = *limits;
+    for (; pool->threads < threads; pool->threads++) {
         if (pthread_create(&pool->thread[pool->threads], NULL,
                            pool->threads == 0 ? work_on_light : work_on_all, pool) != 0) {
             pe_pool_free(pool);
@@ -105,28 +82,35 @@ pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out, pe_probl
     return PE_OK;
 }
 
-/* Called with the lock held. */
-static bool refuses(const pe_pool *pool, pe_job_kind kind)
+/* Whoever has nothing that waits is never refused because of others: there are no more of these
+ * than connections. Called with the lock held. */
+static bool refuses(const pe_pool *pool, const pe_lane *lane, pe_job_kind kind)
 {
-    return pool->ending || (kind == PE_JOB_HEAVY && pool->heavy_waiting >= pool->heavy_max);
+    const pe_pool_limits *limits = &pool->limits;
+    if (pool->ending || kind != PE_JOB_HEAVY)
+        return pool->ending;
+    return lane->waiting >= limits->client_max ||
+           (pool->heavy.waiting >= limits->queue_max && lane->waiting > 0);
 }
 
-bool pe_pool_refuses(pe_pool *pool, pe_job_kind kind)
+bool pe_pool_refuses(pe_pool *pool, const pe_lanes *client, pe_job_kind kind)
 {
+    const pe_lanes *lanes = client != NULL ? client : &pool->nobody;
     pthread_mutex_lock(&pool->lock);
-    const bool refused = refuses(pool, kind);
+    const bool refused = refuses(pool, &lanes->heavy, kind);
     pthread_mutex_unlock(&pool->lock);
     return refused;
 }
 
-bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind)
+bool pe_pool_submit(pe_pool *pool, pe_lanes *client, pe_job *job, pe_job_kind kind)
 {
+    pe_lanes *lanes = client != NULL ? client : &pool->nobody;
+    const bool light = kind == PE_JOB_LIGHT;
     pthread_mutex_lock(&pool->lock);
-    const bool refused = refuses(pool, kind);
+    const bool refused = refuses(pool, &lanes->heavy, kind);
     if (!refused) {
-        append(kind == PE_JOB_LIGHT ? &pool->light : &pool->heavy, job);
-        pool->waiting++;
-        pool->heavy_waiting += kind != PE_JOB_LIGHT;
+        pe_fair_queue_add(light ? &pool->light : &pool->heavy,
+                          light ? &lanes->light : &lanes->heavy, job);
         pthread_cond_broadcast(&pool->changed); /* a signal might wake one that may not take it */
     }
     pthread_mutex_unlock(&pool->lock);
@@ -136,7 +120,7 @@ bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind)
 size_t pe_pool_waiting(pe_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    size_t waiting = pool->waiting;
+    const size_t waiting = pool->light.waiting + pool->heavy.waiting;
     pthread_mutex_unlock(&pool->lock);
     return waiting;
 }

@@ -7,19 +7,19 @@
 #include <stddef.h>
 
 #include "base/status.h"
+#include "http/workers/fair_queue.h"
 
-/** A piece of work, held by whoever submits it until run has been called. */
-typedef struct pe_job {
-    void (*run)(void *context);
-    void *context;
-    struct pe_job *next;
-} pe_job;
+/** Of one client: jobs that wait, by the queue that they wait in. All zeros at first. */
+typedef struct pe_lanes {
+    pe_lane light, heavy;
+} pe_lanes;
 
 typedef enum pe_job_kind {
     /** Planning a request that is not wide, and answering it when that is little work. Goes before
      * others. Never refused: there are no more of them than connections. */
     PE_JOB_LIGHT,
-    /** Known to be much work: refused when queue_max wait. */
+    /** Known to be much work: refused when queue_max wait, some of them of the same client, or when
+     * as many of that client as one may have. */
     PE_JOB_HEAVY,
     /** A block of an answer that is being sent. Never refused, as a light one. */
     PE_JOB_BLOCK
@@ -27,15 +27,20 @@ typedef enum pe_job_kind {
 
 typedef struct pe_pool pe_pool;
 
-/** `threads` that take all jobs, and one more that takes light ones only. */
-pe_status pe_pool_make(size_t threads, size_t queue_max, pe_pool **out,
-                       pe_problem *why) PE_MUST_CHECK;
+typedef struct pe_pool_limits {
+    size_t threads;    /* that take all jobs; one more takes light ones only */
+    size_t queue_max;  /* heavy jobs and blocks that wait */
+    size_t client_max; /* of these, one client's */
+} pe_pool_limits;
 
-/** False when the job is refused, or the pool is ending.   Threads  any. */
-bool pe_pool_submit(pe_pool *pool, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
+pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *why) PE_MUST_CHECK;
+
+/** The client's lanes stay until the job is run; NULL: nobody's in particular. False when the job is
+ * refused, or the pool is ending.   Threads  any. */
+bool pe_pool_submit(pe_pool *pool, pe_lanes *client, pe_job *job, pe_job_kind kind) PE_MUST_CHECK;
 
 /** Would such a job be refused now? */
-bool pe_pool_refuses(pe_pool *pool, pe_job_kind kind);
+bool pe_pool_refuses(pe_pool *pool, const pe_lanes *client, pe_job_kind kind);
 
 /** Jobs that wait now. */
 size_t pe_pool_waiting(pe_pool *pool);

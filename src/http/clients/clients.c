@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* clients.c - who the server's clients are, and what each uses now: a table of bounded size. */
+#include "http/clients/clients.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cache/hash.h"
+
+/* Places of a set: an id has one of these places or none. */
+#define PLACES 8
+
+/* Sets i, i + STRIPES, ... have one lock. */
+#define STRIPES 64
+
+/* What was let in and has not opened by then was lost by the library. */
+#define COMING_MAX PE_NANOSECONDS_PER_SECOND
+
+/* A lock guards what is the table's own in the places of its sets. No other lock is taken with
+ * it. */
+struct pe_clients {
+    pthread_mutex_t lock[STRIPES];
+    pe_hash_seed seed; /* so that nobody can choose who shares a set */
+    size_t sets;       /* a power of two */
+    pe_client rest;    /* of the clients that have no place; of no set, never let go */
+    pe_client *place;  /* sets * PLACES */
+};
+
+/* ---- places ---- */
+
+static size_t set_of(const pe_clients *clients, const pe_client_id *id)
+{
+    return pe_hash(&clients->seed, id, sizeof *id) & (clients->sets - 1);
+}
+
+static bool is_id(const pe_client *client, const pe_client_id *id)
+{
+    const pe_client_id *own = &client->own.id;
+    return client->own.known && own->keyed == id->keyed &&
+           memcmp(own->bytes, id->bytes, sizeof own->bytes) == 0;
+}
+
+/* When nothing that this client has done matters any more. */
+static int64_t forgotten_at(pe_client *client)
+{
+    int64_t at = client->own.used;
+    const int64_t requests = atomic_load(&client->requests.full_at);
+    const int64_t work = atomic_load(&client->work.full_at);
+    at = requests > at ? requests : at;
+    return work > at ? work : at;
+}
+
+/* The better of two places to give; either may be NULL. */
+static pe_client *better(pe_client *a, pe_client *b)
+{
+    if (b->own.holders > 0)
+        return a;
+    return a == NULL || forgotten_at(b) < forgotten_at(a) ? b : a;
+}
+
+/* The client of this id, perhaps new. Called with the set's lock held. */
+static pe_client *find(pe_clients *clients, size_t set, const pe_client_id *id)
+{
+    pe_client *free = NULL, *place = clients->place + set * PLACES;
+    for (size_t i = 0; i < PLACES; i++) {
+        if (is_id(&place[i], id))
+            return &place[i];
+        free = better(free, &place[i]);
+    }
+    if (free == NULL)
+        return &clients->rest;
+    memset(free, 0, sizeof *free);
+    free->own.id = *id;
+    free->own.known = true;
+    return free;
+}
+
+/* ---- the table ---- */
+
+static size_t sets_for(size_t most)
+{
+    size_t sets = 1;
+    while (sets * PLACES < most)
+        sets *= 2;
+    return sets;
+}
+
+pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why)
+{
+    pe_clients *clients = calloc(1, sizeof *clients);
+    if (clients == NULL)
+        return pe_fail_memory(why);
+    for (size_t i = 0; i < STRIPES; i++)
+        pthread_mutex_init(&clients->lock[i], NULL);
+    clients->sets = sets_for(most);
+    /* Pages of places that are never given are never touched. */
+    clients->place = calloc(clients->sets * PLACES, sizeof *clients->place);
+    clients->seed = pe_hash_seed_make();
+    if (clients->place == NULL) {
+        pe_clients_free(clients);
+        return pe_fail_memory(why);
+    }
+    *out = clients;
+    return PE_OK;
+}
+
+void pe_clients_free(pe_clients *clients)
+{
+    if (clients == NULL)
+        return;
+    for (size_t i = 0; i < STRIPES; i++)
+        pthread_mutex_destroy(&clients->lock[i]);
+    free(clients->place);
+    free(clients);
+}
+
+/* ---- clients ---- */
+
+static pthread_mutex_t *lock_set(pe_clients *clients, size_t set)
+{
+    pthread_mutex_t *lock = &clients->lock[set % STRIPES];
+    pthread_mutex_lock(lock);
+    return lock;
+}
+
+/* NULL where nothing of it is the table's to keep. */
+static pthread_mutex_t *lock_client(pe_clients *clients, const pe_client *client)
+{
+    if (client == NULL || client == &clients->rest)
+        return NULL;
+    return lock_set(clients, (size_t)(client - clients->place) / PLACES);
+}
+
+pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id)
+{
+    const size_t set = set_of(clients, id);
+    pthread_mutex_t *lock = lock_set(clients, set);
+    pe_client *client = find(clients, set, id);
+    if (client != &clients->rest)
+        client->own.holders++;
+    pthread_mutex_unlock(lock);
+    return client;
+}
+
+void pe_clients_release(pe_clients *clients, pe_client *client)
+{
+    pthread_mutex_t *lock = lock_client(clients, client);
+    if (lock == NULL)
+        return;
+    client->own.holders--;
+    client->own.used = pe_clock();
+    pthread_mutex_unlock(lock);
+}
+
+/* ---- connections ---- */
+
+bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned most)
+{
+    const int64_t now = pe_clock();
+    const size_t set = set_of(clients, id);
+    pthread_mutex_t *lock = lock_set(clients, set);
+    pe_client *client = find(clients, set, id);
+    bool in = true; /* who has no place is not counted */
+    if (client != &clients->rest) {
+        if (now - client->own.used > COMING_MAX)
+            client->own.coming = 0;
+        in = client->own.open + client->own.coming < most;
+        client->own.coming += in;
+        client->own.used = now;
+    }
+    pthread_mutex_unlock(lock);
+    return in;
+}
+
+pe_client *pe_clients_open(pe_clients *clients, const pe_client_id *id)
+{
+    const size_t set = set_of(clients, id);
+    pthread_mutex_t *lock = lock_set(clients, set);
+    pe_client *client = find(clients, set, id);
+    if (client != &clients->rest) {
+        client->own.holders++;
+        client->own.open++;
+        client->own.coming -= client->own.coming > 0;
+    }
+    pthread_mutex_unlock(lock);
+    return client;
+}
+
+void pe_clients_close(pe_clients *clients, pe_client *client)
+{
+    pthread_mutex_t *lock = lock_client(clients, client);
+    if (lock == NULL)
+        return;
+    client->own.open--;
+    client->own.holders--;
+    client->own.used = pe_clock();
+    pthread_mutex_unlock(lock);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* clients.h - who the server's clients are, and what each uses now: a table of bounded size. */
+#ifndef PE_HTTP_CLIENTS_CLIENTS_H
+#define PE_HTTP_CLIENTS_CLIENTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+#include "http/clients/token_bucket.h"
+#include "http/workers/pool.h"
+
+/** A network, or a key by its hash. No byte of it is padding. */
+typedef struct pe_client_id {
+    uint8_t bytes[16];
+    uint8_t keyed; /* 1: a key */
+} pe_client_id;
+
+/** What a client uses now. Whoever holds it uses the members; they are not locked. */
+typedef struct pe_client {
+    pe_token_bucket requests, work;
+    atomic_size_t body_bytes; /* of bodies that are held */
+    pe_lanes lanes;
+    struct {              /* the table's */
+        pe_client_id id;  /* of whom, once `known` */
+        bool known;       /* the place has been given */
+        unsigned holders; /* 0: the place may be given to another */
+        unsigned open;    /* connections that are open */
+        unsigned coming;  /* that were let in and are not open yet */
+        int64_t used;     /* last let go, or let in */
+    } own;
+} pe_client;
+
+typedef struct pe_clients pe_clients;
+
+/** For about `most` clients. */
+pe_status pe_clients_make(size_t most, pe_clients **out, pe_problem *why) PE_MUST_CHECK;
+
+/** Every client has been let go. Accepts NULL. */
+void pe_clients_free(pe_clients *clients);
+
+/*
+ * Nothing below allocates, waits or calls the system.   Threads  any.
+ */
+
+/**
+ * The client of this name, for pe_clients_release. A new one takes the place of one that nobody
+ * holds: of several, the one whose buckets are full first. Where there is none, all who come share
+ * one client.
+ */
+pe_client *pe_clients_hold(pe_clients *clients, const pe_client_id *id);
+/** Accepts NULL. */
+void pe_clients_release(pe_clients *clients, pe_client *client);
+
+/** May this client have one connection more, with at most `most` open? It then counts as coming,
+ * until it opens or a second has passed. */
+bool pe_clients_let_in(pe_clients *clients, const pe_client_id *id, unsigned most);
+/** As pe_clients_hold and pe_clients_release, for an open connection. */
+pe_client *pe_clients_open(pe_clients *clients, const pe_client_id *id);
+void pe_clients_close(pe_clients *clients, pe_client *client);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* keys.c - the file of keys, by which clients show who they are. */
+#include "http/clients/keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/memops.h>
+#include <nettle/sha2.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_BYTES 32
+#define PREFIX    "pe_"
+
+/* The longest line that makes sense, with a comment. */
+#define LINE_BYTES 512
+
+/* The largest rate: units of work of a thousand cores, and more requests than anyone serves. */
+#define RATE_MAX  UINT64_C(100000000000)
+#define RATE_TEXT "100000000000"
+
+static const char digits[] = "0123456789abcdef";
+
+struct pe_keys {
+    atomic_uint refs;
+    size_t n, room;
+    pe_key key[]; /* in order of their hashes */
+};
+
+/* ---- keys as text ---- */
+
+static void hash_of(pe_slice text, uint8_t out[PE_KEY_HASH_BYTES])
+{
+    struct sha256_ctx context;
+    sha256_init(&context);
+    sha256_update(&context, text.bytes, (const uint8_t *)text.text);
+    sha256_digest(&context, PE_KEY_HASH_BYTES, out);
+    explicit_bzero(&context, sizeof context);
+}
+
+void pe_key_print(const uint8_t *data, size_t bytes, char *out)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        *out++ = digits[data[i] >> 4];
+        *out++ = digits[data[i] & 15];
+    }
+    *out = '\0';
+}
+
+pe_status pe_key_new(char text[PE_KEY_TEXT_BYTES], uint8_t hash[PE_KEY_HASH_BYTES], pe_problem *why)
+{
+    uint8_t bits[KEY_BYTES];
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return pe_fail(why, PE_INTERNAL, "", "the system gives no random bits");
+    memcpy(text, PREFIX, sizeof PREFIX - 1);
+    pe_key_print(bits, sizeof bits, text + sizeof PREFIX - 1);
+    hash_of(pe_slice_of(text), hash);
+    explicit_bzero(bits, sizeof bits);
+    return PE_OK;
+}
+
+bool pe_key_is_name(pe_slice name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "0123456789._-";
+    bool all = name.bytes > 0 && name.bytes <= PE_KEY_NAME_MAX;
+    for (size_t i = 0; all && i < name.bytes; i++)
+        all = memchr(letters, name.text[i], sizeof letters - 1) != NULL;
+    return all;
+}
+
+/* ---- a line ---- */
+
+/* Where in the file a mistake is. */
+typedef struct place {
+    const char *path;
+    size_t line;
+    pe_problem *why;
+} place;
+
+#define refuse(at, format, ...)                                                                    \
+    pe_fail((at)->why, PE_INVALID_PARAMETER, "keys_file", "keys_file: %.200s, line %zu: " format,  \
+            (at)->path, (at)->line, __VA_ARGS__)
+
+/* The next word; without bytes at the end of the line. */
+static pe_slice next_word(pe_slice *rest)
+{
+    pe_slice word = {"", 0};
+    while (word.bytes == 0 && rest->bytes > 0)
+        word = pe_slice_next(rest, ' ');
+    return word;
+}
+
+static int digit_of(char c)
+{
+    const char *found = c != '\0' ? strchr(digits, c | ('A' <= c && c <= 'F' ? 0x20 : 0)) : NULL;
+    return found != NULL ? (int)(found - digits) : -1;
+}
+
+static bool parse_hash(pe_slice text, uint8_t out[PE_KEY_HASH_BYTES])
+{
+    if (text.bytes != (size_t)2 * PE_KEY_HASH_BYTES)
+        return false;
+    for (size_t i = 0; i < PE_KEY_HASH_BYTES; i++) {
+        const int high = digit_of(text.text[2 * i]), low = digit_of(text.text[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* "sha256:" and the digits. */
+static pe_status read_hash(const place *at, pe_slice word, pe_key *key)
+{
+    static const char kind[] = "sha256:";
+    const size_t bytes = sizeof kind - 1;
+    const bool named = word.bytes >= bytes && memcmp(word.text, kind, bytes) == 0;
+    if (named && parse_hash((pe_slice){word.text + bytes, word.bytes - bytes}, key->hash))
+        return PE_OK;
+    return refuse(at,
+                  "after the name must stand sha256: and 64 hexadecimal digits, got %zu "
+                  "characters",
+                  word.bytes);
+}
+
+static bool parse_rate(pe_slice text, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < text.bytes; i++) {
+        if (text.text[i] < '0' || text.text[i] > '9')
+            return false;
+        value = 10 * value + (uint64_t)(text.text[i] - '0');
+        if (value > RATE_MAX)
+            return false;
+    }
+    *out = value;
+    return value > 0;
+}
+
+/* A limit "rate=10" or "work=1000000", or "disabled". */
+static pe_status read_option(const place *at, pe_slice word, pe_key *key)
+{
+    pe_slice value = word;
+    const pe_slice name = pe_slice_next(&value, '=');
+    const bool rate = pe_slice_is(name, "rate"), work = pe_slice_is(name, "work");
+    if (pe_slice_is(word, "disabled")) {
+        key->disabled = true;
+        return PE_OK;
+    }
+    if (!rate && !work)
+        return refuse(at, "after the hash may stand %s", "rate=N, work=N and disabled");
+    if (parse_rate(value, rate ? &key->rate : &key->work_rate))
+        return PE_OK;
+    return refuse(at, "%s must be a whole number from 1 to " RATE_TEXT, rate ? "rate" : "work");
+}
+
+static pe_status read_line(const place *at, pe_slice line, pe_key *key)
+{
+    const pe_slice name = next_word(&line);
+    if (!pe_key_is_name(name))
+        return refuse(at, "a name must be 1 to %d letters, digits, '.', '_' or '-'",
+                      PE_KEY_NAME_MAX);
+    memcpy(key->name, name.text, name.bytes);
+    pe_status status = read_hash(at, next_word(&line), key);
+    for (pe_slice word; status == PE_OK && (word = next_word(&line)).bytes > 0;)
+        status = read_option(at, word, key);
+    return status;
+}
+
+/* ---- the file ---- */
+
+static int by_hash(const void *a, const void *b)
+{
+    return memcmp(((const pe_key *)a)->hash, ((const pe_key *)b)->hash, PE_KEY_HASH_BYTES);
+}
+
+static pe_status check_name(const place *at, const pe_keys *keys, const pe_key *key)
+{
+    for (size_t i = 0; i < keys->n; i++)
+        if (strcmp(keys->key[i].name, key->name) == 0)
+            return refuse(at, "%s is the name of another key", key->name);
+    return PE_OK;
+}
+
+/* Without its comment, with spaces for tabs and a carriage return. */
+static pe_slice next_line(pe_slice *rest)
+{
+    pe_slice line = pe_slice_next(rest, '\n');
+    line = pe_slice_next(&line, '#');
+    for (size_t i = 0; i < line.bytes; i++)
+        if (line.text[i] == '\t' || line.text[i] == '\r')
+            ((char *)(uintptr_t)line.text)[i] = ' ';
+    return line;
+}
+
+static pe_status read_lines(const char *path, pe_slice text, pe_keys *keys, pe_problem *why)
+{
+    place at = {path, 0, why};
+    while (text.bytes > 0) {
+        pe_key key = {0};
+        pe_slice line = next_line(&text), rest = line;
+        at.line++;
+        if (next_word(&rest).bytes == 0)
+            continue;
+        if (keys->n == keys->room)
+            return refuse(&at, "at most %zu keys are allowed (keys_max)", keys->room);
+        if (read_line(&at, line, &key) != PE_OK || check_name(&at, keys, &key) != PE_OK)
+            return why->status;
+        keys->key[keys->n++] = key;
+    }
+    return PE_OK;
+}
+
+static pe_status sort(const char *path, pe_keys *keys, pe_problem *why)
+{
+    if (keys->n == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
+                       "keys_file: %.200s holds no key; posenc key new NAME makes one", path);
+    qsort(keys->key, keys->n, sizeof keys->key[0], by_hash);
+    for (size_t i = 1; i < keys->n; i++)
+        if (by_hash(&keys->key[i - 1], &keys->key[i]) == 0)
+            return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
+                           "keys_file: %.200s: %s and %s have the same key", path,
+                           keys->key[i - 1].name, keys->key[i].name);
+    return PE_OK;
+}
+
+/* O_NONBLOCK: a pipe without a writer is no reason to wait. */
+static pe_status open_file(const char *path, size_t most, int *fd, size_t *bytes, pe_problem *why)
+{
+    struct stat facts;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "keys_file", "keys_file: cannot read %.200s: %s",
+                       path, strerror(errno));
+    const bool regular = fstat(*fd, &facts) == 0 && S_ISREG(facts.st_mode);
+    if (regular && (uint64_t)facts.st_size <= most) {
+        *bytes = (size_t)facts.st_size;
+        return PE_OK;
+    }
+    close(*fd);
+    if (!regular)
+        return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
+                       "keys_file: %.200s must be a regular file", path);
+    return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
+                   "keys_file: %.200s must have at most %zu bytes, got %lld", path, most,
+                   (long long)facts.st_size);
+}
+
+/* As much as is there, of at most `bytes`. */
+static size_t read_all(int fd, char *out, size_t bytes)
+{
+    size_t have = 0;
+    for (ssize_t got; have < bytes && (got = read(fd, out + have, bytes - have)) > 0;)
+        have += (size_t)got;
+    return have;
+}
+
+static pe_status read_file(const char *path, pe_keys *keys, pe_problem *why)
+{
+    int fd;
+    size_t bytes;
+    if (open_file(path, keys->room * LINE_BYTES, &fd, &bytes, why) != PE_OK)
+        return why->status;
+    char *text = malloc(bytes + 1);
+    pe_status status = PE_OK;
+    if (text != NULL) {
+        const size_t have = read_all(fd, text, bytes);
+        status = read_lines(path, (pe_slice){text, have}, keys, why);
+        explicit_bzero(text, bytes);
+    }
+    close(fd);
+    if (text == NULL)
+        return pe_fail_memory(why);
+    free(text);
+    return status == PE_OK ? sort(path, keys, why) : status;
+}
+
+pe_status pe_keys_load(const char *path, size_t most, pe_keys **out, pe_problem *why)
+{
+    pe_keys *keys = calloc(1, sizeof *keys + most * sizeof keys->key[0]);
+    if (keys == NULL)
+        return pe_fail_memory(why);
+    atomic_init(&keys->refs, 1);
+    keys->room = most;
+    const pe_status status = read_file(path, keys, why);
+    if (status != PE_OK) {
+        pe_keys_unref(keys);
+        return status;
+    }
+    *out = keys;
+    return PE_OK;
+}
+
+pe_keys *pe_keys_ref(pe_keys *keys)
+{
+    if (keys != NULL)
+        atomic_fetch_add(&keys->refs, 1);
+    return keys;
+}
+
+void pe_keys_unref(pe_keys *keys)
+{
+    if (keys != NULL && atomic_fetch_sub(&keys->refs, 1) == 1)
+        free(keys);
+}
+
+size_t pe_keys_count(const pe_keys *keys)
+{
+    return keys->n;
+}
+
+/* ---- who is it? ---- */
+
+/* Where hashes begin to be at least this one. Nobody can choose the hash of what they send, so the
+ * way that this takes helps nobody. */
+static size_t lower_bound(const pe_keys *keys, const uint8_t hash[PE_KEY_HASH_BYTES])
+{
+    size_t first = 0, end = keys->n;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (memcmp(keys->key[middle].hash, hash, sizeof(uint64_t)) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+const pe_key *pe_keys_find(const pe_keys *keys, pe_slice text)
+{
+    uint8_t hash[PE_KEY_HASH_BYTES];
+    hash_of(text, hash);
+    const pe_key *found = NULL;
+    for (size_t i = lower_bound(keys, hash);
+         i < keys->n && memcmp(keys->key[i].hash, hash, sizeof(uint64_t)) == 0; i++)
+        if (memeql_sec(keys->key[i].hash, hash, sizeof hash))
+            found = &keys->key[i];
+    return found;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* admission.c - whose request is it, and may it be served now? */
+#include "http/request/admission.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "http/clients/clients.h"
+#include "http/clients/keys.h"
+
+/* ---- names ---- */
+
+pe_client_id pe_admission_id(const pe_settings *settings, const pe_client_address *address)
+{
+    pe_client_id id = {0};
+    const size_t bits = IN6_IS_ADDR_V4MAPPED(&address->bytes) ? 128 : (size_t)settings->ipv6_prefix;
+    memcpy(id.bytes, address->bytes.s6_addr, bits / 8);
+    if (bits % 8 != 0)
+        id.bytes[bits / 8] = (uint8_t)(address->bytes.s6_addr[bits / 8] & 0xff00 >> bits % 8);
+    return id;
+}
+
+/* The hash is of random bits, so any part of it will do; and a key that is made anew begins anew. */
+static pe_client_id id_of_key(const pe_key *key)
+{
+    pe_client_id id = {.keyed = 1};
+    memcpy(id.bytes, key->hash, sizeof id.bytes);
+    return id;
+}
+
+/* ---- by address ---- */
+
+/* The connection's own client, but where others stand behind it. */
+pe_client *pe_admission_address(pe_request *request)
+{
+    pe_service *service = request->service;
+    if (request->client.address == NULL) {
+        const pe_client_address address = pe_client_address_of(request);
+        const pe_client_id id = pe_admission_id(service->settings, &address);
+        request->client.address = pe_clients_hold(service->clients, &id);
+        request->client.held = true;
+    }
+    return request->client.address;
+}
+
+pe_lanes *pe_admission_lanes(pe_request *request)
+{
+    pe_client *keyed = request->client.keyed;
+    return keyed != NULL ? &keyed->lanes : &pe_admission_address(request)->lanes;
+}
+
+/* ---- by key ---- */
+
+/* What follows "Bearer" in Authorization; without bytes where there is no such thing. */
+static pe_slice credentials(const pe_request *request)
+{
+    static const char scheme[] = "Bearer ";
+    const char *field =
+        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
+    if (field == NULL || strncasecmp(field, scheme, sizeof scheme - 1) != 0)
+        return (pe_slice){"", 0};
+    return pe_slice_of(field + strspn(field + sizeof scheme - 1, " ") + sizeof scheme - 1);
+}
+
+static pe_status refuse_credentials(bool sent, pe_problem *why)
+{
+    const pe_status status =
+        pe_fail(why, PE_UNAUTHORIZED, "", "%s",
+                sent ? "the key in Authorization is not a valid one"
+                     : "the request must have a field Authorization: Bearer KEY");
+    snprintf(why->allow, sizeof why->allow, "Bearer realm=\"posenc\"%s",
+             sent ? ", error=\"invalid_token\"" : "");
+    return status;
+}
+
+static pe_status identify(pe_request *request, pe_problem *why)
+{
+    const pe_slice text = credentials(request);
+    const pe_key *key = text.bytes > 0 ? pe_keys_find(request->client.keys, text) : NULL;
+    /* The library's memory, which may be written; nothing reads the field again. */
+    explicit_bzero((char *)(uintptr_t)text.text, text.bytes);
+    if (key == NULL)
+        return refuse_credentials(text.bytes > 0, why);
+    request->client.key = key;
+    if (key->disabled)
+        return pe_fail(why, PE_FORBIDDEN, "", "the key %s is disabled", key->name);
+    const pe_client_id id = id_of_key(key);
+    request->client.keyed = pe_clients_hold(request->service->clients, &id);
+    return PE_OK;
+}
+
+static pe_keys *take_keys(pe_service *service)
+{
+    pthread_mutex_lock(&service->keys.lock);
+    pe_keys *keys = pe_keys_ref(service->keys.now);
+    pthread_mutex_unlock(&service->keys.lock);
+    return keys;
+}
+
+/* ---- rates ---- */
+
+/* One limit that a request is held to. */
+typedef struct limit {
+    pe_token_bucket *bucket;
+    pe_rate rate;
+} limit;
+
+#define LIMITS 2
+
+/* Those of the key and of the address, in requests or in work. Returns how many there are. */
+static size_t limits_of(pe_request *request, bool work, limit out[LIMITS])
+{
+    const pe_settings *settings = request->service->settings;
+    const int64_t window = settings->rate_window_s * PE_NANOSECONDS_PER_SECOND;
+    const int64_t by_address = work ? settings->address_work_rate : settings->address_rate;
+    const pe_key *key = request->client.key;
+    const uint64_t by_key = key == NULL ? 0 : work ? key->work_rate : key->rate;
+    size_t n = 0;
+    if (by_key > 0) {
+        pe_client *client = request->client.keyed;
+        out[n++] = (limit){work ? &client->work : &client->requests, {by_key, window}};
+    }
+    if (by_address > 0) {
+        pe_client *client = pe_admission_address(request);
+        out[n++] =
+            (limit){work ? &client->work : &client->requests, {(uint64_t)by_address, window}};
+    }
+    return n;
+}
+
+static uint64_t seconds_of(int64_t nanoseconds)
+{
+    const uint64_t seconds =
+        ((uint64_t)nanoseconds + PE_NANOSECONDS_PER_SECOND - 1) / PE_NANOSECONDS_PER_SECOND;
+    return seconds > 0 ? seconds : 1;
+}
+
+/* The problem, with what the fields RateLimit and RateLimit-Policy tell. */
+static pe_status refuse_rate(const limit *hit, bool work, int64_t wait, pe_problem *why)
+{
+    const pe_status status =
+        pe_fail(why, PE_RATE_LIMITED, "", "%llu %s a second are allowed; try again in %llu seconds",
+                (unsigned long long)hit->rate.per_second, work ? "units of work" : "requests",
+                (unsigned long long)seconds_of(wait));
+    why->limit =
+        (pe_problem_limit){.name = work ? "work" : "requests",
+                           .quota = pe_rate_quota(&hit->rate),
+                           .window = seconds_of(hit->rate.window),
+                           .left = pe_token_bucket_left(hit->bucket, &hit->rate, pe_clock()),
+                           .wait = seconds_of(wait)};
+    return status;
+}
+
+/* Take tokens of all limits, or of none. */
+static pe_status take(pe_request *request, bool work, uint64_t tokens, pe_problem *why)
+{
+    limit limits[LIMITS];
+    const size_t n = limits_of(request, work, limits);
+    const int64_t now = n > 0 ? pe_clock() : 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t wait;
+        if (pe_token_bucket_take(limits[i].bucket, &limits[i].rate, tokens, now, &wait))
+            continue;
+        for (size_t taken = 0; taken < i; taken++)
+            pe_token_bucket_settle(limits[taken].bucket, &limits[taken].rate, -(int64_t)tokens);
+        return refuse_rate(&limits[i], work, wait, why);
+    }
+    return PE_OK;
+}
+
+pe_status pe_admission_check(pe_request *request, pe_problem *why)
+{
+    request->client.keys = take_keys(request->service);
+    if (request->client.keys != NULL && identify(request, why) != PE_OK)
+        return why->status;
+    return take(request, false, 1, why);
+}
+
+/* ---- work ---- */
+
+pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *why)
+{
+    const uint64_t units = work < INT64_MAX ? work : INT64_MAX;
+    if (!request->guarded || request->watch->admin)
+        return PE_OK;
+    if (take(request, true, units, why) != PE_OK)
+        return why->status;
+    request->client.charged += units;
+    return PE_OK;
+}
+
+void pe_admission_spend(pe_request *request, uint64_t work)
+{
+    pe_service_count_work(request->service, work);
+    request->client.spent += work;
+}
+
+static void settle(pe_request *request)
+{
+    limit limits[LIMITS];
+    const int64_t missing = (int64_t)(request->client.spent - request->client.charged);
+    const size_t n = missing != 0 && request->guarded ? limits_of(request, true, limits) : 0;
+    for (size_t i = 0; i < n; i++)
+        pe_token_bucket_settle(limits[i].bucket, &limits[i].rate, missing);
+}
+
+void pe_admission_end(pe_request *request)
+{
+    pe_clients *clients = request->service->clients;
+    settle(request);
+    pe_clients_release(clients, request->client.keyed);
+    if (request->client.held)
+        pe_clients_release(clients, request->client.address);
+    pe_keys_unref(request->client.keys);
+}

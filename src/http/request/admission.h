@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* admission.h - whose request is it, and may it be served now? */
+#ifndef PE_HTTP_REQUEST_ADMISSION_H
+#define PE_HTTP_REQUEST_ADMISSION_H
+
+#include "http/clients/clients.h"
+#include "http/request/client_address.h"
+#include "http/request/request.h"
+
+/** The name by which the table of clients knows an address: its network, for IPv6. */
+pe_client_id pe_admission_id(const pe_settings *settings, const pe_client_address *address);
+
+/**
+ * Find out whose request it is: by its key, where keys are asked for, and by its address; and take
+ * a token of each. The key is erased from the memory where it has arrived.
+ *
+ * Errors   UNAUTHORIZED, FORBIDDEN, RATE_LIMITED.
+ * Threads  that of the connection, as soon as the header is there.
+ */
+pe_status pe_admission_check(pe_request *request, pe_problem *why) PE_MUST_CHECK;
+
+/** The client by address, whose share of what is held the request uses.   Threads  as above. */
+pe_client *pe_admission_address(pe_request *request);
+
+/** Whose turn it is when a worker takes the request: the key's, else the address's. Threads  that of
+ * the connection first, later any. */
+pe_lanes *pe_admission_lanes(pe_request *request);
+
+/**
+ * Charge units of work before they are spent, as the price is estimated.
+ *
+ * Errors  RATE_LIMITED: the client has spent too much.
+ */
+pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *why) PE_MUST_CHECK;
+
+/** Work that is begun: counted, and settled when the request ends. */
+void pe_admission_spend(pe_request *request, uint64_t work);
+
+/** The request has ended: give back what was charged and not spent, or take what is missing. */
+void pe_admission_end(pe_request *request);
+
+#endif
