@@ -116,6 +116,22 @@ static void expect_refusals(const test_server *server, const holder *bob)
     expect(server, MINE, "/v1/nothing", NULL, 401);
 }
 
+/* The header alone is refused; the client reads that, though it sends all of the body. */
+static void expect_refused_body(const test_server *server)
+{
+    static const char *const fields[] = {"Content-Type: application/json", NULL};
+    static char body[1048576];
+    memset(body, ' ', sizeof body);
+    for (int n = 0; n < 20; n++) {
+        test_wire wire = wire_open_from(server, MINE);
+        reply answer =
+            wire_request(&wire, "POST", "/v1/rope/frequencies", fields, body, sizeof body);
+        assert_problem("a body without a key", &answer, 401, "unauthorized");
+        reply_free(&answer);
+        wire_close(&wire);
+    }
+}
+
 static void whoever_has_a_key_is_served(void **state)
 {
     (void)state;
@@ -134,6 +150,7 @@ static void whoever_has_a_key_is_served(void **state)
     assert_status("a body", &answer, 200);
     reply_free(&answer);
     expect_refusals(&server, &bob);
+    expect_refused_body(&server);
     expect_open_pages(&server);
     put_keys(&folder, &alice, &bob, "enabled"); /* no such word: nothing changes */
     kill(server.pid, SIGHUP);
