@@ -44,6 +44,9 @@
     X(queue_per_client, INT, 128, 1, 1000000, "requests",                                          \
       "Of these, requests and blocks of one client, by key or address.")                           \
     X(connections_max, INT, 4096, 1, 1000000, "connections", "Connections open at once.")          \
+    X(connections_per_address, INT, 1024, 0, 1000000, "connections",                               \
+      "Of these, those of one address or network of ipv6_prefix; 0 is no limit. Trusted proxies "  \
+      "and Unix sockets have none.")                                                               \
     X(connection_memory_bytes, INT, 16384, 12288, 1048576, "bytes",                                \
       "Memory for one connection's headers and reads.")                                            \
     X(idle_timeout_ms, INT, 60000, 1000, 86400000, "ms",                                           \

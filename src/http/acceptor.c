@@ -13,9 +13,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/clients/clients.h"
 #include "http/connection/linger.h"
 #include "http/connection/watchdog.h"
 #include "http/reply/raw_reply.h"
+#include "http/request/admission.h"
+#include "http/request/client_address.h"
 
 /* Accepted on one socket before the next one has its turn. */
 #define AT_ONCE 64
@@ -79,19 +82,44 @@ static bool is_full(const pe_acceptor *acceptor, const pe_listener *listener)
 
 /* Whoever finds no place is told so, and when to come again; but for TLS a handshake would have to
  * come first. */
-static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd)
+static void turn_away(pe_acceptor *acceptor, const pe_listener *from, int fd, const pe_problem *why)
 {
-    pe_problem why;
     pe_service *service = acceptor->service;
     pe_service_count(&service->counters.refused);
     if (service->tls != NULL && !from->admin) {
         close(fd);
         return;
     }
-    pe_fail(&why, PE_OVERLOADED, "", "connections_max, which is %lld, are open",
-            (long long)service->settings->connections_max);
-    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, &why);
+    pe_raw_reply_to_unknown(service, (pe_raw_way){.socket = fd}, why);
     pe_linger_take(service->linger, fd);
+}
+
+/* An address has so many places; behind a Unix socket and proxies that are trusted stand others. */
+static bool has_too_many(const pe_acceptor *acceptor, const struct sockaddr *peer)
+{
+    pe_service *service = acceptor->service;
+    const int64_t most = service->settings->connections_per_address;
+    const pe_client_address address = pe_client_address_of_socket(peer);
+    if (most == 0 || peer->sa_family == AF_UNIX ||
+        pe_client_address_is_trusted(service->settings, &address))
+        return false;
+    const pe_client_id id = pe_admission_id(service->settings, &address);
+    return !pe_clients_let_in(service->clients, &id, (unsigned)most);
+}
+
+/* OVERLOADED where there is no place for it. */
+static pe_status admit(const pe_acceptor *acceptor, const pe_listener *from,
+                       const struct sockaddr *peer, pe_problem *why)
+{
+    const pe_settings *settings = acceptor->service->settings;
+    if (is_full(acceptor, from))
+        return pe_fail(why, PE_OVERLOADED, "", "connections_max, which is %lld, are open",
+                       (long long)settings->connections_max);
+    if (!from->admin && has_too_many(acceptor, peer))
+        return pe_fail(why, PE_OVERLOADED, "",
+                       "connections_per_address, which is %lld, are open from this address",
+                       (long long)settings->connections_per_address);
+    return PE_OK;
 }
 
 /* False when there is none to accept now. */
@@ -109,8 +137,9 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     const bool ending = atomic_load(&acceptor->ending);
     if (ending)
         pe_socket_unrefuse(fd);
-    if (!ending && is_full(acceptor, from))
-        turn_away(acceptor, from, fd);
+    pe_problem why;
+    if (!ending && admit(acceptor, from, (struct sockaddr *)&address, &why) != PE_OK)
+        turn_away(acceptor, from, fd, &why);
     /* It closes the socket where it fails. */
     else if (MHD_add_connection(from->daemon, fd, (struct sockaddr *)&address, bytes) == MHD_YES)
         acceptor->handed++;

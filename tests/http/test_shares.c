@@ -116,6 +116,22 @@ static void expect_refusals(const test_server *server, const holder *bob)
     expect(server, MINE, "/v1/nothing", NULL, 401);
 }
 
+/* The header alone is refused; the client reads that, though it sends all of the body. */
+static void expect_refused_body(const test_server *server)
+{
+    static const char *const fields[] = {"Content-Type: application/json", NULL};
+    static char body[1048576];
+    memset(body, ' ', sizeof body);
+    for (int n = 0; n < 20; n++) {
+        test_wire wire = wire_open_from(server, MINE);
+        reply answer =
+            wire_request(&wire, "POST", "/v1/rope/frequencies", fields, body, sizeof body);
+        assert_problem("a body without a key", &answer, 401, "unauthorized");
+        reply_free(&answer);
+        wire_close(&wire);
+    }
+}
+
 static void whoever_has_a_key_is_served(void **state)
 {
     (void)state;
@@ -134,6 +150,7 @@ static void whoever_has_a_key_is_served(void **state)
     assert_status("a body", &answer, 200);
     reply_free(&answer);
     expect_refusals(&server, &bob);
+    expect_refused_body(&server);
     expect_open_pages(&server);
     put_keys(&folder, &alice, &bob, "enabled"); /* no such word: nothing changes */
     kill(server.pid, SIGHUP);
@@ -360,6 +377,44 @@ static void bodies_of_one_address_have_a_share(void **state)
     server_end(&server);
 }
 
+/* ---- connections ---- */
+
+/* A connection's first request; the status, and whether a 503 tells when to come again. */
+static long livez(test_wire *wire)
+{
+    char seconds[16];
+    reply answer = wire_request(wire, "GET", "/livez", NULL, NULL, 0);
+    const long status = answer.status;
+    if (status == 503)
+        assert_non_null(reply_header(&answer, "Retry-After", seconds, sizeof seconds));
+    reply_free(&answer);
+    return status;
+}
+
+static void an_address_has_so_many_connections(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--connections-per-address", "2", NULL};
+    test_server server;
+    server_start(&server, flags);
+    test_wire first = wire_open_from(&server, MINE), second = wire_open_from(&server, MINE);
+    assert_int_equal(livez(&first), 200);
+    assert_int_equal(livez(&second), 200);
+    test_wire third = wire_open_from(&server, MINE), other = wire_open_from(&server, YOURS);
+    assert_int_equal(livez(&third), 503);
+    assert_int_equal(livez(&other), 200);
+    wire_close(&first);
+    wire_close(&third);
+    for (long status = 503; status != 200;) { /* until the server has seen that the first closed */
+        test_wire next = wire_open_from(&server, MINE);
+        status = livez(&next);
+        wire_close(&next);
+    }
+    wire_close(&second);
+    wire_close(&other);
+    server_end(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -370,6 +425,7 @@ int main(void)
         cmocka_unit_test(one_client_does_not_fill_the_queue),
         cmocka_unit_test(large_bodies_leave_room_for_small_ones),
         cmocka_unit_test(bodies_of_one_address_have_a_share),
+        cmocka_unit_test(an_address_has_so_many_connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
