@@ -214,5 +214,7 @@ pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json, pe_prob
     pe_status status = read_value(to, json, why);
     if (status == PE_OK)
         to->value->present = to->value->given = true;
+    else
+        pe_value_clear(to->value);
     return status;
 }

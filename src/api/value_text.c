@@ -157,5 +157,7 @@ pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_prob
     const pe_status status = read[to->param->kind](to, text, why);
     if (status == PE_OK)
         to->value->present = to->value->given = true;
+    else
+        pe_value_clear(to->value);
     return status;
 }

@@ -27,17 +27,24 @@ pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out, pe_pro
     return PE_OK;
 }
 
+void pe_value_clear(pe_value *value)
+{
+    free(value->list);
+    free(value->runs.list);
+    free(value->text);
+    value->list = NULL;
+    value->runs.list = NULL;
+    value->text = NULL;
+    pe_positions_free(&value->positions);
+    pe_array_free(&value->tensor);
+}
+
 void pe_values_free(pe_values *values)
 {
     if (values == NULL)
         return;
-    for (size_t i = 0; i < values->n && values->value != NULL; i++) {
-        free(values->value[i].list);
-        free(values->value[i].runs.list);
-        free(values->value[i].text);
-        pe_positions_free(&values->value[i].positions);
-        pe_array_free(&values->value[i].tensor);
-    }
+    for (size_t i = 0; i < values->n && values->value != NULL; i++)
+        pe_value_clear(&values->value[i]);
     free(values->value);
     *values = (pe_values){0};
 }

@@ -48,6 +48,9 @@ pe_status pe_values_make(const pe_param_set *const *sets, pe_values *out,
                          pe_problem *why) PE_MUST_CHECK;
 void pe_values_free(pe_values *values);
 
+/** Frees what a value holds: a refused one holds nothing, so that a default may stand there. */
+void pe_value_clear(pe_value *value);
+
 /** A copy without tensors, none of whose values counts as given by a client. */
 pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why) PE_MUST_CHECK;
 
