@@ -140,7 +140,7 @@
     X(address_work_rate, INT, 0, 0, 100000000000, "units/s",                                       \
       "Units of work a second of one address, a unit being some ten nanoseconds; 0 is no limit.")  \
     X(rate_window_s, INT, 10, 1, 86400, "s",                                                       \
-      "Time whose part of a rate may be used at once, after as long a rest.")              \
+      "Time whose part of a rate may be used at once, after as long a rest.")                      \
     X(user, TEXT, "nobody", 0, 64, "",                                                             \
       "User that root becomes once it listens, by name or number; empty: it stays root.")          \
     X(sandbox, CHOICE, "auto", 0, 0, "auto required off",                                          \

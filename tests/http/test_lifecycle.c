@@ -101,7 +101,8 @@ static void launch(program *of, const char *const *extra, void (*prepare)(progra
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (prepare != NULL)
         prepare(of);
-    execv(arguments[0], (char *const *)(uintptr_t)arguments);
+    if (arguments[0] != NULL)
+        execv(arguments[0], (char *const *)(uintptr_t)arguments);
     _exit(127);
 }
 

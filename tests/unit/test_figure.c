@@ -42,7 +42,7 @@ static size_t cell_of(const pe_layout *layout, size_t e)
 static void assert_pooled(const pe_layout *layout, const pe_cells *cells, const float *x, size_t n)
 {
     const size_t count = layout->panels * layout->ny * layout->nx;
-    float *low = malloc((count + 1) * sizeof *low), *high = malloc((count + 1) * sizeof *high);
+    float *low = calloc(count + 1, sizeof *low), *high = calloc(count + 1, sizeof *high);
     if (low == NULL || high == NULL)
         abort();
     for (size_t i = 0; i < count; i++) {

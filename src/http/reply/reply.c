@@ -66,7 +66,7 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
     const pe_status status = problem->status;
     pe_service_count_problem(request->service, status);
     const bool limited = status == PE_RATE_LIMITED;
-    limit_text texts;
+    limit_text texts = {0};
     if (limited)
         write_limit(&problem->limit, &texts);
     const pe_field fields[] = {
