@@ -220,12 +220,19 @@ static void sighup_reads_learned_tables_again(void **state)
     stop(&one);
 }
 
+/* A program that is cut leaves its threads as they are. */
+static void let_threads_be(program *of)
+{
+    (void)of;
+    setenv("TSAN_OPTIONS", "report_thread_leaks=0", 1);
+}
+
 static void a_second_sigterm_cuts(void **state)
 {
     (void)state;
     program one = {.folder = folder_make()};
     const char *const flags[] = {"--port", "0", "--log-file", path_in(&one, "log"), NULL};
-    launch(&one, flags, NULL);
+    launch(&one, flags, let_threads_be);
     wait_for_listening(&one);
     test_wire busy = wire_open_narrow(&one.server);
     char begun[16];
