@@ -298,6 +298,7 @@ class Axes {
         void this.asks.owners.ask(
             model,
             async (signal) => ({
+                model,
                 owner: owners(await turnOf(model, steps(AXES.length), signal), AXES.length),
                 frequency: await numbers(
                     await tensors('/v1/rope/frequencies', { model, dtype: 'float64' }, { signal }),
@@ -334,9 +335,10 @@ class Axes {
         if (found === undefined || found.axes[0].length !== this.tokens().length) return;
         this.sequence.mark(token);
         this.turnGrid(token);
-        if (pairs === undefined) return;
-        const at = found.axes.map((axis) => axis[token.token]);
         const model = this.get('model');
+        // Pairs of the model before say nothing of this one's.
+        if (pairs?.model !== model) return;
+        const at = found.axes.map((axis) => axis[token.token]);
         void this.asks.turn.ask(
             [model, at, this.get('pair'), token.token],
             (signal) => turnOf(model, at.join(';'), signal),

@@ -152,7 +152,8 @@ function face({ state, turned, shares }, pair, scale, limit) {
 
 /** A clock for each pair. @param {(pair: number) => void} choose */
 function clocks(choose) {
-    const element = h('div', { class: 'clocks', role: 'group', 'aria-label': 'A clock for each pair' });
+    const list = h('div', { class: 'clocks', role: 'group', 'aria-label': 'A clock for each pair' });
+    const unit = h('p', { class: 'note' });
     /** @param {Seen} seen @param {number} chosen */
     const show = (seen, chosen) => {
         const { q, k, pairing } = seen.state;
@@ -164,12 +165,13 @@ function clocks(choose) {
         const scale = (RADIUS - 4) / Math.max(1e-30, ...sizes.flat());
         // No share is larger than the product of its hands, wherever they point.
         const limit = Math.max(...sizes.map(([a, b]) => a * b));
-        while (element.childElementCount > pairs) element.lastElementChild?.remove();
-        while (element.childElementCount < pairs) {
-            const pair = element.childElementCount;
-            element.append(h('button', { type: 'button', class: 'clock', onclick: () => choose(pair) }));
+        unit.textContent = `Below each clock: its share of the score. A bar as long as the radius is ${brief(limit, 3)}.`;
+        while (list.childElementCount > pairs) list.lastElementChild?.remove();
+        while (list.childElementCount < pairs) {
+            const pair = list.childElementCount;
+            list.append(h('button', { type: 'button', class: 'clock', onclick: () => choose(pair) }));
         }
-        [...element.children].forEach((button, pair) => {
+        [...list.children].forEach((button, pair) => {
             const at = channels(pair, q.length, pairing);
             const share = digits(seen.shares[pair], 'float64');
             button.setAttribute('aria-pressed', String(pair === chosen));
@@ -182,7 +184,7 @@ function clocks(choose) {
             );
         });
     };
-    return { element, show };
+    return { element: h('div', {}, unit, list), show };
 }
 
 /* ---- which channels turn together ---- */
@@ -387,7 +389,11 @@ async function look(wanted, signal) {
 function ofNumerics(numerics) {
     if (numerics === 'exact') return 'Choose another arithmetic to see how far its angles are from these.';
     if (numerics === 'float32')
-        return 'Every step as PyTorch rounds it to float32: frequency, angle, cosine and sine. The error of a pair grows with the position.';
+        return (
+            'Every step as PyTorch rounds it to float32: frequency, angle, cosine and sine. Pair 0 has the frequency 1, ' +
+            'which float32 holds: its error is that of the cosine and the sine, and stays near 10⁻⁸ rad. The frequencies ' +
+            'and angles of the other pairs are rounded, and that error grows with the position.'
+        );
     return (
         `The frequencies are rounded to ${numerics}, as in a model that was cast with its buffers; positions and products stay exact. ` +
         `The service has no angles computed in ${numerics} throughout. Errors are shown up to half a turn.`
@@ -402,10 +408,10 @@ class Curves {
     /** @param {(name: string) => string} get @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
     constructor(get, rounding, fail) {
         this.get = get;
-        this.distance = new Curve({ name: 'score by distance', xName: 'm − n', yName: 'score', height: 200 });
+        this.distance = new Curve({ name: 'score by distance', xName: 'm − n in tokens', yName: 'score', height: 200 });
         this.decay = new Curve({
             name: 'mean of the cosines by distance',
-            xName: 'm − n',
+            xName: 'm − n in tokens',
             yName: 'mean cosine',
             height: 200,
         });
