@@ -12,6 +12,12 @@
 
 static test_server server, admin;
 
+/* Until so many are open, beside the one that asks. */
+static void wait_for_open(long n)
+{
+    metric_wait(&admin, "posenc_connections", n + 1, n + 1);
+}
+
 /* Operators' connections are beside the limit: they see how many there are. */
 static void start(const char *most)
 {
@@ -25,12 +31,7 @@ static void start(const char *most)
                                  NULL};
     server_start(&server, flags);
     admin = (test_server){.port = server_logged_port(&server, "admin_listening")};
-}
-
-/* Until so many are open, beside the one that asks. */
-static void wait_for_open(long n)
-{
-    metric_wait(&admin, "posenc_connections", n + 1, n + 1);
+    wait_for_open(0); /* who asked for /readyz has left */
 }
 
 static void wait_for_dropped(long n)
