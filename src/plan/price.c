@@ -16,8 +16,7 @@ uint64_t pe_price_plus(uint64_t a, uint64_t b)
 
 uint64_t pe_price_sum(const pe_price *price)
 {
-    return pe_price_plus(pe_price_plus(price->planning, price->sampling),
-                         pe_price_plus(price->computing, price->coding));
+    return pe_price_plus(price->planning, pe_price_plus(price->computing, price->coding));
 }
 
 /* ---- from parameters ---- */
