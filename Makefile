@@ -82,7 +82,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
+.PHONY: help all ready run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
 	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
 	run-calls run-coverage FORCE
 
@@ -92,6 +92,11 @@ help: ## list the targets
 	@echo '  BUILD=release|debug|asan|tsan|coverage chooses the flavour; each has its own build/$$BUILD'
 
 all: $(B)/posenc ## build the program, build/release/posenc
+
+# A machine without the packages is told so, before a compiler fails.
+ready:
+	@test -e $(B)/posenc || $(DEPS) --check build
+$(B)/gen/flags $(GEN): | ready
 
 run: ## build and serve; ARGS="--port 9000" are its flags
 	@$(DEPS) build
