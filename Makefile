@@ -173,10 +173,11 @@ openapi: ## write what the program lists of resources, parameters and formats in
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml
 
-settings: ## write every setting at its default into config/posenc.json
+settings: ## write every setting at its default into config/posenc.json and README.md
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@env -i $(B)/posenc print-config --config= | sed 's/ "source": "default",//' > config/posenc.json
+	@.ci/settings-table
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test
