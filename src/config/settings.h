@@ -132,6 +132,9 @@
       "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
     X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
       "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")              \
+    X(proxy_protocol, BOOL, 0, 0, 1, "",                                                           \
+      "Connections from trusted_proxies begin with a header of the PROXY protocol, version 1 or "  \
+      "2.")                                                                                        \
     X(clients_max, INT, 16384, 64, 16777216, "clients",                                            \
       "Addresses and keys that are remembered with what they use.")                                \
     X(ipv6_prefix, INT, 64, 1, 128, "bits", "Bits of an IPv6 address that name one client.")       \
