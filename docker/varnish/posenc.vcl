@@ -38,13 +38,18 @@ sub vcl_hash {
 }
 
 sub vcl_backend_fetch {
-    set bereq.backend = replicas.backend(by = HASH);
+    # A second try goes to the next replica.
+    set bereq.backend = replicas.backend(by = HASH, alt = bereq.retries, healthy = CHOSEN);
 }
 
 sub vcl_backend_response {
     set beresp.grace = 7d;
     set beresp.do_gzip = false;
     set beresp.do_gunzip = false;
+    # What fits into memory is fetched whole, so that a replica that dies under it is not seen.
+    if (beresp.http.Content-Length && std.integer(beresp.http.Content-Length, 0) <= 16777216) {
+        set beresp.do_stream = false;
+    }
 }
 
 sub vcl_backend_error {
