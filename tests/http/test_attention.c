@@ -11,6 +11,7 @@
 #include "support/problem.h"
 
 enum { HEADS = 2, QUERIES = 3, KEYS = 5, CHANNELS = 4, VALUES = 2, BUCKETS = 32 };
+enum { NUMBERS = QUERIES * CHANNELS + KEYS * CHANNELS + KEYS * VALUES }; /* of a head */
 
 /* What numbers made by libm in doubles, and summed up naively, may be off. */
 #define ALLOWED 1e-13
@@ -32,7 +33,7 @@ static double number(size_t i)
 static void make_numbers(void)
 {
     double *all = &given[0].q[0][0];
-    for (size_t i = 0; i < sizeof given / sizeof(double); i++)
+    for (size_t i = 0; i < HEADS * NUMBERS; i++)
         all[i] = number(i);
     for (size_t b = 0; b < BUCKETS; b++)
         for (size_t h = 0; h < HEADS; h++)
