@@ -82,8 +82,9 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all ready run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
-	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
+.PHONY: help all ready run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
+	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
+	schemathesis test-web run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -151,6 +152,11 @@ fuzz: ## mutate inputs of every parser under sanitizers for TIME=3 seconds each;
 	@$(DEPS) build fuzz
 	+@$(AGAIN) BUILD=fuzz CC="$(filter %ccache,$(CC)) clang" build/fuzz/fuzz
 	@tests/fuzz/run build/fuzz/fuzz build/fuzz/runs $(FUZZ)
+
+doctor-score: ## how well POST /v1/verify names mistakes; DOCTOR='T5|yarn' some kinds, VERBOSE=1 lists what fails
+	@$(DEPS) build doctor
+	+@$(AGAIN) $(B)/posenc
+	@tests/doctor/score $(B)/posenc $(if $(DOCTOR),--only '$(DOCTOR)') $(if $(PART),--part $(PART))
 
 faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test

@@ -44,7 +44,8 @@
       "Requests with much work that may wait for a worker; further ones are answered with 503.")   \
     X(queue_per_client, INT, 128, 1, 1000000, "requests",                                          \
       "Of these, requests and blocks of one client, by key or address.")                           \
-    X(connections_max, INT, 4096, 1, 1000000, "connections", "Connections open at once.")          \
+    X(connections_max, INT, 4096, 1, 1000000, "connections", \
+      "Connections open at once. One more ends that which has been silent for longest.")           \
     X(connections_per_address, INT, 1024, 0, 1000000, "connections",                               \
       "Of these, those of one address or network of ipv6_prefix; 0 is no limit. Trusted proxies "  \
       "and Unix sockets have none.")                                                               \
@@ -131,6 +132,9 @@
       "Format of these lines: JSON, or the combined format of Apache and nginx.")                  \
     X(trusted_proxies, LIST, "", 0, 64, "",                                                        \
       "Addresses and networks (10.0.0.0/8, unix) whose X-Forwarded-For is believed.")              \
+    X(proxy_protocol, BOOL, 0, 0, 1, "",                                                           \
+      "Connections from trusted_proxies begin with a header of the PROXY protocol, version 1 or "  \
+      "2.")                                                                                        \
     X(clients_max, INT, 16384, 64, 16777216, "clients",                                            \
       "Addresses and keys that are remembered with what they use.")                                \
     X(ipv6_prefix, INT, 64, 1, 128, "bits", "Bits of an IPv6 address that name one client.")       \
@@ -185,8 +189,8 @@ typedef struct pe_config pe_config;
  * working directory or /etc/posenc/posenc.json when there is one. Its members are plain values, or
  * objects with a "value" beside whatever explains it, as pe_config_print writes.
  *
- * A variable POSENC_* that names no setting, and one that holds a Kubernetes service link
- * (POSENC_PORT=tcp://...), is ignored and logged as a warning.
+ * A variable POSENC_* that names no setting is ignored and logged as a warning. So are the service
+ * links of Kubernetes (POSENC_PORT=tcp://..., POSENC_SERVICE_HOST), all by one line.
  *
  * Errors  INVALID_PARAMETER: an unknown key or flag (names the nearest known), a value that does
  *         not fit (names its bounds), a file that cannot be read.

@@ -36,7 +36,8 @@ static const pe_param weights_params[] = {
      .max_dims = 2,
      .help = "A bias for each relative position and head, "
              "[(2 window_height - 1)(2 window_width - 1), heads].",
-     .example = "[[0.5,-0.5],[0.25,1],[1,2]]"},
+     .example = "[[0],[1],[2],[1],[0],[1],[2],[3],[2],[1],[2],[3],["
+                "4],[3],[2],[1],[2],[3],[2],[1],[0],[1],[2],[1],[0]]"},
 };
 
 typedef struct state {

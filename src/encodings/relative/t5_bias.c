@@ -20,7 +20,9 @@ static const pe_param weights_params[] = {
      .min_dims = 2,
      .max_dims = 2,
      .help = "A bias for each bucket and head, [num_buckets, heads].",
-     .example = "[[0.5,-0.5],[0.25,1],[1,2],[3,4]]"},
+     .example =
+         "[[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15],"
+         "[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15]]"},
 };
 
 static const pe_param variant_params[] = {

@@ -14,7 +14,7 @@ extern const pe_param_set pe_rope_vectors_params; /* what is rotated: vectors, o
         .name = (label), .aliases = called, .kind = PE_KIND_TENSOR, .optional = true,              \
         .min_dims = 2, .max_dims = PE_MAX_DIMS,                                                    \
         .help = what ", with any leading axes. The channels are the last axis.",                   \
-        .example = "[[1,0,0,1],[0,1,1,0]]"                                                         \
+        .example = "[[1,0,0,1],[0,1,1,0],[1,1,0,0],[0,0,1,1]]"                                     \
     }
 
 /**

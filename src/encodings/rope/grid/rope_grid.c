@@ -37,7 +37,7 @@ static const pe_grid_convention conventions[] = {
     {                                                                                              \
         .name = (label), .kind = PE_KIND_INT, .axis = true, .optional = true, .min = 1,            \
         .max = 65536, .fallback_text = (fallback), .unit = "patches",                              \
-        .help = what " of the grid.", .example = "14"                                              \
+        .help = what " of the grid.", .example = "2"                                               \
     }
 
 static const pe_param grid_params[] = {
