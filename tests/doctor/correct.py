@@ -119,22 +119,17 @@ STORES = ["float32", "float32", "bfloat16", "float16", "float32", "float64"]
 
 
 def tables():
-    """rope tables: every claim in every form of arithmetic."""
-    k = 0
-    for name, claim in CLAIMS.items():
-        for form in FORMS:
-            for angle in ANGLES:
-                if angle.startswith("linear") != (name == "linear4" and k % 3 == 2) and (angle.startswith("linear") or k % 2):
-                    k += 1
-                    continue
-                k += 1
-                window, store, layout, pairing = pick(WINDOWS, k), pick(STORES, k), pick(rope.LAYOUTS, k), pick(["half", "interleaved"], k)
-                if angle.startswith("linear") and name != "linear4":
-                    continue
-                cos, sin = waves(claim, ladder.span(window), form, angle)
-                tensors = rope.laid_out(arrays.rounded(cos, store), arrays.rounded(sin, store), layout, pairing)
-                body = {"encoding": pick(["rope", "rope/table"], k), "parameters": {**claim, "cache_layout": layout, "pairing": pairing}, "positions": window}
-                yield f"{name}: {form}, {angle} [{window}, {store}, {layout}]", "rope table", body, tensors, store
+    """rope tables: every claim in every form of arithmetic, twice."""
+    for n, (name, form, again) in enumerate((name, form, again) for name in CLAIMS for form in FORMS for again in (0, 1)):
+        claim, k = CLAIMS[name], n // 2 + again
+        window, store, layout, pairing = pick(WINDOWS, n), pick(STORES, n // 6 + n), pick(rope.LAYOUTS, k), pick(["half", "interleaved"], k)
+        ways = ["outer product"] + (["linear: scaled positions"] if name == "linear4" else [] if "ggml" in form else list(ANGLES)[1:2])
+        angle = pick(ways, again)
+        cos, sin = waves(claim, ladder.span(window), form, angle)
+        tensors = rope.laid_out(arrays.rounded(cos, store), arrays.rounded(sin, store), layout, pairing)
+        parameters = {**claim, "cache_layout": layout, "pairing": pairing}
+        body = {"encoding": pick(["rope", "rope/table"], k), "parameters": parameters, "positions": window}
+        yield f"{name}: {form}, {angle} [{window}, {store}, {layout}]", "rope table", body, tensors, store
 
 
 def exact_tables():
