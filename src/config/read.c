@@ -154,7 +154,7 @@ static bool is_truth(const char *text)
 static struct flag split_flag(int n, char **arguments)
 {
     struct flag flag = {.width = 1};
-    const char *argument = arguments[0];
+    const char *argument = strcmp(arguments[0], "-p") == 0 ? "--port" : arguments[0];
     if (strncmp(argument, "--", 2) != 0)
         return flag;
     const size_t bytes = strcspn(argument + 2, "=");

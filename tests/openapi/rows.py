@@ -53,6 +53,8 @@ def words(row):
         text += f" Unit: {row['unit']}."
     if "required_unless" in row:
         text += f" Required unless {row['required_unless']} is given."
+    if "aliases" in row:
+        text += f" Also accepted as {', '.join(row['aliases'])}."
     if derived(row):
         text += f" Default: {row['default']}."
     return text
