@@ -155,7 +155,6 @@ ROWS = [
     Row("s: float32 arithmetic where exact float64", "f32", at=["500:564"], stores=["float64"], numerics="exact",
         types={"freq": "float32", "angle": "float32"}),
     Row("s: rope's ladder (concat of equal halves)", "one_wave|layout|channels|exchange", ["t2t"], pairs=lambda c, s: (s, s)),
-    Row("s: dim and half confused (freqs of d)", "root|ladder|freq_repeat", ["ddpm"], freq=lambda w, c: np.power(1e4, -np.arange(len(w)) / (2 * len(w)))),
 ]
 
 # --- grids, signals, relative tables: each a function of its parameters ---
