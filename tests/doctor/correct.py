@@ -392,9 +392,23 @@ def scalars():
         yield "Qwen2-VL", "rope/mrope-positions", {"encoding": "rope/mrope-positions", "parameters": claim}, {"position_ids": ids * 1.0}, "int32"
 
 
+def doubles():
+    """Float64 arithmetic of numpy, which is a few units of its last place off, in its type and rounded to float32."""
+    functions = [("M-RoPE", "rope/table", c, lambda c: dict(zip(("cos", "sin"), vectors.mrope(c)))) for c in (vectors.MROPE, vectors.MROPE3)]
+    functions += [("rope/xpos/table", "rope/xpos/table", vectors.XPOS, vectors.xpos)]
+    functions += [(path, path, claim, make) for path, claim, make, _ in sinusoidal.FUNCTIONS]
+    functions += [(path, path, rows[-1][2], make) for path, make, kind, rows in bias.FUNCTIONS if kind == "float"]
+    for family, path, claim, make in functions:
+        t = make(claim)
+        t = t if isinstance(t, dict) else {"table" if path == "sinusoidal/relative" else "": t}
+        for store in ("float64", "float32", "bfloat16"):
+            body = {"encoding": path, "parameters": claim}
+            yield f"float64 arithmetic [{claim.get('mrope_interleaved', '')}, {store}]", family, body, {key: arrays.rounded(x, store) for key, x in t.items()}, store
+
+
 def cases():
     made = []
-    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars):
+    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars, doubles):
         for k, (label, family, body, tensors, store) in enumerate(group()):
             upload = pick(["json", "npy" if "" in tensors else "safetensors"], k) if body.get("member", "table") == "table" else "json"
             made.append(Case(label, family, body, tensors, store, None, upload=upload))

@@ -82,7 +82,13 @@ def made(c, positions, steps=None, types=None, base="exact"):
     with np.errstate(all="ignore"):
         angle = arrays.rounded(arrays.rounded(p, kind["pos"])[:, None] * w, kind["angle"])
         angle = steps.get("angle", lambda a, p, w: a)(angle, p, w)
-        cos, sin = steps.get("waves", lambda c, s, a, f: (c * f, s * f))(np.cos(angle), np.sin(angle), angle, factor)
+        wide = angle
+        if not any(kind.values()) and set(steps) <= {"positions", "pairs", "out"} and "freq_factors" not in c and c.get("rope_type", "default") == "default":
+            # Wide enough that far angles round to the nearest float32, which numerics=exact asks for.
+            d = ladder.rotary_dim(c)
+            wide = p.astype(np.longdouble)[:, None] * np.power(np.longdouble(c["rope_theta"]), -np.arange(0, d, 2) / np.longdouble(d))
+        waves = (x.astype(float) for x in (np.cos(wide), np.sin(wide)))
+        cos, sin = steps.get("waves", lambda c, s, a, f: (c * f, s * f))(*waves, angle, factor)
     return arrays.rounded(cos, kind["wave"]), arrays.rounded(sin, kind["wave"]), w, factor
 
 
@@ -99,9 +105,9 @@ def laid_out(cos, sin, layout, pairing):
 
 
 def allowed_angle(w, positions, factor):
-    """What float32 arithmetic may move a cosine by: angles of 24 half units, at most the whole circle."""
+    """What float32 arithmetic may move a cosine by: angles of 8 half units of the last place, at most the whole circle."""
     angle = np.abs(np.asarray(positions, float))[:, None] * np.abs(w)
-    return np.abs(factor) * np.minimum(24 * 2.0 ** -24 * angle + 2.0 ** -22, 2)
+    return np.abs(factor) * np.minimum(8 * 2.0 ** -24 * angle + 2.0 ** -22, 2)
 
 
 def pick(choices, k):
@@ -520,6 +526,8 @@ PRECISION = [
     Row("float32 arithmetic claimed exact, far", "f32", PLAIN, at=["1000000:1000064"], stores=["float32"], numerics="exact",
         types={step: "float32" for step in ("freq", "angle", "wave")}),
     Row("one too large, far", "shift", PLAIN, at=["1000000:1000064", "5000000:5000064"], stores=["float32"], numerics="exact",
+        positions=lambda p: p + 1),
+    Row("one too large, where float32 bounds little", "shift", PLAIN, at=["1000000:1000064"], stores=["float32"],
         positions=lambda p: p + 1),
     Row("angles added up in float32", "recurrence|f32", PLAIN, at=["0:4096"], stores=["float32"], claim=lambda c: c.update(head_dim=16),
         angle=accumulated),

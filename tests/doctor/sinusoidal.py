@@ -47,7 +47,7 @@ def made(c, positions, steps, types):
 
 
 def allowed_angle(w, p, layout):
-    slack = np.minimum(24 * 2.0 ** -24 * np.abs(np.outer(p, w)) + 2.0 ** -22, 2)
+    slack = np.minimum(8 * 2.0 ** -24 * np.abs(np.outer(p, w)) + 2.0 ** -22, 2)
     return laid_out(slack, slack, layout)
 
 
