@@ -189,8 +189,8 @@ typedef struct pe_config pe_config;
  * working directory or /etc/posenc/posenc.json when there is one. Its members are plain values, or
  * objects with a "value" beside whatever explains it, as pe_config_print writes.
  *
- * A variable POSENC_* that names no setting, and one that holds a Kubernetes service link
- * (POSENC_PORT=tcp://...), is ignored and logged as a warning.
+ * A variable POSENC_* that names no setting is ignored and logged as a warning. So are the service
+ * links of Kubernetes (POSENC_PORT=tcp://..., POSENC_SERVICE_HOST), all by one line.
  *
  * Errors  INVALID_PARAMETER: an unknown key or flag (names the nearest known), a value that does
  *         not fit (names its bounds), a file that cannot be read.
