@@ -119,22 +119,17 @@ STORES = ["float32", "float32", "bfloat16", "float16", "float32", "float64"]
 
 
 def tables():
-    """rope tables: every claim in every form of arithmetic."""
-    k = 0
-    for name, claim in CLAIMS.items():
-        for form in FORMS:
-            for angle in ANGLES:
-                if angle.startswith("linear") != (name == "linear4" and k % 3 == 2) and (angle.startswith("linear") or k % 2):
-                    k += 1
-                    continue
-                k += 1
-                window, store, layout, pairing = pick(WINDOWS, k), pick(STORES, k), pick(rope.LAYOUTS, k), pick(["half", "interleaved"], k)
-                if angle.startswith("linear") and name != "linear4":
-                    continue
-                cos, sin = waves(claim, ladder.span(window), form, angle)
-                tensors = rope.laid_out(arrays.rounded(cos, store), arrays.rounded(sin, store), layout, pairing)
-                body = {"encoding": pick(["rope", "rope/table"], k), "parameters": {**claim, "cache_layout": layout, "pairing": pairing}, "positions": window}
-                yield f"{name}: {form}, {angle} [{window}, {store}, {layout}]", "rope table", body, tensors, store
+    """rope tables: every claim in every form of arithmetic, twice."""
+    for n, (name, form, again) in enumerate((name, form, again) for name in CLAIMS for form in FORMS for again in (0, 1)):
+        claim, k = CLAIMS[name], n // 2 + again
+        window, store, layout, pairing = pick(WINDOWS, n), pick(STORES, n // 6 + n), pick(rope.LAYOUTS, k), pick(["half", "interleaved"], k)
+        ways = ["outer product"] + (["linear: scaled positions"] if name == "linear4" else [] if "ggml" in form else list(ANGLES)[1:2])
+        angle = pick(ways, again)
+        cos, sin = waves(claim, ladder.span(window), form, angle)
+        tensors = rope.laid_out(arrays.rounded(cos, store), arrays.rounded(sin, store), layout, pairing)
+        parameters = {**claim, "cache_layout": layout, "pairing": pairing}
+        body = {"encoding": pick(["rope", "rope/table"], k), "parameters": parameters, "positions": window}
+        yield f"{name}: {form}, {angle} [{window}, {store}, {layout}]", "rope table", body, tensors, store
 
 
 def exact_tables():
@@ -397,9 +392,23 @@ def scalars():
         yield "Qwen2-VL", "rope/mrope-positions", {"encoding": "rope/mrope-positions", "parameters": claim}, {"position_ids": ids * 1.0}, "int32"
 
 
+def doubles():
+    """Float64 arithmetic of numpy, which is a few units of its last place off, in its type and rounded to float32."""
+    functions = [("M-RoPE", "rope/table", c, lambda c: dict(zip(("cos", "sin"), vectors.mrope(c)))) for c in (vectors.MROPE, vectors.MROPE3)]
+    functions += [("rope/xpos/table", "rope/xpos/table", vectors.XPOS, vectors.xpos)]
+    functions += [(path, path, claim, make) for path, claim, make, _ in sinusoidal.FUNCTIONS]
+    functions += [(path, path, rows[-1][2], make) for path, make, kind, rows in bias.FUNCTIONS if kind == "float"]
+    for family, path, claim, make in functions:
+        t = make(claim)
+        t = t if isinstance(t, dict) else {"table" if path == "sinusoidal/relative" else "": t}
+        for store in ("float64", "float32", "bfloat16"):
+            body = {"encoding": path, "parameters": claim}
+            yield f"float64 arithmetic [{claim.get('mrope_interleaved', '')}, {store}]", family, body, {key: arrays.rounded(x, store) for key, x in t.items()}, store
+
+
 def cases():
     made = []
-    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars):
+    for group in (tables, exact_tables, inverse_frequencies, rotated, multimodal, grids, xpos, sinusoids, signals, alibis, indices, scalars, doubles):
         for k, (label, family, body, tensors, store) in enumerate(group()):
             upload = pick(["json", "npy" if "" in tensors else "safetensors"], k) if body.get("member", "table") == "table" else "json"
             made.append(Case(label, family, body, tensors, store, None, upload=upload))

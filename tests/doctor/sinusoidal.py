@@ -47,7 +47,7 @@ def made(c, positions, steps, types):
 
 
 def allowed_angle(w, p, layout):
-    slack = np.minimum(24 * 2.0 ** -24 * np.abs(np.outer(p, w)) + 2.0 ** -22, 2)
+    slack = np.minimum(8 * 2.0 ** -24 * np.abs(np.outer(p, w)) + 2.0 ** -22, 2)
     return laid_out(slack, slack, layout)
 
 
@@ -155,7 +155,6 @@ ROWS = [
     Row("s: float32 arithmetic where exact float64", "f32", at=["500:564"], stores=["float64"], numerics="exact",
         types={"freq": "float32", "angle": "float32"}),
     Row("s: rope's ladder (concat of equal halves)", "one_wave|layout|channels|exchange", ["t2t"], pairs=lambda c, s: (s, s)),
-    Row("s: dim and half confused (freqs of d)", "root|ladder|freq_repeat", ["ddpm"], freq=lambda w, c: np.power(1e4, -np.arange(len(w)) / (2 * len(w)))),
 ]
 
 # --- grids, signals, relative tables: each a function of its parameters ---
