@@ -82,7 +82,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all ready run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
+.PHONY: help all ready run test models-report figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
 	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
 	schemathesis test-web run-tests \
 	run-calls run-coverage FORCE
@@ -162,6 +162,16 @@ faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test
 	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
 
+REPORT_TRANSFORMERS ?= 5.23.0
+MEASURED = $(foreach shard,0 1,build/models-report/measured.$(shard))
+
+models-report: $(B)/posenc ## compare models/resolve with every configuration class of transformers, and write tests/models/verdicts.tsv
+	@test -x build/models-report/bin/python || python3 -m venv build/models-report
+	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q transformers==$(REPORT_TRANSFORMERS) torch
+	@for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
+	    2>build/models-report/log.$$shard & done; wait
+	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(MEASURED)
+
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
@@ -218,7 +228,7 @@ $(B)/http/pages/explorer_data.o: src/http/pages/explorer_data.S $(B)/gen/assets.
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
-$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json)
+$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
