@@ -141,8 +141,8 @@ bench-http: ## compare the server with nginx and a Python service; BENCH_ROUNDS=
 	+@$(AGAIN) $(B)/posenc
 	@tests/bench/http/bench $(B)/posenc build/bench
 
-SECONDS ?= 600
-soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
+SECONDS ?= $(if $(MINUTES),$(shell expr $(MINUTES) \* 60),600)
+soak: ## mixed load for MINUTES=10; BUILD=asan|tsan, or in little memory: SOAK_ADDRESS_SPACE=256, SOAK_CGROUP=128 (MiB)
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)

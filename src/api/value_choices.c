@@ -2,7 +2,6 @@
 /* value_choices.c - names that a row offers: one of them, or several. */
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "api/value_reading.h"
@@ -158,16 +157,12 @@ static pe_status add(const pe_value_reading *to, pe_slice text, pe_problem *why)
 
 pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
-    const char *at = text.text, *end = text.text + text.bytes;
+    const size_t names = pe_slice_pieces(text, ',');
+    pe_status status = PE_OK;
     to->value->n_picks = 0;
-    for (const char *comma = at; comma != NULL; at = comma + 1) {
-        comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        const pe_slice name = {at, (size_t)((comma != NULL ? comma : end) - at)};
-        const pe_status status = add(to, name, why);
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
+    for (size_t i = 0; i < names && status == PE_OK; i++)
+        status = add(to, pe_slice_next(&text, ','), why);
+    return status;
 }
 
 static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_problem *why)

@@ -80,6 +80,25 @@ static void every_spelling_of_a_request_gets_the_same_bytes_and_tag(void **state
     reply_free(&first);
 }
 
+/* Content-Location leads to what was sent, whatever Accept says beside format. */
+static void the_location_names_the_format_that_was_sent(void **state)
+{
+    (void)state;
+    static const char *const csv[] = {"Accept: text/csv", NULL};
+    char location[512], etag[64];
+    reply answer =
+        fetch(&server, "GET", "/v1/sinusoidal?d_model=4&positions=0:3&format=json", csv, NULL, 0);
+    assert_header("format", &answer, "Content-Type", "application/json");
+    assert_non_null(reply_header(&answer, "Content-Location", location, sizeof location));
+    assert_non_null(reply_header(&answer, "ETag", etag, sizeof etag));
+    reply again = fetch(&server, "GET", location, csv, NULL, 0);
+    assert_header("its location", &again, "ETag", etag);
+    assert_int_equal(again.bytes, answer.bytes);
+    assert_memory_equal(again.body, answer.body, answer.bytes);
+    reply_free(&again);
+    reply_free(&answer);
+}
+
 static void another_representation_has_another_tag(void **state)
 {
     (void)state;
@@ -488,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_newline_ends_every_json),
         cmocka_unit_test(the_table_of_the_paper_is_exact_and_well_dressed),
         cmocka_unit_test(every_spelling_of_a_request_gets_the_same_bytes_and_tag),
+        cmocka_unit_test(the_location_names_the_format_that_was_sent),
         cmocka_unit_test(another_representation_has_another_tag),
         cmocka_unit_test(accept_chooses_the_format),
         cmocka_unit_test(fields_that_repeat_are_one_list),

@@ -12,7 +12,7 @@ typedef struct pe_field {
 } pe_field;
 
 /** What the header of a reply takes at most, but for Content-Location. */
-#define PE_REPLY_HEADER_BYTES 1664
+#define PE_REPLY_HEADER_BYTES 2176
 
 /** "512,512": eight dimensions of twenty digits, seven commas, NUL. */
 #define PE_SHAPE_TEXT_BYTES 168

@@ -147,6 +147,7 @@ typedef struct pe_request {
         struct pe_keys *keys;      /* a reference; they hold the key */
         const struct pe_key *key;
         uint64_t charged, spent; /* units of work */
+        bool limited;            /* held to the limits that there are: the answer tells of them */
     } client;
 
     uint64_t edition; /* of the service, when the request began */
