@@ -513,7 +513,7 @@ class Reach {
         if (found === null) return;
         const n = found.kinds[0].wavelength.length;
         const at = pair >= 0 && pair < n ? pair : null;
-        if (done) this.place.set({ pair: at }, { step: false });
+        if (done) this.place.set({ pair: at });
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
         const number = /** @param {ArrayLike<number> | undefined} list @param {number} i */ (list, i) =>
             h('td', {}, list === undefined ? '' : digits(list[i], 'float64'));
