@@ -136,7 +136,9 @@ static const struct {
 } pages[] = {
     {"/", "GET", "Links to what there is, or the explorer for browsers."},
     {"/assets/{path}", "GET", "The files of the explorer."},
-    {"/v1", "GET", "This listing."},
+    {"/docs", "GET", "The reference as a page, with a form for each operation."},
+    {"/favicon.ico", "GET", "The icon of the pages."},
+    {"/v1", "GET", "This listing, or the reference for browsers."},
     {"/v1/verify", "POST", "Compares a table with what its claim says, and names faults."},
     {"/v1/models", "GET", "The catalogue of models; q searches it."},
     {"/v1/models/{name}", "GET", "A model, its sources, and the parameters that it sets."},

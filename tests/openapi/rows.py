@@ -106,7 +106,7 @@ def schema_of(row):
         out = spans(row)
     elif kind == "choices":
         names = {"type": "string", "enum": row["choices"]}
-        out = {"type": "array", "minItems": 1, "maxItems": len(row["choices"]), "uniqueItems": True, "items": names}
+        out = {"type": "array", "minItems": 1, "maxItems": len(row["choices"]), "items": names}
     elif kind == "positions":
         out = any_of_types(POSITION, positions_text(row), positions_array(row))
     elif kind == "tensor":

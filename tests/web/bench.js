@@ -83,7 +83,9 @@ export class Bench {
         const frames = () =>
             page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
         await page.waitForFunction(
-            () => document.querySelector('#room > :not(.skeleton)') && !document.querySelector('[aria-busy="true"]'),
+            () =>
+                document.querySelector(':is(#room, #operations) > :not(.skeleton)') &&
+                !document.querySelector('[aria-busy="true"]'),
         );
         for (let quiet = 0; quiet < 3; quiet++) {
             await frames();
