@@ -11,6 +11,11 @@
 #define ROUNDING 0x1p-24 /* of float32 */
 #define STEPS    24      /* on the way to an angle */
 
+double pe_allowance_roundings(double w, size_t i)
+{
+    return w == 1 ? 2 : 10 + fmax(fmin(14, 2 * fabs(log(w))), 3 * (double)i);
+}
+
 /* One element: where it stands in its tensor, and what is known of the claim. */
 typedef struct element {
     const pe_guess *guess;
@@ -113,7 +118,20 @@ static double grid_error(const element *at)
 
 static double frequency_error(const element *at)
 {
-    return STEPS * ROUNDING * fabs(at->x);
+    return pe_allowance_roundings(at->x, at->column) * ROUNDING * fabs(at->x);
+}
+
+static double decay_error(const element *at)
+{
+    const pe_positions *offsets = &pe_values_find(&at->guess->values, "offsets")->positions;
+    const double offset = fabs(pe_positions_at(offsets, at->row)),
+                 width = integer(at, "rotary_dim");
+    double sum = 0;
+    for (size_t i = 0; 2 * (double)i < width; i++) {
+        const double w = frequency(real(at, "rope_theta"), 2 * (double)i, width);
+        sum += pe_allowance_roundings(w, i) * ROUNDING * offset * w;
+    }
+    return 2 * sum / width + 4 * ROUNDING;
 }
 
 /* Of angles the bound is that of unscaled frequencies, which no type of scaling exceeds by much. */
@@ -160,6 +178,7 @@ static const struct family {
     {"rope/grid", grid_error, .lookup = "angles"},
     {"rope/xpos/table", xpos_error, .lookup = NULL},
     {"rope/frequencies", frequency_error, .lookup = NULL},
+    {"rope/decay", decay_error, .lookup = NULL},
     {"alibi/slopes", slope_error, .products = true},
     {"alibi/bias", slope_error, .products = true},
 };

@@ -5,6 +5,14 @@
 
 #include "verify/guess.h"
 
+/**
+ * Roundings of an angle p w on the float32 path, in units of 2^-24: of the exponent and a logarithm
+ * (2 |ln w|, at most 14), or of pair i's running product (3 for each factor: its power and the
+ * product); the base (1), the power (an ulp: 2), its reciprocal (1), up to 4 steps of scaling, the
+ * position (1) and the angle (1). A frequency of 1 is exact: only the last two are left.
+ */
+double pe_allowance_roundings(double w, size_t i);
+
 /** Some consecutive elements of a tensor of the plan, and their claimed values. */
 typedef struct pe_allowance_run {
     size_t tensor, first, n;
@@ -18,7 +26,8 @@ typedef struct pe_allowance_run {
  *
  *     sines, cosines   0                A (24 v |angle| + 4 v), as pairs of one axis (verify.h)
  *     angles           0                24 v |x|
- *     frequencies      0                24 v |x|: exponent, base, power, reciprocal, scaling
+ *     frequencies      0                n v |x|, n of pe_allowance_roundings
+ *     decay            0                the mean of n v |offset| w over all pairs, and 4 v
  *     scales of xPos   0                |x| (24 v |ln x| + 4 v |exponent| + 4 v)
  *     slopes of ALiBi  2 (1+u) u |x|    that and (k + 3) v |x|: the k-th power of a rounded base
  *     others           2 (1+u) u |x|    the same

@@ -162,8 +162,9 @@ static allowed angle_error(const pe_expect *expect, double position, size_t i)
         return (allowed){0, 0};
     const double w = expect->frequency[i];
     const bool inexact = expect->guess->distortion.values_inexact;
-    return (allowed){inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
-                     a * (24 * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
+    return (allowed){
+        inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
+        a * (pe_allowance_roundings(w, i) * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
 }
 
 static void table_row(const pe_expect *expect, const double *cosines, const double *sines,

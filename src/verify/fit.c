@@ -549,6 +549,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
         *made = pe_faults_apply(&fault, to->guess);
         if (*made)
             to->guess->faults[to->guess->n_faults - 1] = fit;
+        to->guess->fitted |= *made;
     }
     pe_guess_free(&found);
     return status;
