@@ -47,6 +47,7 @@ export class Place {
         this.room = room;
         this.rest = rest;
         /** @private */ this.values = values;
+        /** A step has begun, and what is dragged still moves. @private */ this.moving = false;
     }
 
     /**
@@ -73,21 +74,23 @@ export class Place {
     }
 
     /**
-     * Write values; null takes one out. What is still moving replaces the entry of the history, and
-     * `step` makes a new one.
+     * Write values; null takes one out. A `step` makes a new entry of the history, which Back undoes: `true` where it is
+     * whole, `false` while something is dragged. All else, as a cursor, replaces the entry.
      * @param {Record<string, string | number | null>} changes
      * @param {{step?: boolean}} [how]
      */
-    set(changes, { step = false } = {}) {
+    set(changes, { step } = {}) {
         for (const [name, value] of Object.entries(changes))
             if (value === null) delete this.values[name];
             else this.values[name] = String(value);
+        const begins = step !== undefined && !this.moving;
+        if (step !== undefined) this.moving = !step;
         const hash = text(this.room, this.rest, this.values);
         if (hash === location.hash && waiting === '') return;
         const url = `${location.pathname}${location.search}${hash}`;
-        if (!step) return later(url);
-        flush();
-        history.pushState(null, '', url);
+        if (!begins) later(url);
+        if (step !== undefined) flush();
+        if (begins) history.pushState(null, '', url);
     }
 
     /**
@@ -95,6 +98,7 @@ export class Place {
      * @param {Values} values
      */
     take(values) {
+        this.moving = false;
         this.values = values;
     }
 }
