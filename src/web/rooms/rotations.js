@@ -189,17 +189,20 @@ function arcs(pairing, width, chosen) {
     const [cell, floor] = [24, 46];
     const middle = /** @param {number} channel */ (channel) => cell * channel + cell / 2;
     const reach = pairing === 'half' ? (width / 2) * cell : cell;
+    const rise = 10 + Math.min(32, reach / 3);
+    // A curve reaches three quarters of the way to the points that bend it.
+    const top = floor - 0.75 * rise - 4;
     return svg(
         'svg',
         {
             class: 'arcs',
-            viewBox: `0 0 ${cell * width} ${floor + 26}`,
+            viewBox: `0 ${top} ${cell * width} ${floor + 26 - top}`,
             role: 'img',
             'aria-label': `${pairing}: channels ${channels(chosen, width, pairing).join(' and ')} turn together`,
         },
         Array.from({ length: width / 2 }, (_, pair) => {
             const [a, b] = channels(pair, width, pairing).map(middle);
-            const high = floor - 10 - Math.min(32, reach / 3);
+            const high = floor - rise;
             return svg('path', {
                 class: pair === chosen ? 'chosen' : undefined,
                 d: `M${a} ${floor}C${a} ${high} ${b} ${high} ${b} ${floor}`,
@@ -359,7 +362,7 @@ class Curves {
         /** @private */ this.asks = { distance: new Latest(() => undefined), decay: new Latest(fail) };
         this.element = h(
             'div',
-            { class: 'story' },
+            { class: 'story apart' },
             h('div', { class: 'cards' }, this.cards()),
             card('Exact against float32', rounding, drift.element),
         );
