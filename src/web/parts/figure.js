@@ -41,6 +41,7 @@ export class Figure {
         /** @private */ this.seen = '';
         /** The bounds of all matrices of a tensor, for one scale. @private @type {(() => [number, number]) | undefined} */
         this.shared = undefined;
+        /** Which matrix of the tensor is seen large. @private */ this.slice = 0;
         /** @private */ this.frame = h('div', { class: 'figure-frame' });
         const names = [...answer.tensors.keys()];
         this.tabs = h(
@@ -205,7 +206,8 @@ export class Figure {
     matrices(tensor) {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
-        const slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        this.slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        const { slice } = this;
         this.shared = undefined;
         const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
         const big = this.large(tensor, slice);
@@ -242,7 +244,7 @@ export class Figure {
             bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
-                this.readout.show(this.meaning.facts(cell, value));
+                this.readout.show(this.meaning.facts(cell, value, slice));
                 if (done) this.keep({ at: `${cell.row},${cell.column}` });
                 this.options.onCursor?.(cell, done);
             },
@@ -270,7 +272,8 @@ export class Figure {
     /** Say what is at the cursor, now that it may have been read. @private */
     point() {
         const cell = this.cell();
-        if (cell !== null && this.heatmap) this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell)));
+        if (cell !== null && this.heatmap)
+            this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell), this.slice));
     }
 
     /** All matrices of a tensor, small, on one scale. @private @param {Tensor} tensor @param {number} n @param {number} slice */

@@ -84,7 +84,9 @@ export const cases = {
         );
         const painted = () =>
             page.$eval('canvas.heatmap', (canvas) => {
-                const { data } = canvas.getContext('2d').getImageData(80, 30, 60, 60);
+                const copy = new OffscreenCanvas(60, 60).getContext('2d');
+                copy.drawImage(canvas, -80, -30);
+                const { data } = copy.getImageData(0, 0, 60, 60);
                 return new Set(new Uint32Array(data.buffer)).size;
             });
         const rows = () =>

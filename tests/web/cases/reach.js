@@ -1,6 +1,6 @@
 // reach.js - types side by side, two lengths, a model, and a pasted configuration.
 import assert from 'node:assert/strict';
-import { answered } from '../bench.js';
+import { answered, readout } from '../bench.js';
 
 const LLAMA = {
     model_type: 'llama',
@@ -50,6 +50,19 @@ export const cases = {
         assert.ok(await page.isVisible('.zone'));
         const code = await page.textContent('[data-snippet="llama_cpp"] code');
         assert.equal(code, found.settings.yarn.llama_cpp.value);
+    },
+    'a pair is explained for each type, with its bits': async (bench) => {
+        const page = await bench.page('#/reach?pair=50&types=default,yarn');
+        const facts = await readout(page, '.stage > .readout');
+        const { inv_freq, stretch } = await bench.json(
+            '/v1/rope/compare?head_dim=128&max_position_embeddings=4096&target_length=32768&rope_types=default,yarn&dtype=float64',
+        );
+        const plain = (text) => text.replaceAll('−', '-').replace(/\s/g, '');
+        assert.equal(plain(facts['frequency, default']), `10000-100/128=${inv_freq.data[0][50]}`);
+        assert.equal(plain(facts['frequency, yarn']), `10000-100/128/${stretch.data[1][50]}=${inv_freq.data[1][50]}`);
+        const bits = new DataView(new ArrayBuffer(8));
+        bits.setFloat64(0, inv_freq.data[1][50]);
+        assert.equal(facts.bits, `0x${bits.getBigUint64(0).toString(16)}`);
     },
     'the lengths are dragged and moved by keys': async (bench) => {
         const page = await bench.page('#/reach');
