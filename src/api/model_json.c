@@ -41,13 +41,20 @@ pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
     return status;
 }
 
-static void put_layers(const pe_model_layers *layers, pe_buffer *out)
+/* Layers that do not rotate in a model that does have no positions. */
+static const char *encoding_of(const pe_model *model, const pe_model_layers *layers)
+{
+    if (layers->resource != NULL)
+        return layers->resource->encoding;
+    return strcmp(model->encoding, "rope") == 0 ? "none" : model->encoding;
+}
+
+static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_buffer *out)
 {
     pe_json_write_item(out);
     pe_buffer_str(out, "{");
     pe_json_write_text(out, "layer_type", layers->layer_type);
-    pe_json_write_text(out, "encoding",
-                       layers->resource != NULL ? layers->resource->encoding : "none");
+    pe_json_write_text(out, "encoding", encoding_of(model, layers));
     pe_json_write_name(out, "indices");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < layers->n; i++) {
@@ -94,7 +101,7 @@ static void put_model(const pe_model *model, pe_buffer *out)
     pe_json_write_name(out, "layers");
     pe_buffer_str(out, "[");
     for (size_t k = 0; k < model->n_kinds; k++)
-        put_layers(&model->kinds[k], out);
+        put_layers(model, &model->kinds[k], out);
     pe_buffer_str(out, "]");
     pe_json_write_name(out, "resources");
     pe_buffer_str(out, "[");

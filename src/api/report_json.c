@@ -6,6 +6,7 @@
 
 #include "api/json_write.h"
 #include "plan/real.h"
+#include "verify/reading.h"
 
 static const char rules[] =
     "clean: each element is the claimed value rounded to dtype, perhaps by way of the next wider "
@@ -93,6 +94,9 @@ static void write_finding(const pe_finding *finding, pe_buffer *out)
     }
     pe_buffer_str(out, "]");
     pe_json_write_text(out, "rule", finding->rule);
+    truth(out, "fitted", finding->fitted);
+    pe_json_write_text(out, "evidence", finding->evidence);
+    pe_json_write_text(out, "remedy", finding->remedy);
     size(out, "undecided", finding->undecided);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, finding->parameters);
@@ -100,6 +104,170 @@ static void write_finding(const pe_finding *finding, pe_buffer *out)
     pe_buffer_str(out, "{");
     write_errors(&finding->errors, out);
     pe_buffer_str(out, "}}");
+}
+
+/* ---- what was measured ---- */
+
+/* Rows [first, last] whose positions go on by one step. */
+static size_t end_of_segment(const pe_reading *r, size_t first)
+{
+    const double *p = r->position;
+    size_t t = first + 1;
+    if (!isfinite(p[first])) {
+        while (t < r->tokens && !isfinite(p[t]))
+            t++;
+        return t - 1;
+    }
+    if (t == r->tokens || !isfinite(p[t]))
+        return first;
+    while (t + 1 < r->tokens && fabs(p[t + 1] - p[t] - (p[first + 1] - p[first])) < 1e-3)
+        t++;
+    return t;
+}
+
+static void write_segments(const pe_reading *r, pe_buffer *out)
+{
+    enum { MOST = 32 };
+    size_t n = 0;
+    pe_json_write_name(out, "positions");
+    pe_buffer_str(out, "[");
+    for (size_t t = 0; t < r->tokens && n < MOST; n++) {
+        const size_t last = end_of_segment(r, t);
+        pe_json_write_item(out);
+        pe_buffer_format(out, "{\"rows\":[%zu,%zu]", t, last);
+        number(out, "first", r->position[t]);
+        number(out, "last", r->position[last]);
+        pe_buffer_str(out, "}");
+        t = last + 1;
+    }
+    pe_buffer_str(out, "]");
+}
+
+static bool is_same_ratio(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) <= 2e-3 * fabs(b);
+}
+
+/* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
+static void write_ratios(const pe_reading *r, pe_buffer *out)
+{
+    pe_json_write_name(out, "frequencies");
+    pe_buffer_str(out, "[");
+    for (size_t i = 0; i < r->pairs;) {
+        size_t last = i;
+        const double ratio = pe_reading_ratio(r, i);
+        while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
+            last++;
+        pe_json_write_item(out);
+        pe_buffer_format(out, "{\"pairs\":[%zu,%zu]", i, last);
+        number(out, "ratio", ratio);
+        pe_buffer_str(out, "}");
+        i = last + 1;
+    }
+    pe_buffer_str(out, "]");
+}
+
+static void write_strays(const pe_strays *at, pe_buffer *out)
+{
+    size(out, "bad_elements", at->elements);
+    size(out, "bad_rows", at->rows);
+    size(out, "bad_columns", at->columns);
+    size(out, "not_finite", at->not_finite);
+}
+
+/* ---- in sentences ---- */
+
+static void say_positions(const pe_reading *r, pe_buffer *out)
+{
+    enum { MOST = 4 };
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens; n++) {
+        const size_t last = end_of_segment(r, t);
+        if (n == MOST) {
+            pe_buffer_str(out, ", and so on");
+            break;
+        }
+        pe_buffer_format(out, "%srows %zu to %zu carry ", n == 0 ? "" : ", ", t, last);
+        if (isfinite(r->position[t]))
+            pe_buffer_format(out, "positions %.7g to %.7g", r->position[t], r->position[last]);
+        else
+            pe_buffer_str(out, "no position");
+        t = last + 1;
+    }
+    pe_buffer_str(out, ". ");
+}
+
+static void say_ratio(size_t first, size_t last, double ratio, pe_buffer *out)
+{
+    const double times = fabs(ratio) < 1 ? 1 / fabs(ratio) : fabs(ratio);
+    pe_buffer_format(out, "Pairs %zu to %zu ", first, last);
+    if (isnan(ratio))
+        pe_buffer_str(out, "turn without order. ");
+    else if (fabs(ratio) < 1e-9)
+        pe_buffer_str(out, "do not turn. ");
+    else
+        pe_buffer_format(out, "turn %s%.6g times %s than claimed. ",
+                         ratio < 0 ? "the other way, " : "", times,
+                         fabs(ratio) < 1 ? "slower" : "faster");
+}
+
+static void say_ratios(const pe_reading *r, pe_buffer *out)
+{
+    enum { MOST = 6 };
+    size_t said = 0;
+    for (size_t i = 0; i < r->pairs && said < MOST;) {
+        size_t last = i;
+        const double ratio = pe_reading_ratio(r, i);
+        while (last + 1 < r->pairs && is_same_ratio(pe_reading_ratio(r, last + 1), ratio))
+            last++;
+        if (!is_same_ratio(ratio, 1)) {
+            say_ratio(i, last, ratio, out);
+            said++;
+        }
+        i = last + 1;
+    }
+}
+
+/* What the upload is, in sentences. */
+static void say_measured(const pe_report *report, pe_buffer *out)
+{
+    const pe_reading *r = &report->reading;
+    const pe_strays *strays = &report->strays;
+    if (report->has_reading) {
+        say_positions(r, out);
+        if (r->own)
+            say_ratios(r, out);
+        if (fabs(r->amplitude - r->claimed_amplitude) > 4e-3 * r->claimed_amplitude)
+            pe_buffer_format(out, "The amplitude is %.5g instead of %.5g. ", r->amplitude,
+                             r->claimed_amplitude);
+    }
+    if (report->has_strays)
+        pe_buffer_format(out,
+                         "%zu of %zu elements are not what was claimed, in %zu rows and %zu "
+                         "columns; %zu are NaN or infinite.",
+                         strays->elements, report->distances.errors.elements, strays->rows,
+                         strays->columns, strays->not_finite);
+}
+
+static void write_measured(const pe_report *report, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    pe_json_write_name(out, "measured");
+    pe_buffer_str(out, "{");
+    say_measured(report, &text);
+    pe_json_write_text(out, "text", pe_buffer_text(&text));
+    pe_buffer_free(&text);
+    if (report->has_strays)
+        write_strays(&report->strays, out);
+    if (report->has_reading) {
+        const pe_reading *r = &report->reading;
+        number(out, "rows_with_position", round(r->quality * (double)r->tokens));
+        write_segments(r, out);
+        write_ratios(r, out);
+        number(out, "amplitude", r->amplitude);
+        number(out, "claimed_amplitude", r->claimed_amplitude);
+    }
+    pe_buffer_str(out, "}");
 }
 
 /* Elements that the match, or else the first finding, tells nothing of. */
@@ -177,6 +345,8 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
     }
     if (report->first_bad.any)
         write_bad(&report->first_bad, out);
+    if (!report->matches)
+        write_measured(report, out);
     pe_json_write_name(out, "diagnosis");
     pe_buffer_str(out, "[");
     for (size_t f = 0; f < report->n_findings; f++)

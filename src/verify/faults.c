@@ -192,7 +192,7 @@ static bool has_positions(const pe_guess *guess)
 static bool move_positions(pe_guess *guess, const pe_fault *fault)
 {
     pe_position_map *map = &guess->distortion.positions;
-    if (!has_positions(guess) || map->rounded)
+    if (!has_positions(guess) || map->rounded || map->move != NULL)
         return false;
     map->times *= fault->value;
     map->plus = map->plus * fault->value + fault->and_value;
@@ -202,7 +202,7 @@ static bool move_positions(pe_guess *guess, const pe_fault *fault)
 static bool round_positions(pe_guess *guess, const pe_fault *fault)
 {
     pe_position_map *map = &guess->distortion.positions;
-    if (!has_positions(guess) || map->rounded)
+    if (!has_positions(guess) || map->rounded || map->move != NULL)
         return false;
     map->rounded = true;
     map->to = (pe_dtype)fault->value;
@@ -368,7 +368,9 @@ const pe_fault pe_faults[] = {
     {"alibi_bias_max", NULL, .change = set_number, .param = "alibi_bias_max", .value = 8},
     /* scaling */
     {"scaling_dropped", "the frequencies were not scaled: rope_type was default",
-     .change = set_rope_type, .param = "rope_type", .text = "default"},
+     .change = set_rope_type, .param = "rope_type", .text = "default",
+     .remedy = "pass rope_scaling (rope_parameters) of the configuration to the code that makes "
+               "the table"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "linear"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "ntk"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "dynamic"},
@@ -383,19 +385,21 @@ const pe_fault pe_faults[] = {
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "part_ntk"},
     {"factor", NULL, .change = set_number, .param = "factor", .value = 1},
     {"betas_swapped", "beta_fast and beta_slow were swapped", .change = swap_numbers,
-     .param = "beta_fast", .text = "beta_slow"},
+     .param = "beta_fast", .text = "beta_slow", .remedy = "exchange beta_fast and beta_slow"},
     {"truncate", NULL, .change = flip_truth, .param = "truncate"},
     {"original_fallback", "original_max_position_embeddings was taken from max_position_embeddings",
      .change = copy_int, .param = "original_max_position_embeddings",
-     .text = "max_position_embeddings"},
+     .text = "max_position_embeddings",
+     .remedy = "set original_max_position_embeddings in rope_scaling"},
     {"seq_len_ignored", "seq_len was taken from max_position_embeddings", .change = copy_int,
-     .param = "seq_len", .text = "max_position_embeddings"},
+     .param = "seq_len", .text = "max_position_embeddings",
+     .remedy = "pass the length of the sequence to the code that makes the frequencies"},
     /* dimensions */
     {"partial_ignored",
      "all channels were rotated: partial_rotary_factor or rotary_dim was ignored",
-     .change = ignore_partial},
+     .change = ignore_partial, .remedy = "set partial_rotary_factor (rotary_pct, rotary_dim)"},
     {"head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
-     .change = head_in_exponent},
+     .change = head_in_exponent, .remedy = "divide the exponents by rotary_dim, not by head_dim"},
     /* layouts */
     {"pairing", NULL, .change = set_choice, .param = "pairing", .text = "interleaved"},
     {"pairing", NULL, .change = set_choice, .param = "pairing", .text = "half"},
@@ -404,9 +408,11 @@ const pe_fault pe_faults[] = {
     {"layout", NULL, .change = set_choice, .param = "layout", .text = "cos_sin"},
     {"cache_layout", NULL, .change = set_choice, .param = "cache_layout", .text = "vllm"},
     {"cache_layout", NULL, .change = set_choice, .param = "cache_layout", .text = "meta"},
-    {"cos_sin_exchanged", "cosines and sines were exchanged", .change = exchange_cos_sin},
+    {"cos_sin_exchanged", "cosines and sines were exchanged", .change = exchange_cos_sin,
+     .remedy = "exchange cosines and sines where they are unpacked"},
     /* ALiBi */
-    {"alibi_sign", "the sign was the other one", .change = negate, .text = "alibi/"},
+    {"alibi_sign", "the sign was the other one", .change = negate, .text = "alibi/",
+     .remedy = "subtract slope times distance: the bias is never above 0"},
     {"alibi_variant", NULL, .change = set_choice, .param = "variant", .text = "press"},
     {"alibi_variant", NULL, .change = set_choice, .param = "variant", .text = "formula"},
     {"alibi_form", NULL, .change = set_choice, .param = "form", .text = "symmetric"},
@@ -414,34 +420,38 @@ const pe_fault pe_faults[] = {
     {"alibi_form", NULL, .change = set_choice, .param = "form", .text = "key"},
     /* the attention factor */
     {"attention_factor_missing", "the attention factor was left out", .change = attention_power,
-     .value = 0},
+     .value = 0, .remedy = "multiply cosines and sines by the attention factor (mscale)"},
     {"attention_factor_squared", "the attention factor was applied twice",
-     .change = attention_power, .value = 2},
+     .change = attention_power, .value = 2,
+     .remedy = "apply the attention factor once: to the table, or to the logits"},
     /* positions */
     {"position_plus_one", "positions were one too large", .change = move_positions, .value = 1,
-     .and_value = 1},
+     .and_value = 1, .remedy = "count positions from 0: take arange(n), not arange(1, n + 1)"},
     {"position_minus_one", "positions were one too small", .change = move_positions, .value = 1,
-     .and_value = -1},
+     .and_value = -1, .remedy = "do not take 1 off the positions"},
     {"inverse", "the rotation was the inverse one: angles were negative", .change = move_positions,
-     .value = -1},
+     .value = -1, .remedy = "turn the other way: check the sign of the sine"},
     {"undone",
      "vectors were turned back: angles were negative, the attention factor was divided by",
-     .change = rotate_back, .value = -1, .vectors_only = true},
+     .change = rotate_back, .value = -1, .vectors_only = true,
+     .remedy = "turn the other way, and multiply by the attention factor"},
     {"rotated_twice", "vectors were rotated twice", .change = rotate_twice, .value = 2,
-     .vectors_only = true},
+     .vectors_only = true, .remedy = "apply the rotation once"},
     {"not_rotated", "vectors were not rotated", .change = skip_rotation, .value = 0,
-     .vectors_only = true},
+     .vectors_only = true, .remedy = "apply the rotation"},
     {"float32_positions", "positions were rounded to float32", .change = round_positions,
-     .value = PE_FLOAT32},
+     .value = PE_FLOAT32, .remedy = "keep positions in integers or float64"},
     {"float16_positions", "positions were rounded to float16", .change = round_positions,
-     .value = PE_FLOAT16},
+     .value = PE_FLOAT16,
+     .remedy = "keep positions in float32 or integers until the angle has been made"},
     {"bfloat16_positions", "positions were rounded to bfloat16", .change = round_positions,
-     .value = PE_BFLOAT16},
+     .value = PE_BFLOAT16,
+     .remedy = "keep positions in float32 or integers until the angle has been made"},
     /* arithmetic */
     {"float32_arithmetic", "angles were computed in float32, not exactly", .change = set_choice,
      .param = "numerics", .text = "float32"},
     {"float32_inv_freq", "frequencies were rounded to float32, angles were not",
-     .change = float32_frequencies},
+     .change = float32_frequencies, .remedy = "claim numerics=float32 if that is meant"},
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
 
@@ -463,18 +473,32 @@ static void say_row(const char *name, const pe_guess *before, pe_guess *guess)
     pe_value_print(&before->values.value[i], out);
 }
 
+/* "set row to Y, as claimed" */
+static void add_remedy(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
+{
+    const pe_value *was =
+        fault->param != NULL ? pe_values_find(&before->values, fault->param) : NULL;
+    if (fault->remedy != NULL || was == NULL || fault->sets_rope_type) {
+        pe_buffer_str(&guess->remedy,
+                      fault->remedy != NULL ? fault->remedy : "pass the claimed parameters");
+        return;
+    }
+    pe_buffer_format(&guess->remedy, was->present ? "set %s to " : "leave %s out", fault->param);
+    if (was->present)
+        pe_value_print(was, &guess->remedy);
+}
+
 static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)
 {
-    pe_buffer *out = &guess->rule;
-    if (out->bytes > 0)
-        pe_buffer_str(out, "; ");
+    pe_guess_say(guess, fault, "");
+    add_remedy(fault, before, guess);
     if (fault->rule != NULL) {
-        pe_buffer_str(out, fault->rule);
+        pe_buffer_str(&guess->rule, fault->rule);
         return;
     }
     if (fault->sets_rope_type) {
         say_row("rope_type", before, guess);
-        pe_buffer_str(out, "; ");
+        pe_buffer_str(&guess->rule, "; ");
     }
     say_row(fault->param, before, guess);
 }
@@ -486,11 +510,10 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess)
     if ((fault->vectors_only && guess->claim->inputs.elements == 0) ||
         pe_guess_copy(guess, &before, &why) != PE_OK)
         return false;
-    const bool changed = fault->change(guess, fault) && !pe_guess_is_same(&before, guess);
-    if (changed) {
+    const bool changed = guess->n_faults < PE_FAULTS_MAX && fault->change(guess, fault) &&
+                         !pe_guess_is_same(&before, guess);
+    if (changed)
         say(fault, &before, guess);
-        guess->faults[guess->n_faults++] = fault;
-    }
     pe_guess_free(&before);
     return changed;
 }

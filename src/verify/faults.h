@@ -14,6 +14,7 @@ typedef struct pe_fault {
     const char *param;       /* the row it changes */
     const char *text;        /* to this choice */
     double value, and_value; /* to this number; and_value: see `change` */
+    const char *remedy;      /* what to change; NULL: "set param to Y" */
     bool vectors_only;       /* only rotated vectors can have it */
     bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
 } pe_fault;

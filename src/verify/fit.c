@@ -136,7 +136,7 @@ static double farthest(const fitting *fit, double most, size_t *token)
 {
     double best = 0;
     for (size_t t = 0; t < fit->on.view->tokens; t++) {
-        const double p = fabs(pe_positions_at(fit->positions, t));
+        const double p = fabs(pe_upload_view_position(fit->on.view, fit->positions, t));
         if (p > best && p <= most) {
             best = p;
             *token = t;
@@ -549,6 +549,7 @@ pe_status pe_fit_apply(const pe_fault *fit, const pe_comparison *to, bool *made,
         *made = pe_faults_apply(&fault, to->guess);
         if (*made)
             to->guess->faults[to->guess->n_faults - 1] = fit;
+        to->guess->fitted |= *made;
     }
     pe_guess_free(&found);
     return status;

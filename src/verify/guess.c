@@ -18,12 +18,14 @@ pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context,
 pe_status pe_guess_copy(const pe_guess *from, pe_guess *out, pe_problem *why)
 {
     pe_guess made = *from;
-    made.rule = (pe_buffer){0};
+    made.rule = made.remedy = (pe_buffer){0};
     const pe_status status = pe_values_copy(&from->values, &made.values, why);
     if (status != PE_OK)
         return status;
     if (from->rule.bytes > 0)
         pe_buffer_add(&made.rule, from->rule.data, from->rule.bytes);
+    if (from->remedy.bytes > 0)
+        pe_buffer_add(&made.remedy, from->remedy.data, from->remedy.bytes);
     *out = made;
     return PE_OK;
 }
@@ -32,6 +34,7 @@ void pe_guess_free(pe_guess *guess)
 {
     pe_values_free(&guess->values);
     pe_buffer_free(&guess->rule);
+    pe_buffer_free(&guess->remedy);
 }
 
 pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out, pe_problem *why)
@@ -44,12 +47,14 @@ pe_status pe_guess_plan(const pe_guess *guess, pe_values *values, pe_plan *out, 
 
 bool pe_guess_map_is_identity(const pe_position_map *map)
 {
-    return map->times == 1 && map->plus == 0 && !map->rounded;
+    return map->times == 1 && map->plus == 0 && !map->rounded && map->move == NULL;
 }
 
-static double moved(const pe_position_map *map, double position)
+static double moved(const pe_position_map *map, size_t token, double position)
 {
     unsigned char element[8];
+    if (map->move != NULL)
+        return map->move(map->cause, token, position);
     const double p = position * map->times + map->plus;
     if (!map->rounded)
         return p;
@@ -59,8 +64,8 @@ static double moved(const pe_position_map *map, double position)
 
 static bool map_range(pe_positions *positions, const pe_position_map *map)
 {
-    const double first = moved(map, (double)positions->first);
-    const double last = moved(map, pe_positions_at(positions, positions->count - 1));
+    const double first = moved(map, 0, (double)positions->first);
+    const double last = moved(map, 0, pe_positions_at(positions, positions->count - 1));
     if (!(fabs(first) < PE_POSITION_LIMIT && fabs(last) < PE_POSITION_LIMIT))
         return false;
     positions->first = (int64_t)first;
@@ -74,13 +79,13 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
     if (pe_guess_map_is_identity(map))
         return true;
     if (positions->list == NULL && positions->rows == NULL && positions->places == 0 &&
-        !map->rounded && map->times != 0)
+        !map->rounded && map->times != 0 && map->move == NULL)
         return map_range(positions, map);
     pe_array list;
     if (pe_array_make(PE_FLOAT64, &positions->shape, &list, &why) != PE_OK)
         return false;
     for (size_t r = 0; r < positions->count; r++)
-        ((double *)list.data)[r] = moved(map, pe_positions_at(positions, r));
+        ((double *)list.data)[r] = moved(map, r, pe_positions_at(positions, r));
     pe_positions made;
     if (pe_positions_from_list(&list, "positions", &made, &why) != PE_OK) {
         pe_array_free(&list);
@@ -92,6 +97,16 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 }
 
 /* ---- what it stands for ---- */
+
+void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *remedy)
+{
+    if (guess->rule.bytes > 0)
+        pe_buffer_str(&guess->rule, "; ");
+    if (guess->remedy.bytes > 0)
+        pe_buffer_str(&guess->remedy, "; ");
+    pe_buffer_str(&guess->remedy, remedy);
+    guess->faults[guess->n_faults++] = fault;
+}
 
 bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
 {
@@ -127,8 +142,9 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
 {
     const pe_position_map *p = &a->positions, *q = &b->positions;
     return p->times == q->times && p->plus == q->plus && p->rounded == q->rounded &&
-           (!p->rounded || p->to == q->to) && a->exchanged == b->exchanged &&
-           a->head_in_exponent == b->head_in_exponent && a->negated == b->negated;
+           (!p->rounded || p->to == q->to) && p->move == q->move && p->cause == q->cause &&
+           a->exchanged == b->exchanged && a->head_in_exponent == b->head_in_exponent &&
+           a->negated == b->negated;
 }
 
 /* Positions are the same in all guesses: the distortion has the map that moves them. */

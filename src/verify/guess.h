@@ -7,11 +7,14 @@
 
 struct pe_fault;
 
-/** Positions p of a claim became to_dtype(p * times + plus). The identity is {1, 0, false, 0}. */
+/** Positions p of a claim became to_dtype(p * times + plus). The identity is {1, 0}. */
 typedef struct pe_position_map {
     double times, plus;
     bool rounded;
     pe_dtype to;
+    /** Instead of all that: where the position of a token went. cause is borrowed. */
+    double (*move)(const void *cause, size_t token, double position);
+    const void *cause;
 } pe_position_map;
 
 /** What a fault may change beside the values. */
@@ -31,7 +34,9 @@ typedef struct pe_guess {
     pe_distortion distortion;
     size_t n_faults;
     const struct pe_fault *faults[PE_FAULTS_MAX];
-    pe_buffer rule; /* sentences */
+    pe_buffer rule;   /* sentences */
+    pe_buffer remedy; /* the same: what to change */
+    bool fitted;      /* a number was read off the upload, and no rule names it */
 } pe_guess;
 
 /** The claim without any fault. */
@@ -54,6 +59,9 @@ char *pe_guess_parameters(const pe_guess *guess);
 
 /** Set a CHOICE row. False: there is no such row, or no such choice. */
 bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice);
+
+/** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
+void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *remedy);
 
 /** Do both stand for the same numbers? */
 bool pe_guess_is_same(const pe_guess *a, const pe_guess *b);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <mpfr.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/turns.h"
@@ -220,7 +221,7 @@ pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach
     *out = (pe_residual){0, 0};
     for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
         const size_t token = pe_upload_view_token(of->view, row);
-        if (fabs(pe_positions_at(&expect.positions, token)) > reach)
+        if (fabs(pe_upload_view_position(of->view, &expect.positions, token)) > reach)
             continue;
         status = compare_row(&expect, row, &r, why);
         if (status == PE_OK)
@@ -395,7 +396,8 @@ static void describe_bad(const pe_expect *expect, const compared_row *r, size_t 
     pe_upload_view_index(r->view, r->row, column, out);
     if (r->view->layout == NULL)
         return;
-    out->position = pe_positions_at(&expect->positions, pe_upload_view_token(r->view, r->row));
+    out->position =
+        pe_upload_view_position(r->view, &expect->positions, pe_upload_view_token(r->view, r->row));
     out->has_pair = has_pair(&r->view->geometry, column, &out->pair);
 }
 
@@ -413,5 +415,57 @@ pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out
                 describe_bad(&expect, &r, c, out);
     }
     pe_expect_free(&expect);
+    return status;
+}
+
+/* ---- how many are bad ---- */
+
+static void add_stray(size_t row, size_t column, double got, pe_strays *out)
+{
+    if (out->elements == 0)
+        *out = (pe_strays){.first_row = row, .first_column = column};
+    out->elements++;
+    out->not_finite += isfinite(got) ? 0 : 1;
+    out->last_row = row;
+    out->first_column = column < out->first_column ? column : out->first_column;
+    out->last_column = column > out->last_column ? column : out->last_column;
+}
+
+/* -inf is a number of a bias that masks. */
+static bool is_mask(const compared_row *r, size_t c)
+{
+    return r->got[c] == -HUGE_VAL && strcmp(r->view->claim->resource->encoding, "alibi") == 0;
+}
+
+static void count_row(const compared_row *r, unsigned by, bool *columns, pe_strays *out)
+{
+    const size_t before = out->elements;
+    for (size_t c = 0; c < r->width; c++)
+        if ((explained_by(r, c) & by) == 0) {
+            add_stray(r->row, c, is_mask(r, c) ? 0 : r->got[c], out);
+            out->columns += !columns[c];
+            columns[c] = true;
+        }
+    out->rows += out->elements > before;
+}
+
+pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out, pe_problem *why)
+{
+    pe_expect expect;
+    compared_row r;
+    bool *columns = calloc(of->view->width + 1, sizeof *columns);
+    *out = (pe_strays){0};
+    pe_status status =
+        columns == NULL ? pe_fail_memory(why) : expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    if (status == PE_OK && expect.fits) {
+        for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
+            status = compare_row(&expect, row, &r, why);
+            if (status == PE_OK)
+                count_row(&r, by, columns, out);
+        }
+        *of->work += of->view->elements;
+        pe_expect_free(&expect);
+    }
+    free(columns);
     return status;
 }

@@ -41,4 +41,8 @@ pe_status pe_measure_distances(const pe_comparison *of, size_t numerics, pe_dist
 pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out,
                                pe_problem *why) PE_MUST_CHECK;
 
+/** The elements that arithmetic `by` (one bit) does not allow. */
+pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out,
+                            pe_problem *why) PE_MUST_CHECK;
+
 #endif

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* search.c - the claim, then single faults, then pairs of them. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "verify/causes.h"
 #include "verify/faults.h"
 #include "verify/fit.h"
 #include "verify/measure.h"
+#include "verify/reading.h"
 
 /* ---- findings ---- */
 
@@ -13,7 +17,8 @@ typedef struct search {
     const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
-    size_t work; /* elements computed */
+    size_t work;     /* elements computed */
+    size_t agreeing; /* pairs that turn as measured, without any first fault */
     pe_report *report;
 } search;
 
@@ -34,9 +39,11 @@ static pe_status remaining_errors(const pe_comparison *of, unsigned by, pe_error
     return status;
 }
 
-/* Less error first; equals in the order they were found, simpler ones first. */
+/* What a rule names before numbers that were fitted; less error first; equals in the order they were found, simpler ones first. */
 static bool is_better(const pe_finding *a, const pe_finding *b)
 {
+    if (a->fitted != b->fitted)
+        return b->fitted;
     if (a->errors.max_abs != b->errors.max_abs)
         return a->errors.max_abs < b->errors.max_abs;
     return a->errors.rms < b->errors.rms;
@@ -59,25 +66,45 @@ static void insert(pe_report *report, pe_finding *finding)
     report->n_findings++;
 }
 
+/* Sentences and values of a guess. */
+static pe_status tell(pe_finding *finding, pe_guess *guess, pe_buffer *evidence, pe_problem *why)
+{
+    finding->fitted = guess->fitted;
+    finding->n_faults = guess->n_faults;
+    for (size_t f = 0; f < guess->n_faults; f++)
+        finding->faults[f] = guess->faults[f]->name;
+    finding->rule = strdup(pe_buffer_text(&guess->rule));
+    finding->remedy = strdup(pe_buffer_text(&guess->remedy));
+    finding->evidence = strdup(pe_buffer_text(evidence));
+    finding->parameters = pe_guess_parameters(guess);
+    pe_buffer_free(evidence);
+    if (finding->rule != NULL && finding->remedy != NULL && finding->evidence != NULL &&
+        finding->parameters != NULL)
+        return PE_OK;
+    pe_verify_finding_free(finding);
+    return pe_fail_memory(why);
+}
+
 /* A guess that explains the whole upload becomes a finding. */
 static pe_status add_finding(search *s, pe_guess *guess, unsigned by, pe_problem *why)
 {
     const pe_comparison whole = {s->whole, guess, &s->work};
-    pe_finding finding = {.n_faults = guess->n_faults, .exact = (by & PE_BY_EXACT) != 0};
+    pe_finding finding = {.exact = (by & PE_BY_EXACT) != 0};
     s->work += 3 * s->whole->elements;
-    for (size_t f = 0; f < guess->n_faults; f++)
-        finding.faults[f] = guess->faults[f]->name;
     pe_status status = remaining_errors(&whole, by, &finding.errors, why);
     if (status == PE_OK && by == PE_BY_FLOAT32)
         status = pe_measure_undecided(&whole, &finding.undecided, why);
     if (status != PE_OK)
         return status;
-    finding.rule = strdup(pe_buffer_text(&guess->rule));
-    finding.parameters = pe_guess_parameters(guess);
-    if (finding.rule == NULL || finding.parameters == NULL) {
-        pe_verify_finding_free(&finding);
-        return pe_fail_memory(why);
-    }
+    pe_buffer evidence = {0};
+    pe_buffer_format(&evidence,
+                     "all %zu elements are as near to it as %s arithmetic; the largest "
+                     "difference is %.3g",
+                     finding.errors.elements, finding.exact ? "exact" : "float32",
+                     finding.errors.max_abs);
+    status = tell(&finding, guess, &evidence, why);
+    if (status != PE_OK)
+        return status;
     insert(s->report, &finding);
     return PE_OK;
 }
@@ -100,13 +127,23 @@ static bool is_spent(const search *s)
            (bounds->given_up != NULL && bounds->given_up(bounds->context));
 }
 
+/* Give a guess the positions of a view: the whole, or the one that is searched. */
+static pe_status set_positions(const search *s, const pe_upload_view *view, pe_guess *guess,
+                               pe_problem *why)
+{
+    const pe_values *from = view == s->whole ? &s->whole->claim->values : &s->claim.values;
+    pe_value *positions = pe_values_find(&guess->values, "positions");
+    if (positions == NULL || !positions->present)
+        return PE_OK;
+    pe_positions_free(&positions->positions);
+    return pe_positions_share(&pe_values_find(from, "positions")->positions, &positions->positions,
+                              why);
+}
+
 /* Which arithmetics explain the whole upload by the guess, at all positions. */
 static pe_status confirm(search *s, pe_guess *guess, unsigned *by, pe_problem *why)
 {
-    pe_value *positions = pe_values_find(&guess->values, "positions");
-    const pe_value *all = pe_values_find(&s->whole->claim->values, "positions");
-    pe_positions_free(&positions->positions);
-    const pe_status status = pe_positions_share(&all->positions, &positions->positions, why);
+    const pe_status status = set_positions(s, s->whole, guess, why);
     if (status != PE_OK)
         return status;
     return pe_measure_explain(&(pe_comparison){s->whole, guess, &s->work}, by, why);
@@ -170,30 +207,334 @@ static pe_status try_second_faults(search *s, pe_guess *one, pe_problem *why)
     return with_each_fault(s, one, (size_t)(one->faults[0] - pe_faults) + 1, try_guess, why);
 }
 
-static pe_status try_singles(search *s, pe_problem *why)
+static pe_status try_singles(search *s, pe_guess *from, pe_problem *why)
 {
-    const pe_status status = with_each_fault(s, &s->claim, 0, try_guess, why);
-    bool exactly = false;
-    for (size_t f = 0; f < s->report->n_findings; f++)
-        exactly |= s->report->findings[f].exact;
-    return status != PE_OK || exactly ? status : try_fits(s, &s->claim, why);
+    return with_each_fault(s, from, 0, try_guess, why);
 }
 
-/* Pairs of faults first; numbers are fitted only where those fail. */
+/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs of
+ * faults are tried. */
+#define MEASURABLE 2048
+
 static pe_status try_pairs(search *s, pe_problem *why)
 {
     s->report->pairs_tried = true;
     const pe_status status = with_each_fault(s, &s->claim, 0, try_second_faults, why);
-    if (status != PE_OK || s->report->n_findings > 0)
+    if (status != PE_OK || s->report->n_findings > 0 || s->view->layout == NULL)
         return status;
     return with_each_fault(s, &s->claim, 0, try_fits, why);
 }
 
+/* ---- faults that are measured ---- */
+
+/* Where another layout would put the pairs, or whether it exchanges them. */
+static bool is_layout(const pe_fault *fault)
+{
+    static const char *const names[] = {"pairing", "layout", "cache_layout", "cos_sin_exchanged"};
+    for (size_t n = 0; n < PE_LEN(names); n++)
+        if (strcmp(names[n], fault->name) == 0)
+            return true;
+    return false;
+}
+
+/* A guess and what is read off the whole upload with its layout and its frequencies. */
+typedef struct measured {
+    pe_guess guess;
+    pe_reading reading;
+    pe_cause cause;
+    bool made;
+} measured;
+
+static void free_measured(measured *at)
+{
+    pe_guess_free(&at->guess);
+    pe_reading_free(&at->reading);
+    pe_cause_free(&at->cause);
+}
+
+static pe_status read_guess(search *s, const pe_guess *guess, measured *out, pe_problem *why)
+{
+    *out = (measured){0};
+    pe_status status = pe_guess_copy(guess, &out->guess, why);
+    if (status != PE_OK)
+        return status;
+    status = set_positions(s, s->whole, &out->guess, why);
+    if (status == PE_OK)
+        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &out->reading,
+                                 &out->made, why);
+    if (status != PE_OK)
+        free_measured(out);
+    return status;
+}
+
+/* How well a reading explains the rows; frequencies of its own explain less. */
+static double goodness(const measured *at)
+{
+    return at->made ? at->reading.quality * (at->reading.own ? 0.8 : 1) : 0;
+}
+
+/* The better of two readings stays. */
+static pe_status read_better(search *s, const pe_guess *guess, measured *best, pe_problem *why)
+{
+    measured other;
+    const pe_status status = read_guess(s, guess, &other, why);
+    if (status != PE_OK)
+        return status;
+    const bool better = goodness(&other) > goodness(best) + 0.1;
+    measured *worse = better ? best : &other;
+    free_measured(worse);
+    if (better)
+        *best = other;
+    return PE_OK;
+}
+
+/* Read the upload as claimed, or where that makes no sense in another layout. */
+static pe_status read_best(search *s, measured *best, pe_problem *why)
+{
+    pe_status status = read_guess(s, &s->claim, best, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t f = 0; f < pe_faults_n && goodness(best) < 0.8 && status == PE_OK; f++) {
+        pe_guess guess;
+        if (!is_layout(&pe_faults[f]))
+            continue;
+        status = pe_guess_copy(&s->claim, &guess, why);
+        if (status != PE_OK)
+            break;
+        if (pe_faults_apply(&pe_faults[f], &guess))
+            status = read_better(s, &guess, best, why);
+        pe_guess_free(&guess);
+    }
+    if (status != PE_OK)
+        free_measured(best);
+    return status;
+}
+
+/* How many pairs of a guess turn as measured, and whether its amplitude is the measured one. */
+static pe_status count_agreeing(search *s, pe_guess *guess, const pe_reading *r, size_t *out,
+                                pe_problem *why)
+{
+    pe_expect expect;
+    const double span = fabs(r->claimed[r->tokens / 2] - r->claimed[0]);
+    *out = 0;
+    s->work += pe_upload_view_plan_work(s->view);
+    pe_status status =
+        pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    for (size_t i = 0; i < r->pairs && i < expect.geometry.pairs && status == PE_OK; i++)
+        *out += fabs(expect.frequency[i] - r->turned[i]) * span < 0.2;
+    if (fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude)
+        *out += 1 + r->pairs / 8;
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* Do most pairs turn evenly, so that numbers can be fitted? */
+static bool turns(const pe_reading *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->pairs; i++)
+        n += isfinite(r->turned[i]);
+    return 4 * n > 3 * r->pairs;
+}
+
+/* Does a first fault bring the guess nearer to what was measured? A layout does where rows have
+ * positions in it. */
+static pe_status is_nearer(search *s, pe_guess *guess, const pe_reading *r, bool *out,
+                           pe_problem *why)
+{
+    const pe_fault *fault = guess->faults[guess->n_faults - 1];
+    size_t agree = 0;
+    measured other;
+    pe_status status = PE_OK;
+    *out = false;
+    if (!is_layout(fault)) {
+        if (!turns(r))
+            return PE_OK;
+        status = count_agreeing(s, guess, r, &agree, why);
+        *out = agree > s->agreeing;
+        return status;
+    }
+    status = read_guess(s, guess, &other, why);
+    *out = status == PE_OK && other.made && other.reading.quality >= 0.5;
+    if (status == PE_OK)
+        free_measured(&other);
+    return status;
+}
+
+/* A first fault, and second ones behind it. */
+static pe_status peel_one(search *s, pe_guess *guess, const pe_reading *r, pe_problem *why)
+{
+    bool nearer;
+    pe_status status = is_nearer(s, guess, r, &nearer, why);
+    if (status != PE_OK || !nearer)
+        return status;
+    status = with_each_fault(s, guess, 0, try_guess, why);
+    return status == PE_OK && s->report->n_findings == 0 ? try_fits(s, guess, why) : status;
+}
+
+/* Pairs of faults of which the first brings the guess nearer to what was measured. */
+static pe_status peel(search *s, measured *at, pe_problem *why)
+{
+    pe_status status = set_positions(s, s->view, &at->guess, why);
+    if (status == PE_OK)
+        status = count_agreeing(s, &at->guess, &at->reading, &s->agreeing, why);
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !is_spent(s); f++) {
+        pe_guess guess;
+        status = pe_guess_copy(&at->guess, &guess, why);
+        if (status != PE_OK)
+            return status;
+        if (pe_faults_apply(&pe_faults[f], &guess))
+            status = peel_one(s, &guess, &at->reading, why);
+        pe_guess_free(&guess);
+    }
+    return status;
+}
+
+static bool found(const search *s)
+{
+    return s->report->n_findings > 0;
+}
+
+static const pe_fault strays_of_memory = {
+    .name = "corrupted_elements",
+    .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
+static const pe_fault not_finite = {
+    .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
+
+static void describe_strays(const pe_strays *at, const pe_upload_view *view, pe_buffer *out)
+{
+    pe_buffer_format(out,
+                     "%zu of %zu elements are something else, in %zu of %zu rows (%zu to %zu) "
+                     "and %zu of %zu columns (%zu to %zu)",
+                     at->elements, view->elements, at->rows, view->rows, at->first_row,
+                     at->last_row, at->columns, view->width, at->first_column, at->last_column);
+    if (at->not_finite > 0)
+        pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
+}
+
+/* Few rows, few pairs, few elements, or only such as are no numbers. */
+static bool is_few(const pe_strays *at, const pe_upload_view *view)
+{
+    if (at->elements == 0)
+        return false;
+    return at->not_finite == at->elements || at->elements * 8 <= view->elements ||
+           (view->layout != NULL &&
+            (at->rows * 4 <= view->rows || at->columns * 16 <= view->width));
+}
+
+/* A guess that explains all but a part of the upload: few rows, few columns or few elements. */
+static pe_status try_strays(search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_strays strays;
+    pe_buffer evidence = {0};
+    const pe_comparison whole = {s->whole, guess, &s->work};
+    const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
+    pe_status status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, &strays, why);
+    if (status != PE_OK)
+        return status;
+    const bool few = is_few(&strays, s->whole);
+    if (!few || guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    pe_finding finding = {.exact = exact};
+    const pe_fault *fault = strays.not_finite == strays.elements ? &not_finite : &strays_of_memory;
+    pe_guess_say(guess, fault, fault->remedy);
+    describe_strays(&strays, s->whole, &guess->rule);
+    pe_buffer_str(&evidence, "all other elements are as they should be");
+    status = tell(&finding, guess, &evidence, why);
+    if (status == PE_OK)
+        insert(s->report, &finding);
+    return status;
+}
+
+/* Do `next` with a copy that has the positions of the view that is searched. */
+static pe_status try_copy(search *s, const pe_guess *from, attempt *next, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    status = set_positions(s, s->view, &guess, why);
+    if (status == PE_OK)
+        status = next(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+/* Numbers are fitted only where no named fault explains the upload. */
+static pe_status try_numbers(search *s, const measured *at, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (at->guess.n_faults > 0)
+        status = try_copy(s, &at->guess, try_fits, why);
+    return status == PE_OK ? try_fits(s, &s->claim, why) : status;
+}
+
+/* Positions are read off; then single faults, pairs of them, and elements that stand alone. */
+static pe_status try_causes(search *s, measured *at, pe_problem *why)
+{
+    bool clear;
+    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
+    if (status != PE_OK)
+        return status;
+    const pe_guess *from = &at->guess;
+    if (clear && pe_causes_is_multiple(&at->cause))
+        status = try_copy(s, from, try_fits, why);
+    if (clear && at->cause.fault != NULL) {
+        pe_causes_apply(&at->cause, &at->guess);
+        if (pe_causes_is_list(&at->cause))
+            s->view = s->whole;
+    }
+    if (status == PE_OK && !found(s) && from->n_faults > 0)
+        status = try_copy(s, from, try_guess, why);
+    if (status == PE_OK && !found(s) && from->n_faults > 0)
+        status = try_copy(s, from, try_singles, why);
+    if (status == PE_OK && !found(s) && turns(&at->reading))
+        status = try_numbers(s, at, why);
+    if (status == PE_OK && !found(s))
+        status = peel(s, at, why);
+    if (status == PE_OK && !found(s) && s->whole->elements <= MEASURABLE)
+        status = try_pairs(s, why);
+    if (status == PE_OK && !found(s))
+        status = try_copy(s, &s->claim, try_strays, why);
+    return status == PE_OK && !found(s) ? try_strays(s, &at->guess, why) : status;
+}
+
+static pe_status try_measured(search *s, pe_problem *why)
+{
+    measured best;
+    const pe_upload_view *view = s->view;
+    pe_status status = read_best(s, &best, why);
+    if (status != PE_OK || !best.made) {
+        if (status == PE_OK)
+            free_measured(&best);
+        return status;
+    }
+    if (!found(s))
+        status = try_causes(s, &best, why);
+    s->view = view;
+    s->report->pairs_tried = true;
+    s->report->has_reading = true;
+    s->report->reading = best.reading;
+    best.reading = (pe_reading){0};
+    free_measured(&best);
+    return status;
+}
+
 static pe_status search_faults(search *s, pe_problem *why)
 {
-    pe_status status = try_singles(s, why);
-    if (status == PE_OK && s->report->n_findings == 0 && !is_spent(s))
+    const pe_strays *strays = &s->report->strays;
+    const bool numbers = strays->elements == 0 || strays->not_finite < strays->elements;
+    pe_status status = numbers ? try_singles(s, &s->claim, why) : PE_OK;
+    if (status == PE_OK && numbers && s->view->layout != NULL)
+        status = try_measured(s, why);
+    if (status == PE_OK && numbers && !found(s) && !s->report->has_reading && !is_spent(s))
         status = try_pairs(s, why);
+    if (status == PE_OK && !found(s) && !s->whole->width_differs &&
+        (!numbers || s->whole->layout == NULL))
+        status = try_copy(s, &s->claim, try_strays, why);
     s->report->complete = !is_spent(s);
     rank(s->report);
     return status;
@@ -229,8 +570,10 @@ static pe_status describe(const pe_comparison *of, pe_report *report, pe_problem
     const pe_status status = pe_measure_distances(of, numerics, &report->distances, why);
     if (status != PE_OK || report->matches)
         return status;
-    return pe_measure_first_bad(of, allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32,
-                                &report->first_bad, why);
+    const unsigned by = allowed == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+    report->has_strays = true;
+    const pe_status counted = pe_measure_strays(of, by, &report->strays, why);
+    return counted == PE_OK ? pe_measure_first_bad(of, by, &report->first_bad, why) : counted;
 }
 
 static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem *why)

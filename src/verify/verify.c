@@ -16,6 +16,8 @@ void pe_verify_claim_free(pe_claim *claim)
 void pe_verify_finding_free(pe_finding *finding)
 {
     free(finding->rule);
+    free(finding->evidence);
+    free(finding->remedy);
     free(finding->parameters);
 }
 
@@ -24,5 +26,6 @@ void pe_verify_report_free(pe_report *report)
     for (size_t f = 0; f < report->n_findings; f++)
         pe_verify_finding_free(&report->findings[f]);
     free(report->parameters);
+    free(report->reading.claimed);
     *report = (pe_report){0};
 }

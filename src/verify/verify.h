@@ -80,7 +80,29 @@ typedef struct pe_bad {
     double expected, got;
 } pe_bad;
 
-#define PE_FAULTS_MAX   2
+/**
+ * Read off a table or vectors as if each pair were A (cos(p w), sin(p w)), with the frequencies of
+ * a guess, or with those that the upload itself has where they are not the guess's.
+ */
+typedef struct pe_reading {
+    size_t tokens, pairs;
+    double *claimed;   /* [tokens] owned, as all of these: positions of the guess */
+    double *position;  /* [tokens] measured; NAN: the row is of no position */
+    double *frequency; /* [pairs] of the guess */
+    double *turned;    /* [pairs] measured from row to row; NAN: it turns without any order */
+    bool own;          /* positions were read with `turned`, for the guess's frequencies fail */
+    double quality;    /* the part of the rows that have a position */
+    double amplitude, claimed_amplitude;
+} pe_reading;
+
+/** Elements that are not what they should be, and where they are. */
+typedef struct pe_strays {
+    size_t elements, rows, columns; /* how many, in how many rows and columns */
+    size_t first_row, last_row, first_column, last_column;
+    size_t not_finite;
+} pe_strays;
+
+#define PE_FAULTS_MAX   3
 #define PE_FINDINGS_MAX 8
 
 /** Faults that explain the upload. */
@@ -90,7 +112,10 @@ typedef struct pe_finding {
     const char *faults[PE_FAULTS_MAX];
     bool exact;       /* explained as exact numbers, not only as those of the float32 path */
     size_t undecided; /* elements of which float32 arithmetic tells nothing; 0 when exact */
+    bool fitted;      /* some number was only read off the upload */
     char *rule;       /* owned: sentences */
+    char *evidence;   /* owned: sentences */
+    char *remedy;     /* owned: what to change */
     char *parameters; /* owned: JSON of the values that give the upload */
     pe_errors errors; /* what remains */
 } pe_finding;
@@ -109,6 +134,10 @@ typedef struct pe_report {
     size_t sampled; /* positions in which faults were looked for; 0: all. Findings hold for all. */
     bool complete;  /* false: max_work or given_up ended the search */
     char *parameters; /* owned: canonical JSON of the claim */
+    bool has_reading;
+    pe_reading reading; /* owned: of pairs */
+    bool has_strays;
+    pe_strays strays; /* from the claim */
 } pe_report;
 
 void pe_verify_finding_free(pe_finding *finding);
@@ -121,11 +150,9 @@ void pe_verify_report_free(pe_report *report);
  *           the claimed value, T the dtype, and W the next wider type (float64 of float32 and
  *           float64, else float32).
  *             exact    |got - x| <= ulp_T(x)/2 + ulp_W(x)/2: rounded once, or twice on the way.
- *             float32  |got - x| <= A (24 2^-24 |p| w + 2^-22) + ulp_T(x)/2, where A is the
+ *             float32  |got - x| <= A (n 2^-24 |p| w + 2^-22) + ulp_T(x)/2, where A is the
  *                      amplitude, p the position and w the frequency.
- *           The 24 units of 2^-24 are the roundings of the float32 reference path: the exponent
- *           (ln(1e12)/2 < 13.9 in the frequency), the base (1), the power (an ulp: 2), its
- *           reciprocal (1), up to 4 steps of scaling, the position (1) and the angle (1). The 2^-22
+ *           The n roundings of 2^-24 are those of pe_allowance_roundings (allowance.h). The 2^-22
  *           are those of sine, amplitude and their product, each an ulp of 1.
  * Circle    Sine and cosine of a pair are of one angle, however far off that is. Where both are in
  *           the upload and one is not exact, the float32 rule also asks that

@@ -372,6 +372,26 @@ static void a_table_narrower_than_its_claim_is_told_so(void **state)
 }
 
 /* Where positions may be left out, and are, no fault is looked for in them. */
+/* Tables of other positions and frequencies than claimed, which no fault of values gives. */
+static void positions_are_measured(void **state)
+{
+    static const struct {
+        const char *made, *fault;
+    } cases[] = {
+        {"positions=7:71", "position_offset"},
+        {"positions=63:-1:-1", "positions_reversed"},
+        {"positions=0:128:2", "position_scaled"},
+        {"positions=-1:63&rope_theta=500000", "position_minus_one+rope_theta"},
+    };
+    (void)state;
+    for (size_t c = 0; c < PE_LEN(cases); c++) {
+        char target[200];
+        snprintf(target, sizeof target, "/v1/rope/table?head_dim=64&%s&format=safetensors",
+                 cases[c].made);
+        assert_told(target, "encoding=rope&head_dim=64&positions=0:64", cases[c].fault);
+    }
+}
+
 static void a_wrong_grid_is_no_matter_of_positions(void **state)
 {
     (void)state;
@@ -539,6 +559,7 @@ int main(void)
         cmocka_unit_test(binary_tables_take_their_parameters_from_the_query),
         cmocka_unit_test(what_the_server_writes_is_what_it_claims),
         cmocka_unit_test(a_table_narrower_than_its_claim_is_told_so),
+        cmocka_unit_test(positions_are_measured),
         cmocka_unit_test(a_wrong_grid_is_no_matter_of_positions),
         cmocka_unit_test(binary_vectors_may_be_of_any_type),
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),

@@ -217,6 +217,34 @@ static void apply_name(planted *p, const char *name, bool *loose)
               strcmp(name, "undone") == 0 || strcmp(name, "attention_factor_squared") == 0;
 }
 
+/* Does the fault say that positions were measured? */
+static bool is_measured(const char *name)
+{
+    static const char *const names[] = {"positions_", "position_o", "position_s", "position_l",
+                                        "position_pad"};
+    for (size_t n = 0; n < PE_LEN(names); n++)
+        if (strncmp(names[n], name, strlen(names[n])) == 0)
+            return true;
+    return false;
+}
+
+/* The positions that a finding tells, where its names say nothing of them. */
+static void take_positions(planted *p)
+{
+    const json_t *told = json_object_get(p->parameters, "positions");
+    pe_positions range;
+    pe_problem why;
+    for (size_t t = 0; json_is_array(told) && t < p->tokens; t++)
+        p->positions[t] = json_number_value(json_array_get(told, t));
+    if (!json_is_string(told))
+        return;
+    const pe_slice text = {json_string_value(told), json_string_length(told)};
+    assert_int_equal(pe_positions_parse(text, "positions", p->tokens, &range, &why), PE_OK);
+    for (size_t t = 0; t < p->tokens; t++)
+        p->positions[t] = pe_positions_at(&range, t);
+    pe_positions_free(&range);
+}
+
 /* The slow code makes the upload of what a finding says. */
 static bool is_true(const planted *claim, const upload *u, bool exact, const pe_finding *finding)
 {
@@ -227,6 +255,9 @@ static bool is_true(const planted *claim, const upload *u, bool exact, const pe_
     assert_non_null(told.parameters);
     for (size_t f = 0; f < finding->n_faults; f++)
         apply_name(&told, finding->faults[f], &loose);
+    for (size_t f = 0; f < finding->n_faults; f++)
+        if (is_measured(finding->faults[f]))
+            take_positions(&told);
     const bool float32 = strcmp(planted_text(&told, "numerics"), "float32") == 0;
     const bool truth = clean(&told, u, !float32, float32 || !exact, loose);
     json_decref(told.parameters);
@@ -454,6 +485,15 @@ static void sound_numbers_of_every_type_are_clean(void **state)
     print_message("  %zu sound uploads, all clean\n", asked);
 }
 
+/* Of an upload with one bad element: nothing, or that there are such elements. */
+static bool is_told_alone(const pe_report *report)
+{
+    const pe_finding *finding = &report->findings[0];
+    return report->n_findings == 0 ||
+           (finding->n_faults == 1 && strcmp(finding->faults[0], "corrupted_elements") == 0 &&
+            report->strays.elements <= 4);
+}
+
 static void noise_is_not_explained(void **state)
 {
     random_source random = random_make("noise");
@@ -470,7 +510,7 @@ static void noise_is_not_explained(void **state)
                 else if (e == u.n / 2) /* one element, by more than any rounding */
                     u.numbers[e] += random_real(&random, 0.1, 1) * (1 + fabs(u.numbers[e]));
             pe_report report = ask(&claim, &u, false);
-            if (report.matches || report.n_findings != 0)
+            if (report.matches || !(round < 2 ? report.n_findings == 0 : is_told_alone(&report)))
                 fail_case(&random, &claim, &claim, false, &report, "noise is explained");
             assert_true(report.pairs_tried && report.complete);
             assert_true(report.first_bad.any);

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/* causes.c - what a reading says of the positions: a named cause, or the bare numbers. */
+#include "verify/causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PE_NOWHERE nan("")
+#define NEAR       0.03 /* of a position: how well it is measured */
+#define EXCEPTION  4    /* one of so many rows may be something else */
+
+/* One rule: how it reads its numbers off the reading, and which positions follow from them. */
+typedef struct rule {
+    pe_fault fault; /* name and sentence, in which {a} and {b} are numbers */
+    const char *remedy;
+    bool (*read)(const pe_reading *r, pe_cause *out);
+    double (*predict)(const pe_cause *cause, double first, double claimed);
+    bool vectors_only;
+} rule;
+
+/* ---- what several rules read ---- */
+
+static bool is_near(double x, double y)
+{
+    return fabs(x - y) <= NEAR + 1e-6 * fabs(y);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of what `of` says of each row that has a position. */
+static double median(const pe_reading *r, double (*of)(const pe_reading *r, size_t t))
+{
+    double *list = malloc((r->tokens + 1) * sizeof *list), middle = PE_NOWHERE;
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens && list != NULL; t++) {
+        const double x = of(r, t);
+        if (isfinite(x))
+            list[n++] = x;
+    }
+    if (n > 0) {
+        qsort(list, n, sizeof *list, compare_numbers);
+        middle = list[n / 2];
+    }
+    free(list);
+    return middle;
+}
+
+static double shift_at(const pe_reading *r, size_t t)
+{
+    return r->position[t] - r->claimed[t];
+}
+
+static double sum_at(const pe_reading *r, size_t t)
+{
+    return r->position[t] + r->claimed[t];
+}
+
+static double slope_at(const pe_reading *r, size_t t)
+{
+    const size_t half = r->tokens / 2;
+    if (t + half >= r->tokens || half == 0)
+        return PE_NOWHERE;
+    return (r->position[t + half] - r->position[t]) / (r->claimed[t + half] - r->claimed[t]);
+}
+
+static double position_at(const pe_reading *r, size_t t)
+{
+    return r->position[t];
+}
+
+/* A number as a person would have chosen it. */
+static double tidy(double x)
+{
+    const double whole = round(x), part = x != 0 ? 1 / round(1 / x) : 0;
+    if (fabs(x - whole) < 2e-3 * fabs(x))
+        return whole;
+    return isfinite(part) && fabs(x - part) < 2e-3 * fabs(x) ? part : x;
+}
+
+/* ---- the rules ---- */
+
+static bool read_nothing(const pe_reading *r, pe_cause *out)
+{
+    (void)r;
+    (void)out;
+    return true;
+}
+
+static double predict_same(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    return c;
+}
+
+static double predict_none(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    (void)c;
+    return 0;
+}
+
+static bool read_shift(const pe_reading *r, pe_cause *out)
+{
+    out->a = tidy(median(r, shift_at));
+    return isfinite(out->a) && fabs(out->a) > NEAR;
+}
+
+static bool read_one_more(const pe_reading *r, pe_cause *out)
+{
+    return read_shift(r, out) && out->a == 1;
+}
+
+static bool read_one_less(const pe_reading *r, pe_cause *out)
+{
+    return read_shift(r, out) && out->a == -1;
+}
+
+static double predict_shift(const pe_cause *cause, double first, double c)
+{
+    (void)first;
+    return c + cause->a;
+}
+
+static double predict_negative(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    return -c;
+}
+
+static bool read_mirror(const pe_reading *r, pe_cause *out)
+{
+    out->a = tidy(median(r, sum_at));
+    return isfinite(out->a) && fabs(out->a) > NEAR;
+}
+
+static double predict_mirror(const pe_cause *cause, double first, double c)
+{
+    (void)first;
+    return cause->a - c;
+}
+
+/* a (position) + b */
+static bool read_line(const pe_reading *r, pe_cause *out)
+{
+    out->a = tidy(median(r, slope_at));
+    if (!isfinite(out->a) || fabs(out->a) < 1e-4 || fabs(out->a - 1) < 1e-3)
+        return false;
+    size_t t = 0;
+    while (t < r->tokens && !isfinite(r->position[t]))
+        t++;
+    out->b = t < r->tokens ? r->position[t] - out->a * r->claimed[t] : PE_NOWHERE;
+    out->b = fabs(out->b - round(out->b)) < 2 * NEAR ? round(out->b) : out->b;
+    return isfinite(out->b);
+}
+
+static bool read_multiple(const pe_reading *r, pe_cause *out)
+{
+    return read_line(r, out) && out->b == 0;
+}
+
+static bool read_doubled(const pe_reading *r, pe_cause *out)
+{
+    return read_multiple(r, out) && out->a == 2;
+}
+
+static double predict_line(const pe_cause *cause, double first, double c)
+{
+    (void)first;
+    return cause->a * c + cause->b;
+}
+
+static bool read_constant(const pe_reading *r, pe_cause *out)
+{
+    out->a = median(r, position_at);
+    return isfinite(out->a);
+}
+
+static double predict_constant(const pe_cause *cause, double first, double c)
+{
+    (void)first;
+    (void)c;
+    return cause->a;
+}
+
+/* Each a-th row begins anew at b. */
+static bool read_restart(const pe_reading *r, pe_cause *out)
+{
+    for (size_t t = 1; t < r->tokens; t++)
+        if (r->position[t] < r->position[t - 1] - NEAR) {
+            out->a = r->claimed[t] - r->claimed[0];
+            out->b = r->position[t];
+            return out->a > 0 && is_near(out->b, round(out->b));
+        }
+    return false;
+}
+
+static double predict_restart(const pe_cause *cause, double first, double c)
+{
+    return c - first < cause->a ? c : cause->b + fmod(c - first, cause->a);
+}
+
+/* Positions are kept in an integer of a bits, which wraps. */
+static bool read_overflow(const pe_reading *r, pe_cause *out)
+{
+    for (size_t t = 1; t < r->tokens; t++)
+        if (isfinite(r->position[t]) && r->position[t] < r->claimed[t] - 100) {
+            const double wide = r->claimed[t] - r->position[t];
+            out->a = round(log2(wide));
+            out->b = r->position[t] < 0 ? 1 : 0;
+            return exp2(out->a) == wide && (out->a == 8 || out->a == 16 || out->a == 32);
+        }
+    return false;
+}
+
+static double predict_overflow(const pe_cause *cause, double first, double c)
+{
+    const double wide = exp2(cause->a), half = cause->b > 0 ? wide / 2 : 0;
+    (void)first;
+    return c + half - wide * floor((c + half) / wide) - half;
+}
+
+static bool read_clamp(const pe_reading *r, pe_cause *out)
+{
+    out->a = r->tokens > 1 ? r->position[r->tokens - 1] : PE_NOWHERE;
+    return isfinite(out->a) && is_near(r->position[r->tokens - 2], out->a);
+}
+
+static double predict_clamp(const pe_cause *cause, double first, double c)
+{
+    (void)first;
+    return fmin(c, cause->a);
+}
+
+/* b rows at position a come first; counting begins behind them. */
+static bool read_padding(const pe_reading *r, pe_cause *out)
+{
+    size_t t = 1;
+    while (t < r->tokens && is_near(r->position[t], r->position[0]))
+        t++;
+    out->a = r->position[0];
+    /* the last of the equal ones may be the first that counts */
+    out->b = (double)t - (t < r->tokens && is_near(r->position[t], out->a + 1) &&
+                          is_near(out->a, r->claimed[0]));
+    return t > 1 && t < r->tokens && isfinite(out->a);
+}
+
+static double predict_padding(const pe_cause *cause, double first, double c)
+{
+    return c - first < cause->b ? cause->a : c - cause->b;
+}
+
+static bool read_repeat(const pe_reading *r, pe_cause *out)
+{
+    size_t t = 1;
+    while (t < r->tokens && is_near(r->position[t], r->position[0]))
+        t++;
+    out->a = (double)t;
+    return t > 1 && t < r->tokens;
+}
+
+static double predict_repeat(const pe_cause *cause, double first, double c)
+{
+    return first + floor((c - first) / cause->a);
+}
+
+static double rounded(pe_dtype to, double x)
+{
+    unsigned char element[8];
+    pe_dtype_store(to, x, element);
+    return pe_dtype_load(to, element);
+}
+
+static double predict_bfloat16(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    return rounded(PE_BFLOAT16, c);
+}
+
+static double predict_float16(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    return rounded(PE_FLOAT16, c);
+}
+
+/* Named rules come before those that give numbers. */
+#define RULE(NAME, SENTENCE, REMEDY, READ, PREDICT)                                                \
+    {                                                                                              \
+        .fault = {.name = (NAME), .rule = (SENTENCE)}, .remedy = (REMEDY), .read = (READ),         \
+        .predict = (PREDICT)                                                                       \
+    }
+#define VECTORS(NAME, SENTENCE, REMEDY, READ, PREDICT)                                             \
+    {                                                                                              \
+        .fault = {.name = (NAME), .rule = (SENTENCE)}, .remedy = (REMEDY), .read = (READ),         \
+        .predict = (PREDICT), .vectors_only = true                                                 \
+    }
+
+static const rule rules[] = {
+    RULE("", NULL, NULL, read_nothing, predict_same),
+    RULE("position_plus_one", "positions were one too large",
+         "count positions from 0: take arange(n), not arange(1, n + 1)", read_one_more,
+         predict_shift),
+    RULE("position_minus_one", "positions were one too small",
+         "do not take 1 off the positions; the first token's is the first of the claim",
+         read_one_less, predict_shift),
+    RULE("bfloat16_positions", "positions were rounded to bfloat16",
+         "keep positions in float32 or integers until the angle has been made", read_nothing,
+         predict_bfloat16),
+    RULE("float16_positions", "positions were rounded to float16",
+         "keep positions in float32 or integers until the angle has been made", read_nothing,
+         predict_float16),
+    VECTORS("not_rotated", "vectors were not rotated", "apply the rotation", read_nothing,
+            predict_none),
+    VECTORS("rotated_twice", "vectors were rotated twice", "apply the rotation once", read_doubled,
+            predict_line),
+    RULE("positions_zero", "every row is that of position 0: positions were left out",
+         "pass the positions", read_nothing, predict_none),
+    RULE("inverse", "the rotation was the inverse one: angles were negative",
+         "take the sine's sign as in x cos(a) + rotate(x) sin(a)", read_nothing, predict_negative),
+    RULE("position_overflow", "positions were kept in an integer of {a} bits, which overflowed",
+         "keep positions in int64", read_overflow, predict_overflow),
+    RULE("positions_reversed", "rows are in reverse order: row p holds position {a} - p",
+         "do not reverse the positions", read_mirror, predict_mirror),
+    RULE("positions_clamped", "positions were clamped at {a}",
+         "make the table as long as the positions reach", read_clamp, predict_clamp),
+    RULE("positions_constant", "every row is that of position {a}",
+         "pass each row its own position", read_constant, predict_constant),
+    RULE("positions_restart", "positions begin anew each {a} rows, at {b}",
+         "do not count positions anew in each chunk or sequence; or send the positions that are "
+         "meant",
+         read_restart, predict_restart),
+    RULE("position_padding",
+         "rows of padding count: position {a} stands in the first {b} rows, and "
+         "counting begins behind them",
+         "take position ids from the claim, not from the attention mask", read_padding,
+         predict_padding),
+    RULE("positions_repeated", "each position stands in {a} rows",
+         "do not repeat positions; check the division of the index", read_repeat, predict_repeat),
+    RULE("position_offset", "positions were larger by {a}",
+         "check the offset of the cache: past_key_values length, padding_idx + 1, start_pos",
+         read_shift, predict_shift),
+    RULE("position_scaled", "positions were multiplied by {a}",
+         "check linear scaling (factor, scaling_factor) and the step of the positions",
+         read_multiple, predict_line),
+    RULE("position_line", "positions were multiplied by {a}, and {b} was added",
+         "check the step and the offset of the positions", read_line, predict_line),
+};
+
+/* Every row at a position of its own. */
+static const rule listed =
+    RULE("positions_other", "rows are at other positions than claimed: see measured.positions",
+         "send rows in the order of the claimed positions", NULL, NULL);
+
+/* ---- finding one ---- */
+
+static size_t count_exceptions(const pe_reading *r, const pe_cause *cause)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < r->tokens; t++)
+        n += !isfinite(r->position[t]) || !is_near(r->position[t], cause->predicted[t]);
+    return n;
+}
+
+static bool follows(const pe_reading *r, const rule *of, pe_cause *out)
+{
+    if (!of->read(r, out))
+        return false;
+    for (size_t t = 0; t < r->tokens; t++)
+        out->predicted[t] = of->predict(out, r->claimed[0], r->claimed[t]);
+    out->exceptions = count_exceptions(r, out);
+    return out->exceptions <= r->tokens / EXCEPTION;
+}
+
+/* Of the rules that most rows follow, the first with the fewest exceptions. */
+static const rule *choose(const pe_reading *r, bool vectors, pe_cause *out)
+{
+    const rule *best = NULL;
+    size_t least = SIZE_MAX;
+    for (size_t k = 0; k < PE_LEN(rules); k++)
+        if ((vectors || !rules[k].vectors_only) && follows(r, &rules[k], out) &&
+            out->exceptions < least) {
+            best = &rules[k];
+            least = out->exceptions;
+        }
+    if (best != NULL)
+        (void)follows(r, best, out);
+    return best;
+}
+
+/* Rows without a position keep the claimed one. */
+static void take_list(const pe_reading *r, pe_cause *out)
+{
+    out->exceptions = 0;
+    for (size_t t = 0; t < r->tokens; t++) {
+        const bool known = isfinite(r->position[t]);
+        out->predicted[t] = known ? r->position[t] : r->claimed[t];
+        out->exceptions += !known;
+    }
+}
+
+pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
+                         pe_problem *why)
+{
+    *out = (pe_cause){.first = reading->claimed[0],
+                      .predicted = calloc(reading->tokens + 1, sizeof(double))};
+    if (out->predicted == NULL)
+        return pe_fail_memory(why);
+    const rule *best = choose(reading, vectors, out);
+    *found = best != NULL || reading->quality > 1 - 1.0 / EXCEPTION;
+    if (best == NULL) {
+        best = &listed;
+        take_list(reading, out);
+    }
+    out->fault = best->fault.name[0] != '\0' ? &best->fault : NULL;
+    return PE_OK;
+}
+
+/* A sentence, in which {a} and {b} are numbers. */
+static void say(const pe_cause *cause, const char *sentence, pe_buffer *out)
+{
+    for (const char *c = sentence; *c != '\0'; c++) {
+        if (*c != '{') {
+            pe_buffer_add(out, c, 1);
+            continue;
+        }
+        pe_buffer_format(out, "%.7g", c[1] == 'a' ? cause->a : cause->b);
+        c += 2;
+    }
+}
+
+/* Where a cause moves the position of a token; what a list says holds for its own tokens only. */
+static double move(const void *context, size_t token, double claimed)
+{
+    const pe_cause *cause = context;
+    const rule *of = (const rule *)cause->fault; /* its first member */
+    return of->predict != NULL ? of->predict(cause, cause->first, claimed)
+                               : cause->predicted[token];
+}
+
+bool pe_causes_is_multiple(const pe_cause *cause)
+{
+    const rule *of = (const rule *)cause->fault;
+    return of != NULL && of->read == read_multiple;
+}
+
+bool pe_causes_is_list(const pe_cause *cause)
+{
+    return cause->fault == &listed.fault;
+}
+
+void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
+{
+    const rule *of = (const rule *)cause->fault;
+    if (cause->fault == NULL)
+        return;
+    guess->distortion.positions.move = move;
+    guess->distortion.positions.cause = cause;
+    pe_guess_say(guess, cause->fault, of->remedy);
+    guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
+    say(cause, of->fault.rule, &guess->rule);
+}
+
+void pe_cause_free(pe_cause *cause)
+{
+    free(cause->predicted);
+    cause->predicted = NULL;
+}

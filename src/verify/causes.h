@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* causes.h - what a reading says of the positions: a named cause, or the bare numbers. */
+#ifndef PE_VERIFY_CAUSES_H
+#define PE_VERIFY_CAUSES_H
+
+#include "verify/faults.h"
+#include "verify/reading.h"
+
+/** How the positions of a reading came from those of the claim. */
+typedef struct pe_cause {
+    const pe_fault *fault; /* its name; NULL: they are the claimed ones */
+    double a, b;           /* numbers of its rule */
+    double first;          /* claimed position of the first row */
+    double *predicted;     /* [tokens] owned */
+    size_t exceptions;     /* rows that are at another position, or at none */
+} pe_cause;
+
+/** The first rule that all rows but a few follow. *found is false where there is none. */
+pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out, bool *found,
+                         pe_problem *why) PE_MUST_CHECK;
+
+/** Is every row at a position of its own? Then the cause holds for the reading's tokens only. */
+bool pe_causes_is_list(const pe_cause *cause);
+
+/** Are positions only multiplied, as scaled frequencies do it, too? */
+bool pe_causes_is_multiple(const pe_cause *cause);
+
+/** Add it to a guess, which borrows it. */
+void pe_causes_apply(const pe_cause *cause, pe_guess *guess);
+
+void pe_cause_free(pe_cause *cause);
+
+#endif

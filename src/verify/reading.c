@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* reading.c - what an upload of pairs is: its positions, frequencies and amplitude, measured. */
+#include "verify/reading.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PE_NOWHERE    nan("")
+#define TURN          6.283185307179586
+#define PHASE_ERROR   0.04 /* radians: elements of 8 bits, and float32 angles */
+#define SLOW          (4 * PHASE_ERROR)
+#define SAMPLES       256 /* rows that tell a frequency, per distance */
+#define GOOD_PAIRS    0.7 /* the part of the pairs that agree on a row's position */
+#define GOOD_ROWS     0.6
+#define LEAST_SHARE   0.6 /* of the rows of a pair that turns evenly */
+#define FLOAT32_ANGLE 0x1p-20
+
+typedef struct number {
+    double re, im;
+} number;
+
+/* What is read, and the order of its pairs: slow ones first. */
+typedef struct source {
+    const pe_upload_view *view;
+    pe_geometry at;
+    size_t pairs;
+    size_t *order;
+} source;
+
+static double wrap(double angle)
+{
+    return angle - TURN * round(angle / TURN);
+}
+
+static number times_conjugate(number a, number b)
+{
+    return (number){a.re * b.re + a.im * b.im, a.im * b.re - a.re * b.im};
+}
+
+/* Pair i of a token: of vectors, how the rows of the token turned. */
+static number pair_at(const source *s, size_t token, size_t i)
+{
+    const pe_upload_view *view = s->view;
+    const size_t c = s->at.cos_at + i * s->at.stride, d = s->at.sin_at + i * s->at.stride;
+    const size_t rows = view->rotated ? pe_upload_view_token_rows(view) : 1;
+    number sum = {0, 0};
+    double size = 0;
+    for (size_t o = 0; o < rows; o++) {
+        const size_t row = pe_upload_view_row(view, token, o) * view->width;
+        const number got = {view->got[row + c], view->got[row + d]};
+        if (!view->rotated)
+            return got;
+        const number in = {view->inputs[row + c], view->inputs[row + d]};
+        const number turned = times_conjugate(got, in);
+        sum = (number){sum.re + turned.re, sum.im + turned.im};
+        size += in.re * in.re + in.im * in.im;
+    }
+    return size > 0 ? (number){sum.re / size, sum.im / size} : sum;
+}
+
+static double phase(number z)
+{
+    return atan2(z.im, z.re);
+}
+
+/* ---- frequencies ---- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *list, size_t n)
+{
+    qsort(list, n, sizeof *list, compare_numbers);
+    return n > 0 ? list[n / 2] : PE_NOWHERE;
+}
+
+/* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
+ * where positions begin anew do not move a median. */
+static double median_turn(const source *s, const pe_reading *r, size_t pair, size_t lag,
+                          double expected, double *share)
+{
+    const double step = (double)lag * (r->claimed[1] - r->claimed[0]);
+    const size_t last = r->tokens - lag, stride = last / SAMPLES + 1;
+    double turns[SAMPLES], near = 0;
+    number sum = {0, 0};
+    size_t n = 0;
+    for (size_t t = 0; t < last && n < SAMPLES; t += stride) {
+        const number turn = times_conjugate(pair_at(s, t + lag, pair), pair_at(s, t, pair));
+        const double size = hypot(turn.re, turn.im);
+        if (r->claimed[t + lag] - r->claimed[t] != step || !(size > 0) || !isfinite(size))
+            continue;
+        turns[n++] = phase(turn);
+        sum = (number){sum.re + turn.re / size, sum.im + turn.im / size};
+    }
+    const double middle = lag == 1 ? phase(sum) : expected;
+    for (size_t k = 0; k < n; k++)
+        turns[k] = wrap(turns[k] - middle);
+    const double result = middle + median(turns, n);
+    for (size_t k = 0; k < n; k++)
+        near += fabs(wrap(turns[k] + middle - result)) < 2 * PHASE_ERROR;
+    *share = n > 0 ? near / (double)n : 0;
+    return result;
+}
+
+/* Ever longer distances tell the frequency ever more precisely. */
+static double measure_frequency(const source *s, const pe_reading *r, size_t pair)
+{
+    const double step = r->claimed[1] - r->claimed[0];
+    double share, w = r->frequency[pair];
+    const double turn = median_turn(s, r, pair, 1, 0, &share);
+    if (step == 0 || share < LEAST_SHARE)
+        return PE_NOWHERE;
+    w += wrap(turn - w * step) / step;
+    for (size_t lag = 2; lag <= r->tokens / 2; lag *= 2) {
+        const double over = (double)lag * step;
+        const double more = median_turn(s, r, pair, lag, w * over, &share) - w * over;
+        if (share < LEAST_SHARE || fabs(more) > 0.5)
+            break;
+        w += more / over;
+    }
+    return w;
+}
+
+/* ---- positions ---- */
+
+/* Pairs whose angle float32 arithmetic cannot tell say nothing; nor do those that do not turn. */
+static bool tells(double w, double position)
+{
+    return isfinite(w) && w != 0 && fabs(w * position) * FLOAT32_ANGLE < 1;
+}
+
+/* A pair that has hardly turned agrees with every frequency. It counts only where nothing else
+ * does. */
+static bool slow_pairs_count(const source *s, const double *w, double position)
+{
+    size_t turned = 0;
+    for (size_t i = 0; i < s->pairs; i++)
+        turned += tells(w[i], position) && fabs(w[i] * position) >= SLOW;
+    return turned < 3 && turned < s->pairs;
+}
+
+/* The part of the pairs whose phase agrees with the position, and how they would move it. */
+static double agreement(const source *s, const double *w, const number *row, double position,
+                        double *better)
+{
+    double good = 0, all = 0, up = 0, down = 0;
+    const double least = slow_pairs_count(s, w, position) ? 0 : SLOW;
+    for (size_t i = 0; i < s->pairs; i++) {
+        if (!tells(w[i], position) || fabs(w[i] * position) < least ||
+            !(hypot(row[i].re, row[i].im) > 0))
+            continue;
+        const double off = wrap(phase(row[i]) - position * w[i]);
+        all++;
+        if (!(fabs(off) < PHASE_ERROR + FLOAT32_ANGLE * fabs(w[i] * position)))
+            continue;
+        good++;
+        up += off * w[i];
+        down += w[i] * w[i];
+    }
+    *better = position + (down > 0 ? up / down : 0);
+    return all > 0 ? good / all : 0;
+}
+
+/* From the slowest pair, whose turn is longer than most tables, to the fastest: each knows the
+ * position better, and well enough to count the turns of the next. */
+static double follow_phases(const source *s, const double *w, const number *row, double start)
+{
+    double position = start;
+    for (size_t k = 0; k < s->pairs; k++) {
+        const size_t i = s->order[k];
+        if (!tells(w[i], position) || !(hypot(row[i].re, row[i].im) > 0))
+            continue;
+        const double off = wrap(phase(row[i]) - position * w[i]);
+        position += off / w[i];
+    }
+    return position;
+}
+
+/* PE_NOWHERE: no position makes such a row. Of positions that explain it the claimed one is taken. */
+static double measure_position(const source *s, const double *w, const number *row, double claimed)
+{
+    double better;
+    if (agreement(s, w, row, claimed, &better) >= GOOD_PAIRS && fabs(better - claimed) < 0.25)
+        return better;
+    double position = follow_phases(s, w, row, claimed);
+    if (agreement(s, w, row, position, &better) < GOOD_PAIRS)
+        return PE_NOWHERE;
+    return better;
+}
+
+/* A whole number where it may be one. */
+static double settled(double position, double claimed)
+{
+    const double whole = fabs(position - claimed) < 0.02 ? claimed : round(position);
+    return fabs(position - whole) < 0.02 ? whole : position;
+}
+
+/* Positions of each stride-th row; the part of them that have one. */
+static double measure_positions(const source *s, const double *w, size_t stride, pe_reading *r)
+{
+    double good = 0, all = 0;
+    number *row = malloc((s->pairs + 1) * sizeof *row);
+    for (size_t t = 0; t < r->tokens && row != NULL; t += stride) {
+        for (size_t i = 0; i < s->pairs; i++)
+            row[i] = pair_at(s, t, i);
+        r->position[t] = settled(measure_position(s, w, row, r->claimed[t]), r->claimed[t]);
+        good += isfinite(r->position[t]);
+        all++;
+    }
+    free(row);
+    return all > 0 ? good / all : 0;
+}
+
+/* ---- amplitude ---- */
+
+static double median_size(const source *s, const pe_reading *r)
+{
+    enum { MOST = 1024 };
+    double size[MOST];
+    size_t n = 0;
+    const size_t all = r->tokens * s->pairs, stride = all / MOST + 1;
+    for (size_t k = 0; k < all && n < MOST; k += stride) {
+        const number z = pair_at(s, k / s->pairs, k % s->pairs);
+        const double at = hypot(z.re, z.im);
+        if (isfinite(at))
+            size[n++] = at;
+    }
+    return median(size, n);
+}
+
+/* ---- the reading ---- */
+
+/* Insertion: the pairs of nearly all ladders are in order. */
+static void sort_pairs(const double *w, source *s)
+{
+    for (size_t i = 0; i < s->pairs; i++) {
+        size_t k = i;
+        for (; k > 0 && fabs(w[s->order[k - 1]]) > fabs(w[i]); k--)
+            s->order[k] = s->order[k - 1];
+        s->order[k] = i;
+    }
+}
+
+/* Where most pairs turn the other way, positions are negative, not frequencies. */
+static void look_forward(pe_reading *r)
+{
+    size_t back = 0;
+    for (size_t i = 0; i < r->pairs; i++)
+        back += r->turned[i] * r->frequency[i] < 0;
+    for (size_t i = 0; i < r->pairs && 2 * back > r->pairs; i++)
+        r->turned[i] = -r->turned[i];
+}
+
+static void measure(source *s, pe_reading *r)
+{
+    const size_t stride = r->tokens / 64 + 1;
+    for (size_t i = 0; i < s->pairs; i++)
+        r->turned[i] = r->tokens > 1 ? measure_frequency(s, r, i) : PE_NOWHERE;
+    look_forward(r);
+    sort_pairs(r->frequency, s);
+    if (measure_positions(s, r->frequency, stride, r) < GOOD_ROWS) {
+        sort_pairs(r->turned, s);
+        r->own = measure_positions(s, r->turned, stride, r) >= GOOD_ROWS;
+        if (!r->own)
+            sort_pairs(r->frequency, s);
+    }
+    r->quality = measure_positions(s, r->own ? r->turned : r->frequency, 1, r);
+    r->amplitude = median_size(s, r);
+}
+
+static pe_status make_arrays(pe_reading *r, pe_problem *why)
+{
+    double *numbers = calloc(2 * (r->tokens + r->pairs), sizeof *numbers);
+    if (numbers == NULL)
+        return pe_fail_memory(why);
+    r->claimed = numbers;
+    r->position = numbers + r->tokens;
+    r->frequency = r->position + r->tokens;
+    r->turned = r->frequency + r->pairs;
+    return PE_OK;
+}
+
+static pe_status read_with(const pe_comparison *of, const pe_expect *expect, pe_reading *out,
+                           pe_problem *why)
+{
+    const pe_geometry *g = &expect->geometry;
+    source s = {.view = of->view, .at = *g, .pairs = g->cos_n < g->sin_n ? g->cos_n : g->sin_n};
+    out->tokens = of->view->tokens;
+    out->pairs = s.pairs;
+    out->claimed_amplitude = expect->amplitude;
+    s.order = calloc(s.pairs + 1, sizeof *s.order);
+    const pe_status status = s.order == NULL ? pe_fail_memory(why) : make_arrays(out, why);
+    if (status == PE_OK) {
+        memcpy(out->frequency, expect->frequency, s.pairs * sizeof *out->frequency);
+        for (size_t t = 0; t < out->tokens; t++)
+            out->claimed[t] = pe_upload_view_position(of->view, &expect->positions, t);
+        measure(&s, out);
+        *of->work += 4 * of->view->elements;
+    }
+    free(s.order);
+    return status;
+}
+
+pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made, pe_problem *why)
+{
+    pe_expect expect;
+    *out = (pe_reading){0};
+    *made = false;
+    if (of->view->layout == NULL || of->view->axes > 1)
+        return PE_OK;
+    *of->work += pe_upload_view_plan_work(of->view);
+    pe_status status = pe_expect_make(of, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    if (status == PE_OK)
+        status = read_with(of, &expect, out, why);
+    *made = status == PE_OK;
+    pe_expect_free(&expect);
+    return status;
+}
+
+void pe_reading_free(pe_reading *reading)
+{
+    free(reading->claimed);
+    *reading = (pe_reading){0};
+}
+
+double pe_reading_ratio(const pe_reading *reading, size_t pair)
+{
+    const double w = reading->frequency[pair], turned = reading->turned[pair];
+    return w != 0 && isfinite(turned) ? turned / w : PE_NOWHERE;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* reading.h - what an upload of pairs is: its positions, frequencies and amplitude, measured. */
+#ifndef PE_VERIFY_READING_H
+#define PE_VERIFY_READING_H
+
+#include "verify/expect.h"
+
+/** *made is false where the upload holds no pairs of one axis, or the guess has not its shape. */
+pe_status pe_reading_make(const pe_comparison *of, pe_reading *out, bool *made,
+                          pe_problem *why) PE_MUST_CHECK;
+void pe_reading_free(pe_reading *reading);
+
+/** The measured frequency of a pair over the guess's; NAN: not known. */
+double pe_reading_ratio(const pe_reading *reading, size_t pair);
+
+#endif
