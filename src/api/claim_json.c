@@ -89,9 +89,8 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
             return pe_query_keep(&b->member[m], key, json, why);
     if (strcmp(key, "parameters") == 0)
         return pe_query_keep(&b->parameters, key, json, why);
-    const char *near = strcmp(key, "data") == 0 || strcmp(key, "tensor") == 0
-                           ? member_names[TABLE]
-                           : pe_nearest_name(key, member_names, MEMBERS);
+    const char *near = strcmp(key, "data") == 0 ? member_names[TABLE]
+                                                : pe_nearest_name(key, member_names, MEMBERS);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);
