@@ -78,6 +78,14 @@ static double median(double *list, size_t n)
     return n > 0 ? list[n / 2] : PE_NOWHERE;
 }
 
+/* Of the turn between two rows: elements are rounded, and so are float32 angles. */
+static double turn_noise(const source *s, const pe_reading *r, size_t pair)
+{
+    const double farthest = fmax(fabs(r->claimed[0]), fabs(r->claimed[r->tokens - 1]));
+    return 4 * pe_upload_view_roundoff(s->view) + 0x1p-21 +
+           0x1p-22 * farthest * fabs(r->frequency[pair]);
+}
+
 /* How far a pair turns over `lag` rows, beyond `expected`; and which part of the rows says so. Rows
  * where positions begin anew do not move a median. */
 static double median_turn(const source *s, const pe_reading *r, size_t pair, size_t lag,
@@ -100,8 +108,9 @@ static double median_turn(const source *s, const pe_reading *r, size_t pair, siz
     for (size_t k = 0; k < n; k++)
         turns[k] = wrap(turns[k] - middle);
     const double result = middle + median(turns, n);
+    const double noise = turn_noise(s, r, pair) + 0.1 * fabs(result);
     for (size_t k = 0; k < n; k++)
-        near += fabs(wrap(turns[k] + middle - result)) < 2 * PHASE_ERROR;
+        near += fabs(wrap(turns[k] + middle - result)) < fmin(noise, 2 * PHASE_ERROR);
     *share = n > 0 ? near / (double)n : 0;
     return result;
 }
@@ -118,7 +127,7 @@ static double measure_frequency(const source *s, const pe_reading *r, size_t pai
     for (size_t lag = 2; lag <= r->tokens / 2; lag *= 2) {
         const double over = (double)lag * step;
         const double more = median_turn(s, r, pair, lag, w * over, &share) - w * over;
-        if (share < LEAST_SHARE || fabs(more) > 0.5)
+        if (share < LEAST_SHARE || fabs(more) > 4 * turn_noise(s, r, pair) + 0.02 * fabs(w * over))
             break;
         w += more / over;
     }

@@ -7,6 +7,7 @@
 #include "verify/causes.h"
 #include "verify/faults.h"
 #include "verify/fit.h"
+#include "verify/laws.h"
 #include "verify/measure.h"
 #include "verify/reading.h"
 
@@ -398,6 +399,12 @@ static bool found(const search *s)
     return s->report->n_findings > 0;
 }
 
+/* Is there no finding, and time for more? */
+static bool goes_on(const search *s)
+{
+    return !found(s) && !is_spent(s);
+}
+
 static const pe_fault strays_of_memory = {
     .name = "corrupted_elements",
     .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
@@ -472,6 +479,28 @@ static pe_status try_numbers(search *s, const measured *at, pe_problem *why)
     return status == PE_OK ? try_fits(s, &s->claim, why) : status;
 }
 
+/* Laws that the measurement follows, where no fault explains the elements. */
+static pe_status try_laws(search *s, const measured *at, pe_problem *why)
+{
+    pe_guess guess;
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    pe_status status = pe_guess_copy(&at->guess, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (guess.n_faults < PE_FAULTS_MAX && pe_laws_find(&at->reading, &guess) > 0) {
+        pe_buffer_format(&evidence,
+                         "measured: frequencies from row to row, the median amplitude, and "
+                         "positions of %.0f of %zu rows; no element was compared",
+                         at->reading.quality * (double)at->reading.tokens, at->reading.tokens);
+        status = tell(&finding, &guess, &evidence, why);
+        if (status == PE_OK)
+            insert(s->report, &finding);
+    }
+    pe_guess_free(&guess);
+    return status;
+}
+
 /* Positions are read off; then single faults, pairs of them, and elements that stand alone. */
 static pe_status try_causes(search *s, measured *at, pe_problem *why)
 {
@@ -487,19 +516,21 @@ static pe_status try_causes(search *s, measured *at, pe_problem *why)
         if (pe_causes_is_list(&at->cause))
             s->view = s->whole;
     }
-    if (status == PE_OK && !found(s) && from->n_faults > 0)
+    if (status == PE_OK && goes_on(s) && from->n_faults > 0)
         status = try_copy(s, from, try_guess, why);
-    if (status == PE_OK && !found(s) && from->n_faults > 0)
+    if (status == PE_OK && goes_on(s) && from->n_faults > 0)
         status = try_copy(s, from, try_singles, why);
-    if (status == PE_OK && !found(s) && turns(&at->reading))
+    if (status == PE_OK && goes_on(s) && turns(&at->reading))
         status = try_numbers(s, at, why);
-    if (status == PE_OK && !found(s))
+    if (status == PE_OK && goes_on(s))
         status = peel(s, at, why);
-    if (status == PE_OK && !found(s) && s->whole->elements <= MEASURABLE)
+    if (status == PE_OK && goes_on(s) && s->whole->elements <= MEASURABLE)
         status = try_pairs(s, why);
-    if (status == PE_OK && !found(s))
+    if (status == PE_OK && goes_on(s))
+        status = try_laws(s, at, why);
+    if (status == PE_OK && goes_on(s))
         status = try_copy(s, &s->claim, try_strays, why);
-    return status == PE_OK && !found(s) ? try_strays(s, &at->guess, why) : status;
+    return status == PE_OK && goes_on(s) ? try_strays(s, &at->guess, why) : status;
 }
 
 static pe_status try_measured(search *s, pe_problem *why)
@@ -512,7 +543,7 @@ static pe_status try_measured(search *s, pe_problem *why)
             free_measured(&best);
         return status;
     }
-    if (!found(s))
+    if (goes_on(s))
         status = try_causes(s, &best, why);
     s->view = view;
     s->report->pairs_tried = true;
@@ -528,7 +559,7 @@ static pe_status search_faults(search *s, pe_problem *why)
     const pe_strays *strays = &s->report->strays;
     const bool numbers = strays->elements == 0 || strays->not_finite < strays->elements;
     pe_status status = numbers ? try_singles(s, &s->claim, why) : PE_OK;
-    if (status == PE_OK && numbers && s->view->layout != NULL)
+    if (status == PE_OK && numbers && s->view->layout != NULL && !is_spent(s))
         status = try_measured(s, why);
     if (status == PE_OK && numbers && !found(s) && !s->report->has_reading && !is_spent(s))
         status = try_pairs(s, why);
