@@ -82,8 +82,9 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
-	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
+.PHONY: help all ready run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
+	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
+	schemathesis test-web run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -92,6 +93,11 @@ help: ## list the targets
 	@echo '  BUILD=release|debug|asan|tsan|coverage chooses the flavour; each has its own build/$$BUILD'
 
 all: $(B)/posenc ## build the program, build/release/posenc
+
+# A machine without the packages is told so, before a compiler fails.
+ready:
+	@test -e $(B)/posenc || $(DEPS) --check build
+$(B)/gen/flags $(GEN): | ready
 
 run: ## build and serve; ARGS="--port 9000" are its flags
 	@$(DEPS) build
@@ -147,6 +153,11 @@ fuzz: ## mutate inputs of every parser under sanitizers for TIME=3 seconds each;
 	+@$(AGAIN) BUILD=fuzz CC="$(filter %ccache,$(CC)) clang" build/fuzz/fuzz
 	@tests/fuzz/run build/fuzz/fuzz build/fuzz/runs $(FUZZ)
 
+doctor-score: ## how well POST /v1/verify names mistakes; DOCTOR='T5|yarn' some kinds, VERBOSE=1 lists what fails
+	@$(DEPS) build doctor
+	+@$(AGAIN) $(B)/posenc
+	@tests/doctor/score $(B)/posenc $(if $(DOCTOR),--only '$(DOCTOR)') $(if $(PART),--part $(PART))
+
 faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test
 	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
@@ -168,10 +179,11 @@ openapi: ## write what the program lists of resources, parameters and formats in
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml
 
-settings: ## write every setting at its default into config/posenc.json
+settings: ## write every setting at its default into config/posenc.json and README.md
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@env -i $(B)/posenc print-config --config= | sed 's/ "source": "default",//' > config/posenc.json
+	@.ci/settings-table
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test

@@ -95,8 +95,8 @@ static void close_sockets(pe_server *server)
         pe_socket_close(&server->listener[i].socket);
 }
 
-/* Descriptors that are no connections: logs, sockets, those of the I/O threads. */
-#define OTHER_DESCRIPTORS  256
+/* Descriptors beside: logs, sockets, those of the I/O threads, connections that are being dropped. */
+#define OTHER_DESCRIPTORS  512
 #define LEAST_DESCRIPTORS  32
 #define THREAD_DESCRIPTORS 3
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/allowance.h"
+
 /* The position of the probe: w * 2^-40 is below 2^-10 for any w up to 1e9, so that its tangent is
  * off by 2^-21 of itself at most. The allowance it scales is not known that well. */
 #define PROBE 0x1p-40
@@ -232,7 +234,7 @@ static pe_status pair_row(pe_expect *expect, size_t row, pe_problem *why)
             return status;
     }
     const size_t at = (token - expect->first_token) * expect->geometry.pairs;
-    const double position = pe_positions_at(&expect->positions, token);
+    const double position = pe_upload_view_position(view, &expect->positions, token);
     if (view->rotated)
         vector_row(expect, expect->cosines + at, expect->sines + at, position,
                    view->inputs + row * view->width);
@@ -248,11 +250,12 @@ static bool plain_fits_plan(pe_expect *expect)
 {
     const pe_plan *plan = &expect->plan;
     const pe_claim *claim = expect->view->claim;
-    if (plan->n_tensors != claim->n_uploads)
-        return false;
     expect->repeat = 1;
-    for (size_t t = 0; t < plan->n_tensors; t++) {
-        const pe_tensor *tensor = &plan->tensors[t];
+    for (size_t t = 0; t < claim->n_uploads; t++) {
+        const size_t of = expect->view->plan_tensor[t];
+        if (of >= plan->n_tensors)
+            return false;
+        const pe_tensor *tensor = &plan->tensors[of];
         const pe_array *array = &claim->uploads[t].array;
         if (tensor->elements == array->elements)
             continue;
@@ -320,26 +323,26 @@ static run find_run(const pe_expect *expect, size_t first, size_t n)
     }
     while (first >= at[t + 1])
         t++;
-    return (run){t, first - at[t], at[t + 1] - first < n ? at[t + 1] - first : n};
+    return (run){expect->view->plan_tensor[t], first - at[t],
+                 at[t + 1] - first < n ? at[t + 1] - first : n};
 }
 
-/* A slope and its product may each be rounded to the upload's type. */
 static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
+    const pe_expected_row *out = &expect->row;
     const size_t width = pe_upload_view_row_width(view, row);
-    const double u = pe_upload_view_roundoff(expect->view), *value = expect->row.value;
-    for (size_t done = 0; done < width;) {
+    pe_status status = PE_OK;
+    for (size_t done = 0; done < width && status == PE_OK;) {
         const run at = find_run(expect, row * view->width + done, width - done);
-        const pe_status status = plain_run(expect, at, expect->row.value + done, why);
-        if (status != PE_OK)
-            return status;
+        const pe_allowance_run of = {at.tensor, at.first, at.n, out->value + done};
+        status = plain_run(expect, at, out->value + done, why);
+        if (status == PE_OK)
+            status = pe_allowance_of_run(expect->guess, &expect->plan, &of, out->exact_error + done,
+                                         out->float32_error + done, why);
         done += at.n;
     }
-    for (size_t e = 0; e < width; e++)
-        expect->row.exact_error[e] = expect->row.float32_error[e] =
-            isfinite(value[e]) ? 2 * (1 + u) * u * fabs(value[e]) : 0;
-    return PE_OK;
+    return status;
 }
 
 /* ---- life ---- */

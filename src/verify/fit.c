@@ -136,7 +136,7 @@ static double farthest(const fitting *fit, double most, size_t *token)
 {
     double best = 0;
     for (size_t t = 0; t < fit->on.view->tokens; t++) {
-        const double p = fabs(pe_positions_at(fit->positions, t));
+        const double p = fabs(pe_upload_view_position(fit->on.view, fit->positions, t));
         if (p > best && p <= most) {
             best = p;
             *token = t;

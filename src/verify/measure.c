@@ -214,7 +214,7 @@ pe_status pe_measure_residual(const pe_comparison *of, unsigned by, double reach
     *out = (pe_residual){0, 0};
     for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
         const size_t token = pe_upload_view_token(of->view, row);
-        if (fabs(pe_positions_at(&expect.positions, token)) > reach)
+        if (fabs(pe_upload_view_position(of->view, &expect.positions, token)) > reach)
             continue;
         status = compare_row(&expect, row, &r, why);
         if (status == PE_OK)
@@ -389,7 +389,8 @@ static void describe_bad(const pe_expect *expect, const compared_row *r, size_t 
     pe_upload_view_index(r->view, r->row, column, out);
     if (r->view->layout == NULL)
         return;
-    out->position = pe_positions_at(&expect->positions, pe_upload_view_token(r->view, r->row));
+    out->position =
+        pe_upload_view_position(r->view, &expect->positions, pe_upload_view_token(r->view, r->row));
     out->has_pair = has_pair(&r->view->geometry, column, &out->pair);
 }
 

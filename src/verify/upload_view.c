@@ -17,14 +17,31 @@ static void shape_text(const pe_shape *shape, pe_buffer *out)
     pe_buffer_str(out, "]");
 }
 
-static pe_status fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
-                            pe_problem *why)
+/* Tables whose rows are twice as wide have the shapes of another layout. */
+static void add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
+                       pe_buffer *text)
+{
+    const pe_value *layout = pe_values_find(&claim->values, "cache_layout");
+    const bool twice =
+        wanted->ndim == 2 && got->ndim >= 2 && got->dim[got->ndim - 1] == 2 * wanted->dim[1];
+    if (layout == NULL || layout->given || !twice)
+        return;
+    pe_buffer_str(text, "; ");
+    shape_text(got, text);
+    pe_buffer_str(text, claim->n_uploads == 2 ? " is cache_layout=hf; add it"
+                                              : " is cache_layout=vllm, or as cos and sin "
+                                                "cache_layout=hf; add it");
+}
+
+static pe_status fail_shape(const pe_claim *claim, const char *name, const pe_shape *wanted,
+                            const pe_shape *got, pe_problem *why)
 {
     char where[128];
     pe_buffer text = {0};
     shape_text(wanted, &text);
     pe_buffer_str(&text, ", got ");
     shape_text(got, &text);
+    add_layout(claim, wanted, got, &text);
     snprintf(where, sizeof where, "table/%s", name);
     pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
             pe_buffer_text(&text));
@@ -41,36 +58,82 @@ static size_t find_upload(const pe_claim *claim, const char *name)
 }
 
 /* "NAME is missing: the table has cos, sin" */
-static pe_status fail_name(const pe_plan *plan, pe_status status, const char *name,
-                           const char *what, pe_problem *why)
+static pe_status fail_name(const pe_claim *claim, const pe_plan *plan, pe_status status,
+                           const char *name, const char *what, pe_problem *why)
 {
     pe_buffer names = {0};
     for (size_t t = 0; t < plan->n_tensors; t++)
         pe_buffer_format(&names, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
+    if (claim->n_uploads == 1 && plan->tensors[0].shape.ndim == 2)
+        add_layout(claim, &plan->tensors[0].shape, &claim->uploads[0].array.shape, &names);
     status = pe_fail(why, status, "table", "%s is %s has %s", name, what, pe_buffer_text(&names));
     pe_buffer_free(&names);
     return status;
 }
 
-/* Uploads into the order of the plan's tensors; a lone nameless one is the lone tensor. */
-static pe_status match_names(pe_claim *claim, const pe_plan *plan, pe_problem *why)
+/* Are the sizes the same, leading axes of 1 and, with any_width, the last axis aside? */
+static bool has_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width)
 {
-    if (claim->n_uploads == 1 && plan->n_tensors == 1 && claim->uploads[0].name[0] == '\0')
-        snprintf(claim->uploads[0].name, sizeof claim->uploads[0].name, "%s",
-                 plan->tensors[0].name);
+    size_t i = 0, j = 0;
+    while (i + 2 < a->ndim && a->ndim - i > b->ndim && a->dim[i] == 1)
+        i++;
+    while (j + 2 < b->ndim && b->ndim - j > a->ndim && b->dim[j] == 1)
+        j++;
+    if (a->ndim - i != b->ndim - j)
+        return false;
+    for (; i < a->ndim; i++, j++)
+        if (a->dim[i] != b->dim[j] && !(any_width && i + 1 == a->ndim && b->dim[j] > 0))
+            return false;
+    return true;
+}
+
+/* A lone nameless upload is the first tensor of its sizes. */
+static void name_upload(pe_claim *claim, const pe_plan *plan)
+{
+    pe_upload *lone = &claim->uploads[0];
+    size_t t = 0;
+    if (claim->n_uploads != 1 || lone->name[0] != '\0')
+        return;
+    while (plan->n_tensors > 1 && t < plan->n_tensors &&
+           !has_same_sizes(&plan->tensors[t].shape, &lone->array.shape, false))
+        t++;
+    if (t < plan->n_tensors)
+        snprintf(lone->name, sizeof lone->name, "%s", plan->tensors[t].name);
+}
+
+static size_t find_tensor(const pe_plan *plan, const char *name)
+{
+    size_t t = 0;
+    while (t < plan->n_tensors && strcmp(plan->tensors[t].name, name) != 0)
+        t++;
+    return t;
+}
+
+/* Uploads into the order of the plan's tensors, of which a table of pairs needs all. */
+static pe_status match_names(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
+                             pe_problem *why)
+{
+    size_t n = 0;
+    name_upload(claim, plan);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        if (find_tensor(plan, claim->uploads[u].name) == plan->n_tensors &&
+            claim->uploads[u].name[0] != '\0')
+            return fail_name(claim, plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
+                             "no tensor of these parameters, whose table", why);
     for (size_t t = 0; t < plan->n_tensors; t++) {
         const size_t u = find_upload(claim, plan->tensors[t].name);
-        if (u == claim->n_uploads)
-            return fail_name(plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
+        if (u == claim->n_uploads &&
+            (view->layout != NULL || claim->n_uploads == 0 || claim->uploads[0].name[0] == '\0'))
+            return fail_name(claim, plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
                              "missing: the table of these parameters", why);
-        const pe_upload swapped = claim->uploads[t];
-        claim->uploads[t] = claim->uploads[u];
+        if (u == claim->n_uploads)
+            continue;
+        const pe_upload swapped = claim->uploads[n];
+        claim->uploads[n] = claim->uploads[u];
         claim->uploads[u] = swapped;
+        view->plan_tensor[n++] = t;
     }
-    if (claim->n_uploads <= plan->n_tensors)
-        return PE_OK;
-    return fail_name(plan, PE_INVALID_PARAMETER, claim->uploads[plan->n_tensors].name,
-                     "no tensor of these parameters, whose table", why);
+    return PE_OK;
 }
 
 /* ---- numbers ---- */
@@ -119,32 +182,17 @@ static pe_status make_rows(pe_upload_view *view, pe_problem *why)
 
 /* ---- the three kinds ---- */
 
-/* Are the sizes the same, leading axes of 1 and, with any_width, the last axis aside? */
-static bool has_same_sizes(const pe_shape *a, const pe_shape *b, bool any_width)
-{
-    size_t i = 0, j = 0;
-    while (i + 2 < a->ndim && a->ndim - i > b->ndim && a->dim[i] == 1)
-        i++;
-    while (j + 2 < b->ndim && b->ndim - j > a->ndim && b->dim[j] == 1)
-        j++;
-    if (a->ndim - i != b->ndim - j)
-        return false;
-    for (; i < a->ndim; i++, j++)
-        if (a->dim[i] != b->dim[j] && !(any_width && i + 1 == a->ndim && b->dim[j] > 0))
-            return false;
-    return true;
-}
-
 static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
     const pe_claim *claim = view->claim;
-    const size_t tokens = pe_values_find(&claim->values, "positions")->positions.count;
+    const size_t tokens = pe_values_find(&claim->values, "positions")->positions.count / view->axes;
     view->tokens = view->batch_tokens = view->rows = tokens;
     for (size_t t = 0; t < claim->n_uploads; t++) {
         const pe_array *array = &claim->uploads[t].array;
         const bool flat = plan->tensors[t].shape.dim[0] != tokens;
         if (!has_same_sizes(&plan->tensors[t].shape, &array->shape, !flat))
-            return fail_shape(claim->uploads[t].name, &plan->tensors[t].shape, &array->shape, why);
+            return fail_shape(claim, claim->uploads[t].name, &plan->tensors[t].shape, &array->shape,
+                              why);
         view->tensor_at[t] = view->width;
         view->width += array->elements / tokens;
         view->width_differs |= array->elements != plan->tensors[t].elements;
@@ -163,13 +211,14 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
 {
     const pe_claim *claim = view->claim;
     for (size_t t = 0; t < claim->n_uploads; t++) {
-        const pe_shape *wanted = &plan->tensors[t].shape, *shape = &claim->uploads[t].array.shape;
+        const pe_shape *wanted = &plan->tensors[view->plan_tensor[t]].shape;
+        const pe_shape *shape = &claim->uploads[t].array.shape;
         const bool same = has_same_sizes(wanted, shape, false);
         const bool folded = shape->ndim == 3 && wanted->ndim == 3 && claim->n_uploads == 1 &&
                             (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         if (!same && !folded)
-            return fail_shape(claim->uploads[t].name, wanted, shape, why);
+            return fail_shape(claim, claim->uploads[t].name, wanted, shape, why);
         view->width_differs |= !same;
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;
@@ -262,8 +311,10 @@ static bool has_pairs(pe_upload_view *view)
     const pe_value *positions = pe_values_find(&claim->values, "positions");
     view->layout = pe_geometry_pair_layout(claim->resource);
     if (view->layout == NULL || positions == NULL || !positions->present ||
-        (!view->rotated && positions->positions.shape.ndim != 1))
+        (!view->rotated && positions->positions.shape.ndim > 2))
         return false;
+    if (!view->rotated && positions->positions.shape.ndim == 2)
+        view->axes = positions->positions.shape.dim[0];
     if (!view->rotated)
         return view->layout->geometry(&claim->values, &view->geometry);
     pe_geometry_of_vectors(&claim->values, &view->geometry);
@@ -292,16 +343,18 @@ static pe_status check_elements(const pe_claim *claim, const pe_verify_limits *b
 
 static pe_status lay_out(pe_upload_view *view, const pe_plan *plan, pe_problem *why)
 {
-    if (has_pairs(view))
-        return view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why);
-    view->layout = NULL;
-    return lay_out_plain(view, plan, why);
+    if (view->layout == NULL)
+        return lay_out_plain(view, plan, why);
+    return view->rotated ? lay_out_vectors(view, why) : lay_out_table(view, plan, why);
 }
 
 /* Find the tensors of the plan in the uploads, and check their numbers. */
-static pe_status match_uploads(pe_claim *claim, const pe_plan *plan, pe_problem *why)
+static pe_status match_uploads(pe_upload_view *view, pe_claim *claim, const pe_plan *plan,
+                               pe_problem *why)
 {
-    pe_status status = claim->inputs.elements > 0 ? PE_OK : match_names(claim, plan, why);
+    if (!has_pairs(view))
+        view->layout = NULL;
+    pe_status status = view->rotated ? PE_OK : match_names(view, claim, plan, why);
     for (size_t u = 0; u < claim->n_uploads && status == PE_OK; u++)
         status = check_numbers(claim, claim->uploads[u].name, &claim->uploads[u].array, why);
     return status;
@@ -315,13 +368,14 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                             .rotated = claim->inputs.elements > 0,
                             .outer = 1,
                             .inner = 1,
+                            .axes = 1,
                             .n_tensors = claim->n_uploads};
     pe_status status = check_elements(claim, context->bounds, why);
     if (status != PE_OK)
         return status;
     status = claim->resource->plan(&claim->values, context->tables, context->limits, &plan, why);
     if (status == PE_OK)
-        status = match_uploads(claim, &plan, why);
+        status = match_uploads(out, claim, &plan, why);
     if (status == PE_OK)
         status = lay_out(out, &plan, why);
     pe_plan_free(&plan);
@@ -357,13 +411,16 @@ static pe_status copy_tokens(const pe_upload_view *from, pe_upload_view *to,
 {
     const size_t width = from->width, token_rows = pe_upload_view_token_rows(from);
     const pe_positions *all = &pe_values_find(&from->claim->values, "positions")->positions;
+    const pe_shape one = {1, {to->tokens}}, several = {2, {from->axes, to->tokens}};
     pe_array list;
-    pe_status status = pe_array_make(PE_FLOAT64, &(pe_shape){1, {to->tokens}}, &list, why);
+    pe_status status = pe_array_make(PE_FLOAT64, from->axes == 1 ? &one : &several, &list, why);
     if (status != PE_OK)
         return status;
     for (size_t k = 0; k < to->tokens; k++) {
         const size_t token = sampled_token(k, to->tokens, from->tokens);
-        ((double *)list.data)[k] = pe_positions_at(all, token);
+        for (size_t a = 0; a < from->axes; a++)
+            ((double *)list.data)[a * to->tokens + k] =
+                pe_positions_at(all, a * from->tokens + token);
         for (size_t o = 0; o < to->inner; o++) {
             const size_t row = pe_upload_view_row(from, token, o * token_rows / to->inner) * width;
             const size_t at = pe_upload_view_row(to, k, o) * width;
@@ -424,6 +481,17 @@ size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row)
 {
     const size_t left = view->elements - row * view->width;
     return left < view->width ? left : view->width;
+}
+
+double pe_upload_view_position(const pe_upload_view *view, const pe_positions *positions,
+                               size_t token)
+{
+    double farthest = 0;
+    for (size_t a = 0; a < view->axes; a++) {
+        const double p = pe_positions_at(positions, a * view->tokens + token);
+        farthest = fabs(p) > fabs(farthest) ? p : farthest;
+    }
+    return farthest;
 }
 
 double pe_upload_view_roundoff(const pe_upload_view *view)

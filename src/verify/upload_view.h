@@ -27,7 +27,9 @@ typedef struct pe_upload_view {
     /** Token t = b*batch_tokens + i has rows ((b*outer + o)*batch_tokens + i)*inner + k for
      * o < outer and k < inner. Plain numbers: every row is a token. */
     size_t tokens, batch_tokens, outer, inner;
+    size_t axes; /* positions of each token: those of M-RoPE have several */
     size_t n_tensors;
+    size_t plan_tensor[PE_UPLOADS_MAX];   /* which of the plan each is */
     size_t tensor_at[PE_UPLOADS_MAX + 1]; /* their first columns; plain numbers: first elements */
     double *got, *inputs;                 /* owned; inputs: rotated only */
 } pe_upload_view;
@@ -57,6 +59,9 @@ size_t pe_upload_view_row(const pe_upload_view *view, size_t token, size_t o);
 size_t pe_upload_view_row_width(const pe_upload_view *view, size_t row);
 /** Token of a row. */
 size_t pe_upload_view_token(const pe_upload_view *view, size_t row);
+/** Position of a token; of several axes the one farthest from 0. */
+double pe_upload_view_position(const pe_upload_view *view, const pe_positions *positions,
+                               size_t token);
 /** Unit roundoff of the upload's type. */
 double pe_upload_view_roundoff(const pe_upload_view *view);
 /** What planning a guess costs, in elements computed: a frequency takes some microseconds. */

@@ -441,41 +441,6 @@ static void too_many_bodies_at_once_are_503(void **state)
 
 /* ---- limits of the system ---- */
 
-/* A connection that was let in: the server may not yet have seen the end of the one before. */
-static test_wire wire_open_let_in(const test_server *server)
-{
-    for (;;) {
-        test_wire wire = wire_open(server);
-        reply answer = wire_request(&wire, "GET", "/livez", NULL, NULL, 0);
-        const long status = answer.status;
-        reply_free(&answer);
-        if (status == 200)
-            return wire;
-        assert_int_equal(status, 503);
-        wire_close(&wire);
-    }
-}
-
-static void a_connection_beyond_the_limit_is_503(void **state)
-{
-    (void)state;
-    static const char *const flags[] = {"--connections-max", "1", "--threads", "2", NULL};
-    test_server server;
-    server_start(&server, flags);
-    test_wire first = wire_open_let_in(&server);
-    test_wire second = wire_open(&server);
-    reply answer = wire_answer(&second, false);
-    assert_status("the second", &answer, 503);
-    assert_header("the second", &answer, "Retry-After", "1");
-    assert_true(wire_ended(&second));
-    reply_free(&answer);
-    wire_close(&second);
-    wire_close(&first);
-    test_wire third = wire_open_let_in(&server);
-    wire_close(&third);
-    server_end(&server);
-}
-
 static void there_are_descriptors_for_all_connections(void **state)
 {
     (void)state;
@@ -625,7 +590,6 @@ int main(void)
         cmocka_unit_test(what_a_small_cache_does_not_take_is_streamed),
         cmocka_unit_test(readyz_is_503_until_the_warm_list_is_there),
         cmocka_unit_test(the_access_log_has_a_line_per_request),
-        cmocka_unit_test(a_connection_beyond_the_limit_is_503),
     };
     return cmocka_run_group_tests_name("http limits", tests, NULL, NULL);
 }

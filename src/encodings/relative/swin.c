@@ -15,19 +15,21 @@
     "Liu et al. 2021, arXiv:2103.14030, equation 4; SwinRelativePositionBias of "                  \
     "huggingface/transformers@b4b5244c9c7cdb80d0aaafdb8f35244612788532"
 
-#define SIDE(side, text)                                                                           \
+#define SIDE(side, alias, text)                                                                    \
     {                                                                                              \
-        .name = (side), .kind = PE_KIND_INT, .required = true, .min = 1, .max = PE_SWIN_SIDE_MAX,  \
-        .plan_work = PE_PLAN_WORK_POWER, .unit = "patches", .help = (text), .example = "3"         \
+        .name = (side), .aliases = PE_NAMES(alias), .kind = PE_KIND_INT, .required = true,         \
+        .min = 1, .max = PE_SWIN_SIDE_MAX, .plan_work = PE_PLAN_WORK_POWER, .unit = "patches",     \
+        .help = (text), .example = "3"                                                             \
     }
 static const pe_param window_params[] = {
-    SIDE("window_height", "Rows of the attention window."),
-    SIDE("window_width", "Columns of the attention window."),
+    SIDE("window_height", "height", "Rows of the attention window."),
+    SIDE("window_width", "width", "Columns of the attention window."),
 };
 const pe_param_set pe_swin_window_params = {window_params, PE_LEN(window_params)};
 
 static const pe_param weights_params[] = {
     {.name = "weights",
+     .aliases = PE_NAMES("relative_embeddings", "table"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,

@@ -14,6 +14,7 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
 
 static const pe_param weights_params[] = {
     {.name = "weights",
+     .aliases = PE_NAMES("relative_embeddings", "table"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,

@@ -47,7 +47,7 @@ export class Place {
         this.room = room;
         this.rest = rest;
         /** @private */ this.values = values;
-        /** A step has begun, and what is dragged still moves. @private */ this.moving = false;
+        /** @private */ this.moving = false;
     }
 
     /**
@@ -74,8 +74,8 @@ export class Place {
     }
 
     /**
-     * Write values; null takes one out. A `step` makes a new entry of the history, which Back undoes: `true` where it is
-     * whole, `false` while something is dragged. All else, as a cursor, replaces the entry.
+     * Write values; null takes one out. `step: true` is a change of its own, or the end of a movement: Back returns to
+     * what was before it. `step: false` is part of a movement. Without `step` the entry of the history is replaced.
      * @param {Record<string, string | number | null>} changes
      * @param {{step?: boolean}} [how]
      */
@@ -88,9 +88,13 @@ export class Place {
         const hash = text(this.room, this.rest, this.values);
         if (hash === location.hash && waiting === '') return;
         const url = `${location.pathname}${location.search}${hash}`;
-        if (!begins) later(url);
-        if (step !== undefined) flush();
-        if (begins) history.pushState(null, '', url);
+        if (begins) {
+            flush();
+            history.pushState(null, '', url);
+        } else {
+            later(url);
+            if (step) flush();
+        }
     }
 
     /**
@@ -98,8 +102,8 @@ export class Place {
      * @param {Values} values
      */
     take(values) {
-        this.moving = false;
         this.values = values;
+        this.moving = false;
     }
 }
 

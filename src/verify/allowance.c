@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* allowance.c - how far float32 arithmetic may be off, for tables that are no pairs of one axis. */
+#include "verify/allowance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/geometry.h"
+
+#define ROUNDING 0x1p-24 /* of float32 */
+#define STEPS    24      /* on the way to an angle */
+
+/* One element: where it stands in its tensor, and what is known of the claim. */
+typedef struct element {
+    const pe_guess *guess;
+    const pe_plan *plan;
+    size_t tensor, row, column;
+    double x;     /* its value */
+    double known; /* of this element, in the tensor that `lookup` names */
+} element;
+
+static double real(const element *at, const char *name)
+{
+    return pe_values_real(&at->guess->values, name);
+}
+
+static double integer(const element *at, const char *name)
+{
+    return (double)pe_values_int(&at->guess->values, name);
+}
+
+/* A (24 v |angle| + 4 v) */
+static double wave(double amplitude, double angle)
+{
+    return fabs(amplitude) * (STEPS * ROUNDING * fabs(angle) + 4 * ROUNDING);
+}
+
+/* base^(-i/n) */
+static double frequency(double base, double i, double n)
+{
+    return n > 0 ? pow(base, -i / n) : 1;
+}
+
+/* Which frequency column c of `width` has, of a table of sines and cosines. */
+static size_t wave_of(size_t c, size_t width, bool interleaved)
+{
+    return interleaved ? c / 2 : c % (width / 2 + (width < 2));
+}
+
+/* ---- sinusoids ---- */
+
+static double timing_error(const element *at)
+{
+    const size_t width = at->plan->tensors[0].unit, n = width / 2;
+    const double least = real(at, "min_timescale"), most = real(at, "max_timescale");
+    const double i = (double)wave_of(at->column, 2 * n, false);
+    const double w = frequency(most / least, i, (double)n - 1) / least;
+    return wave(real(at, "amplitude"), (integer(at, "start_index") + (double)at->row) * w);
+}
+
+static double relative_error(const element *at)
+{
+    const size_t width = at->plan->tensors[1].unit;
+    const bool interleaved =
+        strcmp(pe_geometry_choice_text(&at->guess->values, "variant"), "conformer") == 0;
+    const double i = (double)wave_of(at->column, width, interleaved);
+    const double w = frequency(real(at, "base"), 2 * i, (double)width);
+    return at->tensor == 0 ? 0 : wave(real(at, "amplitude"), at->known * w);
+}
+
+/* The angle of a patch's coordinate, in column c of `width`. */
+static double patch_angle(const element *at, const char *side, size_t patch, size_t c, size_t width)
+{
+    const pe_values *values = &at->guess->values;
+    const bool interleaved = strcmp(pe_geometry_choice_text(values, "layout"), "interleaved") == 0;
+    const double i = (double)wave_of(c, width, interleaved);
+    const double w = frequency(real(at, "base"), i, (double)(width / 2) - real(at, "freq_shift"));
+    const double measure =
+        pe_values_present(values, "base_size") ? integer(at, "base_size") / integer(at, side) : 1;
+    return (double)patch * measure / real(at, "interpolation_scale") * w;
+}
+
+static double patch_error(const element *at)
+{
+    const pe_values *values = &at->guess->values;
+    const size_t extra = (size_t)integer(at, "extra_tokens"), width = (size_t)integer(at, "width");
+    const size_t columns = at->plan->tensors[0].unit;
+    const size_t x = (at->row - extra) % width, y = (at->row - extra) / width;
+    if (at->row < extra)
+        return 0;
+    if (strcmp(pe_geometry_choice_text(values, "combine"), "add") == 0)
+        return wave(real(at, "amplitude"), patch_angle(at, "width", x, at->column, columns)) +
+               wave(real(at, "amplitude"), patch_angle(at, "height", y, at->column, columns)) +
+               2 * ROUNDING;
+    const size_t half = columns / 2, c = at->column % half;
+    const bool across =
+        (at->column < half) == (strcmp(pe_geometry_choice_text(values, "axis_order"), "wh") == 0);
+    return wave(real(at, "amplitude"), across ? patch_angle(at, "width", x, c, half)
+                                              : patch_angle(at, "height", y, c, half));
+}
+
+/* ---- rotations ---- */
+
+/* known: the element's angle */
+static double grid_error(const element *at)
+{
+    const char *name = at->plan->tensors[at->tensor].name;
+    if (strcmp(name, "angles") == 0)
+        return STEPS * ROUNDING * fabs(at->x);
+    return strcmp(name, "row_col") == 0 ? 0 : wave(1, at->known);
+}
+
+static double frequency_error(const element *at)
+{
+    return STEPS * ROUNDING * fabs(at->x);
+}
+
+/* Of angles the bound is that of unscaled frequencies, which no type of scaling exceeds by much. */
+static double xpos_error(const element *at)
+{
+    const pe_values *values = &at->guess->values;
+    const pe_positions *positions = &pe_values_find(values, "positions")->positions;
+    const double p = pe_positions_at(positions, at->row);
+    if (strcmp(at->plan->tensors[at->tensor].name, "scale") != 0)
+        return wave(at->plan->scalars[0].value,
+                    p * frequency(real(at, "rope_theta"), 2 * (double)at->column,
+                                  integer(at, "rotary_dim")));
+    const double exponent = (p - real(at, "center")) / real(at, "scale_base");
+    return at->x * (STEPS * fabs(log(at->x)) + 4 * fabs(exponent) + 4) * ROUNDING;
+}
+
+/* ---- biases ---- */
+
+/* How many times the base of the slopes is multiplied by itself at most: the published rule for
+ * other head counts than powers of two takes odd powers up to twice the greatest power below. */
+static double slope_powers(const element *at)
+{
+    const double heads = integer(at, "num_heads"), whole = exp2(floor(log2(heads)));
+    const bool press = strcmp(pe_geometry_choice_text(&at->guess->values, "variant"), "press") == 0;
+    return press && whole < heads ? 2 * whole : heads;
+}
+
+static double slope_error(const element *at)
+{
+    return (slope_powers(at) + 3) * ROUNDING * fabs(at->x);
+}
+
+/* ---- the families ---- */
+
+static const struct family {
+    const char *resource;
+    double (*error)(const element *at); /* of float32 arithmetic */
+    bool products;                      /* numbers may be kept in the upload's type on the way */
+    const char *lookup;                 /* the tensor that tells `known`; NULL: none is needed */
+} families[] = {
+    {"sinusoidal/timing", timing_error, .lookup = NULL},
+    {"sinusoidal/relative", relative_error, .lookup = "distances"},
+    {"sinusoidal/grid", patch_error, .lookup = NULL},
+    {"rope/grid", grid_error, .lookup = "angles"},
+    {"rope/xpos/table", xpos_error, .lookup = NULL},
+    {"rope/frequencies", frequency_error, .lookup = NULL},
+    {"alibi/slopes", slope_error, .products = true},
+    {"alibi/bias", slope_error, .products = true},
+};
+
+static const struct family *find_family(const pe_guess *guess)
+{
+    for (size_t f = 0; f < PE_LEN(families); f++)
+        if (strcmp(families[f].resource, guess->claim->resource->name) == 0)
+            return &families[f];
+    return NULL;
+}
+
+/* ---- a run ---- */
+
+static size_t find_tensor(const pe_plan *plan, const char *name)
+{
+    size_t t = 0;
+    while (strcmp(plan->tensors[t].name, name) != 0)
+        t++;
+    return t;
+}
+
+/* The row of another tensor that stands beside `row`; into doubles. */
+static pe_status look_up(const pe_plan *plan, size_t tensor, size_t row, double *out,
+                         pe_problem *why)
+{
+    const pe_tensor *of = &plan->tensors[tensor];
+    const size_t bytes = pe_dtype_bytes(of->dtype);
+    const pe_region region = pe_plan_units(plan, tensor, row, 1);
+    const pe_status status = plan->fill(plan, &region, out, why);
+    for (size_t c = of->unit; c-- > 0 && status == PE_OK;)
+        out[c] = pe_dtype_load(of->dtype, (const char *)out + c * bytes);
+    return status;
+}
+
+static pe_status fill_errors(const struct family *family, element *at, const pe_allowance_run *run,
+                             double *float32, pe_problem *why)
+{
+    const pe_plan *plan = at->plan;
+    const size_t unit = plan->tensors[run->tensor].unit;
+    const size_t beside = family->lookup != NULL ? find_tensor(plan, family->lookup) : 0;
+    const size_t width = family->lookup != NULL ? plan->tensors[beside].unit : 1;
+    double *known = calloc(width, sizeof *known);
+    pe_status status = known == NULL ? pe_fail_memory(why) : PE_OK;
+    for (size_t e = 0, row = SIZE_MAX; e < run->n && status == PE_OK; e++) {
+        at->row = (run->first + e) / unit;
+        at->column = (run->first + e) % unit;
+        at->x = run->value[e];
+        if (family->lookup != NULL && at->row != row && at->row < plan->tensors[beside].units)
+            status = look_up(plan, beside, at->row, known, why);
+        row = at->row;
+        at->known = known[width > 1 ? at->column % width : 0];
+        float32[e] += isfinite(at->x) ? family->error(at) : 0;
+    }
+    free(known);
+    return status;
+}
+
+pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
+                              const pe_allowance_run *run, double *exact, double *float32,
+                              pe_problem *why)
+{
+    static const double roundoff[PE_DTYPES] = {[PE_FLOAT32] = 0x1p-24,
+                                               [PE_FLOAT64] = 0x1p-53,
+                                               [PE_FLOAT16] = 0x1p-11,
+                                               [PE_BFLOAT16] = 0x1p-8};
+    const struct family *family = find_family(guess);
+    const double u = roundoff[guess->claim->uploads[0].array.dtype];
+    const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
+    element at = {.guess = guess, .plan = plan, .tensor = run->tensor};
+    for (size_t e = 0; e < run->n; e++)
+        exact[e] = float32[e] = isfinite(run->value[e]) ? product * fabs(run->value[e]) : 0;
+    return family == NULL ? PE_OK : fill_errors(family, &at, run, float32, why);
+}
