@@ -84,7 +84,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .DEFAULT_GOAL := all
 .PHONY: help all ready run test models-report figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
 	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
-	schemathesis test-web run-tests \
+	clients schemathesis test-web run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -328,6 +328,11 @@ schemathesis: ## test the running server against openapi.yaml
 	@$(DEPS) build openapi
 	+@$(AGAIN) all
 	@tests/openapi/schemathesis build/openapi $(B)/posenc
+
+clients: ## generate clients of openapi.json, compile them and use each against the server; CLIENTS='typescript go' some
+	@$(DEPS) build clients
+	+@$(AGAIN) $(B)/posenc
+	@nice tests/clients/run build/clients $(B)/posenc $(CLIENTS)
 
 # WEB=core is what .ci/run runs; WEB='address keyboard' names some.
 test-web: ## test the explorer page in Chromium; WEB='keyboard speed' some
