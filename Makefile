@@ -329,7 +329,7 @@ schemathesis: ## test the running server against openapi.yaml
 	+@$(AGAIN) all
 	@tests/openapi/schemathesis build/openapi $(B)/posenc
 
-clients: ## generate clients of openapi.json, compile them and use each against the server; CLIENTS='typescript go' some
+clients: ## generate clients of openapi.json, compile them and use each against the server; CLIENTS='go java' some
 	@$(DEPS) build clients
 	+@$(AGAIN) $(B)/posenc
 	@nice tests/clients/run build/clients $(B)/posenc $(CLIENTS)

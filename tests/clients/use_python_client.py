@@ -1,4 +1,4 @@
-"""use.py ADDRESS - ten operations through the client that openapi-python-client makes."""
+"""use_python_client.py ADDRESS - ten operations through the client that openapi-python-client makes."""
 import sys
 
 from posenc_client import Client
