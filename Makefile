@@ -82,8 +82,9 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .SECONDARY:
 .SUFFIXES:
 .DEFAULT_GOAL := all
-.PHONY: help all run test figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench bench-http \
-	soak faults fuzz format install uninstall deps clean openapi settings openapi-lint schemathesis test-web run-tests \
+.PHONY: help all ready run test models-report figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
+	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
+	schemathesis test-web run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -92,6 +93,11 @@ help: ## list the targets
 	@echo '  BUILD=release|debug|asan|tsan|coverage chooses the flavour; each has its own build/$$BUILD'
 
 all: $(B)/posenc ## build the program, build/release/posenc
+
+# A machine without the packages is told so, before a compiler fails.
+ready:
+	@test -e $(B)/posenc || $(DEPS) --check build
+$(B)/gen/flags $(GEN): | ready
 
 run: ## build and serve; ARGS="--port 9000" are its flags
 	@$(DEPS) build
@@ -135,8 +141,8 @@ bench-http: ## compare the server with nginx and a Python service; BENCH_ROUNDS=
 	+@$(AGAIN) $(B)/posenc
 	@tests/bench/http/bench $(B)/posenc build/bench
 
-SECONDS ?= 600
-soak: ## mixed load for SECONDS=600; BUILD=asan|tsan
+SECONDS ?= $(if $(MINUTES),$(shell expr $(MINUTES) \* 60),600)
+soak: ## mixed load for MINUTES=10; BUILD=asan|tsan, or in little memory: SOAK_ADDRESS_SPACE=256, SOAK_CGROUP=128 (MiB)
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@$(TEST_ENV_$(BUILD)) POSENC_BUILD=$(BUILD) tests/bench/http/soak $(B)/posenc $(SECONDS)
@@ -147,9 +153,24 @@ fuzz: ## mutate inputs of every parser under sanitizers for TIME=3 seconds each;
 	+@$(AGAIN) BUILD=fuzz CC="$(filter %ccache,$(CC)) clang" build/fuzz/fuzz
 	@tests/fuzz/run build/fuzz/fuzz build/fuzz/runs $(FUZZ)
 
+doctor-score: ## how well POST /v1/verify names mistakes; DOCTOR='T5|yarn' some kinds, VERBOSE=1 lists what fails
+	@$(DEPS) build doctor
+	+@$(AGAIN) $(B)/posenc
+	@tests/doctor/score $(B)/posenc $(if $(DOCTOR),--only '$(DOCTOR)') $(if $(PART),--part $(PART))
+
 faults: ## every allocation of every kind of request fails, one after the other
 	@$(DEPS) build test
 	+@FAULTS=all TEST_TIMEOUT=7200 $(AGAIN) run-tests TEST=http/test_memory_faults
+
+REPORT_TRANSFORMERS ?= 5.23.0
+MEASURED = $(foreach shard,0 1,build/models-report/measured.$(shard))
+
+models-report: $(B)/posenc ## compare models/resolve with every configuration class of transformers, and write tests/models/verdicts.tsv
+	@test -x build/models-report/bin/python || python3 -m venv build/models-report
+	$(call say,PIP transformers $(REPORT_TRANSFORMERS)) build/models-report/bin/pip install -q transformers==$(REPORT_TRANSFORMERS) torch
+	@for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
+	    2>build/models-report/log.$$shard & done; wait
+	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(MEASURED)
 
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build
@@ -168,10 +189,11 @@ openapi: ## write what the program lists of resources, parameters and formats in
 	+@$(AGAIN) $(B)/posenc
 	@tests/openapi/describe $(B)/posenc openapi.yaml
 
-settings: ## write every setting at its default into config/posenc.json
+settings: ## write every setting at its default into config/posenc.json and README.md
 	@$(DEPS) build
 	+@$(AGAIN) $(B)/posenc
 	@env -i $(B)/posenc print-config --config= | sed 's/ "source": "default",//' > config/posenc.json
+	@.ci/settings-table
 
 deps: ## install what building, running and testing need (Debian packages)
 	@$(DEPS) build test
@@ -206,7 +228,7 @@ $(B)/http/pages/explorer_data.o: src/http/pages/explorer_data.S $(B)/gen/assets.
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 
-$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json)
+$(B)/models/catalogue_data.o: src/models/catalogue_data.S $(B)/gen/models.inc $(MODELS:%=config/models/%.json) config/model_types.json
 	@mkdir -p $(@D)
 	$(call say,AS $<) $(CC) -c -o $@ -Wa,-I$(B)/gen $<
 

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "encodings/registry.h"
 #include "version.h"
 
 static int run_version(int n_arguments, char **arguments);
@@ -15,7 +16,7 @@ static int run_help(int n_arguments, char **arguments);
 static const pe_command commands[] = {
     {.name = "serve",
      .usage = "[--flag value ...]",
-     .summary = "Serve positional encodings over HTTP; `posenc --flag ...` does the same.",
+     .summary = "Serve positional encodings over HTTP.",
      .flags = true,
      .run = pe_cli_serve},
     {.name = "table",
@@ -43,8 +44,8 @@ static const pe_command commands[] = {
      .run = pe_cli_key},
     {.name = "version", .usage = "", .summary = "Print the version.", .run = run_version},
     {.name = "help",
-     .usage = "[COMMAND]",
-     .summary = "Explain the program or a command.",
+     .usage = "[COMMAND | ENCODING]",
+     .summary = "Explain the program, a command, or an encoding such as rope/table.",
      .run = run_help},
 };
 
@@ -69,6 +70,14 @@ static int refuse(const char *name)
     return pe_cli_fail("start_failed", &why);
 }
 
+static int refuse_flag(const char *flag)
+{
+    pe_problem why;
+    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "a command comes first: posenc serve %.100s",
+                  flag);
+    return pe_cli_fail("start_failed", &why);
+}
+
 static int run_version(int n_arguments, char **arguments)
 {
     (void)n_arguments;
@@ -76,6 +85,24 @@ static int run_version(int n_arguments, char **arguments)
     pe_buffer text = {0};
     pe_buffer_str(&text, "posenc " PE_VERSION " (" PE_REVISION ")\n");
     return pe_cli_print(&text);
+}
+
+/* What somebody sees who types the name alone. */
+static int introduce(void)
+{
+    pe_buffer text = {0};
+    pe_buffer_str(&text, "posenc - exact positional encodings, over HTTP or into a file.\n"
+                         "\n"
+                         "  posenc serve                    serve http://127.0.0.1:8080\n"
+                         "  posenc serve --host 0.0.0.0 -p 9000\n"
+                         "  posenc table sinusoidal --d-model 512 --positions 0:2048 -o pe.npy\n"
+                         "  posenc help                     all commands and settings\n"
+                         "  posenc help table               the encodings\n"
+                         "  posenc help rope/table          the parameters of one\n"
+                         "\n"
+                         "Documentation: README.md, and /docs of a running server.\n");
+    const int printed = pe_cli_print(&text);
+    return printed == PE_EXIT_OK ? PE_EXIT_USAGE : printed;
 }
 
 static void explain_program(pe_buffer *out)
@@ -116,6 +143,9 @@ static int print_help(const pe_command *command)
 static int run_help(int n_arguments, char **arguments)
 {
     const pe_command *command = n_arguments > 0 ? find(arguments[0]) : NULL;
+    char *of_table[] = {n_arguments > 0 ? arguments[0] : NULL, (char[]){"--help"}};
+    if (command == NULL && n_arguments > 0 && pe_registry_find(arguments[0]) != NULL)
+        return pe_cli_table((int)PE_LEN(of_table), of_table);
     return n_arguments > 0 && command == NULL ? refuse(arguments[0]) : print_help(command);
 }
 
@@ -137,13 +167,13 @@ int main(int argc, char **argv)
 {
     pe_memory_prepare();
     if (argc < 2)
-        return pe_cli_serve(0, argv);
+        return introduce();
     if (is_help(argv[1]))
         return run_help(argc - 2, argv + 2);
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return run_version(0, NULL);
     if (argv[1][0] == '-')
-        return run_command(&commands[0], argc - 1, argv + 1);
+        return refuse_flag(argv[1]);
     const pe_command *command = find(argv[1]);
     return command == NULL ? refuse(argv[1]) : run_command(command, argc - 2, argv + 2);
 }

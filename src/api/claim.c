@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/nearest.h"
 #include "encodings/registry.h"
@@ -26,7 +27,8 @@ static pe_status fail_encoding(const char *encoding, pe_problem *why)
     for (size_t r = 0; pe_registry[r] != NULL && n < PE_LEN(names); r++)
         if (pe_registry[r]->kind == PE_TABLE)
             names[n++] = pe_registry[r]->name;
-    const char *near = pe_nearest_name(encoding, names, n);
+    const char *near = strcasecmp(encoding, "rotary") == 0 ? encodings[0].name
+                                                           : pe_nearest_name(encoding, names, n);
     return pe_fail(why, PE_INVALID_PARAMETER, "encoding",
                    "encoding must be rope, sinusoidal, alibi, or a table that GET /v1 lists "
                    "(rope/table); got \"%.40s\"%s%s%s",

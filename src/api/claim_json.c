@@ -89,7 +89,8 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
             return pe_query_keep(&b->member[m], key, json, why);
     if (strcmp(key, "parameters") == 0)
         return pe_query_keep(&b->parameters, key, json, why);
-    const char *near = pe_nearest_name(key, member_names, MEMBERS);
+    const char *near = strcmp(key, "data") == 0 ? member_names[TABLE]
+                                                : pe_nearest_name(key, member_names, MEMBERS);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, key, "unknown parameter %.64s, did you mean %s?",
                        key, near);
@@ -108,8 +109,10 @@ static pe_status read_members(body *b, pe_slice text, pe_problem *why)
     if (b->parameters.text[0] != '{')
         return pe_fail(why, PE_INVALID_PARAMETER, "parameters", "parameters must be an object");
     if (b->member[CONFIG].text != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "config",
-                       "config takes the place of parameters; give one of the two");
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, "config",
+            "config takes the place of parameters; put positions beside config, and leave "
+            "parameters out");
     return pe_json_members_walk(b->parameters, b->limits->max_depth - 1, nested_member, b, why);
 }
 

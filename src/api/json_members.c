@@ -116,7 +116,7 @@ static pe_status read_key(walk *w, char **key, pe_problem *why)
     skip_space(w);
     pe_slice json = {w->at, 0};
     if (!take(w, '"'))
-        return malformed(w, "a member name is missing", why);
+        return malformed(w, "a member name in double quotes is missing", why);
     if (!skip_string(w))
         return malformed(w, "an unfinished string", why);
     json.bytes = (size_t)(w->at - json.text);

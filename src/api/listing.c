@@ -62,11 +62,25 @@ static void put_bounds(const pe_param *param, pe_buffer *out)
         pe_json_write_number(out, "maximum", param->max);
 }
 
-static void put_param(const pe_param *param, pe_buffer *out)
+/* What else the resource takes it by, where that is no parameter of its own. */
+static void put_aliases(const pe_param *param, const pe_resource *resource, pe_buffer *out)
+{
+    const char *names[8];
+    size_t n = 0;
+    for (size_t i = 0; param->aliases != NULL && param->aliases[i] != NULL; i++)
+        if (resource == NULL || pe_params_find(resource->param_sets, param->aliases[i]) == NULL)
+            names[n++] = param->aliases[i];
+    names[n] = NULL;
+    if (n > 0)
+        put_names(out, "aliases", names);
+}
+
+static void put_param(const pe_param *param, const pe_resource *resource, pe_buffer *out)
 {
     pe_json_write_item(out);
     pe_buffer_str(out, "{");
     pe_json_write_text(out, "name", param->name);
+    put_aliases(param, resource, out);
     pe_json_write_text(out, "type", types[param->kind]);
     pe_json_write_name(out, "required");
     pe_buffer_str(out, param->required && !param->by_model ? "true" : "false");
@@ -112,7 +126,7 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, "[");
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
-        put_param(param, out);
+        put_param(param, resource, out);
     pe_buffer_str(out, "]}");
 }
 
@@ -122,7 +136,9 @@ static const struct {
 } pages[] = {
     {"/", "GET", "Links to what there is, or the explorer for browsers."},
     {"/assets/{path}", "GET", "The files of the explorer."},
-    {"/v1", "GET", "This listing."},
+    {"/docs", "GET", "The reference as a page, with a form for each operation."},
+    {"/favicon.ico", "GET", "The icon of the pages."},
+    {"/v1", "GET", "This listing, or the reference for browsers."},
     {"/v1/verify", "POST", "Compares a table with what its claim says, and names faults."},
     {"/v1/models", "GET", "The catalogue of models; q searches it."},
     {"/v1/models/{name}", "GET", "A model, its sources, and the parameters that it sets."},
@@ -177,12 +193,12 @@ static void put_representation(pe_buffer *out)
     pe_json_write_name(out, "representation");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < PE_LEN(rows); i++)
-        put_param(&rows[i], out);
+        put_param(&rows[i], NULL, out);
     pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
                        "\"description\":\"The tensor that the answer holds. It chooses one of "
                        "several where the format holds one.\",\"example\":\"cos\"}");
     for (size_t which = PE_OUTPUT_VIEW; which < PE_OUTPUT_N; which++)
-        put_param(pe_query_figure_row(NULL, which), out);
+        put_param(pe_query_figure_row(NULL, which), NULL, out);
     pe_buffer_str(out, "]");
 }
 

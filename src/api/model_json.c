@@ -7,6 +7,7 @@
 
 #include "api/json_members.h"
 #include "api/json_write.h"
+#include "base/array.h"
 #include "files/tree.h"
 
 static const char *const statuses[] = {
@@ -26,8 +27,55 @@ static pe_status skip_member(void *state, const char *key, pe_slice value, pe_pr
     return PE_OK;
 }
 
-/* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
+/* Bytes of a number that JSON lacks and Python writes; 0: there is none here. */
+static size_t odd_number(const char *at, size_t left)
+{
+    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t n = 0; n < PE_LEN(names); n++) {
+        const size_t bytes = strlen(names[n]);
+        if (bytes <= left && memcmp(at, names[n], bytes) == 0)
+            return bytes;
+    }
+    return 0;
+}
+
+/* The text with such numbers as strings: no key about positions may be one. */
+static void quote_odd_numbers(pe_slice json, pe_buffer *out)
+{
+    bool inside = false;
+    for (size_t i = 0; i < json.bytes; i++) {
+        const char *at = json.text + i;
+        const size_t odd = inside ? 0 : odd_number(at, json.bytes - i);
+        size_t bytes = inside && *at == '\\' && i + 1 < json.bytes ? 2 : 1;
+        if (odd != 0)
+            bytes = odd;
+        else if (*at == '"')
+            inside = !inside;
+        pe_buffer_str(out, odd != 0 ? "\"" : "");
+        pe_buffer_add(out, at, bytes);
+        pe_buffer_str(out, odd != 0 ? "\"" : "");
+        i += bytes - 1;
+    }
+}
+
+static pe_status resolve_text(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why);
+
 pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
+{
+    pe_buffer quoted = {0};
+    if (memmem(json.text, json.bytes, "NaN", 3) == NULL &&
+        memmem(json.text, json.bytes, "Infinity", 8) == NULL)
+        return resolve_text(json, max_depth, out, why);
+    quote_odd_numbers(json, &quoted);
+    const pe_status status =
+        quoted.failed ? pe_fail_memory(why)
+                      : resolve_text((pe_slice){quoted.data, quoted.bytes}, max_depth, out, why);
+    pe_buffer_free(&quoted);
+    return status;
+}
+
+/* jansson builds trees by recursion: the depth is known to be bounded before it starts. */
+static pe_status resolve_text(pe_slice json, size_t max_depth, pe_model **out, pe_problem *why)
 {
     json_t *tree = NULL;
     pe_status status = pe_json_members_walk(json, max_depth, skip_member, NULL, why);
@@ -41,13 +89,20 @@ pe_status pe_model_json_resolve(pe_slice json, size_t max_depth, pe_model **out,
     return status;
 }
 
-static void put_layers(const pe_model_layers *layers, pe_buffer *out)
+/* Layers that do not rotate in a model that does have no positions. */
+static const char *encoding_of(const pe_model *model, const pe_model_layers *layers)
+{
+    if (layers->resource != NULL)
+        return layers->resource->encoding;
+    return strcmp(model->encoding, "rope") == 0 ? "none" : model->encoding;
+}
+
+static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_buffer *out)
 {
     pe_json_write_item(out);
     pe_buffer_str(out, "{");
     pe_json_write_text(out, "layer_type", layers->layer_type);
-    pe_json_write_text(out, "encoding",
-                       layers->resource != NULL ? layers->resource->encoding : "none");
+    pe_json_write_text(out, "encoding", encoding_of(model, layers));
     pe_json_write_name(out, "indices");
     pe_buffer_str(out, "[");
     for (size_t i = 0; i < layers->n; i++) {
@@ -94,7 +149,7 @@ static void put_model(const pe_model *model, pe_buffer *out)
     pe_json_write_name(out, "layers");
     pe_buffer_str(out, "[");
     for (size_t k = 0; k < model->n_kinds; k++)
-        put_layers(&model->kinds[k], out);
+        put_layers(model, &model->kinds[k], out);
     pe_buffer_str(out, "]");
     pe_json_write_name(out, "resources");
     pe_buffer_str(out, "[");

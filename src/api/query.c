@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/nearest.h"
+#include "encodings/registry.h"
 
 /* ---- life ---- */
 
@@ -101,34 +102,33 @@ pe_dtype pe_query_dtype(const pe_query *query)
 
 void pe_query_locate(const pe_query *query, pe_problem *why)
 {
-    char where[sizeof why->where];
-    const pe_slice name = {why->where, strcspn(why->where, "/")};
-    for (size_t i = 0; i < query->values.n; i++) {
-        const char *parent = query->values.value[i].parent;
-        if (parent == NULL || !pe_slice_is(name, query->values.value[i].param->name))
-            continue;
-        const int length = snprintf(where, sizeof where, "%s/%s", parent, why->where);
-        if (length > 0 && (size_t)length < sizeof where)
-            memcpy(why->where, where, (size_t)length + 1);
+    char name[sizeof why->where], place[sizeof why->where];
+    const size_t length = strcspn(why->where, "/"), rest = strlen(why->where) - length;
+    snprintf(name, sizeof name, "%.*s", (int)length, why->where);
+    pe_values_place(&query->values, name, place, sizeof place);
+    const size_t used = strlen(place);
+    if (used + rest >= sizeof why->where)
         return;
-    }
+    memmove(why->where + used, why->where + length, rest + 1);
+    memcpy(why->where, place, used);
 }
 
 /* ---- problems ---- */
 
-/* Every name that may be meant: rows (those of tensors only in a body), the representation's, the
- * nested object. */
-static size_t list_names(const pe_resource *resource, bool in_body, const char **names)
+/* Every name that may be meant: rows (those of tensors only in a body), the nested object, the
+ * representation's. *own: how many are no figure's. */
+static size_t list_names(const pe_resource *resource, bool in_body, const char **names, size_t *own)
 {
     const pe_param *param;
     size_t n = 0;
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
         if (in_body || param->kind != PE_KIND_TENSOR)
             names[n++] = param->name;
-    for (size_t i = 0; i < PE_OUTPUT_N; i++)
-        names[n++] = pe_query_output_names[i];
     if (in_body && resource->nested != NULL)
         names[n++] = resource->nested;
+    *own = n + PE_OUTPUT_VIEW;
+    for (size_t i = 0; i < PE_OUTPUT_N; i++)
+        names[n++] = pe_query_output_names[i];
     return n;
 }
 
@@ -139,11 +139,9 @@ static const struct {
 } synonyms[] = {
     {"theta", "rope_theta", NULL},
     {"theta", "base", NULL},
-    {"base", "rope_theta", NULL},
     {"rope_base", "rope_theta", NULL},
     {"rotary_emb_base", "rope_theta", NULL},
     {"freq_base", "rope_theta", NULL},
-    {"rope_theta", "base", NULL},
     {"temperature", "base", NULL},
     {"max_period", "base", NULL},
     {"dim", "head_dim", NULL},
@@ -165,6 +163,10 @@ static const struct {
     {"seq_length", "positions", "positions=0:N"},
     {"n", "positions", "positions=0:N"},
     {"max_position", "positions", "positions=0:N"},
+    {"max_seq_len", "positions", "positions=0:N"},
+    {"max_seq_length", "positions", "positions=0:N"},
+    {"context_length", "positions", "positions=0:N"},
+    {"end", "positions", "positions=0:N"},
     {"pos", "positions", NULL},
     {"position", "positions", NULL},
     {"position_ids", "positions", NULL},
@@ -172,6 +174,8 @@ static const struct {
     {"length", "query_length", NULL},
     {"seq_len", "query_length", NULL},
     {"n", "query_length", NULL},
+    {"positions", "query_length", NULL},
+    {"max_seq_len", "query_length", NULL},
     {"q_len", "query_length", NULL},
     {"k_len", "key_length", NULL},
     {"heads", "num_heads", NULL},
@@ -181,20 +185,35 @@ static const struct {
     {"window_size", "window_height", "window_height and window_width"},
     {"window_size", "height", "height and width"},
     {"grid_size", "height", "height and width"},
+    {"positions", "offsets", NULL},
+    {"target_grid", "height", "height and width"},
+    {"positions", "height", "height and width"},
+    {"size", "height", "height and width"},
+    {"causal", "form", "form=causal"},
+    {"causal", "bidirectional", "bidirectional=false"},
+    {"k", "offset", NULL},
+    {"delta", "offset", NULL},
+    {"n", "offset", NULL},
+    {"shift", "delta", NULL},
+    {"offset", "delta", NULL},
+    {"k", "max_relative_position", NULL},
+    {"max_relative_positions", "max_relative_position", NULL},
     {"interleaved", "pairing", "pairing=interleaved"},
     {"is_neox_style", "pairing", "pairing=half"},
     {"rotate_half", "pairing", "pairing=half"},
     {"type", "rope_type", NULL},
     {"scaling_factor", "factor", NULL},
     {"scale_factor", "factor", NULL},
-    {"scaling", "rope_type", "rope_type and factor"},
+    {"scale", "factor", NULL},
     {"rope_scaling", "rope_parameters", NULL},
+    {"rope_scaling", "rope_type", "rope_type and factor"},
+    {"scaling", "rope_type", "rope_type and factor"},
     {"original_max_len", "original_max_position_embeddings", NULL},
     {"x", "vectors", NULL},
     {"x", "embeddings", NULL},
-    {"values", "v", NULL},
-    {"keys", "k", NULL},
-    {"queries", "q", NULL},
+    {"query", "q", NULL},
+    {"key", "k", NULL},
+    {"value", "v", NULL},
     {"mask", "attention_mask", NULL},
     {"is_causal", "causal", NULL},
     {"softmax_scale", "scale", NULL},
@@ -202,6 +221,7 @@ static const struct {
     {"buckets", "num_buckets", NULL},
     {"relative_attention_num_buckets", "num_buckets", NULL},
     {"relative_attention_max_distance", "max_distance", NULL},
+    {"torch_dtype", "dtype", NULL},
     {"type", "dtype", NULL},
     {"precision", "dtype", NULL},
     {"output", "format", NULL},
@@ -224,6 +244,16 @@ static const struct {
     {"layer_type", "layer_type changes no parameter of", ""},
 };
 
+/* A resource of the same encoding that has the parameter, or NULL. */
+static const char *sibling_with(const pe_resource *resource, const char *name)
+{
+    for (size_t r = 0; pe_registry[r] != NULL; r++)
+        if (strcmp(pe_registry[r]->encoding, resource->encoding) == 0 &&
+            pe_params_find(pe_registry[r]->param_sets, name) != NULL)
+            return pe_registry[r]->path;
+    return NULL;
+}
+
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                                 const char *name, pe_problem *why)
 {
@@ -235,15 +265,30 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
         calloc(pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1, sizeof *names);
     if (names == NULL)
         return pe_fail_memory(why);
-    const size_t n = list_names(resource, in_body, names);
-    const char *synonym = synonym_of(name, names, n);
+    size_t own;
+    const size_t n = list_names(resource, in_body, names, &own);
+    const char *synonym = synonym_of(name, names, own);
     const char *near = synonym != NULL ? synonym : pe_nearest_name(name, names, n);
     free(names);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                        "unknown parameter %.64s, did you mean %s?", name, near);
+    const char *sibling = sibling_with(resource, name);
+    if (sibling != NULL)
+        return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
+                       "unknown parameter %.64s; %s has it, not %s", name, sibling, resource->path);
     return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
                    "unknown parameter %.64s; GET /v1 lists those of %s", name, resource->path);
+}
+
+pe_status pe_query_fail_given(const pe_value *value, const char *where, const char *name,
+                              pe_problem *why)
+{
+    const char *before = value->alias != NULL ? value->alias : value->param->name;
+    if (strcmp(before, name) == 0)
+        return pe_query_fail_repeated(where, name, why);
+    return pe_fail(why, PE_MALFORMED_REQUEST, where, "%.64s is another name of %s: give one", name,
+                   before);
 }
 
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why)

@@ -150,6 +150,9 @@ void pe_query_figure_print(const pe_query *query, size_t which, char out[PE_FIGU
 pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const char *where,
                                 const char *name, pe_problem *why);
 pe_status pe_query_fail_repeated(const char *where, const char *name, pe_problem *why);
+/** The same of a value that may have been given by another of its names. */
+pe_status pe_query_fail_given(const pe_value *value, const char *where, const char *name,
+                              pe_problem *why);
 /** Keep the text of a parameter until it is read. Errors  MALFORMED_REQUEST: *kept is set. */
 pe_status pe_query_keep(pe_slice *kept, const char *name, pe_slice text,
                         pe_problem *why) PE_MUST_CHECK;

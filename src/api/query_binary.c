@@ -10,7 +10,7 @@ static size_t find_row(const pe_values *values, const char *name)
     const bool first = name[0] == '\0' || strcmp(name, "data") == 0;
     for (size_t i = 0; i < values->n; i++)
         if (values->value[i].param->kind == PE_KIND_TENSOR &&
-            (first || strcmp(values->value[i].param->name, name) == 0))
+            (first || &values->value[i] == pe_values_called(values, name)))
             return i;
     return values->n;
 }
@@ -46,7 +46,7 @@ static pe_status set_tensor(pe_query *query, const pe_stored *from, const pe_rea
     const pe_param *param = query->values.value[i].param;
     pe_value *value = &query->values.value[i];
     if (value->given)
-        return pe_query_fail_repeated(param->name, param->name, why);
+        return pe_query_fail_given(value, from->name, from->name, why);
     if (from->elements == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, param->name, "%s must not be empty", param->name);
     pe_status status = pe_stored_array(from, param->as_float64 ? PE_FLOAT64 : pe_query_dtype(query),

@@ -58,17 +58,30 @@ static pe_status keep_member(void *state, const char *key, pe_slice json, pe_pro
     if (!b->inside && resource->nested != NULL && strcmp(key, resource->nested) == 0)
         return pe_query_keep(&b->nested, key, json, why);
     place_of(b->inside ? resource->nested : NULL, key, place, sizeof place);
-    for (size_t i = 0; i < b->query->values.n; i++) {
-        const pe_param *param = b->query->values.value[i].param;
-        if (strcmp(param->name, key) != 0 ||
-            (b->inside && (param->kind == PE_KIND_TENSOR || param->kind == PE_KIND_TEXT)))
+    pe_value *value = pe_values_called(&b->query->values, key);
+    if (value == NULL ||
+        (b->inside && (value->param->kind == PE_KIND_TENSOR || value->param->kind == PE_KIND_TEXT)))
+        return pe_query_fail_unknown(resource, true, place, key, why);
+    slot *row = &b->rows[value - b->query->values.value];
+    if (row->json.text != NULL)
+        return pe_query_fail_given(value, place, key, why);
+    value->alias = pe_param_alias(value->param, key);
+    *row = (slot){json, b->inside};
+    return PE_OK;
+}
+
+/* What figures and a row share a name for is the row's, while it has no value of its own. */
+static void share_names(body *b)
+{
+    for (size_t i = 0; i < PE_OUTPUT_N; i++) {
+        pe_value *value = pe_values_called(&b->query->values, pe_query_output_names[i]);
+        slot *row = value == NULL ? NULL : &b->rows[value - b->query->values.value];
+        if (row == NULL || row->json.text != NULL || b->output[i].text == NULL)
             continue;
-        if (b->rows[i].json.text != NULL)
-            return pe_query_fail_repeated(place, key, why);
-        b->rows[i] = (slot){json, b->inside};
-        return PE_OK;
+        value->alias = pe_query_output_names[i];
+        row->json = b->output[i];
+        b->output[i] = (pe_slice){0};
     }
-    return pe_query_fail_unknown(resource, true, place, key, why);
 }
 
 /* A member that is refused does not end the walk: all mistakes are told at once. */
@@ -136,10 +149,14 @@ static pe_status read_row(body *b, size_t i, pe_dtype dtype, pe_problem *why)
     char place[128];
     if (b->rows[i].json.text == NULL || value->given)
         return PE_OK;
-    place_of(parent, value->param->name, place, sizeof place);
+    pe_param named = *value->param; /* problems say the name that was sent */
+    if (value->alias != NULL)
+        named.name = value->alias;
+    place_of(parent, named.name, place, sizeof place);
     value->parent = parent;
+    value->given = true; /* if refused, too */
     const pe_value_reading to = {
-        .param = value->param, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
+        .param = &named, .value = value, .place = place, .limits = b->limits, .dtype = dtype};
     return pe_value_json_parse(&to, b->rows[i].json, why);
 }
 
@@ -167,6 +184,7 @@ static pe_status read_members(body *b, pe_slice text, pe_problem *why)
     pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, &other);
     if (status == PE_OK)
         status = walk_nested(b, &other);
+    share_names(b);
     if (status == PE_OK)
         status = read_output(b, &other);
     if (status != PE_OK) {

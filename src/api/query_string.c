@@ -11,6 +11,7 @@
 typedef struct query_walk {
     pe_query *query;
     const pe_read_limits *limits;
+    pe_slice string;
     bool seen[PE_OUTPUT_N];
 } query_walk;
 
@@ -26,31 +27,46 @@ static pe_status decode(char *text, size_t *bytes, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status set_row(const query_walk *walk, size_t i, pe_slice value, pe_problem *why)
+static pe_status set_row(const query_walk *walk, pe_value *value, const char *name, pe_slice text,
+                         pe_problem *why)
 {
-    pe_values *values = &walk->query->values;
-    const pe_param *param = values->value[i].param;
-    if (values->value[i].given)
-        return pe_query_fail_repeated(param->name, param->name, why);
+    pe_param named = *value->param; /* problems say the name that was sent */
+    named.name = name;
     const pe_value_reading to = {
-        .param = param, .value = &values->value[i], .place = param->name, .limits = walk->limits};
-    values->value[i].given = true; /* if refused, too: another would replace what it holds */
-    return pe_value_text_parse(&to, value, why);
+        .param = &named, .value = value, .place = name, .limits = walk->limits};
+    if (value->given)
+        return pe_query_fail_given(value, name, name, why);
+    value->given = true; /* if refused, too: another would replace what it holds */
+    value->alias = pe_param_alias(value->param, name);
+    return pe_value_text_parse(&to, text, why);
 }
 
-static pe_status set(query_walk *walk, const char *name, pe_slice value, pe_problem *why)
+/* Does the query give this name, as it is? */
+static bool gives(pe_slice string, const char *name)
 {
-    const pe_values *values = &walk->query->values;
+    const size_t length = strlen(name);
+    for (const char *at = string.text, *end = at + string.bytes; at < end; at++) {
+        if ((size_t)(end - at) > length && memcmp(at, name, length) == 0 && at[length] == '=')
+            return true;
+        at = memchr(at, '&', (size_t)(end - at));
+        if (at == NULL)
+            return false;
+    }
+    return false;
+}
+
+static pe_status set(query_walk *walk, const char *name, pe_slice text, pe_problem *why)
+{
     const size_t which = pe_query_output_find(walk->query->resource, name);
-    if (which < PE_OUTPUT_N) {
+    pe_value *value = pe_values_called(&walk->query->values, name);
+    if (which < PE_OUTPUT_N && (value == NULL || gives(walk->string, value->param->name))) {
         if (walk->seen[which])
             return pe_query_fail_repeated(name, name, why);
         walk->seen[which] = true;
-        return pe_query_output_set(walk->query, which, value.text, why);
+        return pe_query_output_set(walk->query, which, text.text, why);
     }
-    for (size_t i = 0; i < values->n; i++)
-        if (strcmp(values->value[i].param->name, name) == 0)
-            return set_row(walk, i, value, why);
+    if (value != NULL)
+        return set_row(walk, value, name, text, why);
     return pe_query_fail_unknown(walk->query->resource, false, name, name, why);
 }
 
@@ -83,7 +99,7 @@ static pe_status read_next(query_walk *walk, char *pair, size_t bytes, pe_status
 pe_status pe_query_string_read(pe_query *query, pe_slice string, const pe_read_limits *limits,
                                pe_problem *why)
 {
-    query_walk walk = {.query = query, .limits = limits};
+    query_walk walk = {.query = query, .limits = limits, .string = string};
     pe_status status = PE_OK;
     char *copy = malloc(string.bytes + 1);
     if (copy == NULL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* value_check.c - numbers, lists, positions and tensors against the row of their parameter. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "api/value_reading.h"
 #include "text/number.h"
@@ -15,6 +17,13 @@ static number_text show(double number)
     number_text out;
     out.text[pe_number_print(PE_FLOAT64, number, out.text)] = '\0';
     return out;
+}
+
+void pe_value_hint(const pe_value_reading *to, pe_problem *why)
+{
+    const size_t used = strlen(why->detail);
+    if (to->param->hint != NULL && !pe_status_is_ours(why->status))
+        snprintf(why->detail + used, sizeof why->detail - used, "; %s", to->param->hint);
 }
 
 /* Rows that leave both bounds at 0 have none. */
@@ -92,7 +101,7 @@ pe_status pe_value_check_positions(const pe_value_reading *to, pe_problem *why)
     if (status != PE_OK)
         return status;
     if (to->param->integers_only && to->value->positions.fractional)
-        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers",
+        return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be integers, got a fraction",
                        to->param->name);
     return PE_OK;
 }

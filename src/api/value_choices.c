@@ -2,7 +2,7 @@
 /* value_choices.c - names that a row offers: one of them, or several. */
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
+#include <strings.h>
 
 #include "api/value_reading.h"
 #include "base/nearest.h"
@@ -25,18 +25,95 @@ static size_t find(const char *const *choices, pe_slice text)
     return i;
 }
 
-static const char *nearest(const char *const *choices, pe_slice text)
+/* What others call a choice, and what it is called here; the first of a name's rows whose choice a
+ * parameter offers. */
+static const struct {
+    const char *name, *meant;
+} synonyms[] = {
+    {"fp64", "float64"},
+    {"f64", "float64"},
+    {"double", "float64"},
+    {"fp32", "float32"},
+    {"f32", "float32"},
+    {"float", "float32"},
+    {"single", "float32"},
+    {"fp16", "float16"},
+    {"f16", "float16"},
+    {"half", "float16"},
+    {"bf16", "bfloat16"},
+    {"int64", "int32"},
+    {"long", "int32"},
+    {"int", "int32"},
+    {"neox", "half"},
+    {"rotate_half", "half"},
+    {"split", "half"},
+    {"llama", "half"},
+    {"hf", "half"},
+    {"gptj", "interleaved"},
+    {"gpt-j", "interleaved"},
+    {"rotate_every_two", "interleaved"},
+    {"adjacent", "interleaved"},
+    {"normal", "interleaved"},
+    {"su", "longrope"},
+    {"ntk-aware", "ntk"},
+    {"dynamic_ntk", "dynamic"},
+    {"dynamic-ntk", "dynamic"},
+    {"llama3.1", "llama3"},
+    {"llama", "llama3"},
+    {"none", "default"},
+    {"mrope", "default"},
+    {"position_interpolation", "linear"},
+    {"pi", "linear"},
+    {"deepseek_yarn", "yarn"},
+    {"huggingface", "hf"},
+    {"transformers", "hf"},
+    {"tensorrt", "trtllm"},
+    {"tensorrt-llm", "trtllm"},
+    {"onnxruntime", "onnx"},
+    {"complex", "meta"},
+    {"concat", "sin_cos"},
+    {"concatenated", "sin_cos"},
+    {"half", "sin_cos"},
+    {"paper", "interleaved"},
+    {"tensor2tensor", "sin_cos"},
+    {"bloom", "press"},
+    {"lower", "causal"},
+    {"tril", "causal"},
+    {"full", "symmetric"},
+    {"rotary", "rope"},
+    {"sin", "sinusoidal"},
+    {"absolute", "sinusoidal"},
+    {"numpy", "exact"},
+    {"fast", "float32"},
+    {"torch", "float32"},
+    {"cubic", "bicubic"},
+    {"linear", "bilinear"},
+    {"sum", "add"},
+};
+
+/* The choice that others call so, in any case; else the nearest one. A module before the name, as in
+ * torch.float16, does not matter. */
+static const char *meant(const pe_param *param, pe_slice text)
 {
     char name[PE_SHOWN_MAX + 1];
     snprintf(name, sizeof name, "%.*s", PE_SHOWN(text));
-    return pe_nearest_name(name, choices, count(choices));
+    const char *dot = strrchr(name, '.'), *plain = dot != NULL ? dot + 1 : name;
+    for (size_t i = 0; param->choices[i] != NULL; i++)
+        if (strcasecmp(param->choices[i], plain) == 0)
+            return param->choices[i];
+    for (size_t s = 0; s < PE_LEN(synonyms); s++) {
+        const size_t choice = find(param->choices, pe_slice_of(synonyms[s].meant));
+        if (strcasecmp(synonyms[s].name, plain) == 0 && param->choices[choice] != NULL)
+            return param->choices[choice];
+    }
+    return pe_nearest_name(plain, param->choices, count(param->choices));
 }
 
 static pe_status fail_unknown(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
     const char *const *choices = to->param->choices;
     const bool several = to->param->kind == PE_KIND_CHOICES;
-    const char *near = several ? nearest(choices, text) : NULL;
+    const char *near = meant(to->param, text);
     pe_buffer list = {0};
     for (size_t i = 0; choices[i] != NULL; i++)
         pe_buffer_format(&list, i == 0 ? "%s" : ", %s", choices[i]);
@@ -80,16 +157,12 @@ static pe_status add(const pe_value_reading *to, pe_slice text, pe_problem *why)
 
 pe_status pe_value_choices_text_parse(const pe_value_reading *to, pe_slice text, pe_problem *why)
 {
-    const char *at = text.text, *end = text.text + text.bytes;
+    const size_t names = pe_slice_pieces(text, ',');
+    pe_status status = PE_OK;
     to->value->n_picks = 0;
-    for (const char *comma = at; comma != NULL; at = comma + 1) {
-        comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        const pe_slice name = {at, (size_t)((comma != NULL ? comma : end) - at)};
-        const pe_status status = add(to, name, why);
-        if (status != PE_OK)
-            return status;
-    }
-    return PE_OK;
+    for (size_t i = 0; i < names && status == PE_OK; i++)
+        status = add(to, pe_slice_next(&text, ','), why);
+    return status;
 }
 
 static pe_status add_items(const pe_value_reading *to, const json_t *list, pe_problem *why)

@@ -57,7 +57,9 @@ static pe_status fail_type(const pe_value_reading *to, pe_slice json, pe_problem
     }
     return pe_fail(why, PE_INVALID_PARAMETER, to->place, "%s must be %s, got %s%s", to->param->name,
                    wanted[to->param->kind], type_of(json),
-                   json.text[0] == 'n' ? "; leave it out for its default" : "");
+                   json.text[0] == 'n'   ? "; leave it out for its default"
+                   : json.text[0] == '"' ? "; write it without quotes"
+                                         : "");
 }
 
 static pe_status read_string(const pe_value_reading *to, pe_slice json, pe_problem *why)
@@ -212,9 +214,11 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
 pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
     pe_status status = read_value(to, json, why);
-    if (status == PE_OK)
+    if (status == PE_OK) {
         to->value->present = to->value->given = true;
-    else
+    } else {
         pe_value_clear(to->value);
+        pe_value_hint(to, why);
+    }
     return status;
 }

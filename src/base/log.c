@@ -18,6 +18,12 @@ static const char *const level_names[] = {"error", "warn", "info", "debug"};
 
 static atomic_int level_max = PE_LOG_INFO;
 
+/* FORMAT_TERMINAL: text where lines go to a terminal; whether that is so is asked once, before a
+ * sandbox might forbid it. */
+enum { FORMAT_TERMINAL, FORMAT_JSON, FORMAT_TEXT };
+static atomic_int format = FORMAT_TERMINAL;
+static atomic_int terminal = -1;
+
 /* Made and freed while there is no other thread that logs. NULL: lines are written at once. */
 static pe_log_sink *events, *accesses; /* accesses may be the same as events */
 
@@ -94,6 +100,15 @@ static void add_line(pe_log_sink *sink, const pe_buffer *line)
 
 /* ---- levels ---- */
 
+void pe_log_set_format(const char *name)
+{
+    const int wanted = strcmp(name, "json") == 0   ? FORMAT_JSON
+                       : strcmp(name, "text") == 0 ? FORMAT_TEXT
+                                                   : FORMAT_TERMINAL;
+    atomic_store_explicit(&format, wanted, memory_order_relaxed);
+    atomic_store_explicit(&terminal, isatty(STDERR_FILENO), memory_order_relaxed);
+}
+
 void pe_log_set_level(pe_log_level level)
 {
     atomic_store(&level_max, (int)level);
@@ -153,9 +168,60 @@ static void add_member(pe_buffer *line, const pe_log_member *member)
         pe_buffer_format(line, "%.6g", isfinite(member->real) ? member->real : 0.0);
 }
 
-static void format_line(pe_buffer *line, pe_log_level level, const char *event,
+/* ---- for people ---- */
+
+static bool is_for_people(const pe_log_sink *sink)
+{
+    const int wanted = atomic_load_explicit(&format, memory_order_relaxed);
+    if (wanted != FORMAT_TERMINAL)
+        return wanted == FORMAT_TEXT;
+    if (atomic_load_explicit(&terminal, memory_order_relaxed) < 0)
+        atomic_store_explicit(&terminal, isatty(STDERR_FILENO), memory_order_relaxed);
+    return pe_log_sink_is_stderr(sink) &&
+           atomic_load_explicit(&terminal, memory_order_relaxed) != 0;
+}
+
+static void add_text_member(pe_buffer *line, const pe_log_member *m)
+{
+    if (m->kind == PE_LOG_NONE || (m->kind == PE_LOG_TEXT && m->text == NULL))
+        return;
+    pe_buffer_format(line, " %s=", m->name);
+    if (m->kind == PE_LOG_TEXT)
+        pe_buffer_str(line, m->text);
+    else if (m->kind == PE_LOG_NUMBER)
+        pe_buffer_format(line, "%lld", (long long)m->number);
+    else if (m->kind == PE_LOG_REAL)
+        pe_buffer_format(line, "%g", m->real);
+    else
+        pe_buffer_str(line, "true");
+}
+
+/* "posenc: d_model must be even, got 7"; of events without such a sentence their words. */
+static void format_text(pe_buffer *line, pe_log_level level, const char *event,
                         const pe_log_member *members)
 {
+    const pe_log_member *detail = members;
+    while (detail != NULL && detail->kind != PE_LOG_END && strcmp(detail->name, "detail") != 0)
+        detail++;
+    pe_buffer_format(line, "posenc: %s", level == PE_LOG_WARN ? "warning: " : "");
+    if (detail != NULL && detail->kind == PE_LOG_TEXT) {
+        pe_buffer_format(line, "%s\n", detail->text);
+        return;
+    }
+    for (; *event != '\0'; event++)
+        pe_buffer_add(line, *event == '_' ? " " : event, 1);
+    for (const pe_log_member *m = members; m != NULL && m->kind != PE_LOG_END; m++)
+        add_text_member(line, m);
+    pe_buffer_str(line, "\n");
+}
+
+static void format_line(const pe_log_sink *sink, pe_buffer *line, pe_log_level level,
+                        const char *event, const pe_log_member *members)
+{
+    if (is_for_people(sink)) {
+        format_text(line, level, event, members);
+        return;
+    }
     add_time(line);
     pe_buffer_format(line, ",\"level\":\"%s\",\"event\":", level_names[level]);
     pe_buffer_json_string(line, event);
@@ -169,7 +235,7 @@ void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
     if (!pe_log_writes(level))
         return;
     pe_buffer line = {0};
-    format_line(&line, level, event, members);
+    format_line(events, &line, level, event, members);
     add_line(events, &line);
     pe_buffer_free(&line);
 }
@@ -177,7 +243,7 @@ void pe_log(pe_log_level level, const char *event, const pe_log_member *members)
 void pe_log_access(const pe_log_member *members)
 {
     pe_buffer line = {0};
-    format_line(&line, PE_LOG_INFO, "access", members);
+    format_line(accesses, &line, PE_LOG_INFO, "access", members);
     add_line(accesses, &line);
     pe_buffer_free(&line);
 }

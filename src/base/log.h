@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* log.h - one JSON object per line, on stderr or in a file. */
+/* log.h - one JSON object per line, on stderr or in a file; sentences on a terminal. */
 #ifndef PE_BASE_LOG_H
 #define PE_BASE_LOG_H
 
@@ -37,6 +37,10 @@ uint64_t pe_log_dropped(void);
 
 /** Default PE_LOG_INFO.   Threads  any. */
 void pe_log_set_level(pe_log_level level);
+
+/** "json", "text" for people, or "auto", the default: text where lines go to a terminal.
+ * Threads  any. */
+void pe_log_set_format(const char *name);
 
 pe_log_level pe_log_get_level(void);
 const char *pe_log_level_name(pe_log_level level);

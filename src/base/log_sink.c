@@ -188,6 +188,11 @@ pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_m
     return status;
 }
 
+bool pe_log_sink_is_stderr(const pe_log_sink *sink)
+{
+    return sink == NULL || sink->path == NULL;
+}
+
 pe_status pe_log_sink_run(pe_log_sink *sink, pe_problem *why)
 {
     sink->runs = pthread_create(&sink->thread, NULL, write_lines, sink) == 0;

@@ -22,6 +22,9 @@ typedef struct pe_log_sink pe_log_sink;
 pe_status pe_log_sink_make(const char *setting, const char *path, size_t bytes_max,
                            pe_log_sink **out, pe_problem *why) PE_MUST_CHECK;
 
+/** Do lines go to standard error, as those of no sink do? */
+bool pe_log_sink_is_stderr(const pe_log_sink *sink);
+
 /** Start the thread, once.   Errors  INTERNAL. */
 pe_status pe_log_sink_run(pe_log_sink *sink, pe_problem *why) PE_MUST_CHECK;
 

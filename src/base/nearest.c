@@ -2,6 +2,7 @@
 /* nearest.c - which known name a mistyped one was meant to be. */
 #include "base/nearest.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Longer names are not looked at. */
@@ -15,7 +16,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 }
 
 /*
- * The least number of insertions, deletions and substitutions that turn a into b. row[j] is that of
+ * The least number of insertions, deletions and substitutions that turn a, in lower case, into b. row[j] is that of
  * the first i bytes of a and the first j of b. Both are at most NAME_MAX_BYTES long.
  *
  * Source    Wagner and Fischer 1974, "The String-to-String Correction Problem".
@@ -29,7 +30,7 @@ static size_t edits(const char *a, size_t na, const char *b, size_t nb)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= nb; j++) {
-            const size_t changed = diagonal + (a[i - 1] != b[j - 1]);
+            const size_t changed = diagonal + (tolower((unsigned char)a[i - 1]) != b[j - 1]);
             diagonal = row[j];
             row[j] = min3(changed, row[j] + 1, row[j - 1] + 1);
         }

@@ -75,13 +75,6 @@ typedef enum pe_status {
 /** Goes with every function that can fail: ignoring its status is a compiler warning. */
 #define PE_MUST_CHECK __attribute__((warn_unused_result))
 
-/** A limit that a client has reached. */
-typedef struct pe_problem_limit {
-    const char *name;       /* what is limited: a word */
-    uint64_t quota, window; /* so much in so many seconds */
-    uint64_t left, wait;    /* what of it is left, and the seconds until there is enough */
-} pe_problem_limit;
-
 /**
  * The one failure that a request is answered with. Plain value; the first failure wins and is
  * passed up untouched.
@@ -108,7 +101,7 @@ typedef struct pe_problem {
     uint64_t max_elements, requested_elements;
     /** TOO_MUCH_WORK only: units of work (plan/price.h). */
     uint64_t max_work, requested_work;
-    pe_problem_limit limit; /* RATE_LIMITED only */
+    uint64_t retry_after; /* RATE_LIMITED only: seconds */
     /** Further mistakes of the same request, in the order in which they were found. */
     unsigned n_others;
     pe_mistake others[PE_MISTAKES_MAX];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "base/turns.h"
 #include "cache/hash.h"
 
 /* There is one bucket for so much of the budget: about the weight of a small entry. */
@@ -308,9 +309,13 @@ static pe_status wait_for(pe_cache *cache, pe_cache_entry *filling, pe_cache_ent
     /* cppcheck-suppress autoVariables ; the filling thread has let go of it before this returns */
     filling->waiters = &self;
     count(&cache->waits);
+    pthread_mutex_unlock(&cache->lock);
+    pe_turn_leave();
+    pthread_mutex_lock(&cache->lock);
     while (!self.done)
         pthread_cond_wait(&self.wake, &cache->lock);
     pthread_mutex_unlock(&cache->lock);
+    pe_turn_enter();
     pthread_cond_destroy(&self.wake);
     if (self.status == PE_OK)
         *out = self.entry;
@@ -432,8 +437,7 @@ static pe_status fill_new(pe_cache *cache, pe_cache_entry *entry, const pe_cache
     pe_cache_entry *other = map_find(cache, entry->hash, request->key, request->key_bytes);
     if (other != NULL) {
         free(entry);
-        if (hit != NULL)
-            *hit = true;
+        *hit = true;
         return join(cache, other, out, why);
     }
     const bool fits = room == 0 || admits(cache, room);
@@ -449,20 +453,33 @@ static pe_status fill_new(pe_cache *cache, pe_cache_entry *entry, const pe_cache
 }
 
 /* room: what is made before the value; 0 when nobody knows how large that will be. */
-static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t room,
-                     pe_cache_entry **out, int *hit, pe_problem *why)
+static pe_status get_once(pe_cache *cache, const pe_cache_request *request, size_t room,
+                          pe_cache_entry **out, int *hit, pe_problem *why)
 {
     const uint64_t hash = pe_hash(&cache->seed, request->key, request->key_bytes);
     pthread_mutex_lock(&cache->lock);
     pe_cache_entry *entry = map_find(cache, hash, request->key, request->key_bytes);
-    if (hit != NULL)
-        *hit = entry != NULL;
+    *hit = entry != NULL;
     if (entry != NULL)
         return join(cache, entry, out, why);
     pthread_mutex_unlock(&cache->lock);
     entry = entry_make(cache, hash, request->key, request->key_bytes);
     return entry != NULL ? fill_new(cache, entry, request, room, out, hit, why)
                          : pe_fail_memory(why);
+}
+
+/* That another thread found no memory need not hold for this one, which has waited meanwhile. It
+ * tries once by itself. */
+static pe_status get(pe_cache *cache, const pe_cache_request *request, size_t room,
+                     pe_cache_entry **out, int *hit, pe_problem *why)
+{
+    int waited = false;
+    pe_status status = get_once(cache, request, room, out, &waited, why);
+    if (status == PE_OVERLOADED && waited)
+        status = get_once(cache, request, room, out, &waited, why);
+    if (hit != NULL)
+        *hit = waited;
+    return status;
 }
 
 /* ---- the interface ---- */

@@ -15,7 +15,8 @@
  * another.
  *
  * Life of an entry: FILLING (one thread computes, others wait on it) -> READY (immutable) ->
- * EVICTED. A fill that fails leaves the map and its waiters get the same problem.
+ * EVICTED. A fill that fails leaves the map and its waiters get the same problem; but where there
+ * was no memory, each tries once more.
  *
  * An entry that somebody holds would keep its memory if it were evicted, so it is not: what is kept
  * and what is held is the same memory, counted once, and all of it is within the budget. What does

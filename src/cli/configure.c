@@ -19,6 +19,7 @@ pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, p
     if (status != PE_OK)
         return status;
     pe_log_set_level(pe_log_level_named(pe_config_settings(config)->log_level));
+    pe_log_set_format(pe_config_settings(config)->log_format);
     status = pe_kernels_select(pe_config_settings(config)->kernels, why);
     if (status == PE_OK && !pe_blocks_select(pe_config_settings(config)->kernels))
         status = pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s",

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* healthcheck.c - `posenc healthcheck`: does the server that these settings describe answer? */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "cli/cli.h"
 
 #define TIMEOUT_MS 2000
@@ -22,26 +22,36 @@ struct endpoint {
     socklen_t bytes;
 };
 
-/* Where to reach a server that listens on host: one that listens everywhere is on the loopback. */
+static bool take_address(const struct addrinfo *from, struct endpoint *out)
+{
+    if (from->ai_addrlen > sizeof out->address)
+        return false;
+    memcpy(&out->address, from->ai_addr, from->ai_addrlen);
+    out->bytes = from->ai_addrlen;
+    return true;
+}
+
+/* Where to reach a server that listens on host: one that listens everywhere is on the loopback. A
+ * name means its IPv4 address, as it does where the server listens. */
 static bool resolve(const char *host, uint16_t port, struct endpoint *out)
 {
-    *out = (struct endpoint){0};
-    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
-    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
-        if (v4.sin_addr.s_addr == htonl(INADDR_ANY))
-            v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        memcpy(&out->address, &v4, sizeof v4);
-        out->bytes = sizeof v4;
-        return true;
+    static const int families[] = {AF_INET, AF_INET6};
+    const bool everywhere = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+    const char *at = !everywhere ? host : host[0] == ':' ? "::1" : "127.0.0.1";
+    char service[8];
+    snprintf(service, sizeof service, "%u", port);
+    for (size_t f = 0; f < PE_LEN(families); f++) {
+        const struct addrinfo hints = {
+            .ai_family = families[f], .ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+        struct addrinfo *found = NULL;
+        const bool known =
+            getaddrinfo(at, service, &hints, &found) == 0 && take_address(found, out);
+        if (found != NULL)
+            freeaddrinfo(found);
+        if (known)
+            return true;
     }
-    if (inet_pton(AF_INET6, host, &v6.sin6_addr) != 1)
-        return false;
-    if (IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr))
-        v6.sin6_addr = in6addr_loopback;
-    memcpy(&out->address, &v6, sizeof v6);
-    out->bytes = sizeof v6;
-    return true;
+    return false;
 }
 
 static int64_t now_ms(void)
@@ -150,7 +160,8 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
     if (choose(settings, host, sizeof host, &port, why) != PE_OK)
         return why->status;
     if (!resolve(host, (uint16_t)port, &to))
-        return pe_fail(why, PE_INVALID_PARAMETER, "host", "host must be an address, got %s", host);
+        return pe_fail(why, PE_INVALID_PARAMETER, "host",
+                       "host must be an address or a name, got %s", host);
     const int fd = socket(to.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     const bool answered = fd >= 0 && query(fd, &to, host, line, sizeof line);
     const int error = errno;
@@ -166,11 +177,45 @@ static pe_status check(const pe_settings *settings, pe_problem *why)
     return PE_OK;
 }
 
+/* In a container the first process is the server, or starts it. Its flags say where it listens. */
+#define FIRST_PROCESS   "/proc/1/cmdline"
+#define FLAGS_BYTES_MAX 8192
+#define FLAGS_MAX       256
+
+/* The flags of `posenc serve` in a command line, whose arguments end with NULs. */
+static int split_flags(char *text, size_t bytes, char **flags)
+{
+    int n = -1; /* not there yet */
+    bool program = false;
+    for (char *at = text; at < text + bytes && n < FLAGS_MAX; at += strlen(at) + 1) {
+        const char *slash = strrchr(at, '/');
+        if (n >= 0)
+            flags[n++] = at;
+        else if (program && strcmp(at, "serve") == 0)
+            n = 0;
+        program = strcmp(slash != NULL ? slash + 1 : at, "posenc") == 0;
+    }
+    return n < 0 ? 0 : n;
+}
+
+static int read_flags(char *text, char **flags)
+{
+    const int fd = open(FIRST_PROCESS, O_RDONLY | O_CLOEXEC);
+    const ssize_t bytes = fd < 0 ? 0 : read(fd, text, FLAGS_BYTES_MAX);
+    if (fd >= 0)
+        close(fd);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    return bytes > 0 ? split_flags(text, (size_t)bytes, flags) : 0;
+}
+
 int pe_cli_healthcheck(int n_arguments, char **arguments)
 {
     pe_config *config = NULL;
     pe_problem why;
-    pe_status status = pe_cli_configure(n_arguments, arguments, &config, &why);
+    char text[FLAGS_BYTES_MAX + 1], *flags[FLAGS_MAX];
+    const int n_flags = n_arguments == 0 ? read_flags(text, flags) : 0;
+    pe_status status = n_flags > 0 ? pe_cli_configure(n_flags, flags, &config, &why)
+                                   : pe_cli_configure(n_arguments, arguments, &config, &why);
     if (status == PE_OK)
         status = check(pe_config_settings(config), &why);
     pe_config_free(config);

@@ -128,6 +128,7 @@ static bool take_own(pe_table_arguments *table, const struct flag *flag)
     for (size_t o = 0; o < PE_LEN(own); o++)
         if (strcmp(flag->name, own[o].name) == 0) {
             *own[o].value = flag->value;
+            table->output_given |= own[o].value == &table->output;
             return true;
         }
     return false;
@@ -140,6 +141,7 @@ static pe_status take(pe_table_arguments *table, int n, char **arguments, int *w
     struct flag flag;
     if (strcmp(arguments[0], "-o") == 0 && n > 1) {
         table->output = arguments[1];
+        table->output_given = true;
         *width = 2;
         return PE_OK;
     }

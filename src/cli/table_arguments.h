@@ -17,6 +17,7 @@ typedef struct pe_table_arguments {
     const pe_format *format; /* of --format, else of the file's extension, else JSON */
     const char *format_name; /* --format, or NULL */
     const char *output;      /* a path, or "-": standard output */
+    bool output_given;       /* by a flag */
     const char *body;        /* path of --body, or NULL */
     bool help;
     char **settings; /* the arguments that are flags of settings; the array is owned */

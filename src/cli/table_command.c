@@ -206,7 +206,8 @@ static pe_status write_file(pe_stream *stream, const char *path, pe_problem *why
         return copy_stream(stream, STDOUT_FILENO, "standard output", why);
     const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        return fail_writing(path, errno, why);
+        return pe_fail(why, PE_INVALID_PARAMETER, "output", "cannot write %.200s: %s", path,
+                       strerror(errno));
     const bool regular = fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
     pe_status status = copy_stream(stream, fd, path, why);
     if (close(fd) != 0 && status == PE_OK)
@@ -265,6 +266,18 @@ static void log_warnings(const pe_plan *plan)
                (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = plan->warnings[w]}, {0}});
 }
 
+/* Bytes that are no text would change what a terminal does. */
+static pe_status check_terminal(const pe_table_arguments *table, pe_problem *why)
+{
+    const char *format = table->format->name;
+    if (table->output_given || table->format->is_text || isatty(STDOUT_FILENO) == 0)
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "output",
+                   "%s is binary, and standard output is a terminal: give -o FILE%s, or -o - to "
+                   "write it there",
+                   format, table->format->extension);
+}
+
 static pe_status run(const pe_table_arguments *table, pe_problem *why)
 {
     pe_config *config = NULL;
@@ -272,7 +285,9 @@ static pe_status run(const pe_table_arguments *table, pe_problem *why)
     if (status != PE_OK)
         return status;
     struct work work = {0};
-    status = make_stream(table, pe_config_settings(config), &work, why);
+    status = check_terminal(table, why);
+    if (status == PE_OK)
+        status = make_stream(table, pe_config_settings(config), &work, why);
     if (status == PE_OK) {
         log_warnings(&work.plan);
         status = write_file(work.stream, table->output, why);

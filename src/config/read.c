@@ -78,14 +78,15 @@ static const pe_setting_row *row_of_variable(pe_slice name)
 }
 
 /* Kubernetes tells a pod of every service in its namespace: of one called posenc in POSENC_PORT,
- * POSENC_SERVICE_HOST, POSENC_PORT_8080_TCP and so on. */
-static bool is_service_link(const char *value)
+ * POSENC_SERVICE_HOST, POSENC_SERVICE_PORT, POSENC_PORT_8080_TCP, POSENC_PORT_8080_TCP_ADDR ... */
+static bool is_service_link(pe_slice name, const char *value)
 {
     static const char *const schemes[] = {"tcp://", "udp://", "sctp://"};
     for (size_t s = 0; s < PE_LEN(schemes); s++)
         if (strncmp(value, schemes[s], strlen(schemes[s])) == 0)
             return true;
-    return false;
+    return strncmp(name.text, "SERVICE_", 8) == 0 ||
+           (strncmp(name.text, "PORT_", 5) == 0 && isdigit((unsigned char)name.text[5]));
 }
 
 static void warn_ignored(const char *variable, size_t bytes, const char *reason)
@@ -97,42 +98,41 @@ static void warn_ignored(const char *variable, size_t bytes, const char *reason)
                {PE_LOG_TEXT, "name", .text = name}, {PE_LOG_TEXT, "reason", .text = reason}, {0}});
 }
 
-/* The row that a variable sets, or NULL; a variable that is ignored is logged. */
-static const pe_setting_row *row_to_read(const char *variable, pe_slice name, const char *value)
+/* The value that a variable POSENC_* gives a setting. One that names none is logged. */
+static pe_status read_variable(pe_config *config, const char *variable, pe_slice name,
+                               pe_problem *why)
 {
-    const size_t bytes = (size_t)(name.text + name.bytes - variable);
     const pe_setting_row *row = row_of_variable(name);
     if (pe_slice_is(name, "CONFIG"))
-        return NULL;
+        return PE_OK;
     if (row == NULL) {
-        warn_ignored(variable, bytes, "no setting has this name");
-        return NULL;
+        warn_ignored(variable, strcspn(variable, "="), "no setting has this name");
+        return PE_OK;
     }
-    if (is_service_link(value)) {
-        warn_ignored(variable, bytes, "it holds a Kubernetes service link");
-        return NULL;
-    }
-    return row;
+    const pe_setting_target to = {config, row, PE_LEVEL_ENVIRONMENT};
+    return pe_setting_set_parsed(&to, name.text + name.bytes + 1, why);
 }
 
 static pe_status read_environment(pe_config *config, char **environment, pe_problem *why)
 {
-    for (; environment != NULL && *environment != NULL; environment++) {
+    const char *link = NULL;
+    pe_status status = PE_OK;
+    for (; status == PE_OK && environment != NULL && *environment != NULL; environment++) {
         const char *variable = *environment;
         const size_t bytes = strcspn(variable, "=");
         if (strncmp(variable, PREFIX, strlen(PREFIX)) != 0 || variable[bytes] == '\0')
             continue;
         const pe_slice name = {variable + strlen(PREFIX), bytes - strlen(PREFIX)};
-        const char *value = variable + bytes + 1;
-        const pe_setting_row *row = row_to_read(variable, name, value);
-        if (row == NULL)
-            continue;
-        const pe_setting_target to = {config, row, PE_LEVEL_ENVIRONMENT};
-        const pe_status status = pe_setting_set_parsed(&to, value, why);
-        if (status != PE_OK)
-            return status;
+        if (is_service_link(name, variable + bytes + 1))
+            link = variable;
+        else
+            status = read_variable(config, variable, name, why);
     }
-    return PE_OK;
+    if (link != NULL)
+        warn_ignored(link, strcspn(link, "="),
+                     "it and its like are service links of Kubernetes; enableServiceLinks: false "
+                     "keeps them away");
+    return status;
 }
 
 /* ---- flags ---- */
@@ -154,7 +154,7 @@ static bool is_truth(const char *text)
 static struct flag split_flag(int n, char **arguments)
 {
     struct flag flag = {.width = 1};
-    const char *argument = arguments[0];
+    const char *argument = strcmp(arguments[0], "-p") == 0 ? "--port" : arguments[0];
     if (strncmp(argument, "--", 2) != 0)
         return flag;
     const size_t bytes = strcspn(argument + 2, "=");

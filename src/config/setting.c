@@ -115,7 +115,7 @@ static void say_wanted(const pe_setting_row *row, pe_buffer *out)
                          row->max);
         break;
     case PE_SETTING_ADDRESS:
-        pe_buffer_str(out, "an IPv4 or IPv6 address");
+        pe_buffer_str(out, "an IPv4 or IPv6 address, or a name of one");
         break;
     case PE_SETTING_CHOICE:
         say_choices(row, out);

@@ -57,9 +57,16 @@ static bool fits_text(const pe_setting_row *row, const char *text)
     return (int64_t)bytes >= row->min && (int64_t)bytes <= row->max && printable(text, bytes);
 }
 
+/* A name of a host may stand for its address; what it means is asked when it is listened at. */
 static bool fits_address(const char *text)
 {
     unsigned char address[sizeof(struct in6_addr)];
+    const size_t bytes = strlen(text);
+    const bool name =
+        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") == bytes &&
+        strspn(text, "0123456789.") < bytes;
+    if (name && bytes <= 253)
+        return true;
     return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 

@@ -6,8 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
+
 /* 60 bits of whole turns, 192 of fraction, and room for the errors of the multiplications. */
 #define MAKE_BITS 320
+
+/* Units of work of a frequency, measured. */
+#define PRODUCT_WORK 16
+#define POWER_WORK   512
 
 size_t pe_wave_count(const pe_wave *wave)
 {
@@ -112,6 +118,7 @@ static void make_turns(pe_wave *wave)
         wave->step_hi[i] = wave->turns[i].word[2];
         wave->step_lo[i] = wave->turns[i].word[1];
         mpfr_mul(power, power, ratio, MPFR_RNDN);
+        pe_turn_spend(spec->scale != NULL ? POWER_WORK : PRODUCT_WORK);
     }
     mpfr_clears(ratio, power, turns, unit, (mpfr_ptr)NULL);
     if (wave->live != 0)
@@ -166,6 +173,7 @@ static void make_inverse(pe_wave *wave)
     for (size_t i = 0; i < spec->n; i++) {
         const float inv = 1.0F / power32(base, exponent32(spec, i), log_base);
         wave->inv[i] = spec->scale32 != NULL ? spec->scale32(spec->formula, i, inv) : inv;
+        pe_turn_spend(POWER_WORK);
     }
     mpfr_clear(log_base);
 }

@@ -72,7 +72,7 @@ pe_status pe_format_check(const pe_plan *plan, const pe_rendering *rendering, si
                            "the answer has no tensor; ask for json or safetensors");
         if (plan->n_tensors > 1 && !named)
             return fail_listing(plan, PE_NOT_ACCEPTABLE,
-                                "this format holds one tensor; tensor= chooses one of", why);
+                                "this format holds one tensor; add tensor= and one of", why);
         pe_status status = format->ops->check == NULL
                                ? PE_OK
                                : format->ops->check(&plan->tensors[chosen], rendering, why);

@@ -146,7 +146,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
     }
     put_settings(plan, &out->text);
     put_warnings(plan, &out->text);
-    pe_buffer_str(&out->text, "}");
+    pe_buffer_str(&out->text, "}\n");
     pe_segments_text(out);
 }
 

@@ -9,6 +9,40 @@
 
 #define FORMATS_MAX 16
 
+/* What others call a format. */
+static const char *const meant[][2] = {
+    {"numpy", "npy"},
+    {"npz", "npy"},
+    {"bin", "raw"},
+    {"binary", "raw"},
+    {"bytes", "raw"},
+    {"jpg", "png"},
+    {"jpeg", "png"},
+    {"gif", "png"},
+    {"image", "svg"},
+    {"excel", "csv"},
+    {"xlsx", "csv"},
+    {"text", "csv"},
+    {"txt", "csv"},
+    {"tsv", "csv"},
+    {"html", "svg"},
+    {"pt", "safetensors"},
+    {"pth", "safetensors"},
+    {"torch", "safetensors"},
+    {"safetensor", "safetensors"},
+};
+
+static const char *meaning_of(const char *name)
+{
+    for (size_t i = 0; i < PE_LEN(meant); i++)
+        if (strcasecmp(meant[i][0], name) == 0)
+            return meant[i][1];
+    for (size_t i = 0; pe_formats[i] != NULL; i++)
+        if (strcasecmp(pe_formats[i]->name, name) == 0)
+            return pe_formats[i]->name;
+    return NULL;
+}
+
 pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *why)
 {
     const pe_format *format = pe_format_by_name(name);
@@ -19,9 +53,11 @@ pe_status pe_format_parse(const char *name, const pe_format **out, pe_problem *w
     pe_buffer names = {0};
     for (size_t i = 0; pe_formats[i] != NULL; i++)
         pe_buffer_format(&names, i == 0 ? "%s" : ", %s", pe_formats[i]->name);
-    pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, "format", "format must be one of %s, got \"%.40s\"",
-                pe_buffer_text(&names), name);
+    const char *near = meaning_of(name);
+    pe_status status = pe_fail(why, PE_INVALID_PARAMETER, "format",
+                               "format must be one of %s, got \"%.40s\"%s%s%s",
+                               pe_buffer_text(&names), name, near != NULL ? ", did you mean " : "",
+                               near != NULL ? near : "", near != NULL ? "?" : "");
     pe_buffer_free(&names);
     return status;
 }

@@ -54,30 +54,49 @@ static bool is_exhaustion(int reason)
     return reason == EMFILE || reason == ENFILE || reason == ENOBUFS || reason == ENOMEM;
 }
 
-/* Told once, until a connection comes through. */
-static void note_exhaustion(pe_acceptor *acceptor)
-{
-    if (!acceptor->told)
-        pe_log(PE_LOG_WARN, "accept_failed",
-               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(errno)}, {0}});
-    acceptor->told = true;
-    acceptor->exhausted = true;
-    atomic_store(&acceptor->full, true);
-}
-
 /* Opened by the library, ever. */
 static uint64_t opened(const pe_acceptor *acceptor)
 {
     return atomic_load_explicit(&acceptor->service->counters.connections, memory_order_relaxed);
 }
 
-/* Operators have places of their own. */
-static bool is_full(const pe_acceptor *acceptor, const pe_listener *listener)
+/* Whoever has been silent for longest makes room. */
+static bool drop_silent(const pe_acceptor *acceptor, bool admin)
 {
-    const uint64_t coming = acceptor->handed - opened(acceptor);
+    const bool dropped = pe_watchdog_drop_silent(acceptor->service->watchdog, admin);
+    if (dropped)
+        pe_service_count(&acceptor->service->counters.dropped);
+    return dropped;
+}
+
+/* Told once, until a connection comes through. The descriptor of another will do. */
+static void note_exhaustion(pe_acceptor *acceptor, bool admin, int reason)
+{
+    if (!acceptor->told)
+        pe_log(PE_LOG_WARN, "accept_failed",
+               (pe_log_member[]){{PE_LOG_TEXT, "detail", .text = strerror(reason)}, {0}});
+    acceptor->told = true;
+    acceptor->exhausted = true;
+    atomic_store(&acceptor->full, true);
+    (void)drop_silent(acceptor, admin);
+}
+
+/* After one that could not be accepted. */
+static bool may_accept_more(pe_acceptor *acceptor, bool admin, int reason)
+{
+    if (is_exhaustion(reason))
+        note_exhaustion(acceptor, admin, reason);
+    return reason == ECONNABORTED || reason == EINTR;
+}
+
+/* Operators have places of their own, whoever else is coming. */
+static bool has_place(const pe_acceptor *acceptor, bool admin)
+{
+    const uint64_t coming = admin ? 0 : acceptor->handed - opened(acceptor);
     const uint64_t most =
-        listener->admin ? OPERATORS_MAX : (uint64_t)acceptor->service->settings->connections_max;
-    return pe_watchdog_count_of(acceptor->service->watchdog, listener->admin) + coming >= most;
+        admin ? OPERATORS_MAX : (uint64_t)acceptor->service->settings->connections_max;
+    return pe_watchdog_count_of(acceptor->service->watchdog, admin) + coming < most ||
+           drop_silent(acceptor, admin);
 }
 
 /* Whoever finds no place is told so, and when to come again; but for TLS a handshake would have to
@@ -112,13 +131,13 @@ static pe_status admit(const pe_acceptor *acceptor, const pe_listener *from,
                        const struct sockaddr *peer, pe_problem *why)
 {
     const pe_settings *settings = acceptor->service->settings;
-    if (is_full(acceptor, from))
-        return pe_fail(why, PE_OVERLOADED, "", "connections_max, which is %lld, are open",
-                       (long long)settings->connections_max);
     if (!from->admin && has_too_many(acceptor, peer))
         return pe_fail(why, PE_OVERLOADED, "",
                        "connections_per_address, which is %lld, are open from this address",
                        (long long)settings->connections_per_address);
+    if (!has_place(acceptor, from->admin))
+        return pe_fail(why, PE_OVERLOADED, "", "connections_max, which is %lld, are busy",
+                       (long long)settings->connections_max);
     return PE_OK;
 }
 
@@ -129,10 +148,8 @@ static bool accept_one(pe_acceptor *acceptor, const pe_listener *from)
     socklen_t bytes = sizeof address;
     const int fd =
         accept4(from->socket.fd, (struct sockaddr *)&address, &bytes, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && is_exhaustion(errno))
-        note_exhaustion(acceptor);
     if (fd < 0)
-        return errno == ECONNABORTED || errno == EINTR;
+        return may_accept_more(acceptor, from->admin, errno);
     acceptor->told = false;
     const bool ending = atomic_load(&acceptor->ending);
     if (ending)

@@ -25,7 +25,7 @@ typedef struct pe_listener {
 typedef struct pe_acceptor pe_acceptor;
 
 /** Accept on n listeners, whose daemons have no socket of their own, while fewer than
- * connections_max connections are open. */
+ * connections_max connections are open, or one of them can be dropped. */
 pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, size_t n,
                             pe_acceptor **out, pe_problem *why) PE_MUST_CHECK;
 

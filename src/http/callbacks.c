@@ -77,14 +77,16 @@ static void clear(pe_request *request)
     *request = (pe_request){.target = target, .target_capacity = capacity};
 }
 
-/* Behind a proxy that is trusted stand others. */
-static pe_client *client_of(pe_service *service, struct MHD_Connection *mhd)
+/* Behind a proxy that is trusted stand others: it has none, and may have to say whose it is. */
+static void find_client(connection *opened)
 {
-    const pe_client_address address = pe_client_address_of_peer(mhd);
+    pe_service *service = opened->service;
+    const pe_client_address address = pe_client_address_of_peer(opened->library);
     const pe_client_id id = pe_admission_id(service->settings, &address);
-    return pe_client_address_is_trusted(service->settings, &address)
-               ? NULL
-               : pe_clients_open(service->clients, &id);
+    if (!pe_client_address_is_trusted(service->settings, &address))
+        opened->client = pe_clients_open(service->clients, &id);
+    else
+        opened->inlet.proxied = service->settings->proxy_protocol && !opened->watch.admin;
 }
 
 static void refuse(void *context);
@@ -136,7 +138,7 @@ static void open_connection(pe_service *service, struct MHD_Connection *mhd, voi
         free(opened);
         return;
     }
-    opened->client = client_of(service, mhd);
+    find_client(opened);
     *out = opened;
     pe_watchdog_add(service->watchdog, &opened->watch, info->connect_fd);
 }
@@ -228,6 +230,7 @@ void *pe_callbacks_target(void *context, const char *target, struct MHD_Connecti
     request->service = context;
     request->connection = mhd;
     request->watch = &carrier->watch;
+    request->proxy = &carrier->inlet.proxy;
     request->client.address = carrier->client;
     request->guarded = !carrier->watch.admin &&
                        atomic_load_explicit(&request->service->guarded, memory_order_relaxed);
@@ -409,6 +412,7 @@ static void read_refused(connection *carrier)
     request->service = carrier->service;
     request->connection = carrier->library;
     request->watch = &carrier->watch;
+    request->proxy = &inlet->proxy;
     request->started = pe_inlet_began(inlet);
     const char *id = pe_inlet_text(inlet, header->id);
     if (pe_request_id_valid(id))

@@ -19,6 +19,7 @@ static void use_log_level(pe_service *service, const pe_settings *fresh, void *p
     (void)service;
     (void)prepared;
     pe_log_set_level(pe_log_level_named(fresh->log_level));
+    pe_log_set_format(fresh->log_format);
 }
 
 /* ---- learned tables ---- */
@@ -182,7 +183,7 @@ static const pe_reloadable rows[] = {
      .prepare = prepare_identity,
      .use = use_identity,
      .drop = drop_identity},
-    {.settings = {"log_level"}, .use = use_log_level},
+    {.settings = {"log_level", "log_format"}, .use = use_log_level},
 };
 
 pe_status pe_reload_all(pe_service *service, const pe_settings *fresh, pe_problem *why)

@@ -31,7 +31,9 @@ static const pe_route routes[] = {
     {"/", .open = true, .methods = GET_HEAD, .handler = pe_page_front},
     {"/assets/", .open = true, .prefix = true, .name = "path", .methods = GET_HEAD,
      .handler = pe_page_asset},
-    {"/v1", .methods = GET_HEAD, .handler = pe_page_document},
+    {"/docs", .open = true, .methods = GET_HEAD, .handler = pe_page_docs},
+    {"/favicon.ico", .open = true, .methods = GET_HEAD, .handler = pe_page_favicon},
+    {"/v1", .methods = GET_HEAD, .handler = pe_page_listing},
     {"/v1/verify", .methods = PE_METHOD_POST, .handler = pe_page_verify},
     {"/v1/models", .methods = GET_HEAD, .handler = pe_page_models},
     {"/v1/models/resolve", .configures = true, .methods = PE_METHOD_POST,
@@ -213,12 +215,41 @@ static const char *nearest_path(const pe_request *request)
             known[n++] = routes[i].path;
     for (size_t i = 0; listener != ADMIN && pe_registry[i] != NULL && n < PE_LEN(known); i++)
         known[n++] = pe_registry[i]->path;
+    const char *api = strstr(request->path, "/v1/"); /* behind what a proxy puts before it */
+    for (size_t i = 0; i < n && api != NULL; i++)
+        if (strcmp(known[i], api) == 0 && api != request->path)
+            return known[i];
     return pe_nearest_name(request->path, known, n);
+}
+
+/* "nothing lives at /v1/rope; below it are /v1/rope/table, ...": false where nothing is. */
+static bool fail_family(const char *path, pe_problem *why)
+{
+    size_t bytes = strlen(path);
+    while (bytes > 1 && path[bytes - 1] == '/')
+        bytes--;
+    pe_buffer list = {0};
+    bool family = strncmp(path, "/v1/", 4) == 0 && bytes > 4;
+    for (size_t r = 0; pe_registry[r] != NULL && family; r++) {
+        const char *known = pe_registry[r]->path;
+        const bool begins = strncmp(known, path, bytes) == 0;
+        family = !begins || known[bytes] != '\0'; /* else only a slash is too much */
+        if (begins && known[bytes] == '/' && strchr(known, '{') == NULL)
+            pe_buffer_format(&list, "%s%s", list.bytes > 0 ? ", " : "", known);
+    }
+    family &= list.bytes > 0;
+    if (family)
+        (void)pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; below it are %s", path,
+                      pe_buffer_text(&list));
+    pe_buffer_free(&list);
+    return family;
 }
 
 static pe_status not_found(const pe_request *request, pe_problem *why)
 {
     const char *meant = nearest_path(request);
+    if (!request->watch->admin && fail_family(request->path, why))
+        return why->status;
     if (meant == NULL)
         return pe_fail(why, PE_NOT_FOUND, "", "nothing lives at %.200s; GET %s lists what there is",
                        request->path, request->watch->admin ? "/" : "/v1");

@@ -95,8 +95,8 @@ static void close_sockets(pe_server *server)
         pe_socket_close(&server->listener[i].socket);
 }
 
-/* Descriptors that are no connections: logs, sockets, those of the I/O threads. */
-#define OTHER_DESCRIPTORS  256
+/* Descriptors beside: logs, sockets, those of the I/O threads, connections that are being dropped. */
+#define OTHER_DESCRIPTORS  512
 #define LEAST_DESCRIPTORS  32
 #define THREAD_DESCRIPTORS 3
 
@@ -285,8 +285,8 @@ static pe_status make_service(pe_service *service, const pe_settings *settings, 
     pe_process_open(&service->process, descriptors_wanted(settings));
     if (tls && pe_tls_make(&service->tls, why) != PE_OK)
         return why->status;
-    const size_t computing =
-        threads_or_cores(settings->workers) + threads_or_cores(settings->threads) + OTHER_THREADS;
+    const size_t computing = pe_pool_threads(threads_or_cores(settings->workers)) +
+                             threads_or_cores(settings->threads) + OTHER_THREADS;
     if (pe_reserve_make(computing, why) != PE_OK ||
         pe_tables_make((size_t)settings->table_cache_bytes, &service->tables, why) != PE_OK ||
         pe_tally_make(pe_routes_numbers(), pe_route_template, &service->tally, why) != PE_OK ||

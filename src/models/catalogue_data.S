@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* catalogue_data.S - the table that catalogue.c declares; the Makefile lists the files. */
+/* catalogue_data.S - the table that catalogue.c declares, and the text of model_types.c; the Makefile
+ * lists the files. */
 
 /* A row of pe_catalogue_file, and what it points at. */
 .macro model name, file
@@ -32,5 +33,12 @@ pe_catalogue_table:
 pe_catalogue_length:
     .8byte (4b - pe_catalogue_table) / 24
     .size pe_catalogue_length, 8
+
+    .global pe_model_types_text
+    .type pe_model_types_text, %object
+pe_model_types_text:
+    .incbin "config/model_types.json"
+    .byte 0
+    .size pe_model_types_text, . - pe_model_types_text
 
     .section .note.GNU-stack, "", %progbits

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "files/tree.h"
 #include "encodings/rope/rope_type_keys.h"
 #include "models/dictionary.h"
 
@@ -57,14 +56,14 @@ bool pe_dictionary_is_by_type(const json_t *object)
 /* Where the configuration has no dictionary at all, the model type's counts. */
 static void find_default(pe_reader *reader, pe_dictionary *out)
 {
-    const char *text = reader->type->dictionary;
-    for (size_t d = 0; d < PE_LEN(dictionaries); d++)
-        if (json_object_get(reader->config, dictionaries[d]) != NULL)
+    const json_t *own = reader->type->rope_parameters;
+    for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
+        const json_t *given = json_object_get(reader->config, dictionaries[d]);
+        if (given != NULL && !(json_is_null(given) && reader->type->keeps_null))
             return;
-    if (text != NULL && reader->dictionary == NULL) {
-        pe_problem why;
-        if (pe_tree_load(pe_slice_of(text), 0, "", &reader->dictionary, &why) != PE_OK)
-            pe_reader_fail_memory(reader);
+    }
+    if (own != NULL && reader->dictionary == NULL) {
+        reader->dictionary = json_incref((json_t *)(uintptr_t)own);
         pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
                        reader->type->name);
     }
@@ -263,6 +262,17 @@ void pe_dictionary_read_keys(pe_rope_reading *r)
     }
 }
 
+/* A number, or true and false where the parameter is such. */
+static void report_default(pe_rope_reading *r, const char *name, double value, const char *note)
+{
+    const char *place = pe_dictionary_place(r, name);
+    if (pe_values_find(&r->kind->values, name)->param->kind == PE_KIND_BOOL)
+        pe_reader_report(r->reader, place, value != 0 ? json_true() : json_false(),
+                         (pe_key_report){PE_MODEL_KEY_DEFAULTED, name, note});
+    else
+        pe_reader_default(r->reader, place, value, name, note);
+}
+
 void pe_dictionary_read_defaults(pe_rope_reading *r)
 {
     char note[96];
@@ -273,8 +283,7 @@ void pe_dictionary_read_defaults(pe_rope_reading *r)
         for (size_t d = 0; d < r->type->n_defaults; d++) {
             if (key != r->type->defaults[d].key || r->kind->values.value[p].present)
                 continue;
-            pe_reader_default(r->reader, pe_dictionary_place(r, name), r->type->defaults[d].value,
-                              name, note);
+            report_default(r, name, r->type->defaults[d].value, note);
             pe_dictionary_set_number(r, name, r->place, r->type->defaults[d].value);
         }
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kinds.c - which layers there are, and which of them encode positions alike. */
 #include "models/kinds.h"
-#include "files/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #define LAYERS_MAX 1024
 #define KINDS_MAX  8
 #define TYPE_MAX   64 /* bytes of a layer type's name */
+#define PERIOD_MAX 12 /* layers after which types repeat */
 
 static const char full[] = "full_attention", sliding[] = "sliding_attention",
                   cross[] = "cross_attention";
@@ -113,7 +113,7 @@ static bool read_letters(pe_reader *reader, layer_list *layers)
 }
 
 /* The value of a fact, else the model type's default; 0: there is neither. */
-static size_t fact_or(pe_reader *reader, pe_fact fact, int fallback, const char *note)
+static size_t fact_or(pe_reader *reader, pe_fact fact, double fallback, const char *note)
 {
     double value = 0;
     if (pe_reader_finds_fact(reader, fact, &value, NULL))
@@ -167,13 +167,36 @@ static bool read_full(pe_reader *reader, layer_list *layers)
     return false;
 }
 
+/* A list that repeats; one that does not is that of the class's own number of layers. */
+static bool read_block_types(pe_reader *reader, layer_list *layers)
+{
+    const json_t *own = reader->type->block_types;
+    const json_t *given = pe_reader_member(reader, "block_types");
+    const json_t *list = json_is_array(given) ? given : own;
+    const size_t n = json_array_size(list);
+    if (own == NULL || n == 0)
+        return false;
+    if (n > PERIOD_MAX && n != layers->n && layers->n != 0)
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, "layer_types",
+                       "layer_types is missing: the types of %zu layers follow from no rule",
+                       layers->n);
+    for (size_t i = 0; i < layers->n; i++) {
+        const char *type = json_string_value(json_array_get(list, i % n));
+        layers->type[i] = is_name(type) ? type : full;
+    }
+    pe_reader_report(reader, list == given ? "block_types" : "layer_types", list,
+                     (pe_key_report){list == given ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
+                                     NULL, "types of layers, in turn"});
+    return true;
+}
+
 static void read_pattern(pe_reader *reader, layer_list *layers)
 {
     static const char note[] = "the default of this model type";
     const bool has_window = !json_is_null(json_object_get(reader->config, "sliding_window"));
     const struct {
         pe_fact fact;
-        int fallback;
+        double fallback;
         size_t from;
         const char *others;
     } patterns[] = {
@@ -181,7 +204,8 @@ static void read_pattern(pe_reader *reader, layer_list *layers)
         {PE_FACT_EVERY, reader->type->every, 0, sliding},
         {PE_FACT_ATTENTION_EVERY, reader->type->attention_every, 1, "linear_attention"},
     };
-    if (read_letters(reader, layers) || read_full(reader, layers))
+    if (read_letters(reader, layers) || read_full(reader, layers) ||
+        read_block_types(reader, layers))
         return;
     for (size_t p = 0; p < PE_LEN(patterns); p++) {
         const size_t every = fact_or(reader, patterns[p].fact, patterns[p].fallback, note);
@@ -205,20 +229,11 @@ static void read_cross(pe_reader *reader, layer_list *layers)
         pe_reader_fail_type(reader, key, "an array of layers, counted from 0", list);
         return;
     }
-    json_t *own = NULL;
-    pe_problem why;
-    const bool made = list == NULL && pe_tree_load(pe_slice_of(reader->type->cross_layers), 0, "",
-                                                   &own, &why) == PE_OK;
-    const json_t *found = made ? own : list;
-    if (found == NULL) {
-        pe_reader_fail_memory(reader);
-        return;
-    }
+    const json_t *found = list != NULL ? list : reader->type->cross_layers;
     put_listed(layers, found, cross);
     pe_reader_report(reader, key, found,
                      (pe_key_report){list != NULL ? PE_MODEL_KEY_USED : PE_MODEL_KEY_DEFAULTED,
                                      NULL, "these layers do not rotate"});
-    json_decref(own);
 }
 
 /* ---- which of them do not rotate ---- */
@@ -278,12 +293,32 @@ static bool full_is_unrotated(const pe_reader *reader)
     return reader->type->nope_full && !json_is_null(window);
 }
 
+/* Has the dictionary of the layers' types null for this one? */
+static bool has_null(const pe_dictionary *dictionary, const char *type)
+{
+    return json_is_null(json_object_get(dictionary->object, type));
+}
+
+/* Does no layer of this type rotate in the model type? */
+static bool is_unrotated_here(const pe_reader *reader, const char *type)
+{
+    const json_t *types = reader->type->nope_types;
+    for (size_t i = 0; i < json_array_size(types); i++)
+        if (strcmp(json_string_value(json_array_get(types, i)), type) == 0)
+            return true;
+    return false;
+}
+
 static void mark_unrotated(pe_reader *reader, layer_list *layers)
 {
+    pe_dictionary dictionary = {0};
+    pe_dictionary_find(reader, &dictionary);
     const bool no_full = full_is_unrotated(reader);
     for (size_t i = 0; i < layers->n; i++)
-        layers->nope[i] |=
-            is_unrotated(layers->type[i]) || (no_full && strcmp(layers->type[i], full) == 0);
+        layers->nope[i] |= is_unrotated(layers->type[i]) ||
+                           is_unrotated_here(reader, layers->type[i]) ||
+                           has_null(&dictionary, layers->type[i]) ||
+                           (no_full && strcmp(layers->type[i], full) == 0);
     if (no_full)
         pe_reader_warn(reader, "layers of full attention do not rotate in model type %s",
                        reader->type->name);

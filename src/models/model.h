@@ -68,7 +68,7 @@ typedef struct pe_model {
  *
  * Source  huggingface/transformers at b4b5244c9c7cdb80d0aaafdb8f35244612788532:
  *         src/transformers/modeling_rope_utils.py (RotaryEmbeddingConfigMixin) and the
- *         configuration_*.py and modeling_*.py of each model; model_types.c has them as rows.
+ *         configuration_*.py and modeling_*.py of each model; config/model_types.json has them as rows.
  * Errors  INVALID_PARAMETER: a key of the wrong type or out of range (where: its path in config,
  *         "text_config/rope_scaling/factor"), an unknown rope_type. MISSING_PARAMETER: a key that
  *         nothing can stand for. OVERLOADED (memory).

@@ -3,7 +3,10 @@
 #ifndef PE_MODELS_MODEL_TYPES_H
 #define PE_MODELS_MODEL_TYPES_H
 
+#include <jansson.h>
 #include <stdbool.h>
+
+#include "base/status.h"
 
 typedef enum pe_scheme {
     PE_SCHEME_ROPE,
@@ -12,42 +15,69 @@ typedef enum pe_scheme {
     PE_SCHEME_DEBERTA, /* T5's resources, with variant deberta */
     PE_SCHEME_SINUSOIDAL,
     PE_SCHEME_LEARNED,
-    PE_SCHEME_NONE
+    PE_SCHEME_NONE,
+    PE_SCHEME_UNKNOWN /* nothing tells, or no resource here does it */
 } pe_scheme;
 
-/** A row of the table. Zero: nothing that differs from Llama. */
+/**
+ * A row of config/model_types.json, whose members have these names. Zero: nothing that differs from
+ * Llama. Texts and trees are those of `row`.
+ */
 typedef struct pe_model_type {
-    const char *name; /* model_type */
-    pe_scheme scheme;
+    const char *name;     /* model_type; NULL: not known */
+    const char *encoding; /* the scheme's name */
+    const char *why;      /* of an encoding that is unknown: what the class does instead */
     bool interleaved;
-    double theta, local_theta; /* rope_theta; that of sliding layers, where it differs */
-    const char *dictionary;    /* rope_parameters, where the configuration has none */
-    double partial;            /* partial_rotary_factor */
-    int head_dim;              /* of the class, whatever hidden_size is */
-    int full_head_dim;         /* of layers of full attention, where they have their own */
-    bool last_full;            /* the last layer is of full attention, whatever the pattern */
-    int fallback_head_dim;     /* head_dim of the class's own hidden_size and heads */
-    int rotary_dim;
-    int pattern;              /* every n-th layer, counted from 1, is full attention */
-    int every;                /* every n-th layer, counted from 0, is full attention */
-    int attention_every;      /* every n-th layer, counted from 1, has attention at all */
-    int nope_every;           /* every n-th layer, counted from 1, does not rotate */
-    const char *cross_layers; /* cross_attention_layers, where the configuration has none */
-    bool unscaled_local;      /* layers of sliding attention take no scaling */
-    bool nope_full;           /* layers of full attention do not rotate */
-    bool rope_if_mem_rope;    /* rotates if use_mem_rope is true, else has no positions */
-    bool sinusoidal_if_key;   /* sinusoidal if sinusoidal_pos_embds is true, else learned */
-    const char *variant;      /* T5: an encoder alone, with buckets of its own */
-    const char *mrope_layout; /* of sections, where they have any; NULL: sections */
-    bool temperature;         /* queries of layers that do not rotate grow with their position */
-    int merge;                /* spatial_merge_size of the vision tower's class */
-    double per_second;        /* tokens_per_second of it */
-    int buckets, max_distance;
-    const char *layout; /* sinusoidal */
-    int freq_shift;     /* sinusoidal */
+    double theta, local_theta;     /* rope_theta; that of sliding layers, where it differs */
+    const json_t *rope_parameters; /* where the configuration has none */
+    bool keeps_null;               /* ... or null */
+    double partial;                /* partial_rotary_factor */
+    bool whole_head;               /* partial_rotary_factor is not read by rope_type default */
+    bool by_type;                  /* rope_parameters that are not by type of layers are ignored */
+    bool yarn_is_longrope;
+    bool longrope_mscale;     /* short_mscale and long_mscale are the attention factor */
+    bool learned_decoder;     /* the decoder's positions are learned */
+    double head_dim;          /* of the class, whatever hidden_size is */
+    double full_head_dim;     /* of layers of full attention, where they have their own */
+    bool last_full;           /* the last layer is of full attention, whatever the pattern */
+    double fallback_head_dim; /* head_dim of the class's own hidden_size and heads */
+    double rotary_dim;
+    double pattern;             /* every n-th layer, counted from 1, is full attention */
+    double every;               /* every n-th layer, counted from 0, is full attention */
+    double attention_every;     /* every n-th layer, counted from 1, has attention at all */
+    double nope_every;          /* every n-th layer, counted from 1, does not rotate */
+    const json_t *cross_layers; /* cross_attention_layers, where the configuration has none */
+    const json_t *block_types;  /* of layers, in turn, where the configuration has none */
+    const json_t *nope_types;   /* types of layers that do not rotate */
+    bool unscaled_local;        /* layers of sliding attention take no scaling */
+    bool nope_full;             /* layers of full attention do not rotate */
+    bool rope_if_mem_rope;      /* rotates if use_mem_rope is true, else has no positions */
+    bool sinusoidal_if_key;     /* sinusoidal if sinusoidal_pos_embds is true, else learned */
+    bool divided_bias;          /* ALiBi is added before scores are divided by sqrt(head_dim) */
+    const char *variant;        /* T5: an encoder alone, with buckets of its own */
+    const char *mrope_layout;   /* of sections, where they have any; NULL: sections */
+    const json_t *mrope_section;
+    bool temperature;  /* queries of layers that do not rotate grow with their position */
+    double merge;      /* spatial_merge_size of the vision tower's class */
+    double per_second; /* tokens_per_second of it */
+    double buckets, max_distance;
+    double softmax_scale; /* of the class, whatever head_dim is */
+    const char *layout;   /* sinusoidal */
+    double freq_shift;    /* sinusoidal */
+    const json_t *rows;   /* learned: the key of the number of rows, or the number */
+    double offset;        /* learned: the row of position 0; as many rows are added */
+    double class_rows;    /* learned, of patches: rows for tokens that are no patch */
+    bool padded;          /* learned: positions count from pad_token_id + 1 */
 } pe_model_type;
 
-/** The row of a model type; NULL when it is not known. */
-const pe_model_type *pe_model_type_find(const char *name);
+/**
+ * The row of a model type; its name is NULL when it is not known. *row is what the strings of *out
+ * belong to: the caller releases it.
+ * Errors  OVERLOADED (memory).
+ */
+pe_status pe_model_type_find(const char *name, pe_model_type *out, json_t **row,
+                             pe_problem *why) PE_MUST_CHECK;
+/** The scheme of its encoding. */
+pe_scheme pe_model_type_scheme(const pe_model_type *type);
 
 #endif

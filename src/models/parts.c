@@ -136,7 +136,7 @@ static bool read_mrope_positions(const part *p)
  * with the defaults of their class, and whether patches come in blocks that merge.
  *
  * Source  rope_grid.h names the code of each convention; the defaults are those of the types' class
- *         in huggingface/transformers, read where model_types.c says. */
+ *         in huggingface/transformers, read where config/model_types.json says. */
 static const struct vision_type {
     const char *name, *convention, *width, *heads;
     double width_default, heads_default;

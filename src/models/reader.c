@@ -307,6 +307,17 @@ void pe_reader_class_default(pe_reader *reader, const char *where, double value,
     pe_reader_default(reader, where, value, parameter, "the default of this model type");
 }
 
+void pe_reader_retarget(pe_reader *reader, const char *where, const char *parameter)
+{
+    char *pointer = pointer_of(reader, where);
+    for (size_t k = 0; pointer != NULL && k < reader->model->n_keys; k++)
+        if (strcmp(reader->model->keys[k].pointer, pointer) == 0)
+            reader->model->keys[k].parameter = parameter;
+    if (pointer == NULL)
+        pe_reader_fail_memory(reader);
+    free(pointer);
+}
+
 void pe_reader_drop_parameter(pe_reader *reader, const char *parameter, const char *note)
 {
     const pe_model *model = reader->model;

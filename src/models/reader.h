@@ -43,10 +43,12 @@ typedef enum pe_fact {
 
 /** Reading under way. The first failure is kept; what follows it reads nothing. */
 typedef struct pe_reader {
-    const json_t *whole;       /* the configuration */
-    const json_t *config;      /* the object of it that has the text model's keys */
-    char path[64];             /* of it: "", "text_config/" */
-    const pe_model_type *type; /* never NULL: unknown types are an empty row */
+    const json_t *whole;  /* the configuration */
+    const json_t *config; /* the object of it that has the text model's keys */
+    char path[64];        /* of it: "", "text_config/" */
+    pe_model_type row;
+    json_t *row_tree;          /* what its strings belong to */
+    const pe_model_type *type; /* &row: unknown types are an empty row */
     json_t *dictionary;        /* the type's own, once it has been asked for */
     pe_model *model;           /* in the making */
     size_t keys_room, warnings_room;
@@ -86,6 +88,9 @@ void pe_reader_class_default(pe_reader *reader, const char *where, double value,
                              const char *parameter);
 void pe_reader_warn(pe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** A key that has been reported became another parameter. */
+void pe_reader_retarget(pe_reader *reader, const char *where, const char *parameter);
 
 /** Keys that were to become this parameter become none: ignored, with the note. */
 void pe_reader_drop_parameter(pe_reader *reader, const char *parameter, const char *note);

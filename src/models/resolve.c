@@ -6,13 +6,15 @@
 
 #include "encodings/registry.h"
 #include "models/kinds.h"
+#include "models/learned_layers.h"
 #include "models/parts.h"
 #include "models/rope_layers.h"
 #include "models/softmax_scale.h"
 
 /* Objects in which models of several modalities keep their language model, outermost first. */
-static const char *const text_configs[] = {"thinker_config", "text_config", "language_config",
-                                           "llm_config", "text_model_config"};
+static const char *const text_configs[] = {"thinker_config", "text_config",       "language_config",
+                                           "llm_config",     "text_model_config", "vlm_config",
+                                           "decoder"};
 
 /* What position_embedding_type says. */
 static const struct {
@@ -52,12 +54,10 @@ static void enter_text_config(pe_reader *reader)
 /* The model type is that of the nested object, else that of the whole configuration. */
 static void read_model_type(pe_reader *reader)
 {
-    static const pe_model_type unknown = {0};
     const json_t *value = pe_reader_member(reader, "model_type");
-    const bool own = value != NULL;
-    if (!own)
+    reader->type = &reader->row;
+    if (value == NULL)
         value = json_object_get(reader->whole, "model_type");
-    reader->type = &unknown;
     if (value == NULL || json_is_null(value)) {
         pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
         return;
@@ -66,17 +66,22 @@ static void read_model_type(pe_reader *reader)
         pe_reader_fail_type(reader, "model_type", "a string", value);
         return;
     }
-    const pe_model_type *type = pe_model_type_find(json_string_value(value));
-    if (type != NULL)
-        reader->type = type;
-    else
+    reader->status =
+        pe_model_type_find(json_string_value(value), &reader->row, &reader->row_tree, reader->why);
+    if (reader->status == PE_OK && reader->type->name == NULL)
         pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
                        json_string_value(value));
-    if (own)
-        pe_reader_report(reader, "model_type", value,
-                         type != NULL
-                             ? (pe_key_report){PE_MODEL_KEY_USED, "pairing", NULL}
-                             : (pe_key_report){PE_MODEL_KEY_IGNORED, "pairing", "not known"});
+}
+
+/* The model type of the object that is read decides how pairs are formed. */
+static void report_model_type(pe_reader *reader, pe_scheme scheme)
+{
+    const json_t *value = pe_reader_member(reader, "model_type");
+    if (reader->type->name == NULL)
+        pe_reader_ignored(reader, "model_type", value, "not known");
+    else
+        pe_reader_used(reader, "model_type", value, scheme == PE_SCHEME_ROPE ? "pairing" : NULL,
+                       NULL);
 }
 
 /* ---- which scheme ---- */
@@ -99,12 +104,27 @@ static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
     return false;
 }
 
+/* Does a key speak of rotations? */
+static bool says_rope(const pe_reader *reader)
+{
+    static const pe_fact facts[] = {PE_FACT_THETA,      PE_FACT_LOCAL_THETA,   PE_FACT_ROTARY_DIM,
+                                    PE_FACT_PARTIAL,    PE_FACT_ROPE_HEAD_DIM, PE_FACT_INTERLEAVE,
+                                    PE_FACT_THETA_RATIO};
+    for (size_t f = 0; f < PE_LEN(facts); f++)
+        if (pe_reader_has_fact(reader, facts[f]))
+            return true;
+    return json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
+           json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
+}
+
 /* The scheme of an unknown model type, by the keys that are there. */
 static pe_scheme guess_scheme(const pe_reader *reader)
 {
     if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
         return PE_SCHEME_DEBERTA;
-    return pe_reader_has_fact(reader, PE_FACT_BUCKETS) ? PE_SCHEME_T5 : PE_SCHEME_ROPE;
+    if (pe_reader_has_fact(reader, PE_FACT_BUCKETS))
+        return PE_SCHEME_T5;
+    return says_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
 }
 
 /* Baichuan's 13B model has ALiBi. Only its code says so. */
@@ -129,7 +149,8 @@ static bool uses_mem_rope(pe_reader *reader)
 static pe_scheme find_scheme(pe_reader *reader)
 {
     double truth = 0;
-    pe_scheme scheme = reader->type->name != NULL ? reader->type->scheme : guess_scheme(reader);
+    pe_scheme scheme =
+        reader->type->name != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
     if (is_baichuan_13b(reader)) {
         pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
         return PE_SCHEME_ALIBI;
@@ -173,10 +194,14 @@ static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name,
             pe_reader_class_default(reader, where, fallback, name);
     }
     set_number(reader, kind, name, where, value);
+    pe_reader_retarget(reader, where, name);
 }
 
 static void resolve_alibi(pe_reader *reader, pe_model_layers *kind)
 {
+    if (reader->type->divided_bias)
+        pe_reader_warn(reader, "this model type adds the bias before it divides scores by "
+                               "sqrt(head_dim): what counts is the bias divided by sqrt(head_dim)");
     set_fact(reader, kind, "num_heads", PE_FACT_HEADS, 0);
     set_fact(reader, kind, "alibi_bias_max", PE_FACT_ALIBI_MAX, 8);
     pe_reader_set_choice(&kind->values, "variant", "press");
@@ -236,8 +261,9 @@ static const struct {
     [PE_SCHEME_T5] = {"t5", &pe_t5_buckets, resolve_t5},
     [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, resolve_deberta},
     [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, resolve_sinusoidal},
-    [PE_SCHEME_LEARNED] = {"learned", NULL, NULL},
+    [PE_SCHEME_LEARNED] = {"learned", &pe_learned_layers, pe_learned_layers_resolve},
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
+    [PE_SCHEME_UNKNOWN] = {"unknown", NULL, NULL},
 };
 
 /* ---- keys that are not read ---- */
@@ -255,19 +281,38 @@ static const struct {
     {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
 };
 
-static void report_unread(pe_reader *reader, const char *key, const json_t *value)
+/* Does the name contain one of the words? */
+static bool smells(const char *key, const char *const *words)
 {
+    for (; *words != NULL; words++)
+        if (strcasestr(key, *words) != NULL)
+            return true;
+    return false;
+}
+
+/* Report a key whose name speaks of positions; of rotations: with a warning. */
+static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
+{
+    static const char *const rotations[] = {"rope", "rotary", NULL}, *const positions[] = {
+                                                                         "position", "pos_emb",
+                                                                         "alibi", "relative", NULL};
     for (size_t u = 0; u < PE_LEN(unread); u++)
         if (strcmp(unread[u].name, key) == 0) {
             pe_reader_ignored(reader, key, value, unread[u].note);
-            return;
+            return true;
         }
     if (pe_reader_knows_key(key))
-        return;
-    pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
+        return false;
+    if (smells(key, rotations))
+        pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
+    else if (smells(key, positions))
+        pe_reader_ignored(reader, key, value, "not recognised");
+    else
+        return false;
+    return true;
 }
 
-/* Report keys outside the dictionaries whose names speak of rotations. */
+/* Report keys outside the dictionaries whose names speak of positions. */
 static void report_all_unread(pe_reader *reader)
 {
     const char *key;
@@ -276,10 +321,9 @@ static void report_all_unread(pe_reader *reader)
     json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
     {
         if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
-            (strstr(key, "rope") == NULL && strstr(key, "rotary") == NULL))
+            unknown >= UNKNOWN_MAX)
             continue;
-        if (unknown++ < UNKNOWN_MAX)
-            report_unread(reader, key, value);
+        unknown += report_unread(reader, key, value);
     }
     if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
         !reader->type->interleaved)
@@ -310,6 +354,30 @@ static void resolve_stack(pe_reader *reader, pe_scheme scheme, const char *name)
         schemes[scheme].resolve(reader, kind);
 }
 
+/* A configuration whose is_decoder is true is that of a decoder alone. */
+static void resolve_t5_stacks(pe_reader *reader)
+{
+    const json_t *is_decoder = pe_reader_member(reader, "is_decoder");
+    if (!json_is_true(is_decoder))
+        resolve_stack(reader, PE_SCHEME_T5, "encoder");
+    if (reader->type->variant == NULL)
+        resolve_stack(reader, PE_SCHEME_T5, "decoder");
+    pe_reader_used(reader, "is_decoder", is_decoder, "bidirectional", NULL);
+}
+
+static void warn_unknown(pe_reader *reader)
+{
+    if (reader->type->why != NULL)
+        pe_reader_warn(reader, "model type %s: %s", reader->type->name, reader->type->why);
+    else
+        pe_reader_warn(reader,
+                       "nothing says how positions are encoded: looked for a model_type that is "
+                       "known, rope_parameters, rope_scaling, rope_theta, rotary_dim, "
+                       "partial_rotary_factor, qk_rope_head_dim, alibi, "
+                       "relative_attention_num_buckets, position_buckets and "
+                       "position_embedding_type");
+}
+
 /* Facts are looked for in attn_config, so it must be an object. */
 static void check_attention(pe_reader *reader)
 {
@@ -323,17 +391,23 @@ static void resolve(pe_reader *reader)
     check_attention(reader);
     const pe_scheme scheme = find_scheme(reader);
     reader->model->encoding = schemes[scheme].encoding;
+    report_model_type(reader, scheme);
     if (reader->status != PE_OK)
         return;
     if (scheme == PE_SCHEME_ROPE) {
         resolve_layers(reader, schemes[scheme].resource);
     } else if (scheme == PE_SCHEME_T5) {
+        resolve_t5_stacks(reader);
+    } else if (reader->type->learned_decoder) {
         resolve_stack(reader, scheme, "encoder");
-        if (reader->type->variant == NULL)
-            resolve_stack(reader, scheme, "decoder");
+        resolve_stack(reader, PE_SCHEME_LEARNED, "decoder");
     } else {
         resolve_stack(reader, scheme, "all");
     }
+    if (scheme == PE_SCHEME_UNKNOWN)
+        warn_unknown(reader);
+    if (scheme != PE_SCHEME_ROPE)
+        report_all_unread(reader);
 }
 
 pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why)
@@ -350,6 +424,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     if (reader.status == PE_OK)
         resolve(&reader);
     json_decref(reader.dictionary);
+    json_decref(reader.row_tree);
     if (reader.status != PE_OK) {
         pe_model_free(reader.model);
         return reader.status;

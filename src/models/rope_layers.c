@@ -41,6 +41,10 @@ static const char *meaning_of(pe_rope_reading *r, const char *name, const char *
         *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk_alpha";
         return "ntk_alpha";
     }
+    if (r->reader->type->yarn_is_longrope && strcmp(name, "yarn") == 0) {
+        *note = "an old name of longrope in this model type";
+        return "longrope";
+    }
     for (size_t t = 0; t < PE_LEN(type_names); t++)
         if (strcmp(type_names[t].name, name) == 0) {
             *note = type_names[t].note;
@@ -174,10 +178,30 @@ static void ignore_hidden_size(pe_reader *reader, double head_dim)
     ignore_fact(reader, PE_FACT_HEADS, "head_dim is given, and is not hidden_size / heads");
 }
 
+/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers. */
+static double layer_head_dim(pe_rope_reading *r)
+{
+    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
+    const char *name;
+    json_t *layer;
+    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
+    {
+        const json_t *dim = json_object_get(layer, "head_dim");
+        if (r->kind->n == 0 || strtoull(name, NULL, 10) != r->kind->index[0] || dim == NULL)
+            continue;
+        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
+        return json_number_value(dim);
+    }
+    return 0;
+}
+
 static double find_head_dim(pe_rope_reading *r, const char **where)
 {
-    double dim = 0;
     pe_reader *reader = r->reader;
+    *where = "per_layer_config";
+    double dim = layer_head_dim(r);
+    if (dim != 0)
+        return dim;
     *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
     if (pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
         ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
@@ -195,7 +219,7 @@ static double find_head_dim(pe_rope_reading *r, const char **where)
         ignore_hidden_size(reader, dim);
         return dim;
     }
-    const int own = reader->type->head_dim;
+    const double own = reader->type->head_dim;
     if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
         *where = "hidden_size";
         return dim;
@@ -223,6 +247,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     pe_reader *reader = r->reader;
     const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
     double part = 1, dim = 0;
+    static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
     if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
@@ -232,6 +257,11 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
         pe_dictionary_set_number(r, "rotary_dim", where, dim);
         ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
+        return;
+    }
+    if (reader->type->whole_head && r->type == &pe_rope_default) {
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
+        ignore_fact(reader, PE_FACT_PARTIAL, whole);
         return;
     }
     if (nested != NULL) {
@@ -454,16 +484,61 @@ static void choose_dictionary(pe_rope_reading *r)
         r->local = sliding && reader->type->local_theta != 0;
         return;
     }
+    if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
+        r->dictionary.object != reader->dictionary)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
+                       "rope_parameters of model type %s has one member for each type of layers; "
+                       "transformers ignores parameters of all layers there",
+                       reader->type->name);
     r->local = sliding &&
                (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
     if (r->local || (sliding && reader->type->unscaled_local))
         r->dictionary = (pe_dictionary){0};
 }
 
+/* The factor of yarn that is null or absent is the ratio of the lengths. */
+static void read_yarn_factor(pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    if (strcmp(r->type->name, "yarn") != 0 || pe_values_present(values, "factor") ||
+        !pe_values_present(values, "max_position_embeddings") ||
+        !pe_values_present(values, "original_max_position_embeddings"))
+        return;
+    const double ratio = (double)pe_values_int(values, "max_position_embeddings") /
+                         (double)pe_values_int(values, "original_max_position_embeddings");
+    pe_reader_default(r->reader, pe_dictionary_place(r, "factor"), ratio, "factor",
+                      "max_position_embeddings / original_max_position_embeddings");
+    pe_dictionary_set_number(r, "factor", r->place, ratio);
+}
+
+/* Phi-3.5-MoE multiplies by short_mscale or long_mscale, of which the layers here, of short
+ * sequences, have the first. */
+static void read_mscales(pe_rope_reading *r)
+{
+    if (r->reader->type->longrope_mscale && r->type != &pe_rope_default &&
+        pe_dictionary_member(r, "short_mscale") != NULL)
+        pe_dictionary_set_member(r, "short_mscale", "attention_factor",
+                                 "the attention factor up to the original length; long_mscale "
+                                 "beyond");
+}
+
+static void read_default_section(pe_rope_reading *r)
+{
+    const json_t *own = r->reader->type->mrope_section;
+    const char *place = pe_dictionary_place(r, "mrope_section");
+    if (own == NULL || pe_dictionary_member(r, "mrope_section") != NULL)
+        return;
+    (void)pe_reader_set(r->reader, &r->kind->values, "mrope_section", place, own);
+    pe_reader_report(
+        r->reader, place, own,
+        (pe_key_report){PE_MODEL_KEY_DEFAULTED, "mrope_section", "the default of this model type"});
+}
+
 static void read_mrope_layout(pe_rope_reading *r)
 {
     const char *layout = r->reader->type->mrope_layout;
-    if (layout != NULL && pe_dictionary_member(r, "mrope_section") != NULL)
+    read_default_section(r);
+    if (layout != NULL && pe_values_present(&r->kind->values, "mrope_section"))
         pe_reader_set_choice(&r->kind->values, "mrope_layout", layout);
 }
 
@@ -477,8 +552,10 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         read_dims,
         read_pairing,
         read_lengths,
+        read_mscales,
         pe_dictionary_read_keys,
         read_mrope_layout,
+        read_yarn_factor,
         pe_dictionary_read_defaults,
         check,
         check_lengths,

@@ -50,6 +50,11 @@ void pe_softmax_scale_resolve(pe_reader *reader)
     if (reader->status != PE_OK || model->n_kinds == 0 || model->kinds[0].resource == NULL)
         return;
     const pe_values *values = &model->kinds[0].values;
+    if (reader->type->softmax_scale != 0) {
+        model->has_softmax_scale = true;
+        model->softmax_scale = reader->type->softmax_scale;
+        return;
+    }
     if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_MULTIPLIER, &model->softmax_scale, NULL)) {
         model->has_softmax_scale = true;
         return;

@@ -11,6 +11,7 @@ static const pe_param positions[] = {
     {.name = "positions",
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:128",
+     .hint = PE_POSITIONS_HINT,
      .unit = "tokens",
      .help = "Positions: a:b, a:b:step, a number, or a list, fractions included.",
      .example = "0:8"},

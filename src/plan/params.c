@@ -28,3 +28,11 @@ const pe_param *pe_params_find(const pe_param_set *const *sets, const char *name
             return param;
     return NULL;
 }
+
+const char *pe_param_alias(const pe_param *param, const char *name)
+{
+    for (size_t i = 0; param->aliases != NULL && param->aliases[i] != NULL; i++)
+        if (strcmp(param->aliases[i], name) == 0)
+            return param->aliases[i];
+    return NULL;
+}

@@ -26,6 +26,7 @@ typedef enum pe_param_kind {
  * openapi.yaml share. */
 typedef struct pe_param {
     const char *name;
+    const char *const *aliases; /* what other resources call the same, NULL-terminated; or NULL */
     pe_param_kind kind;
     bool required;
     bool by_model;   /* not required where a model is given, which sets it */
@@ -36,12 +37,13 @@ typedef struct pe_param {
     /** POSITIONS: "0:128"; also shown for derived defaults ("head_dim"). */
     const char *fallback_text;
     const char *const *choices; /* CHOICE, TOKEN_RUNS, CHOICES, NULL-terminated */
-    bool integers_only;         /* POSITIONS, TENSOR, REAL_LIST */
-    bool two_axes;              /* POSITIONS may be [batch, n] or [axes, n] */
-    bool three_axes;            /* POSITIONS may be [axes, batch, n] in a body, too */
-    bool axis;       /* INT: an axis of the answer is so long, as of each with plan_work */
-    size_t list_max; /* REAL_LIST: most items; TOKEN_RUNS: most runs */
-    size_t list_row; /* REAL_LIST: rows of so many items, with semicolons between them or
+    const char *hint;   /* what to do where a value is refused, after a semicolon; or NULL */
+    bool integers_only; /* POSITIONS, TENSOR, REAL_LIST */
+    bool two_axes;      /* POSITIONS may be [batch, n] or [axes, n] */
+    bool three_axes;    /* POSITIONS may be [axes, batch, n] in a body, too */
+    bool axis;          /* INT: an axis of the answer is so long, as of each with plan_work */
+    size_t list_max;    /* REAL_LIST: most items; TOKEN_RUNS: most runs */
+    size_t list_row;    /* REAL_LIST: rows of so many items, with semicolons between them or
                                  * as nested arrays; 0: no rows */
     size_t min_dims, max_dims; /* TENSOR */
     bool as_float64;           /* TENSOR: read as float64 whatever dtype says */
@@ -64,10 +66,18 @@ typedef struct pe_param_set {
 /** Most sets of a resource, and the NULL that ends them. */
 #define PE_PARAM_SETS_MAX 16
 
+/** The hint of POSITIONS. */
+#define PE_POSITIONS_HINT "0:128 is the first 128, 5 is one, 1,5,9 are three"
+
+/** Names as a column of a row has them. */
+#define PE_NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /** Row i of the sets, counted through all of them; NULL past the last. */
 const pe_param *pe_params_at(const pe_param_set *const *sets, size_t i);
 size_t pe_params_count(const pe_param_set *const *sets);
 const pe_param *pe_params_find(const pe_param_set *const *sets, const char *name);
+/** The row's alias of this name; NULL when it has none. */
+const char *pe_param_alias(const pe_param *param, const char *name);
 
 /** A frequency of a geometric sequence is a product; others are powers and logarithms in MPFR, for
  * each of a number of types where these are compared. Measured: up to 0.5, 20 and 50 us. */

@@ -22,7 +22,8 @@ const char *const pe_plan_numerics[] = {
 static pe_status too_many(const pe_limits *limits, size_t requested, pe_problem *why)
 {
     pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
-            "the answer would hold %s%zu elements, at most %zu are allowed",
+            "the answer would hold %s%zu elements, at most %zu are allowed (max_elements); ask for "
+            "fewer at a time",
             requested == SIZE_MAX ? "at least " : "", requested, limits->max_elements);
     why->max_elements = limits->max_elements;
     why->requested_elements = requested;

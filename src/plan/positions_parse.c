@@ -18,7 +18,8 @@ typedef struct reader {
 static pe_status too_many(const reader *of, size_t requested)
 {
     pe_fail(of->why, PE_TOO_MANY_ELEMENTS, of->name,
-            "%s names %zu positions, at most %zu are allowed", of->name, requested, of->max_count);
+            "%s names %zu positions, at most %zu are allowed (max_positions)", of->name, requested,
+            of->max_count);
     of->why->max_elements = of->max_count;
     of->why->requested_elements = requested;
     return of->why->status;

@@ -16,8 +16,7 @@ uint64_t pe_price_plus(uint64_t a, uint64_t b)
 
 uint64_t pe_price_sum(const pe_price *price)
 {
-    return pe_price_plus(pe_price_plus(price->planning, price->sampling),
-                         pe_price_plus(price->computing, price->coding));
+    return pe_price_plus(price->planning, pe_price_plus(price->computing, price->coding));
 }
 
 /* ---- from parameters ---- */
@@ -94,7 +93,8 @@ pe_status pe_price_check(uint64_t work, uint64_t max_work, pe_problem *why)
     if (work <= max_work)
         return PE_OK;
     pe_fail(why, PE_TOO_MUCH_WORK, "",
-            "the answer would cost %s%llu units of work, at most %llu are allowed; ask for fewer "
+            "the answer would cost %s%llu units of work, at most %llu are allowed (max_work); ask "
+            "for fewer "
             "positions or channels at a time",
             work == UINT64_MAX ? "at least " : "", (unsigned long long)work,
             (unsigned long long)max_work);

@@ -18,9 +18,8 @@
 /** What each part of the work on one request costs. */
 typedef struct pe_price {
     uint64_t planning;  /* frequencies and slopes in MPFR, by the rows' plan_work */
-    uint64_t sampling;  /* elements made and coded to choose a coding */
     uint64_t computing; /* elements of the answer, and their text */
-    uint64_t coding;    /* gzip or zstd of its bytes */
+    uint64_t coding;    /* gzip or zstd of its bytes; samples that choose one are bounded */
 } pe_price;
 
 uint64_t pe_price_sum(const pe_price *price);

@@ -2,7 +2,11 @@
 /* real.c - real numbers of parameters and positions as text. */
 #include "plan/real.h"
 
+#include "base/turns.h"
 #include "text/number.h"
+
+/* Units of work that write one. */
+#define REAL_WORK 8
 
 void pe_real_print(double real, pe_buffer *out)
 {
@@ -17,5 +21,6 @@ void pe_real_print_list(const double *list, size_t n, pe_buffer *out)
         if (i != 0)
             pe_buffer_str(out, ",");
         pe_real_print(list[i], out);
+        pe_turn_spend(REAL_WORK);
     }
 }

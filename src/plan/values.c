@@ -66,7 +66,7 @@ static pe_status copy_value(const pe_value *from, pe_value *to, pe_problem *why)
     const size_t text_bytes = from->text == NULL ? 0 : strlen(from->text) + 1;
     *to = *from;
     to->given = false;
-    to->parent = NULL;
+    to->parent = to->alias = NULL;
     to->tensor = (pe_array){0};
     to->positions = (pe_positions){0};
     to->list = copy_bytes(from->list, from->list_length * sizeof *from->list, &failed);
@@ -97,6 +97,23 @@ pe_value *pe_values_find(const pe_values *values, const char *name)
         if (strcmp(values->value[i].param->name, name) == 0)
             return &values->value[i];
     return NULL;
+}
+
+pe_value *pe_values_called(const pe_values *values, const char *name)
+{
+    pe_value *value = pe_values_find(values, name);
+    for (size_t i = 0; i < values->n && value == NULL; i++)
+        if (pe_param_alias(values->value[i].param, name) != NULL)
+            value = &values->value[i];
+    return value;
+}
+
+void pe_values_place(const pe_values *values, const char *name, char *out, size_t bytes)
+{
+    const pe_value *value = pe_values_find(values, name);
+    const char *parent = value != NULL ? value->parent : NULL;
+    snprintf(out, bytes, "%s%s%s", parent != NULL ? parent : "", parent != NULL ? "/" : "",
+             value != NULL && value->alias != NULL ? value->alias : name);
 }
 
 static pe_value *present(const pe_values *values, const char *name)
@@ -166,10 +183,8 @@ pe_status pe_values_invalid(const pe_values *values, const char *name, pe_proble
                             const char *format, ...)
 {
     char where[sizeof why->where], detail[sizeof why->detail];
-    const pe_value *value = pe_values_find(values, name);
-    const bool nested = value != NULL && value->parent != NULL;
-    snprintf(where, sizeof where, "%s%s%s", nested ? value->parent : "", nested ? "/" : "", name);
     va_list list;
+    pe_values_place(values, name, where, sizeof where);
     va_start(list, format);
     vsnprintf(detail, sizeof detail, format, list);
     va_end(list);
@@ -214,11 +229,12 @@ pe_status pe_values_defaults(pe_values *values, pe_problem *why)
 {
     for (size_t i = 0; i < values->n; i++) {
         const pe_param *param = values->value[i].param;
-        if (values->value[i].present || param->kind == PE_KIND_NAME)
+        if (values->value[i].present || values->value[i].given || param->kind == PE_KIND_NAME)
             continue;
         if (param->required)
-            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s",
-                           param->name, param->by_model ? ", or a model" : "", param->help);
+            return pe_fail(why, PE_MISSING_PARAMETER, param->name, "%s is required%s: %s%s%s",
+                           param->name, param->by_model ? ", or a model" : "", param->help,
+                           param->hint != NULL ? " " : "", param->hint != NULL ? param->hint : "");
         if (param->optional)
             continue;
         const pe_status status = fill_default(&values->value[i], why);

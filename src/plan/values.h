@@ -36,6 +36,7 @@ typedef struct pe_value {
     /** Where the client put it when not at the top level ("rope_parameters"), else NULL. For
      * pointers. */
     const char *parent;
+    const char *alias; /* the name that the client gave it by, when not its row's, else NULL */
 } pe_value;
 
 /** A value for each row of a resource, in the order of rows. */
@@ -56,6 +57,10 @@ pe_status pe_values_copy(const pe_values *from, pe_values *out, pe_problem *why)
 
 /** The value named so; NULL when there is no such row. */
 pe_value *pe_values_find(const pe_values *values, const char *name);
+/** The same, or else that of the row with this alias. */
+pe_value *pe_values_called(const pe_values *values, const char *name);
+/** Where the client put the value of this name: "rope_parameters/factor", or the alias. */
+void pe_values_place(const pe_values *values, const char *name, char *out, size_t bytes);
 
 /** Shorthands for rows that exist and are present (asserted). */
 int64_t pe_values_int(const pe_values *values, const char *name);

@@ -11,7 +11,6 @@
     X(epoll_ctl)                                                                                   \
     X(epoll_wait)                                                                                  \
     X(epoll_pwait)                                                                                 \
-    X(getsockname)                                                                                 \
     X(getsockopt)                                                                                  \
     X(poll)                                                                                        \
     X(ppoll)                                                                                       \
@@ -48,8 +47,6 @@
     X(setpriority)                                                                                 \
     X(tgkill)                                                                                      \
     /* files; Landlock says which */                                                               \
-    X(dup3)                                                                                        \
-    X(eventfd2)                                                                                    \
     X(fcntl)                                                                                       \
     X(fstat)                                                                                       \
     X(getdents64)                                                                                  \

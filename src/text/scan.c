@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/turns.h"
 #include "text/decimal.h"
 #include "text/plain.h"
 
@@ -25,6 +26,10 @@ pe_scan pe_scan_number(const char *text, size_t bytes, double *out, size_t *used
 }
 
 #define UNKNOWN SIZE_MAX
+
+/* Numbers that are read at once, and the units of work that one costs. */
+#define RUN_MAX     ((size_t)16384)
+#define NUMBER_WORK 2
 
 /*
  * One pass over the text. extent[d] is what the first array that ended at depth d held, and every
@@ -232,11 +237,13 @@ static pe_status read_array(scanner *scan, size_t depth)
     }
     for (;;) {
         if (depth + 1 == scan->ndim && scan->data != NULL) {
-            size_t room = scan->capacity - scan->elements;
+            const size_t left = scan->capacity - scan->elements;
+            const size_t room = left < RUN_MAX ? left : RUN_MAX;
             char *data = scan->data + scan->elements * element_bytes;
             size_t n = pe_plain_run(&scan->text, scan->dtype, data, room);
             scan->elements += n;
             count += n;
+            pe_turn_spend(n * NUMBER_WORK);
             skip_space(scan);
         }
         scan->index[depth] = count++;

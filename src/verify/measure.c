@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/turns.h"
+
+/* Units of work of an element that is computed and compared. */
+#define ELEMENT_WORK 4
+
 /* ---- types ---- */
 
 /* The distance of neighbours at x. */
@@ -65,6 +70,7 @@ static pe_status compare_row(pe_expect *expect, size_t row, compared_row *out, p
                           .wider = narrow ? PE_FLOAT32 : PE_FLOAT64,
                           .tolerance = view->claim->tolerance,
                           .got = view->got + row * view->width};
+    pe_turn_spend(ELEMENT_WORK * out->width);
     return pe_expect_row(expect, row, &out->want, why);
 }
 

@@ -17,14 +17,31 @@ static void shape_text(const pe_shape *shape, pe_buffer *out)
     pe_buffer_str(out, "]");
 }
 
-static pe_status fail_shape(const char *name, const pe_shape *wanted, const pe_shape *got,
-                            pe_problem *why)
+/* Tables whose rows are twice as wide have the shapes of another layout. */
+static void add_layout(const pe_claim *claim, const pe_shape *wanted, const pe_shape *got,
+                       pe_buffer *text)
+{
+    const pe_value *layout = pe_values_find(&claim->values, "cache_layout");
+    const bool twice =
+        wanted->ndim == 2 && got->ndim >= 2 && got->dim[got->ndim - 1] == 2 * wanted->dim[1];
+    if (layout == NULL || layout->given || !twice)
+        return;
+    pe_buffer_str(text, "; ");
+    shape_text(got, text);
+    pe_buffer_str(text, claim->n_uploads == 2 ? " is cache_layout=hf; add it"
+                                              : " is cache_layout=vllm, or as cos and sin "
+                                                "cache_layout=hf; add it");
+}
+
+static pe_status fail_shape(const pe_claim *claim, const char *name, const pe_shape *wanted,
+                            const pe_shape *got, pe_problem *why)
 {
     char where[128];
     pe_buffer text = {0};
     shape_text(wanted, &text);
     pe_buffer_str(&text, ", got ");
     shape_text(got, &text);
+    add_layout(claim, wanted, got, &text);
     snprintf(where, sizeof where, "table/%s", name);
     pe_fail(why, PE_INVALID_PARAMETER, where, "%s must have the shape %s", name,
             pe_buffer_text(&text));
@@ -41,12 +58,14 @@ static size_t find_upload(const pe_claim *claim, const char *name)
 }
 
 /* "NAME is missing: the table has cos, sin" */
-static pe_status fail_name(const pe_plan *plan, pe_status status, const char *name,
-                           const char *what, pe_problem *why)
+static pe_status fail_name(const pe_claim *claim, const pe_plan *plan, pe_status status,
+                           const char *name, const char *what, pe_problem *why)
 {
     pe_buffer names = {0};
     for (size_t t = 0; t < plan->n_tensors; t++)
         pe_buffer_format(&names, "%s%s", t == 0 ? "" : ", ", plan->tensors[t].name);
+    if (claim->n_uploads == 1 && plan->tensors[0].shape.ndim == 2)
+        add_layout(claim, &plan->tensors[0].shape, &claim->uploads[0].array.shape, &names);
     status = pe_fail(why, status, "table", "%s is %s has %s", name, what, pe_buffer_text(&names));
     pe_buffer_free(&names);
     return status;
@@ -99,13 +118,13 @@ static pe_status match_names(pe_upload_view *view, pe_claim *claim, const pe_pla
     for (size_t u = 0; u < claim->n_uploads; u++)
         if (find_tensor(plan, claim->uploads[u].name) == plan->n_tensors &&
             claim->uploads[u].name[0] != '\0')
-            return fail_name(plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
+            return fail_name(claim, plan, PE_INVALID_PARAMETER, claim->uploads[u].name,
                              "no tensor of these parameters, whose table", why);
     for (size_t t = 0; t < plan->n_tensors; t++) {
         const size_t u = find_upload(claim, plan->tensors[t].name);
         if (u == claim->n_uploads &&
             (view->layout != NULL || claim->n_uploads == 0 || claim->uploads[0].name[0] == '\0'))
-            return fail_name(plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
+            return fail_name(claim, plan, PE_MISSING_PARAMETER, plan->tensors[t].name,
                              "missing: the table of these parameters", why);
         if (u == claim->n_uploads)
             continue;
@@ -166,7 +185,8 @@ static pe_status lay_out_table(pe_upload_view *view, const pe_plan *plan, pe_pro
         const pe_array *array = &claim->uploads[t].array;
         const bool flat = plan->tensors[t].shape.dim[0] != tokens;
         if (!has_same_sizes(&plan->tensors[t].shape, &array->shape, !flat))
-            return fail_shape(claim->uploads[t].name, &plan->tensors[t].shape, &array->shape, why);
+            return fail_shape(claim, claim->uploads[t].name, &plan->tensors[t].shape, &array->shape,
+                              why);
         view->tensor_at[t] = view->width;
         view->width += array->elements / tokens;
         view->width_differs |= array->elements != plan->tensors[t].elements;
@@ -192,7 +212,7 @@ static pe_status lay_out_plain(pe_upload_view *view, const pe_plan *plan, pe_pro
                             (shape->dim[1] == 1 || wanted->dim[1] == 1) &&
                             shape->dim[0] == wanted->dim[0] && shape->dim[2] == wanted->dim[2];
         if (!same && !folded)
-            return fail_shape(claim->uploads[t].name, wanted, shape, why);
+            return fail_shape(claim, claim->uploads[t].name, wanted, shape, why);
         view->width_differs |= !same;
         view->tensor_at[t] = view->elements;
         view->elements += claim->uploads[t].array.elements;

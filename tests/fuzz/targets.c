@@ -47,6 +47,15 @@ char *fuzz_copy(pe_slice text)
     return copy;
 }
 
+int fuzz_file(pe_slice text, char path[FUZZ_PATH_BYTES])
+{
+    const int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, text.text, text.bytes) != (ssize_t)text.bytes)
+        abort();
+    snprintf(path, FUZZ_PATH_BYTES, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
 static void check_json(pe_buffer *text)
 {
     FUZZ_PROMISE(!text->failed);
@@ -80,31 +89,44 @@ static const pe_resource *resource_of(pe_slice input, char mark, pe_slice *rest)
     return resource;
 }
 
-static void free_canonical(pe_query *query, pe_buffer *out)
+typedef pe_status parse(const pe_resource *resource, pe_slice text, const pe_read_limits *limits,
+                        pe_query *out, pe_problem *why);
+
+/* Frees the query. */
+static pe_buffer canonical_of(pe_query *query)
 {
+    pe_buffer out = {0};
     const pe_format *format = query->format != NULL ? query->format : pe_formats[0];
-    pe_query_canonical_string(query, format, out);
-    FUZZ_PROMISE(!out->failed);
+    pe_query_canonical_string(query, format, &out);
+    FUZZ_PROMISE(!out.failed);
     pe_query_free(query);
+    return out;
+}
+
+/* The query of the resource that stands before `mark`; NULL when there is no such, or it is refused
+ * with reason. */
+static const pe_resource *parse_of(pe_slice input, char mark, parse *parse_text, pe_query *out)
+{
+    pe_slice text;
+    pe_problem why = {0};
+    const pe_resource *resource = resource_of(input, mark, &text);
+    if (resource == NULL || parse_text(resource, text, &limits, out, &why) == PE_OK)
+        return resource;
+    fuzz_check_problem(&why, resource->path, mark == '\n');
+    return NULL;
 }
 
 static void run_query(pe_slice input)
 {
-    pe_slice text;
     pe_query query = {0};
     pe_problem why = {0};
-    const pe_resource *resource = resource_of(input, '?', &text);
+    const pe_resource *resource = parse_of(input, '?', pe_query_string_parse, &query);
     if (resource == NULL)
         return;
-    if (pe_query_string_parse(resource, text, &limits, &query, &why) != PE_OK) {
-        fuzz_check_problem(&why, resource->path, false);
-        return;
-    }
-    pe_buffer first = {0}, second = {0};
-    free_canonical(&query, &first);
+    pe_buffer first = canonical_of(&query);
     FUZZ_PROMISE(pe_query_string_parse(resource, pe_buffer_slice(&first), &limits, &query, &why) ==
                  PE_OK);
-    free_canonical(&query, &second);
+    pe_buffer second = canonical_of(&query);
     FUZZ_PROMISE(first.bytes == second.bytes && memcmp(first.data, second.data, first.bytes) == 0);
     pe_buffer_free(&first);
     pe_buffer_free(&second);
@@ -112,17 +134,10 @@ static void run_query(pe_slice input)
 
 static void run_json(pe_slice input)
 {
-    pe_slice text;
     pe_query query = {0};
-    pe_problem why = {0};
-    const pe_resource *resource = resource_of(input, '\n', &text);
-    if (resource == NULL)
-        return;
-    if (pe_query_json_parse(resource, text, &limits, &query, &why) != PE_OK) {
-        fuzz_check_problem(&why, resource->path, true);
-        return;
-    }
     pe_buffer parameters = {0};
+    if (parse_of(input, '\n', pe_query_json_parse, &query) == NULL)
+        return;
     pe_values_json(&query.values, &parameters);
     check_json(&parameters);
     pe_query_free(&query);
@@ -364,12 +379,10 @@ static void run_catalogue(pe_slice input)
 /* A file of settings in memory, read over the defaults. */
 static pe_status read_settings(pe_slice text, pe_config **out, pe_problem *why)
 {
-    char flag[64];
+    char path[FUZZ_PATH_BYTES], flag[FUZZ_PATH_BYTES + 16];
     char *arguments[] = {flag, NULL}, *environment[] = {NULL};
-    const int fd = memfd_create("settings", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, text.text, text.bytes) != (ssize_t)text.bytes)
-        abort();
-    snprintf(flag, sizeof flag, "--config=/proc/self/fd/%d", fd);
+    const int fd = fuzz_file(text, path);
+    snprintf(flag, sizeof flag, "--config=%s", path);
     const pe_status status = pe_config_read(1, arguments, environment, out, why);
     close(fd);
     return status;
@@ -550,6 +563,10 @@ const fuzz_target fuzz_targets[] = {
     {"model", run_model, model_token, "config.json"},
     {"catalogue", run_catalogue, word_token, "a model's name"},
     {"settings", run_settings, setting_token, "a file of settings"},
+    {"keys", fuzz_keys, fuzz_token_key, "a file of keys"},
+    {"framing", fuzz_framing, fuzz_token_wire, "the bytes of a connection"},
+    {"proxy_header", fuzz_proxy_header, fuzz_token_wire, "the first bytes of a connection"},
+    {"forwarded", fuzz_forwarded, fuzz_token_wire, "X-Forwarded-For"},
     {0},
 };
 

@@ -42,11 +42,22 @@ char *fuzz_copy(pe_slice text);
 /** A problem that was found reads as JSON, and explains itself. */
 void fuzz_check_problem(const pe_problem *why, const char *instance, bool from_json);
 
+/** A file in memory that holds the text; its path is written. To be closed. */
+#define FUZZ_PATH_BYTES 32
+int fuzz_file(pe_slice text, char path[FUZZ_PATH_BYTES]);
+
 /** The parts of a whole request: its parameters, its plan, its bytes, parts of them. */
 void fuzz_request(pe_slice input);
+/** Bytes of a connection, however they are cut. */
+void fuzz_framing(pe_slice input);
+void fuzz_proxy_header(pe_slice input);
+void fuzz_forwarded(pe_slice input);
+void fuzz_keys(pe_slice input);
 
 /** Tokens of the registry: "&name=value", and ",\"name\":value". */
 const char *fuzz_token_query(size_t k);
 const char *fuzz_token_json(size_t k);
+const char *fuzz_token_wire(size_t k);
+const char *fuzz_token_key(size_t k);
 
 #endif

@@ -80,6 +80,25 @@ static void every_spelling_of_a_request_gets_the_same_bytes_and_tag(void **state
     reply_free(&first);
 }
 
+/* Content-Location leads to what was sent, whatever Accept says beside format. */
+static void the_location_names_the_format_that_was_sent(void **state)
+{
+    (void)state;
+    static const char *const csv[] = {"Accept: text/csv", NULL};
+    char location[512], etag[64];
+    reply answer =
+        fetch(&server, "GET", "/v1/sinusoidal?d_model=4&positions=0:3&format=json", csv, NULL, 0);
+    assert_header("format", &answer, "Content-Type", "application/json");
+    assert_non_null(reply_header(&answer, "Content-Location", location, sizeof location));
+    assert_non_null(reply_header(&answer, "ETag", etag, sizeof etag));
+    reply again = fetch(&server, "GET", location, csv, NULL, 0);
+    assert_header("its location", &again, "ETag", etag);
+    assert_int_equal(again.bytes, answer.bytes);
+    assert_memory_equal(again.body, answer.body, answer.bytes);
+    reply_free(&again);
+    reply_free(&answer);
+}
+
 static void another_representation_has_another_tag(void **state)
 {
     (void)state;
@@ -418,13 +437,77 @@ static void hits_misses_and_bytes_are_counted(void **state)
     assert_true(metric("posenc_cache_bytes{cache=\"responses\"}") > bytes);
 }
 
+/* A browser or curl -OJ stores what no page shows under a name that says what it is. */
+static const struct {
+    const char *target, *disposition; /* NULL: none */
+} downloads[] = {
+    {"/v1/rope/table?head_dim=8&format=npy&tensor=cos",
+     "attachment; filename=\"rope-table-cos.npy\""},
+    {"/v1/rope/table?head_dim=8&format=safetensors",
+     "attachment; filename=\"rope-table.safetensors\""},
+    {"/v1/sinusoidal?d_model=8&format=csv", "attachment; filename=\"sinusoidal.csv\""},
+    {"/v1/rope/scaled-base?head_dim=8&factor=2&format=raw&tensor=inv_freq",
+     "attachment; filename=\"rope-scaled-base-inv_freq.bin\""},
+    {"/v1/sinusoidal?d_model=8", NULL},
+    {"/v1/sinusoidal?d_model=8&format=svg", NULL},
+};
+
+static void a_download_has_a_name(void **state)
+{
+    (void)state;
+    for (size_t d = 0; d < PE_LEN(downloads); d++)
+        for (int again = 0; again < 2; again++) { /* computed, and stored */
+            reply answer = get(&server, downloads[d].target);
+            assert_header(downloads[d].target, &answer, "Content-Disposition",
+                          downloads[d].disposition);
+            reply_free(&answer);
+        }
+}
+
+static void assert_ends(const char *name, reply *answer)
+{
+    char length[32];
+    if (answer->bytes == 0 || answer->body[answer->bytes - 1] != '\n')
+        fail_msg("%s: no newline ends %.80s", name, answer->body);
+    if (reply_header(answer, "Content-Length", length, sizeof length) != NULL)
+        assert_int_equal(strtoull(length, NULL, 10), answer->bytes);
+    reply_free(answer);
+}
+
+/* Small and stored, streamed, base64, of a transform, of a report, of a problem. */
+static void a_newline_ends_every_json(void **state)
+{
+    (void)state;
+    static const char *const targets[] = {
+        "/v1/sinusoidal?d_model=8",
+        "/v1/sinusoidal?d_model=8",
+        "/v1/sinusoidal?d_model=512&positions=0:20000",
+        "/v1/rope/table?head_dim=64&encoding_format=base64&positions=0:2000",
+        "/v1/models/llama-3-8b",
+        "/v1/nothing",
+        "/v1/sinusoidal"};
+    for (size_t t = 0; t < PE_LEN(targets); t++) {
+        reply answer = get(&server, targets[t]);
+        assert_ends(targets[t], &answer);
+    }
+    reply added = post_json(&server, "/v1/sinusoidal/add", "{\"embeddings\":[[1,2]]}");
+    reply report = post_json(&server, "/v1/verify",
+                             "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":2,"
+                             "\"positions\":\"0:1\"},\"table\":[[0,1]]}");
+    assert_ends("a transform", &added);
+    assert_ends("a report", &report);
+}
+
 int main(void)
 {
     /* Answers up to 4 KiB are kept, those above 1 MiB stream. */
     static const char *const flags[] = {"--response-cache-entry-bytes", "4096", NULL};
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_download_has_a_name),
+        cmocka_unit_test(a_newline_ends_every_json),
         cmocka_unit_test(the_table_of_the_paper_is_exact_and_well_dressed),
         cmocka_unit_test(every_spelling_of_a_request_gets_the_same_bytes_and_tag),
+        cmocka_unit_test(the_location_names_the_format_that_was_sent),
         cmocka_unit_test(another_representation_has_another_tag),
         cmocka_unit_test(accept_chooses_the_format),
         cmocka_unit_test(fields_that_repeat_are_one_list),

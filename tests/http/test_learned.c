@@ -296,7 +296,7 @@ static void without_a_folder_there_are_no_tables(void **state)
     reply rows = get(&its, ROWS);
     assert_string_equal(list.body, "{\"tables\":[]}\n");
     assert_problem("rows", &rows, 404, "not-found");
-    assert_non_null(strstr(rows.body, "learned_dir"));
+    assert_non_null(strstr(rows.body, "--learned-dir FOLDER"));
     reply_free(&list);
     reply_free(&rows);
     server_end(&its);

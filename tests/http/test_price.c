@@ -130,6 +130,29 @@ static void planning_has_a_price(void **state)
     server_end(&small);
 }
 
+/* What is verified is priced like what is asked for. */
+static void a_claim_has_a_price(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--max-work", "1000000", NULL};
+    static const char dear[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":65536,"
+                               "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
+    static const char cheap[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":2,"
+                                "\"positions\":\"0:1\"},\"table\":{\"cos\":[[1]],\"sin\":[[0]]}}";
+    test_server few;
+    server_start(&few, flags);
+    const long before = work_of(&few);
+    reply answer = post_json(&few, "/v1/verify", dear);
+    assert_problem("a wide claim", &answer, 422, "too-much-work");
+    reply_free(&answer);
+    assert_int_equal(work_of(&few), before);
+    answer = post_json(&few, "/v1/verify", cheap);
+    assert_status("a small claim", &answer, 200);
+    reply_free(&answer);
+    assert_true(work_of(&few) > before);
+    server_end(&few);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +161,7 @@ int main(void)
         cmocka_unit_test(a_head_makes_nothing),
         cmocka_unit_test(a_wide_scaled_base_is_cheap),
         cmocka_unit_test(planning_has_a_price),
+        cmocka_unit_test(a_claim_has_a_price),
     };
     return server_run_tests(tests, PE_LEN(tests), &server,
                             (const char *const[]){"--code-binary", NULL});

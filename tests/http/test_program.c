@@ -101,7 +101,16 @@ static const struct says {
     {{"table", "sinusoidal", "--help"}, NULL, 0, "--d_model", ""},
     {{"srve"}, NULL, 2, "", "did you mean serve?"},
     {{"help", "tabel"}, NULL, 2, "", "did you mean table?"},
-    {{"--prot", "1"}, NULL, 2, "", "\"event\":\"start_failed\""},
+    {{"--port", "1"}, NULL, 2, "", "a command comes first: posenc serve --port"},
+    {{NULL}, NULL, 2, "posenc help rope/table", ""},
+    {{"help", "rope/table"}, NULL, 0, "--rope_theta", ""},
+    {{"serve", "--host=no.such.name.invalid"}, NULL, 2, "", "or a name of one"},
+    {{"check-config", "-p", "99999"}, NULL, 2, "", "from 0 to 65535, got 99999"},
+    {{"table", "sinusoidal", "--d-model=x", "--log-format=text"},
+     NULL,
+     2,
+     "",
+     "posenc: d_model must be a number, got \"x\"\n"},
     {{"serve", "--prot=1"}, NULL, 2, "", "unknown flag --prot, did you mean --port?"},
     {{"serve", "--port"}, NULL, 2, "", "--port needs a value"},
     {{"serve", "--config", "/nonexistent"}, NULL, 2, "", "cannot read /nonexistent"},
@@ -142,7 +151,7 @@ static const struct says {
     {{"table", "sinusoidal", "--d-model=4", "-o", "x.xls"}, NULL, 2, "", "the extension"},
     {{"table", "sinusoidal", "--d-model=4", "-o", "/nonexistent/x.npy"},
      NULL,
-     1,
+     2,
      "",
      "cannot write /nonexistent/x.npy"},
     {{"table", "sinusoidal", "--d-model=4", "--max-elements=3"}, NULL, 2, "", "at most 3"},
@@ -168,8 +177,9 @@ static void every_command_says_what_it_did_or_what_is_wrong(void **state)
         if (!status_fits || !holds(run.out, says->out) || !holds(run.err, says->err))
             fail_msg("posenc %s %s ...: exit status %d, wanted %d; wrote \"%s\", wanted \"%s\"; "
                      "logged \"%s\", wanted \"%s\"",
-                     says->arguments[0], says->arguments[1], run.status, says->status, run.out,
-                     says->out, run.err, says->err);
+                     says->arguments[0] != NULL ? says->arguments[0] : "",
+                     says->arguments[1] != NULL ? says->arguments[1] : "", run.status, says->status,
+                     run.out, says->out, run.err, says->err);
         free_run(&run);
     }
 }

@@ -18,8 +18,8 @@
 static test_server server;
 
 static const char *const pages[] = {
-    "/",       "/v1",      "/openapi.yaml", "/openapi.json", "/livez",
-    "/readyz", "/healthz", "/version",      "/metrics",      "/problems/timeout"};
+    "/",        "/v1",      "/openapi.yaml", "/openapi.json",     "/livez", "/readyz",
+    "/healthz", "/version", "/metrics",      "/problems/timeout", "/docs",  "/favicon.ico"};
 
 static void every_page_answers_get_and_head_alike(void **state)
 {

@@ -40,6 +40,14 @@ static void expect(const test_server *server, const char *address, const char *t
     reply_free(&answer);
 }
 
+static void expect_field(const reply *answer, const char *name, const char *begin)
+{
+    char value[160];
+    assert_non_null(reply_header(answer, name, value, sizeof value));
+    if (strncmp(value, begin, strlen(begin)) != 0)
+        fail_msg("%s: wanted %s..., got %s", name, begin, value);
+}
+
 /* ---- keys ---- */
 
 typedef struct holder {
@@ -144,7 +152,13 @@ static void whoever_has_a_key_is_served(void **state)
     put_keys(&folder, &alice, &bob, "disabled");
     server_start(&server, flags);
     expect(&server, MINE, SMALL, alice.field, 200);
-    expect(&server, MINE, SMALL, alice.field, 200); /* from the cache */
+    reply cached = ask(&server, MINE, SMALL, alice.field);
+    assert_status("from the cache", &cached, 200);
+    expect_field(&cached, "Server-Timing", "cache;desc=hit");
+    expect_field(&cached, "Cache-Control", "private, max-age=31536000, immutable");
+    expect_field(&cached, "RateLimit-Policy", "\"key-requests\";q=10000;qu=\"requests\";w=10");
+    expect_field(&cached, "RateLimit", "\"key-requests\";r=");
+    reply_free(&cached);
     const char *const fields[] = {alice.field, "Content-Type: application/json", NULL};
     reply answer = fetch(&server, "POST", "/v1/rope/frequencies", fields, "{\"head_dim\": 8}", 15);
     assert_status("a body", &answer, 200);
@@ -168,6 +182,30 @@ static void whoever_has_a_key_is_served(void **state)
     folder_remove(&folder);
 }
 
+static void the_combined_format_tells_whose_key_it_was(void **state)
+{
+    (void)state;
+    const test_folder folder = folder_make();
+    const holder alice = make_holder(), bob = make_holder();
+    char path[128];
+    test_server server;
+    snprintf(path, sizeof path, "%s/keys", folder.path);
+    const char *const flags[] = {
+        "--keys-file", path, "--access-log", "--access-log-format", "combined", "--user=", NULL};
+    put_keys(&folder, &alice, &bob, "disabled");
+    server_start(&server, flags);
+    expect(&server, MINE, SMALL, alice.field, 200);
+    expect(&server, MINE, SMALL, bob.field, 403);
+    expect(&server, MINE, SMALL, NULL, 401);
+    assert_int_equal(server_stop(&server), 0);
+    assert_non_null(strstr(server.log, MINE " - alice ["));
+    assert_non_null(strstr(server.log, MINE " - bob ["));
+    assert_non_null(strstr(server.log, MINE " - - ["));
+    assert_null(strstr(server.log, alice.key));
+    server_free(&server);
+    folder_remove(&folder);
+}
+
 /* ---- rates ---- */
 
 /* Ask until the answer is a 429; what it says of the limit. */
@@ -186,21 +224,18 @@ static reply ask_until_limited(const test_server *server, const char *address, c
     fail_msg("%s was never limited", target);
 }
 
-static void expect_field(const reply *answer, const char *name, const char *begin)
-{
-    char value[160];
-    assert_non_null(reply_header(answer, name, value, sizeof value));
-    if (strncmp(value, begin, strlen(begin)) != 0)
-        fail_msg("%s: wanted %s..., got %s", name, begin, value);
-}
-
 static void requests_of_an_address_have_a_rate(void **state)
 {
     (void)state;
     static const char *const flags[] = {"--address-rate", "1", "--rate-window-s", "5", NULL};
     test_server server;
     server_start(&server, flags);
-    reply answer = ask_until_limited(&server, MINE, SMALL, 5);
+    reply answer = ask(&server, "127.0.0.4", SMALL, NULL);
+    expect_field(&answer, "RateLimit-Policy", "\"requests\";q=5;qu=\"requests\";w=5");
+    expect_field(&answer, "RateLimit", "\"requests\";r=4");
+    expect_field(&answer, "Cache-Control", "public");
+    reply_free(&answer);
+    answer = ask_until_limited(&server, MINE, SMALL, 5);
     assert_problem("beyond the rate", &answer, 429, "rate-limited");
     expect_field(&answer, "Retry-After", "1");
     expect_field(&answer, "RateLimit-Policy", "\"requests\";q=5;qu=\"requests\";w=5");
@@ -422,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_has_a_key_is_served),
+        cmocka_unit_test(the_combined_format_tells_whose_key_it_was),
         cmocka_unit_test(requests_of_an_address_have_a_rate),
         cmocka_unit_test(work_of_an_address_has_a_rate),
         cmocka_unit_test(many_requests_of_one_delay_nobody_else),

@@ -1,4 +1,5 @@
 """document.py - openapi.yaml, written anew from what the program tells (GET /v1)."""
+import contextlib
 import json
 import os
 import subprocess
@@ -6,8 +7,15 @@ import sys
 import urllib.request
 
 from components import Components
-from operations import is_table, path_item, refer, request_name, target
+from operations import answer_name, is_table, path_item, refer, request_name, target
 from rows import example_of, name_parameter, parameter_of, schema_of
+
+# Headers of numbers: of tables, which are kept, and of what is made of a body.
+SHARED = {"Vary": "vary", "Server-Timing": "server_timing", "Cache-Control": "cache_control",
+          "X-Request-Id": "request_id", "X-Tensor-Shape": "tensor_shape", "X-Tensor-Dtype": "tensor_dtype",
+          "Content-Encoding": "content_encoding"}
+KEPT = {"ETag": "etag", "Content-Location": "content_location", "Accept-Ranges": "accept_ranges",
+        "Repr-Digest": "repr_digest"}
 
 try:
     import yaml
@@ -17,18 +25,26 @@ except ImportError:  # a Python in the PATH may shadow Debian's, which has PyYAM
     os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
 
 
-def listing(program):
-    """What GET /v1 answers."""
-    server = subprocess.Popen([program, "serve", "--port", "0", "--admin-listen="], stderr=subprocess.PIPE, text=True)
+@contextlib.contextmanager
+def serving(program, *flags):
+    """The address of a server that runs meanwhile."""
+    command = [program, "serve", "--port", "0", "--admin-listen=", *flags]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
-        for line in server.stderr:
-            record = json.loads(line) if line.startswith("{") else {}
-            if record.get("event") == "listening":
-                return json.load(urllib.request.urlopen(f"http://{record['host']}:{record['port']}/v1"))
+        records = (json.loads(line) for line in server.stderr if line.startswith("{"))
+        record = next((record for record in records if record.get("event") == "listening"), None)
+        if record is None:
+            sys.exit("describe: the server did not start")
+        yield f"http://{record['host']}:{record['port']}"
     finally:
         server.terminate()
         server.communicate()
-    sys.exit("describe: the server did not start")
+
+
+def listing(program):
+    """What GET /v1 answers."""
+    with serving(program) as address:
+        return json.load(urllib.request.urlopen(f"{address}/v1"))
 
 
 class Today:
@@ -57,6 +73,16 @@ class Today:
         member = self.body(resource).get("properties", {}).get("tensor", {})
         return self.components["schemas"].get(target(member), member).get("enum")
 
+    def examples(self, resource):
+        """The examples of a body, which people write."""
+        return self.body(resource).get("examples")
+
+    def good(self, resource):
+        """The response 200 that a person chose, where the answer has no tensors of its own."""
+        item = self.paths.get(resource["path"], {})
+        reference = item.get("get", item.get("post", {})).get("responses", {}).get("200", {})
+        return target(reference) or ("TensorTable" if is_table(resource) else "TensorTransformed")
+
     def parameters_by_hand(self):
         """Headers, and what a path that is no resource refers to."""
         pages = json.dumps([item for path, item in self.paths.items() if path not in self.resources])
@@ -76,19 +102,24 @@ class Document:
         self.parameters = Components("parameters", self.today.parameters_by_hand())
 
     def describe(self):
-        components = self.document["components"]
+        components, paths = self.document["components"], self.document["paths"]
         members = [self.members(resource) for resource in self.resources]
         schemas = self.schemas.settle()
+        shared = Components("schemas", schemas)
+        nests = [self.nested(resource, its, shared) for resource, its in zip(self.resources, members)]
+        schemas = shared.settle()
         names = [self.names(resource) for resource in self.resources]
         queries = [self.query(*pair) if is_table(pair[0]) else [] for pair in zip(self.resources, members)]
         components["parameters"] = self.parameters.settle()
-        for resource, its_members, its_names, query in zip(self.resources, members, names, queries):
-            path = resource["path"]
-            self.document["paths"][path] = path_item(resource, its_names, query, self.today.paths.get(path, {}))
-            schemas[request_name(resource)] = self.body(resource, its_members)
+        for resource, its_members, nest, its_names, query in zip(self.resources, members, nests, names, queries):
+            path, good = resource["path"], self.answer(resource, schemas)
+            paths[path] = path_item(resource, its_names, query, good, self.today.paths.get(path, {}))
+            schemas[request_name(resource)] = self.body(resource, {**its_members, **nest})
         schemas.update(self.format_schemas())
         rows_last = sorted(schemas, key=lambda key: key if key[0].islower() else "")
         components["schemas"] = {key: schemas[key] for key in rows_last}
+        first = [resource["path"] for resource in self.resources]
+        self.document["paths"] = {path: paths[path] for path in [*first, *(path for path in paths if path not in first)]}
         self.describe_tags()
         self.describe_answers()
         plain_types(self.document)
@@ -125,9 +156,19 @@ class Document:
     def query(self, resource, members):
         """References to what stands in the query."""
         today = self.today.queries(resource)
-        return [self.parameters.use(row, parameter_of(row, members[row["name"]]), resource["path"],
-                                    today.get(row["name"]), like=target(members[row["name"]]))
+        examples = (self.today.examples(resource) or [{}])[0]
+        return [self.parameters.use(row, parameter_of(row, members[row["name"]], row["name"] in examples),
+                                    resource["path"], today.get(row["name"]), like=target(members[row["name"]]))
                 for row in self.rows(resource)]
+
+    def nested(self, resource, members, shared):
+        """The member that may hold the parameters of a resource, as a configuration does."""
+        if "nested" not in resource:
+            return {}
+        name = resource["nested"]
+        row = {"name": name, "type": "object"}
+        return {name: shared.use(row, nested(resource, members), resource["path"],
+                                 self.today.members(resource).get(name))}
 
     def body(self, resource, members):
         """The schema of a body."""
@@ -138,10 +179,34 @@ class Document:
             "type": "object",
             "description": f"The parameters of {resource['path']} as members.",
             "additionalProperties": False,
-            "properties": {**members, **nested(resource, members)},
+            "properties": members,
             **({"required": required} if required else {}),
-            "examples": self.today.body(resource).get("examples") or [first],
+            "examples": self.today.examples(resource) or [first],
         }
+
+    def answer(self, resource, schemas):
+        """
+        The response 200. Where the answer has tensors of its own, its schema names them; what a person adds to the
+        schema stays.
+        """
+        tensors = self.today.tensors(resource)
+        if not tensors:
+            return self.today.good(resource)
+        key = answer_name(resource)
+        old = self.today.components["schemas"].get(key, {})
+        alone = ["dtype", "shape", "data", "byte_order"] if not is_table(resource) else []
+        first = {name: schemas["Tensor"]["properties"][name] for name in ["encoding", "parameters", *alone]}
+        schemas[key] = {"type": "object", "description": f"The answer of {resource['path']}.",
+                        "required": ["encoding", "parameters"], **old, "additionalProperties": True,
+                        "properties": {**first, **{name: refer("schemas", "NamedTensor") for name in tensors},
+                                       **old.get("properties", {})}}
+        headers = {**KEPT, **SHARED} if is_table(resource) else SHARED
+        self.document["components"]["responses"][key] = {
+            "description": "The numbers in the chosen format.",
+            "headers": {field: refer("headers", header) for field, header in headers.items()},
+            "content": {"application/json": {"schema": refer("schemas", key)}},
+        }
+        return key
 
     def describe_tags(self):
         """Every encoding has a tag."""
@@ -167,15 +232,13 @@ class Document:
             good = self.document["paths"][resource["path"]]["post"]["responses"]["200"]
             answer = responses.get(target(good), good)
             answer["content"] = {**others, "application/json": answer["content"]["application/json"]}
-        in_parts = [row for row in formats if row["ranges"] or row["name"] == "json"]  # base64 has a known length
-        responses["Part"]["content"] = {row["media_type"]: {"schema": refer("schemas", "Bytes")} for row in in_parts}
 
 
 def plain_types(node):
     """What generators of clients need: that integers have 64 bits, and that objects without a schema are open."""
     if isinstance(node, dict):
         types = node.get("type", ())
-        if "integer" in types:
+        if types == "integer":
             node["format"] = "int64"
         if "object" in types and "properties" not in node:
             node.setdefault("additionalProperties", True)
@@ -186,17 +249,15 @@ def plain_types(node):
 
 
 def nested(resource, members):
-    """The member that may hold the parameters of a resource, as a configuration does."""
-    if "nested" not in resource:
-        return {}
+    """The schema of the member that holds the parameters of a resource."""
     plain = [row["name"] for row in resource["parameters"] if row["type"] not in ("tensor", "positions", "text")]
-    return {resource["nested"]: {
+    return {
         "type": "object",
         "description": "The rotary parameters as a Hugging Face configuration spells them. Each is given here or at "
                        "the top level, not in both.",
         "additionalProperties": False,
         "properties": {name: members[name] for name in plain},
-    }}
+    }
 
 
 # ---- the file ----

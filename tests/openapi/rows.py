@@ -6,6 +6,7 @@ NUMBER = r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?"
 POSITIONS_ROW = f"({NUMBER}(,{NUMBER})*|{NUMBER}:{NUMBER}(:{NUMBER})?)"
 POSITIONS = {"type": "string", "pattern": f"^{POSITIONS_ROW}$", "minLength": 1, "maxLength": 8192}
 NAME = {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]*$", "minLength": 1, "maxLength": 128}
+TYPES = ["string", "number", "boolean", "array", "object", "null"]
 POSITION = {"type": "number", "exclusiveMinimum": -(2**53), "exclusiveMaximum": 2**53}
 
 
@@ -15,17 +16,34 @@ def positions_text(row):
     return {**POSITIONS, "pattern": f"^{POSITIONS_ROW}(;{POSITIONS_ROW})*$"} if several else POSITIONS
 
 
-def positions_arrays(row):
-    """Positions as arrays, nested once for each axis more."""
-    arrays = [{"type": "array", "minItems": 1, "items": POSITION}]
+def any_of_types(*schemas):
+    """
+    One of these, which are of different types. Generators of clients make nothing useful of oneOf or of several types,
+    but know a value without a type; each keyword says of which type it speaks.
+    """
+    out = {key: value for schema in schemas for key, value in schema.items() if key != "type"}
+    return {**out, "not": {"type": [kind for kind in TYPES if kind not in [schema["type"] for schema in schemas]]}}
+
+
+def positions_array(row):
+    """Positions in an array, nested once for each axis more."""
+    out = {"type": "array", "minItems": 1, "items": POSITION}
     for _ in range(1, int(row.get("max_axes", 1))):
-        arrays.append({"type": "array", "minItems": 1, "items": arrays[-1]})
-    return arrays
+        out = {"type": "array", "minItems": 1, "items": any_of_types(POSITION, out)}
+    return out
 
 
 def spans_text(row):
     span = "(" + "|".join(row["choices"]) + ")(:[1-9][0-9]{0,8})?"
     return {"type": "string", "pattern": f"^{span}(,{span})*$", "maxLength": 8192}
+
+
+def spans(row):
+    """Runs as text, or as a list of kinds and of pairs [kind, length]."""
+    kind = {"type": "string", "pattern": "^(" + "|".join(row["choices"]) + ")$"}
+    pair = {"type": "array", "minItems": 2, "maxItems": 2, "items": {}}
+    runs = {"type": "array", "minItems": 1, "maxItems": row["max_items"], "items": any_of_types(kind, pair)}
+    return any_of_types(spans_text(row), runs)
 
 
 def whole(number):
@@ -37,9 +55,15 @@ def bounds(row):
     return {names[key]: whole(row[key]) for key in names if key in row}
 
 
+# They are refused unless another parameter is given, and so is their default: forms that send defaults must not.
+GUESTS = ("truncate", "mrope_interleaved", "mrope_layout", "view", "theme", "figure_width", "figure_height")
+
+
 def derived(row):
-    """Is the default words, not a value of the parameter?"""
+    """Is the default words, not a value that may be sent alone?"""
     default = row.get("default")
+    if row.get("component", row["name"]) in GUESTS:
+        return True
     if row["type"] == "positions":
         return default is not None and re.match(POSITIONS["pattern"], default) is None
     if row["type"] == "string" and "choices" in row:
@@ -53,8 +77,10 @@ def words(row):
         text += f" Unit: {row['unit']}."
     if "required_unless" in row:
         text += f" Required unless {row['required_unless']} is given."
-    if derived(row):
-        text += f" Default: {row['default']}."
+    if "aliases" in row:
+        text += f" Also accepted as {', '.join(row['aliases'])}."
+    if derived(row) and "default" in row:
+        text += f" Default: {str(row['default']).lower() if row['type'] == 'boolean' else row['default']}."
     return text
 
 
@@ -77,16 +103,14 @@ def schema_of(row):
     elif kind == "spans":
         kinds = {"type": "string", "enum": row["choices"]}
         length = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
-        pair = {"type": "array", "minItems": 2, "maxItems": 2, "items": {"oneOf": [kinds, length]}}
-        items = {"type": "array", "minItems": 1, "maxItems": row["max_items"], "items": {"oneOf": [kinds, pair]}}
-        out = {"oneOf": [spans_text(row), items]}
+        out = spans(row)
     elif kind == "choices":
         names = {"type": "string", "enum": row["choices"]}
-        out = {"type": "array", "minItems": 1, "maxItems": len(row["choices"]), "uniqueItems": True, "items": names}
+        out = {"type": "array", "minItems": 1, "maxItems": len(row["choices"]), "items": names}
     elif kind == "positions":
-        out = {"oneOf": [positions_text(row), POSITION, *positions_arrays(row)]}
+        out = any_of_types(POSITION, positions_text(row), positions_array(row))
     elif kind == "tensor":
-        out = {"allOf": [{"$ref": "#/components/schemas/Numbers"}]}
+        out = {"type": "array", "minItems": 1, "items": {}}
     if "default" in row and not derived(row) and kind != "positions":
         out["default"] = whole(row["default"]) if kind in ("integer", "number") else row["default"]
     return {**out, "description": words(row)}
@@ -108,8 +132,11 @@ def example_of(row):
     return text == "true" if kind == "boolean" else text
 
 
-def parameter_of(row, member):
-    """The query parameter of a row; `member` is the schema that a body has for it."""
+def parameter_of(row, member, shown):
+    """
+    The query parameter of a row; `member` is the schema that a body has for it. It has an example where it is `shown`:
+    forms send all examples, so that these are of one request.
+    """
     schema, example, style = member, example_of(row), {}
     if row["type"] in ("numbers", "choices"):
         style = {"style": "form", "explode": False}
@@ -124,7 +151,7 @@ def parameter_of(row, member):
         example, style = row["example"], {}
     required = {"required": True} if row["required"] else {}
     return {"name": row["name"], "in": "query", "description": words(row), **required, **style, "schema": schema,
-            "example": example}
+            **({"example": example} if shown else {})}
 
 
 def name_parameter(row):

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/turns.h"
 #include "http/clients/clients.h"
 #include "http/clients/keys.h"
 #include "support/folder.h"
@@ -65,8 +66,8 @@ static void turns_are_of_work_not_of_jobs(void **state)
     (void)state;
     pe_fair_queue queue = {0};
     client_jobs dear = {0}, cheap = {0};
-    submit(&queue, &dear, 8, 8000000);
-    submit(&queue, &cheap, JOBS, 1000000);
+    submit(&queue, &dear, 8, PE_TURN_WORK);
+    submit(&queue, &cheap, JOBS, PE_TURN_WORK / 8);
     /* While the dear one has had k jobs, the cheap one has had about 8 k. */
     const size_t of_dear = taken(&queue, 36, &dear);
     assert_in_range(of_dear, 3, 5);
@@ -80,6 +81,29 @@ static void a_price_beyond_all_is_one_turn_of_many(void **state)
     submit(&queue, &endless, 2, UINT64_MAX);
     assert_ptr_equal(pe_fair_queue_take(&queue), &endless.job[0]);
     assert_ptr_equal(pe_fair_queue_take(&queue), &endless.job[1]);
+}
+
+static void what_comes_round_is_first_in_its_lane(void **state)
+{
+    (void)state;
+    pe_fair_queue queue = {0};
+    client_jobs mine = {0}, yours = {0};
+    pe_job again = {.price = 1};
+    submit(&queue, &mine, 2, 1);
+    pe_fair_queue_add_first(&queue, &mine.lane, &again);
+    assert_ptr_equal(pe_fair_queue_take(&queue), &again);
+    submit(&queue, &yours, 3, 1);
+    pe_fair_queue_add_first(&queue, &yours.lane, &again);
+    pe_fair_queue_remove(&queue, &yours.lane, &yours.job[2]); /* the last */
+    pe_fair_queue_remove(&queue, &yours.lane, &again);
+    pe_fair_queue_remove(&queue, &mine.lane, &mine.job[0]);
+    pe_fair_queue_remove(&queue, &mine.lane, &mine.job[1]); /* and its lane leaves the ring */
+    assert_ptr_equal(pe_fair_queue_take(&queue), &yours.job[0]);
+    pe_fair_queue_remove(&queue, &yours.lane, &yours.job[1]);
+    assert_int_equal(queue.waiting, 0);
+    assert_null(queue.last);
+    pe_fair_queue_add_first(&queue, &mine.lane, &again);
+    assert_ptr_equal(pe_fair_queue_take(&queue), &again);
 }
 
 /* ---- buckets ---- */
@@ -321,6 +345,7 @@ int main(void)
         cmocka_unit_test(many_jobs_do_not_delay_one),
         cmocka_unit_test(turns_are_of_work_not_of_jobs),
         cmocka_unit_test(a_price_beyond_all_is_one_turn_of_many),
+        cmocka_unit_test(what_comes_round_is_first_in_its_lane),
         cmocka_unit_test(a_bucket_holds_a_window_and_fills_again),
         cmocka_unit_test(a_full_bucket_lends),
         cmocka_unit_test(what_was_not_spent_comes_back),

@@ -46,11 +46,11 @@ static void one_tensor_is_spread_into_the_answer(void **state)
     counting_plan(&plan, 1, PE_FLOAT32, (pe_shape){2, {3, 2}});
     assert_json(&plan, false,
                 "{\"encoding\":\"fake\",\"parameters\":{\"a\":1},\"dtype\":\"float32\","
-                "\"shape\":[3,2],\"data\":[[0,0.25],[0.5,0.75],[1,null]]}");
+                "\"shape\":[3,2],\"data\":[[0,0.25],[0.5,0.75],[1,null]]}\n");
     assert_json(&plan, true,
                 "{\"encoding\":\"fake\",\"parameters\":{\"a\":1},\"dtype\":\"float32\","
                 "\"shape\":[3,2],\"data\":\"AAAAAAAAgD4AAAA/AABAPwAAgD8AAID/\","
-                "\"byte_order\":\"little\"}");
+                "\"byte_order\":\"little\"}\n");
     pe_plan_free(&plan);
 }
 
@@ -66,7 +66,7 @@ static void several_tensors_and_scalars_have_members_of_their_own(void **state)
                 "{\"encoding\":\"fake\",\"parameters\":{\"a\":1},\"attention_factor\":0.1,"
                 "\"low\":null,\"band\":\"a\\\"b\","
                 "\"cos\":{\"dtype\":\"float64\",\"shape\":[2],\"data\":[0,0.25]},"
-                "\"sin\":{\"dtype\":\"float64\",\"shape\":[2],\"data\":[0,0.25]}}");
+                "\"sin\":{\"dtype\":\"float64\",\"shape\":[2],\"data\":[0,0.25]}}\n");
     assert_json(
         &plan, true,
         "{\"encoding\":\"fake\",\"parameters\":{\"a\":1},\"attention_factor\":0.1,"
@@ -74,7 +74,7 @@ static void several_tensors_and_scalars_have_members_of_their_own(void **state)
         "\"cos\":{\"dtype\":\"float64\",\"shape\":[2],\"data\":\"AAAAAAAAAAAAAAAAAADQPw==\","
         "\"byte_order\":\"little\"},"
         "\"sin\":{\"dtype\":\"float64\",\"shape\":[2],\"data\":\"AAAAAAAAAAAAAAAAAADQPw==\","
-        "\"byte_order\":\"little\"}}");
+        "\"byte_order\":\"little\"}}\n");
     pe_plan_free(&plan);
 }
 
@@ -86,7 +86,7 @@ static void one_tensor_with_a_scalar_has_a_member_of_its_own(void **state)
     pe_plan_add_scalar(&plan, "x", 2);
     assert_json(&plan, false,
                 "{\"encoding\":\"fake\",\"parameters\":{\"a\":1},\"x\":2,"
-                "\"data\":{\"dtype\":\"float32\",\"shape\":[1],\"data\":[0]}}");
+                "\"data\":{\"dtype\":\"float32\",\"shape\":[1],\"data\":[0]}}\n");
     pe_plan_free(&plan);
 }
 
@@ -99,7 +99,7 @@ static void warnings_stand_at_the_end(void **state)
     pe_plan_warn(&plan, "second");
     assert_json(&plan, false,
                 "{\"encoding\":\"fake\",\"parameters\":{\"a\":1},\"dtype\":\"int32\",\"shape\":[1],"
-                "\"data\":[0],\"warnings\":[\"first 1\",\"second\"]}");
+                "\"data\":[0],\"warnings\":[\"first 1\",\"second\"]}\n");
     pe_plan_free(&plan);
 }
 
@@ -128,7 +128,7 @@ static void any_number_of_axes_is_nested(void **state)
         const char *data = strstr(render_text(&plan, &rendering, &out), "\"data\":");
         assert_non_null(data);
         if (strncmp(data + 7, rows[i].data, strlen(rows[i].data)) != 0 ||
-            strcmp(data + 7 + strlen(rows[i].data), "}") != 0)
+            strcmp(data + 7 + strlen(rows[i].data), "}\n") != 0)
             fail_msg("\n got    %s\n wanted %s", data + 7, rows[i].data);
         pe_buffer_free(&out);
         pe_plan_free(&plan);

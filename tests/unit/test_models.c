@@ -98,7 +98,24 @@ static const spelling spellings[] = {
 
     {"{\"model_type\":\"gpt_oss\"}", NULL, "factor", "32"},
     {"{\"model_type\":\"gpt_oss\",\"rope_parameters\":{\"rope_theta\":1e5}}", NULL, "factor", NULL},
-    {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":null}", NULL, "rope_type", "\"default\""},
+    {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":null}", NULL, "rope_type", "\"yarn\""},
+
+    {"{\"model_type\":\"mistral4\",\"head_dim\":64,\"rope_parameters\":null}", NULL, "rope_type",
+     "\"yarn\""},
+    {"{" LLAMA
+     ",\"max_position_embeddings\":98304,\"rope_scaling\":{\"type\":\"yarn\",\"factor\":null,"
+     "\"original_max_position_embeddings\":8192}}",
+     NULL, "factor", "12"},
+    {"{\"model_type\":\"phi3\",\"head_dim\":4,\"max_position_embeddings\":64,"
+     "\"original_max_position_embeddings\":32,\"rope_scaling\":{\"type\":\"yarn\","
+     "\"short_factor\":[1,1],\"long_factor\":[1,2]}}",
+     NULL, "rope_type", "\"longrope\""},
+    {"{\"model_type\":\"phimoe\",\"head_dim\":4,\"max_position_embeddings\":64,"
+     "\"rope_scaling\":{\"type\":\"longrope\",\"original_max_position_embeddings\":32,"
+     "\"short_mscale\":1.25,\"long_mscale\":1.5,\"short_factor\":[1,1],\"long_factor\":[1,2]}}",
+     NULL, "attention_factor", "1.25"},
+    {"{\"model_type\":\"qwen3_vl_text\"}", NULL, "rope_theta", "500000"},
+    {"{\"model_type\":\"persimmon\",\"head_dim\":64}", NULL, "rope_theta", "10000"},
 
     /* dimensions */
     {"{" LLAMA "}", NULL, "head_dim", "64"},
@@ -109,8 +126,8 @@ static const spelling spellings[] = {
      "256"},
     {"{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\"}}", NULL, "head_dim",
      "128"},
-    {"{" LLAMA ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "32"},
-    {"{" LLAMA ",\"rope_parameters\":{\"partial_rotary_factor\":0.25}}", NULL, "rotary_dim", "16"},
+    {"{" LLAMA ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "64"},
+    {"{" LLAMA ",\"rope_parameters\":{\"partial_rotary_factor\":0.25}}", NULL, "rotary_dim", "64"},
     {"{" LLAMA ",\"rotary_dim\":16}", NULL, "rotary_dim", "16"},
     {"{\"model_type\":\"gpt_neox\",\"hidden_size\":1024,\"num_attention_heads\":16}", NULL,
      "rotary_dim", "16"},
@@ -136,7 +153,7 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"rope_interleave\":false}", NULL,
      "pairing", "\"half\""},
     {"{\"model_type\":\"cohere\",\"head_dim\":64}", NULL, "pairing", "\"interleaved\""},
-    {"{\"head_dim\":64}", NULL, "pairing", "\"half\""},
+    {"{\"rope_theta\":10000,\"head_dim\":64}", NULL, "pairing", "\"half\""},
 
     /* objects within objects */
     {"{\"model_type\":\"x\",\"thinker_config\":{\"text_config\":{" LLAMA ",\"rope_theta\":3e4}}}",
@@ -321,6 +338,8 @@ static const struct {
 } warnings[] = {
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
+    {"{\"head_dim\":64}", "nothing says how positions are encoded"},
+    {"{\"model_type\":\"nosuch\",\"head_dim\":64,\"rope_theta\":1e4}", "pairing half is assumed"},
     {"{\"model_type\":\"nosuch\",\"head_dim\":64}", "model_type nosuch is not known"},
     {"{" LLAMA ",\"max_position_embeddings\":64,\"rope_scaling\":{" YARN "}}",
      "no original_max_position_embeddings"},

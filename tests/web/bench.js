@@ -11,6 +11,9 @@ export const folder = process.env.POSENC_WEB;
 export const require = createRequire(`${folder}/tools/`);
 const { chromium } = require('playwright-core');
 
+// A request that is under way for so long will not end.
+const STUCK_MS = 120_000;
+
 /** A server on a free port, or on one that it had before. */
 export class Server {
     async start(port = 0) {
@@ -83,10 +86,15 @@ export class Bench {
         const frames = () =>
             page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
         await page.waitForFunction(
-            () => document.querySelector('#room > :not(.skeleton)') && !document.querySelector('[aria-busy="true"]'),
+            () =>
+                document.querySelector(':is(#room, #operations) > :not(.skeleton)') &&
+                !document.querySelector('[aria-busy="true"]'),
         );
+        const began = Date.now();
         for (let quiet = 0; quiet < 3; quiet++) {
             await frames();
+            if (Date.now() - began > STUCK_MS)
+                throw new Error(`never answered: ${[...page.underWay].map((request) => request.url()).join(' ')}`);
             if (page.underWay.size > 0) quiet = -1;
         }
     }

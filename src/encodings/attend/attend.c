@@ -339,11 +339,11 @@ static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
     return status == PE_OK ? check_overflow(s, why) : status;
 }
 
-#define VECTORS(label, is_required, what, shown)                                                   \
+#define VECTORS(label, alias, is_required, what, shown)                                            \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .required = (is_required),                        \
-        .optional = !(is_required), .min_dims = 2, .max_dims = PE_MAX_DIMS, .help = (what),        \
-        .example = (shown)                                                                         \
+        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_TENSOR,                       \
+        .required = (is_required), .optional = !(is_required), .min_dims = 2,                      \
+        .max_dims = PE_MAX_DIMS, .help = (what), .example = (shown)                                \
     }
 #define POSITIONS(label, otherwise, what, shown)                                                   \
     {                                                                                              \
@@ -352,9 +352,9 @@ static pe_status plan_attention(pe_values *values, struct pe_tables *tables,
     }
 
 static const pe_param own[] = {
-    VECTORS("q", true, "Queries, [..., m, d].", "[[1,0],[0.5,2]]"),
-    VECTORS("k", true, "Keys, [..., n, d].", "[[0,1],[1,1]]"),
-    VECTORS("v", false, "Values, [..., n, channels]. Without them there is no output.",
+    VECTORS("q", "queries", true, "Queries, [..., m, d].", "[[1,0],[0.5,2]]"),
+    VECTORS("k", "keys", true, "Keys, [..., n, d].", "[[0,1],[1,1]]"),
+    VECTORS("v", "values", false, "Values, [..., n, channels]. Without them there is no output.",
             "[[1,2,3],[4,5,6]]"),
     {.name = "scheme",
      .kind = PE_KIND_CHOICE,

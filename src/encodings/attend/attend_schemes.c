@@ -33,6 +33,7 @@ const pe_param_set pe_attend_alibi_params = {alibi_params, PE_LEN(alibi_params)}
 
 static const pe_param t5_params[] = {
     {.name = "weights",
+     .aliases = PE_NAMES("relative_embeddings", "table"),
      .kind = PE_KIND_TENSOR,
      .min_dims = 2,
      .max_dims = 2,

@@ -42,9 +42,10 @@ static const pe_param resize_params[] = {
      .example = "6,3"},
     {.name = "extra_tokens",
      .kind = PE_KIND_INT,
+     .optional = true,
      .min = 0,
      .max = 65536,
-     .fallback = 1,
+     .fallback_text = "1, or 0 where the patches take all rows",
      .unit = "rows",
      .help = "How many first rows belong to no patch, as that of a class token. They are kept.",
      .example = "1"},
@@ -58,6 +59,7 @@ static const pe_param resize_params[] = {
 
 static const pe_param table_params[] = {
     {.name = "table",
+     .aliases = PE_NAMES("weights"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
@@ -234,6 +236,23 @@ static pe_status set_grid(pe_values *values, const char *name, const grid *from,
     return PE_OK;
 }
 
+static bool is_square(size_t n)
+{
+    size_t side = 0;
+    while (side * side < n && side <= SIDE_MAX)
+        side++;
+    return n > 0 && side * side == n;
+}
+
+/* A table of nothing but patches has none. */
+static void derive_extra(pe_values *values, size_t rows, const grid *source)
+{
+    const bool all = source != NULL ? source->height * source->width == rows
+                                    : is_square(rows) && !is_square(rows - 1);
+    if (!pe_values_present(values, "extra_tokens"))
+        pe_values_set_int(values, "extra_tokens", all ? 0 : 1);
+}
+
 static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe_problem *why)
 {
     const size_t n = rows->shape.dim[0];
@@ -252,10 +271,14 @@ static pe_status derive_source(const pe_array *rows, size_t extra, grid *out, pe
 static pe_status read_grids(pe_values *values, const pe_array *rows, state *s, pe_problem *why)
 {
     const bool derived = !pe_values_present(values, "source_grid");
-    s->extra = (size_t)pe_values_int(values, "extra_tokens");
     s->mode = pe_values_choice(values, "mode");
-    pe_status status = derived ? derive_source(rows, s->extra, &s->source, why)
-                               : read_grid(values, "source_grid", &s->source, why);
+    pe_status status = derived ? PE_OK : read_grid(values, "source_grid", &s->source, why);
+    if (status != PE_OK)
+        return status;
+    derive_extra(values, rows->shape.dim[0], derived ? NULL : &s->source);
+    s->extra = (size_t)pe_values_int(values, "extra_tokens");
+    if (derived)
+        status = derive_source(rows, s->extra, &s->source, why);
     if (status != PE_OK)
         return status;
     status = read_grid(values, "target_grid", &s->target, why);

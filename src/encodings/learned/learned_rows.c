@@ -73,9 +73,9 @@ static pe_status fail_unknown(const char *name, const pe_learned_tables *learned
 {
     const char *near = nearest_table(name, learned);
     if (learned == NULL)
-        return pe_fail(why, PE_NOT_FOUND, "",
-                       "there is no learned table %.64s; learned_dir, the setting, names no folder",
-                       name);
+        return pe_fail(
+            why, PE_NOT_FOUND, "",
+            "there is no learned table %.64s; start the server with --learned-dir FOLDER", name);
     if (near == NULL)
         return pe_fail(why, PE_NOT_FOUND, "",
                        "there is no learned table %.64s; GET /v1/learned lists them", name);

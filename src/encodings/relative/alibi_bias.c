@@ -35,6 +35,7 @@ static const pe_param own[] = {
              "as causal.",
      .example = "causal"},
     {.name = "mask_value",
+     .hint = "leave it out for -inf, which JSON has as null",
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = -1.7976931348623157e308,

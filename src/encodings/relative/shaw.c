@@ -32,6 +32,7 @@ const pe_param_set pe_shaw_clip_by_rows_params = {clip_by_rows_params, PE_LEN(cl
 
 static const pe_param embeddings_params[] = {
     {.name = "relative_embeddings",
+     .aliases = PE_NAMES("weights", "table"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,

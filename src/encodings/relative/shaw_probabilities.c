@@ -12,16 +12,16 @@
 /* Numbers of the keys of a head, so that a row's scores take some ten milliseconds. */
 #define KEY_NUMBERS_MAX ((size_t)1 << 23)
 
-#define VECTORS(label, what, shown)                                                                \
+#define VECTORS(label, alias, what, shown)                                                         \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 3, .max_dims = 3,   \
-        .help = (what), .example = (shown)                                                         \
+        .name = (label), .aliases = PE_NAMES(alias), .kind = PE_KIND_TENSOR, .required = true,     \
+        .min_dims = 3, .max_dims = 3, .help = (what), .example = (shown)                           \
     }
 
 static const pe_param vectors_params[] = {
-    VECTORS("q", "Queries, [heads, n, d]. They are at the last n key positions.",
+    VECTORS("q", "queries", "Queries, [heads, n, d]. They are at the last n key positions.",
             "[[[1,0],[0.5,2]]]"),
-    VECTORS("k", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
+    VECTORS("k", "keys", "Keys, [heads, m, d].", "[[[0,1],[1,1]]]"),
 };
 
 /* Arrays as rows of vectors, whatever heads they belong to. */

@@ -9,6 +9,7 @@
 
 static const pe_param queries_params[] = {
     {.name = "queries",
+     .aliases = PE_NAMES("q"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,

@@ -26,6 +26,7 @@ static const pe_param window_params[] = {
      .example = "16"},
     PE_RELATIVE_KEY_LENGTH("query_length"),
     {.name = "distances",
+     .aliases = PE_NAMES("offsets"),
      .kind = PE_KIND_POSITIONS,
      .optional = true,
      .integers_only = true,

@@ -14,12 +14,15 @@ static const char *const variants[] = {[PE_T5_VARIANT_T5] = "t5",
 
 static const pe_param weights_params[] = {
     {.name = "weights",
+     .aliases = PE_NAMES("relative_embeddings", "table"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,
      .max_dims = 2,
      .help = "A bias for each bucket and head, [num_buckets, heads].",
-     .example = "[[0.5,-0.5],[0.25,1],[1,2],[3,4]]"},
+     .example =
+         "[[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15],"
+         "[0],[-1],[-2],[-3],[-4],[-5],[-6],[-7],[-8],[-9],[-10],[-11],[-12],[-13],[-14],[-15]]"},
 };
 
 static const pe_param variant_params[] = {

@@ -59,6 +59,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 static const pe_param own[] = {
     {.name = "offsets",
+     .aliases = PE_NAMES("distances"),
      .kind = PE_KIND_POSITIONS,
      .fallback_text = "0:4096",
      .unit = "tokens",

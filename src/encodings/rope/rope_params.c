@@ -41,6 +41,7 @@ static const pe_param shape_params[] = {
                                .help = "The share of the channels that rotate.",
                                .example = "0.5"},
     [ROPE_THETA] = {.name = "rope_theta",
+                    .aliases = PE_NAMES("base"),
                     .kind = PE_KIND_REAL,
                     .min = 1,
                     .max = 1e12,

@@ -28,7 +28,7 @@ extern const pe_param_set pe_rope_pair_params;      /* freq_factors, pairing, mr
         .name = "factor", .kind = PE_KIND_REAL, .required = (is_required),                         \
         .optional = !(is_required), .min = 1, .max = PE_ROPE_FACTOR_MAX,                           \
         .fallback_text = (otherwise), .help = "The factor by which the context is stretched.",     \
-        .example = "4"                                                                             \
+        .hint = "4 is four times the context, where others write a scale of 0.25", .example = "4"  \
     }
 
 #endif

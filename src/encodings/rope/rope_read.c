@@ -18,9 +18,11 @@ static pe_status derive_rotary_dim(pe_values *values, int64_t head_dim, pe_probl
         return PE_OK;
     }
     if (!pe_values_given(values, "partial_rotary_factor"))
-        return pe_values_invalid(values, "head_dim", why,
-                                 "head_dim must be even where all of it rotates, got %lld",
-                                 (long long)head_dim);
+        return pe_values_invalid(
+            values, "head_dim", why,
+            "head_dim must be even where all of it rotates, got %lld; rotary_dim says how "
+            "many channels do",
+            (long long)head_dim);
     return pe_values_invalid(
         values, "partial_rotary_factor", why,
         "int(head_dim * partial_rotary_factor) must be even and at least 2, got "

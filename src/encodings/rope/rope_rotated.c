@@ -17,9 +17,9 @@ static const pe_param seq_axis_params[] = {
 const pe_param_set pe_rope_seq_axis_params = {seq_axis_params, PE_LEN(seq_axis_params)};
 
 static const pe_param vectors_params[] = {
-    PE_ROPE_TENSOR_ROW("vectors", "Vectors to rotate"),
-    PE_ROPE_TENSOR_ROW("q", "Queries to rotate"),
-    PE_ROPE_TENSOR_ROW("k", "Keys to rotate"),
+    PE_ROPE_TENSOR_ROW("vectors", NULL, "Vectors to rotate"),
+    PE_ROPE_TENSOR_ROW("q", PE_NAMES("queries"), "Queries to rotate"),
+    PE_ROPE_TENSOR_ROW("k", PE_NAMES("keys"), "Keys to rotate"),
 };
 const pe_param_set pe_rope_vectors_params = {vectors_params, PE_LEN(vectors_params)};
 
@@ -156,8 +156,11 @@ static pe_status check_positions(const pe_rope_rotated *answer, const char *tens
         if (positions->count == n || (answer->one_for_all && positions->count == 1))
             return PE_OK;
         return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "%s must give one for each of the %zu tokens of %s, got %zu", name, n,
-                       tensor, positions->count);
+                       "%s must give one for each of the %zu tokens of %s, got %zu%s", name, n,
+                       tensor, positions->count,
+                       answer->rotation.axes != NULL && positions->count > n
+                           ? "; separate the axes with ;"
+                           : "");
     }
     const size_t *dim = positions->shape.dim;
     if (dim[1] == n && (dim[0] == 1 || (axis > 0 && dim[0] == batch)))

@@ -9,12 +9,12 @@ extern const pe_param_set pe_rope_seq_axis_params;
 extern const pe_param_set pe_rope_vectors_params; /* what is rotated: vectors, or q and k */
 
 /** A row: a tensor that may be rotated. */
-#define PE_ROPE_TENSOR_ROW(label, what)                                                            \
+#define PE_ROPE_TENSOR_ROW(label, called, what)                                                    \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .optional = true, .min_dims = 2,                  \
-        .max_dims = PE_MAX_DIMS,                                                                   \
+        .name = (label), .aliases = called, .kind = PE_KIND_TENSOR, .optional = true,              \
+        .min_dims = 2, .max_dims = PE_MAX_DIMS,                                                    \
         .help = what ", with any leading axes. The channels are the last axis.",                   \
-        .example = "[[1,0,0,1],[0,1,1,0]]"                                                         \
+        .example = "[[1,0,0,1],[0,1,1,0],[1,1,0,0],[0,0,1,1]]"                                     \
     }
 
 /**

@@ -264,10 +264,11 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     return status != PE_OK ? status : check_overflow(out, why);
 }
 
-#define TENSOR_ROW(label, what)                                                                    \
+#define TENSOR_ROW(label, called, what)                                                            \
     {                                                                                              \
-        .name = (label), .kind = PE_KIND_TENSOR, .required = true, .min_dims = 2, .max_dims = 2,   \
-        .help = what ", [rows, head_dim], before rotation.", .example = "[[1,0,0,1],[0,1,1,0]]"    \
+        .name = (label), .aliases = called, .kind = PE_KIND_TENSOR, .required = true,              \
+        .min_dims = 2, .max_dims = 2, .help = what ", [rows, head_dim], before rotation.",         \
+        .example = "[[1,0,0,1],[0,1,1,0]]"                                                         \
     }
 #define POSITIONS_ROW(label, rows)                                                                 \
     {                                                                                              \
@@ -276,8 +277,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     }
 
 static const pe_param vectors_params[] = {
-    TENSOR_ROW("q", "Queries"),
-    TENSOR_ROW("k", "Keys"),
+    TENSOR_ROW("q", PE_NAMES("queries"), "Queries"),
+    TENSOR_ROW("k", PE_NAMES("keys"), "Keys"),
 };
 
 static const pe_param positions_params[] = {

@@ -43,6 +43,7 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 
 static const pe_param own[] = {
     {.name = "keys",
+     .aliases = PE_NAMES("k"),
      .kind = PE_KIND_TENSOR,
      .required = true,
      .min_dims = 2,

@@ -227,6 +227,10 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
     pe_plan_add_scalar(out, "attention_factor", pe_rope_wave_attention_factor(&rope));
     pe_rope_mrope_warn(&rope, out);
     pe_rope_warnings_add(&rope, &pe_values_find(values, "positions")->positions, out);
+    if (strcmp(layout_names[pe_values_choice(values, "cache_layout")], "hf") == 0 &&
+        pe_values_choice(values, "pairing") == PE_PAIRING_INTERLEAVED)
+        pe_plan_warn(out, "cache_layout=hf with pairing=interleaved repeats each angle twice in a "
+                          "row, as no model of Hugging Face does; pairing=half is theirs");
     status = plan_table(&rope, values, limits, out, why);
     pe_rope_free(&rope);
     return status;
@@ -242,6 +246,7 @@ static const pe_param own[] = {
      .kind = PE_KIND_POSITIONS,
      .two_axes = true,
      .fallback_text = "0:128",
+     .hint = PE_POSITIONS_HINT,
      .unit = "tokens",
      .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section also [axes, n]: "
              "one of these for each axis, with semicolons between them.",

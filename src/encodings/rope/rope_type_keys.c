@@ -10,13 +10,29 @@ static bool reads(const pe_rope_type *type, pe_rope_key key)
     return (type->reads & PE_ROPE_BIT(key)) != 0;
 }
 
+/* "factor is not read by rope_type default; these read it: linear, ntk" */
+static pe_status fail_unread(const pe_values *values, const pe_rope_type *type, pe_rope_key key,
+                             pe_problem *why)
+{
+    const char *name = pe_rope_key_name(key);
+    pe_buffer readers = {0};
+    for (size_t t = 0; pe_rope_types[t] != NULL; t++)
+        if (reads(pe_rope_types[t], key))
+            pe_buffer_format(&readers, "%s%s", readers.bytes == 0 ? "" : ", ",
+                             pe_rope_types[t]->name);
+    const pe_status status = pe_values_invalid(
+        values, name, why, "%s is not read by rope_type %s; give a rope_type that reads it: %s",
+        name, type->name, pe_buffer_text(&readers));
+    pe_buffer_free(&readers);
+    return status;
+}
+
 static pe_status check_given(const pe_values *values, const pe_rope_type *type, pe_problem *why)
 {
     for (pe_rope_key k = 0; k < PE_ROPE_KEYS; k++) {
         const char *name = pe_rope_key_name(k);
         if (pe_values_given(values, name) && !reads(type, k) && k != PE_ROPE_MAX_POSITIONS)
-            return pe_values_invalid(values, name, why, "%s is not read by rope_type %s", name,
-                                     type->name);
+            return fail_unread(values, type, k, why);
         if (!pe_values_present(values, name) && (type->needs & PE_ROPE_BIT(k)) != 0)
             return pe_fail(why, PE_MISSING_PARAMETER, name, "rope_type %s needs %s", type->name,
                            name);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <mpfr.h>
 
+#include "base/turns.h"
 #include "exact/round.h"
 #include "exact/softmax.h"
 
@@ -14,6 +15,9 @@ enum { PART_ERR = 28 };
 
 /* Each squaring doubles the relative error: a bit for every level, and those of a pe_fixed128. */
 enum { LADDER_BITS = 256, GUARD = 64 };
+
+/* Units of work that make the powers of a pair, measured. */
+#define PAIR_WORK 1024
 
 pe_xpos_distance pe_rope_xpos_distance(double position, double center, bool negated)
 {
@@ -98,6 +102,7 @@ static void make_powers(const void *formula, void *out)
         mpfr_ui_div(down, 1, up, MPFR_RNDN);
         climb(of, up, (pe_fixed128 *)out + ladder(of, false, i));
         climb(of, down, (pe_fixed128 *)out + ladder(of, true, i));
+        pe_turn_spend(PAIR_WORK);
     }
     mpfr_clears(up, down, (mpfr_ptr)0);
 }

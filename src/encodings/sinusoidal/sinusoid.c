@@ -13,6 +13,7 @@ const char *const pe_sinusoidal_layouts[] = {[PE_SINUSOIDAL_INTERLEAVED] = "inte
 enum { BASE, LAYOUT, FREQ_SHIFT, SCALE, AMPLITUDE };
 static const pe_param params[] = {
     [BASE] = {.name = "base",
+              .aliases = PE_NAMES("rope_theta"),
               .kind = PE_KIND_REAL,
               .min = 1,
               .max = 1e12,

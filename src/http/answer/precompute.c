@@ -13,13 +13,19 @@ static pe_status store(pe_representation *representation, uint64_t edition, cons
 {
     pe_cached_response cached = {.coding = PE_CODING_IDENTITY};
     pe_request_key raw;
+    const pe_settings *settings = representation->service->settings;
     if (pe_cached_response_fits(representation)) {
         const pe_status status = pe_cached_response_get(representation, &cached, why);
         if (status != PE_OK)
             return status;
     }
     if (cached.entry == NULL)
-        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "", "the answer is too large to be kept");
+        return pe_fail(why, PE_TOO_MANY_ELEMENTS, "",
+                       "the answer, of up to %llu bytes, is too large to be kept: "
+                       "response_cache_entry_bytes is %lld, response_cache_bytes %lld",
+                       (unsigned long long)representation->length_max,
+                       (long long)settings->response_cache_entry_bytes,
+                       (long long)settings->response_cache_bytes);
     pe_request_key_make(edition, target, NULL, NULL, &raw);
     pe_cached_response_remember(representation, &raw, cached.coding);
     pe_request_key_of_target(edition, target, &raw);

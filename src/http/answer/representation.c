@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "encodings/registry.h"
@@ -15,7 +16,7 @@
  * Part of every ETag: raise it when the same request gets other bytes than before, so that nobody
  * keeps the old ones.
  */
-#define OUTPUT_REVISION "1"
+#define OUTPUT_REVISION "2"
 
 /* A Content-Location longer than this is left out: it would not fit a request of ours anyway. */
 #define LOCATION_MAX 4096
@@ -83,6 +84,24 @@ static bool accepts_other(const pe_representation *representation, const char *a
            other != pe_formats[0];
 }
 
+/* "rope-table-cos.npy": the path behind the version, and the tensor where there are several. Names of
+ * learned tables are left out: they may have any characters. */
+static void name_file(pe_representation *representation, size_t chosen)
+{
+    const pe_format *format = representation->rendering.format;
+    const bool one = !format->holds_many && representation->plan.n_tensors > 1;
+    char *out = representation->metadata.file_name;
+    size_t used = 0;
+    if (format->holds_many ? format->is_text : strncmp(format->media_type, "image/", 6) == 0)
+        return;
+    for (const char *c = representation->resource->path + strlen("/v1/");
+         *c != '\0' && used < PE_FILE_NAME_BYTES / 2; c++)
+        if (*c == '/' || *c == '-' || *c == '_' || isalnum((unsigned char)*c))
+            out[used++] = *c == '/' ? '-' : *c;
+    snprintf(out + used, PE_FILE_NAME_BYTES - used, "%s%s%s", one ? "-" : "",
+             one ? representation->plan.tensors[chosen].name : "", format->extension);
+}
+
 static pe_status choose_format(pe_representation *representation, const char *accept,
                                pe_problem *why)
 {
@@ -117,6 +136,7 @@ static pe_status choose_format(pe_representation *representation, const char *ac
     for (size_t t = 0; t < representation->plan.n_tensors; t++)
         if (representation->rendering.format->holds_many || t == chosen)
             count_tensor(representation, &representation->plan.tensors[t]);
+    name_file(representation, chosen);
     if (strcmp(representation->rendering.format->name, "raw") == 0) {
         const pe_tensor *only = &representation->plan.tensors[chosen];
         char *out = representation->metadata.shape;

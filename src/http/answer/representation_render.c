@@ -5,6 +5,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/turns.h"
+#include "http/answer/pace.h"
+
+/* Bytes that are made before others may have their turn. */
+#define AT_ONCE_BYTES ((size_t)65536)
 
 /* ---- bytes ---- */
 
@@ -28,13 +33,25 @@ pe_status pe_representation_seek(pe_representation *representation, const pe_ran
     return status;
 }
 
+/* Numbers of which no text is made yet count for one block. */
+static void spend(const pe_stream *stream, size_t got)
+{
+    pe_turn_spend(pe_stream_work(stream, got > 0 ? got : PE_BLOCK_BYTES));
+}
+
 /* Read a stream to its end, which comes before `room` is used up. */
 static pe_status read_all(pe_stream *stream, size_t room, pe_buffer *out, pe_problem *why)
 {
+    const size_t text = pe_stream_room(stream);
+    const size_t some = text > AT_ONCE_BYTES ? text : AT_ONCE_BYTES;
     pe_status status = PE_OK;
-    for (size_t got = 1; (got > 0 || pe_stream_reduces(stream)) && status == PE_OK;
-         out->bytes += got)
-        status = pe_stream_read(stream, out->data + out->bytes, room - out->bytes, &got, why);
+    for (size_t got = 1; (got > 0 || pe_stream_reduces(stream)) && status == PE_OK;) {
+        const size_t left = room - out->bytes;
+        status =
+            pe_stream_read(stream, out->data + out->bytes, left < some ? left : some, &got, why);
+        out->bytes += got;
+        spend(stream, got);
+    }
     return status;
 }
 

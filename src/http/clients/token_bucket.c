@@ -69,6 +69,12 @@ uint64_t pe_token_bucket_left(pe_token_bucket *bucket, const pe_rate *rate, int6
                                   (double)PE_NANOSECONDS_PER_SECOND);
 }
 
+int64_t pe_token_bucket_wait(pe_token_bucket *bucket, const pe_rate *rate, int64_t now)
+{
+    const int64_t room = room_of(rate);
+    return most(atomic_load(&bucket->full_at) + least(time_of(rate, 1), room) - room - now, 0);
+}
+
 uint64_t pe_rate_quota(const pe_rate *rate)
 {
     const double quota =

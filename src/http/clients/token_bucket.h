@@ -35,6 +35,9 @@ void pe_token_bucket_settle(pe_token_bucket *bucket, const pe_rate *rate, int64_
 /** Whole tokens in the bucket. */
 uint64_t pe_token_bucket_left(pe_token_bucket *bucket, const pe_rate *rate, int64_t now);
 
+/** Nanoseconds until there is a whole one. */
+int64_t pe_token_bucket_wait(pe_token_bucket *bucket, const pe_rate *rate, int64_t now);
+
 /** Tokens of a full bucket, at least one. */
 uint64_t pe_rate_quota(const pe_rate *rate);
 

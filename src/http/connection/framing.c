@@ -250,10 +250,15 @@ static pe_status hide_cookie(reader *r, const value *v)
     return PE_OK;
 }
 
+/* One is kept until it is known whether there is a body. */
 static pe_status note_expect(reader *r, const value *v)
 {
+    pe_framing_header *header = &r->framing->header;
     (void)v;
-    r->framing->header.expect = r->framing->header.at;
+    if (header->expect > 0)
+        hide_name(r, header->at);
+    else
+        header->expect = header->at;
     return PE_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "http/connection/inlet.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -229,10 +230,60 @@ static ssize_t receive(pe_inlet *inlet, char *out, size_t room)
     return l.got > 0 ? end_with(inlet, EAGAIN) : l.got;
 }
 
+/* ---- before all of it ---- */
+
+/* What a proxy sends is looked at, and taken when it is whole. *got as of recv. */
+static pe_proxy_found take_proxy_header(pe_inlet *inlet, ssize_t *got)
+{
+    char begin[PE_PROXY_HEADER_MAX];
+    *got = recvfrom(inlet->socket, begin, sizeof begin, MSG_PEEK, NULL, NULL);
+    if (*got <= 0)
+        return PE_PROXY_PART;
+    const pe_proxy_found found =
+        pe_proxy_header_read((pe_slice){begin, (size_t)*got}, &inlet->proxy);
+    if (found == PE_PROXY_WHOLE)
+        *got = recvfrom(inlet->socket, begin, inlet->proxy.bytes, 0, NULL, NULL);
+    return found;
+}
+
+/* The end behind a part that was left in the socket is seen by poll alone. */
+static bool has_ended(const pe_inlet *inlet)
+{
+    struct pollfd at = {.fd = inlet->socket, .events = POLLRDHUP};
+    return pe_watchdog_is_leaving(inlet->watch) || poll(&at, 1, 0) > 0;
+}
+
+static void refuse_proxy(pe_inlet *inlet)
+{
+    inlet->status = PE_MALFORMED_REQUEST;
+    inlet->framing.complaint = "a connection from trusted_proxies must begin with a header of the "
+                               "PROXY protocol, version 1 or 2, as proxy_protocol is set";
+    inlet->refused(inlet->context);
+}
+
+/* True when the client's own bytes come next; else *result and errno as of recv. */
+static bool pass_proxy_header(pe_inlet *inlet, ssize_t *result)
+{
+    const pe_proxy_found found = take_proxy_header(inlet, result);
+    inlet->proxied = found == PE_PROXY_PART;
+    if (found == PE_PROXY_WHOLE)
+        return true;
+    if (found == PE_PROXY_NONE)
+        refuse_proxy(inlet);
+    if (*result <= 0)
+        return false;
+    errno = found == PE_PROXY_NONE ? ECONNRESET : EAGAIN;
+    *result = found == PE_PROXY_PART && has_ended(inlet) ? 0 : -1;
+    return false;
+}
+
 /* The C library's recv, for the whole program. */
 ssize_t recv(int socket, void *buffer, size_t bytes, int flags)
 {
+    ssize_t none;
     pe_inlet *inlet = flags == 0 ? find(socket) : NULL;
+    if (inlet != NULL && inlet->proxied && !pass_proxy_header(inlet, &none))
+        return none;
     return inlet != NULL && inlet->session == NULL
                ? receive(inlet, buffer, bytes)
                : recvfrom(socket, buffer, bytes, flags, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <gnutls/gnutls.h>
 
 #include "http/connection/framing.h"
+#include "http/connection/proxy_header.h"
 #include "http/connection/watchdog.h"
 
 /**
@@ -35,12 +36,15 @@ typedef struct pe_inlet {
     void (*refused)(void *context);
     void (*late)(void *context); /* of TLS: only the connection's own thread may send */
     void *context;
-    bool told; /* late */
+    bool told;    /* late */
+    bool proxied; /* a header of the PROXY protocol is still to come */
+    pe_proxy_header proxy;
 } pe_inlet;
 
 /**
  * From now on the socket's bytes pass here; the caller has filled socket, session, watchdog, watch,
- * limits, held_max, refused, late, context. refused(context) is called once, when the connection may
+ * limits, held_max, refused, late, context, and proxied where a proxy has to say first whose the
+ * connection is, also before TLS. refused(context) is called once, when the connection may
  * be told: it does so by itself, and the library then finds the connection's end. So is
  * late(context), of TLS, when the watchdog has made the connection LEAVING. False where a descriptor
  * is beyond every limit, or without memory.

@@ -63,20 +63,32 @@ static bool describe(pe_socket *socket)
     return true;
 }
 
+/* At the first address of the family that can be listened at: a name may have several. */
+static int listen_at_first(const struct addrinfo *addresses, int family)
+{
+    int fd = -1;
+    for (; addresses != NULL && fd < 0; addresses = addresses->ai_next)
+        if (addresses->ai_family == family)
+            fd = listen_at(addresses->ai_addr, addresses->ai_addrlen);
+    return fd;
+}
+
 pe_status pe_socket_open(const char *host, int port, pe_socket *out, pe_problem *why)
 {
-    const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
+    const struct addrinfo hints = {.ai_flags = AI_NUMERICSERV | AI_PASSIVE,
                                    .ai_socktype = SOCK_STREAM};
-    struct addrinfo *address;
+    struct addrinfo *addresses;
     char service[8];
     snprintf(service, sizeof service, "%d", port);
-    const int wrong = getaddrinfo(host, service, &hints, &address);
+    const int wrong = getaddrinfo(host, service, &hints, &addresses);
     if (wrong != 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "host",
-                       "host must be an IPv4 or IPv6 address, got %s (%s)", host,
+                       "host must be an IPv4 or IPv6 address, or a name of one, got %s (%s)", host,
                        gai_strerror(wrong));
-    *out = (pe_socket){.fd = listen_at(address->ai_addr, address->ai_addrlen)};
-    freeaddrinfo(address);
+    *out = (pe_socket){.fd = listen_at_first(addresses, AF_INET)};
+    if (out->fd < 0)
+        out->fd = listen_at_first(addresses, AF_INET6);
+    freeaddrinfo(addresses);
     if (out->fd < 0 || !describe(out))
         return pe_fail(why, PE_INVALID_PARAMETER, "port", "could not listen on %s port %s: %s",
                        host, service, strerror(errno));

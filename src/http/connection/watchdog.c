@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +27,26 @@
 /* Connections that can be late at once before room for more is allocated. */
 #define LATE_AT_FIRST 64
 
+/* Found by one look at all connections, to be dropped one after the other. */
+#define NOMINEES 64
+
+/* Connections that have been dropped and not yet closed, at most. */
+#define DROPPED_MAX 256
+
+/* Who has been silent for long; NULL in the place of one that has been removed. */
+typedef struct nominee {
+    pe_watch *watch;
+    uint_fast64_t state; /* when it was nominated: if it has changed, there was no silence */
+    unsigned rank;
+    uint64_t since;
+} nominee;
+
+/* Those to be dropped, the first one last. */
+typedef struct nominees {
+    nominee of[NOMINEES];
+    size_t n;
+} nominees;
+
 /*
  * The lock guards the list, the counts and draining, and keeps sockets open while they are looked
  * at or shut down: a connection is removed before the library closes its socket. No other lock is
@@ -35,9 +56,10 @@
 struct pe_watchdog {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    pe_watch *first;      /* the youngest */
-    size_t count, admins; /* all; those for operators */
-    uint64_t serial;      /* of the youngest */
+    pe_watch *first;             /* the youngest */
+    size_t count[2], dropped[2]; /* the public's connections, those for operators */
+    nominees silent[2];
+    uint64_t serial; /* of the youngest */
     atomic_bool draining;
     bool ending;
     pe_deadlines deadlines;
@@ -73,6 +95,12 @@ static pe_phase phase_of(const pe_watch *watch)
 static bool is_owed(pe_phase phase)
 {
     return phase == PE_PHASE_FRESH || phase == PE_PHASE_HEADER || phase == PE_PHASE_RECEIVING;
+}
+
+/* Called with the lock held. */
+static size_t count_all(const pe_watchdog *watchdog)
+{
+    return watchdog->count[false] + watchdog->count[true];
 }
 
 /* Whatever the phase was, the connection ends now. */
@@ -111,8 +139,8 @@ static void note_late(pe_watchdog *watchdog, pe_watch *watch, int64_t now)
 /* Called with the lock held, and returning with it. False without memory: next time, perhaps. */
 static bool make_room(pe_watchdog *watchdog)
 {
-    while (watchdog->count > watchdog->late_max) {
-        const size_t wanted = 2 * watchdog->count;
+    while (count_all(watchdog) > watchdog->late_max) {
+        const size_t wanted = 2 * count_all(watchdog);
         pthread_mutex_unlock(&watchdog->lock);
         int *larger = realloc(watchdog->late, wanted * sizeof *larger);
         if (larger != NULL) {
@@ -303,7 +331,8 @@ void pe_watchdog_free(pe_watchdog *watchdog)
 void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
 {
     watch->socket = socket;
-    watch->left = false;
+    watch->left = watch->dropped = false;
+    watch->nominated = 0;
     watch->judged = 0;
     atomic_store(&watch->state, 0);
     (void)pe_watchdog_enter(watchdog, watch, PE_PHASE_FRESH, pe_clock());
@@ -314,8 +343,7 @@ void pe_watchdog_add(pe_watchdog *watchdog, pe_watch *watch, int socket)
     if (watch->next != NULL)
         watch->next->previous = watch;
     watchdog->first = watch;
-    watchdog->count++;
-    watchdog->admins += watch->admin;
+    watchdog->count[watch->admin]++;
     pthread_mutex_unlock(&watchdog->lock);
 }
 
@@ -328,9 +356,11 @@ void pe_watchdog_remove(pe_watchdog *watchdog, pe_watch *watch)
         watchdog->first = watch->next;
     if (watch->next != NULL)
         watch->next->previous = watch->previous;
-    watchdog->count--;
-    watchdog->admins -= watch->admin;
-    if (watchdog->count == 0)
+    if (watch->nominated > 0)
+        watchdog->silent[watch->admin].of[watch->nominated - 1].watch = NULL;
+    watchdog->dropped[watch->admin] -= watch->dropped;
+    watchdog->count[watch->admin]--;
+    if (count_all(watchdog) == 0)
         pthread_cond_broadcast(&watchdog->changed);
     pthread_mutex_unlock(&watchdog->lock);
 }
@@ -363,6 +393,94 @@ bool pe_watchdog_is_leaving(const pe_watch *watch)
     return phase_in(atomic_load_explicit(&watch->state, memory_order_relaxed)) == PE_PHASE_LEAVING;
 }
 
+/* ---- room for others ---- */
+
+/* Of the phases in which a connection may be dropped, from 1 on: who goes first. Those between
+ * requests do not go before those that have never made one: who only holds would outlast them. */
+static const unsigned ranks[PE_PHASES] = {
+    [PE_PHASE_LEAVING] = 1, [PE_PHASE_IDLE] = 2, [PE_PHASE_FRESH] = 2, [PE_PHASE_HEADER] = 2};
+
+static bool goes_before(const nominee *one, const nominee *other)
+{
+    return one->rank != other->rank ? one->rank < other->rank : one->since < other->since;
+}
+
+/* False: it stays. */
+static bool may_drop(const pe_watchdog *watchdog, pe_watch *watch, nominee *out)
+{
+    const uint_fast64_t state = atomic_load(&watch->state);
+    const pe_phase phase = phase_in(state);
+    const uint64_t until = state >> PHASE_BITS;
+    *out = (nominee){watch, state, ranks[phase], until - (uint64_t)watchdog->deadlines.of[phase]};
+    return out->rank > 0 && until < NEVER && !watch->dropped;
+}
+
+/* Among the first ones, if it is one of them: sorted by insertion. */
+static void nominate(nominees *silent, const nominee *one)
+{
+    if (silent->n == NOMINEES) {
+        if (!goes_before(one, &silent->of[0]))
+            return;
+        memmove(silent->of, silent->of + 1, --silent->n * sizeof silent->of[0]);
+    }
+    size_t at = silent->n++;
+    for (; at > 0 && goes_before(&silent->of[at - 1], one); at--)
+        silent->of[at] = silent->of[at - 1];
+    silent->of[at] = *one;
+}
+
+/* Called with the lock held. */
+static void nominate_all(pe_watchdog *watchdog, bool admin)
+{
+    nominees *silent = &watchdog->silent[admin];
+    nominee one;
+    for (pe_watch *watch = watchdog->first; watch != NULL; watch = watch->next)
+        if (watch->admin == admin && may_drop(watchdog, watch, &one))
+            nominate(silent, &one);
+    for (unsigned i = 0; i < silent->n; i++)
+        silent->of[i].watch->nominated = i + 1;
+}
+
+/* NULL when none is left who has been silent since. Called with the lock held. */
+static pe_watch *next_nominee(nominees *silent)
+{
+    while (silent->n > 0) {
+        const nominee *next = &silent->of[--silent->n];
+        if (next->watch == NULL)
+            continue;
+        next->watch->nominated = 0;
+        if (atomic_load(&next->watch->state) == next->state)
+            return next->watch;
+    }
+    return NULL;
+}
+
+/* The end of its reading, as in the drain: what has arrived is answered. Called with the lock held. */
+static bool drop_silent(pe_watchdog *watchdog, bool admin)
+{
+    if (watchdog->dropped[admin] == DROPPED_MAX)
+        return false;
+    pe_watch *watch = next_nominee(&watchdog->silent[admin]);
+    if (watch == NULL) {
+        nominate_all(watchdog, admin);
+        watch = next_nominee(&watchdog->silent[admin]);
+    }
+    if (watch == NULL)
+        return false;
+    watch->dropped = true;
+    watchdog->dropped[admin]++;
+    shutdown(watch->socket, SHUT_RD);
+    return true;
+}
+
+bool pe_watchdog_drop_silent(pe_watchdog *watchdog, bool admin)
+{
+    pthread_mutex_lock(&watchdog->lock);
+    const bool dropped = drop_silent(watchdog, admin);
+    pthread_mutex_unlock(&watchdog->lock);
+    return dropped;
+}
+
 /* ---- the drain ---- */
 
 /* What has arrived is read, and answered; after that the library finds the end and closes. Called
@@ -377,7 +495,7 @@ static void end_reading(const pe_watchdog *watchdog, bool fresh)
 /* Until no connection is open. Called with the lock held. */
 static void wait_for_none(pe_watchdog *watchdog, int64_t until)
 {
-    for (int64_t left; watchdog->count > 0 && (left = until - pe_clock()) > 0;)
+    for (int64_t left; count_all(watchdog) > 0 && (left = until - pe_clock()) > 0;)
         wait(watchdog, left);
 }
 
@@ -400,7 +518,7 @@ void pe_watchdog_drain(pe_watchdog *watchdog, int64_t timeout_ms)
 size_t pe_watchdog_count(pe_watchdog *watchdog)
 {
     pthread_mutex_lock(&watchdog->lock);
-    const size_t count = watchdog->count;
+    const size_t count = count_all(watchdog);
     pthread_mutex_unlock(&watchdog->lock);
     return count;
 }
@@ -408,7 +526,7 @@ size_t pe_watchdog_count(pe_watchdog *watchdog)
 size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin)
 {
     pthread_mutex_lock(&watchdog->lock);
-    const size_t count = admin ? watchdog->admins : watchdog->count - watchdog->admins;
+    const size_t count = watchdog->count[admin] - watchdog->dropped[admin];
     pthread_mutex_unlock(&watchdog->lock);
     return count;
 }

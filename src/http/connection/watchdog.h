@@ -46,6 +46,8 @@ typedef struct pe_watch {
     uint_fast64_t judged;       /* the watchdog's: the state that `progress` is of */
     pe_progress progress;       /* the watchdog's */
     bool left;                  /* the watchdog's: the client had ended its side when last seen */
+    bool dropped;               /* the watchdog's: to make room for another */
+    unsigned nominated;         /* the watchdog's: 1 + its place among those to be dropped, or 0 */
     pe_request_label label;
     struct pe_tls *tls; /* of a connection that is not plain: only its own thread may send */
     bool admin;         /* accepted for operators; never changes */
@@ -107,7 +109,16 @@ size_t pe_watchdog_active(pe_watchdog *watchdog);
 /** Connections that are open. */
 size_t pe_watchdog_count(pe_watchdog *watchdog);
 
-/** Those for operators, or the others. */
+/** Those for operators, or the others, without those that have been dropped. */
 size_t pe_watchdog_count_of(pe_watchdog *watchdog, bool admin);
+
+/**
+ * Make room for one more: end the connection that has been silent for longest of those which have
+ * been told to leave, else of those that wait for a request or for the rest of its header. What it
+ * has sent before is answered. False where there is none such.
+ *
+ * Cost  one look at all connections for each 64 that are dropped.
+ */
+bool pe_watchdog_drop_silent(pe_watchdog *watchdog, bool admin);
 
 #endif

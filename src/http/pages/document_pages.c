@@ -46,7 +46,8 @@ struct pe_documents {
 
 static const char index_text[] =
     "{\"name\":\"posenc\",\"description\":\"exact positional encodings\","
-    "\"resources\":\"/v1\",\"models\":\"/v1/models\",\"openapi\":\"/openapi.json\",\"version\":\"/"
+    "\"resources\":\"/v1\",\"models\":\"/v1/models\",\"docs\":\"/docs\",\"openapi\":\"/"
+    "openapi.json\",\"version\":\"/"
     "version\","
     "\"example\":\"/v1/sinusoidal?d_model=4&positions=0:3\"}\n";
 
@@ -235,13 +236,15 @@ pe_outcome pe_page_document(pe_request *request, pe_problem *why)
 {
     (void)why;
     const document *page = find(request->service->documents, request->path);
-    const bool is_index = page == &request->service->documents->list[INDEX];
-    return pe_document_reply(request, page->forms,
-                             &(pe_document_head){
-                                 .media_type = page->media_type,
-                                 .vary = is_index ? "Accept, Accept-Encoding" : "Accept-Encoding",
-                                 .cache_control = "no-cache",
-                             });
+    const document *list = request->service->documents->list;
+    const bool is_page_too = page == &list[INDEX] || page == &list[LISTING];
+    return pe_document_reply(
+        request, page->forms,
+        &(pe_document_head){
+            .media_type = page->media_type,
+            .vary = is_page_too ? "Accept, Accept-Encoding" : "Accept-Encoding",
+            .cache_control = "no-cache",
+        });
 }
 
 pe_outcome pe_page_problem(pe_request *request, pe_problem *why)

@@ -36,12 +36,38 @@ pe_outcome pe_page_front(pe_request *request, pe_problem *why)
     return reply(request, &pe_explorer_files[0], "Accept, Accept-Encoding", "no-cache");
 }
 
-pe_outcome pe_page_asset(pe_request *request, pe_problem *why)
+static const pe_explorer_file *find(const char *path)
 {
     for (size_t i = 1; i < pe_explorer_length; i++)
-        if (strcmp(pe_explorer_files[i].path, request->path) == 0)
-            return reply(request, &pe_explorer_files[i], "Accept-Encoding",
-                         "public, max-age=31536000, immutable");
+        if (strcmp(pe_explorer_files[i].path, path) == 0)
+            return &pe_explorer_files[i];
+    return NULL;
+}
+
+pe_outcome pe_page_docs(pe_request *request, pe_problem *why)
+{
+    (void)why;
+    return reply(request, find("/docs"), "Accept, Accept-Encoding", "no-cache");
+}
+
+pe_outcome pe_page_listing(pe_request *request, pe_problem *why)
+{
+    const bool seen =
+        pe_format_prefers(request->header[PE_HEADER_ACCEPT], "text/html", "application/json");
+    return seen ? pe_page_docs(request, why) : pe_page_document(request, why);
+}
+
+pe_outcome pe_page_favicon(pe_request *request, pe_problem *why)
+{
+    (void)why;
+    return reply(request, find("/favicon.ico"), "Accept-Encoding", "public, max-age=86400");
+}
+
+pe_outcome pe_page_asset(pe_request *request, pe_problem *why)
+{
+    const pe_explorer_file *file = find(request->path);
+    if (file != NULL)
+        return reply(request, file, "Accept-Encoding", "public, max-age=31536000, immutable");
     pe_fail(why, PE_NOT_FOUND, "",
             "%.200s is no file of this release's page; loading the page anew helps", request->path);
     return PE_FAILED;

@@ -356,6 +356,7 @@ static const metric_row rows[] = {
           read_held, offsetof(pe_service, large_blocks)),
     COUNTER("posenc_digests", "Responses hashed for a Repr-Digest field.", OF_COUNTERS(digests)),
     GAUGE("posenc_connections", "Connections that are open.", read_connections, 0),
+    COUNTER("posenc_connections_dropped", "Silent connections ended to make room for others.", OF_COUNTERS(dropped)),
     COUNTER("posenc_connections_opened", "Connections accepted since the start.", OF_COUNTERS(connections)),
     GAUGE("posenc_body_bytes", "Bytes of request bodies that are held.", read_held, offsetof(pe_service, body_bytes)),
     COUNTER("posenc_log_dropped", "Log lines dropped because their reader was too slow.", read_log_dropped, 0),

@@ -9,7 +9,7 @@
 pe_step pe_page_document, pe_page_problem;
 
 /* explorer_pages.c */
-pe_step pe_page_front, pe_page_asset;
+pe_step pe_page_front, pe_page_asset, pe_page_docs, pe_page_listing, pe_page_favicon;
 
 /* health.c */
 pe_step pe_page_livez, pe_page_readyz, pe_page_healthz, pe_page_version;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
+#include "http/request/admission.h"
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
@@ -60,6 +61,22 @@ static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *o
     return pe_verify(claim, &context, out, why);
 }
 
+/* The claimed table is computed at least once, and each element compared. */
+static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *why)
+{
+    request->price = pe_price_estimate(&claim->values);
+    for (size_t u = 0; u < claim->n_uploads; u++)
+        request->price.computing = pe_price_plus(
+            request->price.computing, pe_price_times(claim->uploads[u].array.elements, 4));
+    const uint64_t work = pe_price_sum(&request->price);
+    pe_status status = pe_price_check(work, request->service->limits.max_work, why);
+    if (status == PE_OK)
+        status = pe_admission_charge(request, work, why);
+    if (status == PE_OK)
+        pe_admission_spend(request, work);
+    return status;
+}
+
 /* Hundreds of tables may have to be computed: always a worker's. */
 pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
@@ -71,7 +88,9 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     pe_thread_computes();
     if (read_claim(request, &claim, why) != PE_OK)
         return PE_FAILED;
-    const pe_status status = verify(request, &claim, &report, why);
+    pe_status status = charge(request, &claim, why);
+    if (status == PE_OK)
+        status = verify(request, &claim, &report, why);
     if (status == PE_OK) {
         pe_report_json(&claim, &report, &content);
         pe_verify_report_free(&report);

@@ -6,7 +6,8 @@
 
 const char pe_header_fields_exposed[] =
     "ETag, X-Request-Id, X-Tensor-Shape, X-Tensor-Dtype, Server-Timing, Content-Location, "
-    "Content-Encoding, Content-Range, Accept-Ranges, Repr-Digest, Retry-After, Allow, Accept-Post, "
+    "Content-Encoding, Content-Disposition, Content-Range, Accept-Ranges, Repr-Digest, "
+    "Retry-After, Allow, Accept-Post, "
     "RateLimit, RateLimit-Policy, WWW-Authenticate";
 
 void pe_header_fields_add(struct MHD_Response *response, const char *name, const char *value)
@@ -52,8 +53,13 @@ const char *pe_header_fields_cache_control(pe_method method, const pe_metadata *
 void pe_header_fields_add_metadata(struct MHD_Response *response, pe_method method,
                                    const pe_metadata *metadata)
 {
+    char disposition[PE_FILE_NAME_BYTES + 32] = "";
+    if (*metadata->file_name != '\0')
+        snprintf(disposition, sizeof disposition, "attachment; filename=\"%s\"",
+                 metadata->file_name);
     const pe_field fields[] = {
         {"Content-Type", metadata->media_type},
+        {"Content-Disposition", disposition},
         {"ETag", metadata->etag},
         {"Content-Location", metadata->location},
         {"Vary", "Accept, Accept-Encoding"},

@@ -12,10 +12,13 @@ typedef struct pe_field {
 } pe_field;
 
 /** What the header of a reply takes at most, but for Content-Location. */
-#define PE_REPLY_HEADER_BYTES 1536
+#define PE_REPLY_HEADER_BYTES 2176
 
 /** "512,512": eight dimensions of twenty digits, seven commas, NUL. */
 #define PE_SHAPE_TEXT_BYTES 168
+
+/** "rope-table-cos.npy" */
+#define PE_FILE_NAME_BYTES 80
 
 /** What the header tells of a representation of numbers. */
 typedef struct pe_metadata {
@@ -24,10 +27,11 @@ typedef struct pe_metadata {
     char *location;                  /* canonical URL; owned; NULL when there is none or too long */
     char shape[PE_SHAPE_TEXT_BYTES]; /* X-Tensor-Shape, "" except for raw */
     const char *dtype;               /* X-Tensor-Dtype */
-    const char *coding;              /* Content-Encoding; constant, NULL for none */
-    bool ranges;                     /* parts of it may be asked for */
-    bool lasts;                      /* the same for ever; else it may change with a restart */
-    unsigned route;                  /* the resource's, as in pe_request */
+    char file_name[PE_FILE_NAME_BYTES]; /* Content-Disposition, "" where a page shows the answer */
+    const char *coding;                 /* Content-Encoding; constant, NULL for none */
+    bool ranges;                        /* parts of it may be asked for */
+    bool lasts;                         /* the same for ever; else it may change with a restart */
+    unsigned route;                     /* the resource's, as in pe_request */
 } pe_metadata;
 
 /** Access-Control-Expose-Headers. */

@@ -2,14 +2,55 @@
 /* reply.c - decides the reply to a request, and queues it. */
 #include "http/reply/reply.h"
 
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/problem_json.h"
 #include "cache/cache.h"
+#include "http/request/admission.h"
 
 #define RETRY_AFTER_SECONDS "1"
+
+/* ---- what clients with keys and rates are told ---- */
+
+/* Source  draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
+static void add_limits(pe_request *request, struct MHD_Response *response)
+{
+    pe_admission_limit limits[PE_ADMISSION_LIMITS];
+    pe_buffer policy = {0}, now = {0};
+    const size_t n = pe_admission_limits(request, limits);
+    for (size_t i = 0; i < n; i++) {
+        const pe_admission_limit *one = &limits[i];
+        const char *comma = i > 0 ? ", " : "";
+        pe_buffer_format(&policy, "%s\"%s\";q=%" PRIu64 ";qu=\"%s\";w=%" PRIu64, comma, one->name,
+                         one->quota, one->unit, one->window);
+        pe_buffer_format(&now, "%s\"%s\";r=%" PRIu64, comma, one->name, one->left);
+        if (one->wait > 0)
+            pe_buffer_format(&now, ";t=%" PRIu64, one->wait);
+    }
+    pe_header_fields_add(response, "RateLimit-Policy", pe_buffer_text(&policy));
+    pe_header_fields_add(response, "RateLimit", pe_buffer_text(&now));
+    pe_buffer_free(&policy);
+    pe_buffer_free(&now);
+}
+
+/* What one may have by a key, a cache may not give to those who have none (RFC 9111, 3.5: "public"
+ * would let it). */
+static void make_private(struct MHD_Response *response)
+{
+    static const char name[] = "Cache-Control", everybody[] = "public";
+    char value[64];
+    const char *found = MHD_get_response_header(response, name);
+    if (found == NULL || strncmp(found, everybody, sizeof everybody - 1) != 0)
+        return;
+    snprintf(value, sizeof value, "private%s", found + sizeof everybody - 1);
+    MHD_del_response_header(response, name, found);
+    pe_header_fields_add(response, name, value);
+}
+
+/* ---- replies ---- */
 
 pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD_Response *response)
 {
@@ -20,6 +61,10 @@ pe_outcome pe_reply_decide(pe_request *request, unsigned http_status, struct MHD
     pe_header_fields_add(response, "X-Request-Id", pe_request_id(request));
     if (atomic_load(&request->service->draining))
         pe_header_fields_add(response, "Connection", "close");
+    if (request->client.limited)
+        add_limits(request, response);
+    if (request->client.keyed != NULL)
+        make_private(response);
     pe_reply_drop(request);
     request->reply = (pe_reply){.http_status = http_status, .response = response};
     return PE_REPLIED;
@@ -39,21 +84,6 @@ static pe_outcome decide_content(pe_request *request, unsigned http_status, pe_b
     return pe_reply_decide(request, http_status, response);
 }
 
-/* The fields that tell of a limit, by draft-ietf-httpapi-ratelimit-headers-09. */
-typedef struct limit_text {
-    char wait[24], policy[128], now[96];
-} limit_text;
-
-static void write_limit(const pe_problem_limit *limit, limit_text *out)
-{
-    const unsigned long long wait = limit->wait;
-    snprintf(out->wait, sizeof out->wait, "%llu", wait);
-    snprintf(out->policy, sizeof out->policy, "\"%s\";q=%llu;qu=\"%s\";w=%llu", limit->name,
-             (unsigned long long)limit->quota, limit->name, (unsigned long long)limit->window);
-    snprintf(out->now, sizeof out->now, "\"%s\";r=%llu;t=%llu", limit->name,
-             (unsigned long long)limit->left, wait);
-}
-
 /* A terminal's prompt is to be on a line of its own. */
 static void end_line(pe_buffer *content)
 {
@@ -65,21 +95,17 @@ void pe_reply_problem(pe_request *request, const pe_problem *problem)
 {
     const pe_status status = problem->status;
     pe_service_count_problem(request->service, status);
-    const bool limited = status == PE_RATE_LIMITED;
-    limit_text texts = {0};
-    if (limited)
-        write_limit(&problem->limit, &texts);
+    char wait[24];
+    snprintf(wait, sizeof wait, "%" PRIu64, problem->retry_after);
     const pe_field fields[] = {
         {"Content-Type", "application/problem+json"},
         {"Cache-Control", "no-store"},
         {"Allow", status == PE_METHOD_NOT_ALLOWED ? problem->allow : NULL},
         {"Accept-Post", status == PE_UNSUPPORTED_MEDIA_TYPE ? problem->allow : NULL},
         {"WWW-Authenticate", status == PE_UNAUTHORIZED ? problem->allow : NULL},
-        {"Retry-After", limited                   ? texts.wait
+        {"Retry-After", status == PE_RATE_LIMITED ? wait
                         : status == PE_OVERLOADED ? RETRY_AFTER_SECONDS
                                                   : NULL},
-        {"RateLimit-Policy", limited ? texts.policy : NULL},
-        {"RateLimit", limited ? texts.now : NULL},
         {"Content-Range", status == PE_RANGE_NOT_SATISFIABLE ? request->range.text : NULL},
         {0},
     };

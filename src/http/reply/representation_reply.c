@@ -44,9 +44,9 @@ static pe_outcome decide(pe_request *request, struct MHD_Response *response,
 /* May one response, which all share, be the reply: is there nothing in it of this request alone? */
 static bool may_share(const pe_request *request, const pe_stored_response *stored)
 {
-    return !request->id_sent && request->method != PE_METHOD_POST && !is_part(request) &&
-           !request->wants_digest && !atomic_load(&request->service->draining) &&
-           fits_location(request, &stored->metadata);
+    return !request->id_sent && !request->guarded && request->method != PE_METHOD_POST &&
+           !is_part(request) && !request->wants_digest &&
+           !atomic_load(&request->service->draining) && fits_location(request, &stored->metadata);
 }
 
 static void release_entry(void *entry)

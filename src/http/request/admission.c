@@ -106,6 +106,7 @@ static pe_keys *take_keys(pe_service *service)
 typedef struct limit {
     pe_token_bucket *bucket;
     pe_rate rate;
+    bool keyed;
 } limit;
 
 #define LIMITS 2
@@ -121,12 +122,12 @@ static size_t limits_of(pe_request *request, bool work, limit out[LIMITS])
     size_t n = 0;
     if (by_key > 0) {
         pe_client *client = request->client.keyed;
-        out[n++] = (limit){work ? &client->work : &client->requests, {by_key, window}};
+        out[n++] = (limit){work ? &client->work : &client->requests, {by_key, window}, true};
     }
     if (by_address > 0) {
         pe_client *client = pe_admission_address(request);
-        out[n++] =
-            (limit){work ? &client->work : &client->requests, {(uint64_t)by_address, window}};
+        out[n++] = (limit){
+            work ? &client->work : &client->requests, {(uint64_t)by_address, window}, false};
     }
     return n;
 }
@@ -138,19 +139,13 @@ static uint64_t seconds_of(int64_t nanoseconds)
     return seconds > 0 ? seconds : 1;
 }
 
-/* The problem, with what the fields RateLimit and RateLimit-Policy tell. */
 static pe_status refuse_rate(const limit *hit, bool work, int64_t wait, pe_problem *why)
 {
     const pe_status status =
         pe_fail(why, PE_RATE_LIMITED, "", "%llu %s a second are allowed; try again in %llu seconds",
                 (unsigned long long)hit->rate.per_second, work ? "units of work" : "requests",
                 (unsigned long long)seconds_of(wait));
-    why->limit =
-        (pe_problem_limit){.name = work ? "work" : "requests",
-                           .quota = pe_rate_quota(&hit->rate),
-                           .window = seconds_of(hit->rate.window),
-                           .left = pe_token_bucket_left(hit->bucket, &hit->rate, pe_clock()),
-                           .wait = seconds_of(wait)};
+    why->retry_after = seconds_of(wait);
     return status;
 }
 
@@ -176,7 +171,39 @@ pe_status pe_admission_check(pe_request *request, pe_problem *why)
     request->client.keys = take_keys(request->service);
     if (request->client.keys != NULL && identify(request, why) != PE_OK)
         return why->status;
+    request->client.limited = true;
     return take(request, false, 1, why);
+}
+
+/* A number of a header field has fifteen digits at most (RFC 9651, 3.3.1). */
+static uint64_t shown(uint64_t number)
+{
+    const uint64_t most = UINT64_C(999999999999999);
+    return number < most ? number : most;
+}
+
+static pe_admission_limit describe(const limit *one, bool work, int64_t now)
+{
+    static const char *const names[2][2] = {{"requests", "work"}, {"key-requests", "key-work"}};
+    const int64_t wait = pe_token_bucket_wait(one->bucket, &one->rate, now);
+    return (pe_admission_limit){.name = names[one->keyed][work],
+                                .unit = names[0][work],
+                                .quota = shown(pe_rate_quota(&one->rate)),
+                                .window = seconds_of(one->rate.window),
+                                .left = shown(pe_token_bucket_left(one->bucket, &one->rate, now)),
+                                .wait = wait > 0 ? shown(seconds_of(wait)) : 0};
+}
+
+size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS])
+{
+    limit limits[LIMITS];
+    size_t n = 0;
+    for (int work = 0; request->client.limited && work < 2; work++) {
+        const size_t some = limits_of(request, work == 1, limits);
+        for (size_t i = 0; i < some; i++)
+            out[n++] = describe(&limits[i], work == 1, pe_clock());
+    }
+    return n;
 }
 
 /* ---- work ---- */

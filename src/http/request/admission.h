@@ -33,6 +33,19 @@ pe_lanes *pe_admission_lanes(pe_request *request);
  */
 pe_status pe_admission_charge(pe_request *request, uint64_t work, pe_problem *why) PE_MUST_CHECK;
 
+/** A limit that the request is held to, and how it stands. */
+typedef struct pe_admission_limit {
+    const char *name, *unit;
+    uint64_t quota, window; /* so many units in so many seconds */
+    uint64_t left, wait;    /* seconds until there is one; 0: there is */
+} pe_admission_limit;
+
+/* Of requests and of work, by key and by address. */
+#define PE_ADMISSION_LIMITS 4
+
+/** Returns how many there are; none of a request that was not checked.   Threads  as of lanes. */
+size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS]);
+
 /** Work that is begun: counted, and settled when the request ends. */
 void pe_admission_spend(pe_request *request, uint64_t work);
 

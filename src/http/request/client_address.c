@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/slice.h"
+#include "http/connection/proxy_header.h"
 
 /* Bits before those of an IPv4 address. */
 #define MAPPED_BITS 96
@@ -96,6 +97,10 @@ bool pe_client_address_is_trusted(const pe_settings *settings, const pe_client_a
 pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why)
 {
     network net;
+    if (settings->proxy_protocol && settings->trusted_proxies.n == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "proxy_protocol",
+                       "proxy_protocol needs trusted_proxies: only they may say whose a connection "
+                       "is");
     for (size_t i = 0; i < settings->trusted_proxies.n; i++)
         if (!parse_network(settings->trusted_proxies.item[i], &net))
             return pe_fail(why, PE_INVALID_PARAMETER, "trusted_proxies",
@@ -136,9 +141,8 @@ static pe_slice trim(const char *first, const char *end)
     return (pe_slice){first, (size_t)(end - first)};
 }
 
-/* From the last item on, while they are trusted: each tells who came to it. */
-static pe_client_address unwind(const pe_settings *settings, const char *list,
-                                pe_client_address peer)
+pe_client_address pe_client_address_unwind(const pe_settings *settings, const char *list,
+                                           pe_client_address peer)
 {
     const char *end = list + strlen(list);
     while (end > list && pe_client_address_is_trusted(settings, &peer)) {
@@ -173,12 +177,15 @@ pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection)
 pe_client_address pe_client_address_of(const pe_request *request)
 {
     const pe_settings *settings = request->service->settings;
-    const pe_client_address peer = pe_client_address_of_peer(request->connection);
+    pe_client_address peer = pe_client_address_of_peer(request->connection);
     if (settings->trusted_proxies.n == 0)
         return peer;
+    if (request->proxy->known)
+        peer.bytes = request->proxy->client;
     pe_buffer list = {0};
     MHD_get_connection_values(request->connection, MHD_HEADER_KIND, collect, &list);
-    const pe_client_address client = unwind(settings, pe_buffer_text(&list), peer);
+    const pe_client_address client =
+        pe_client_address_unwind(settings, pe_buffer_text(&list), peer);
     pe_buffer_free(&list);
     return client;
 }

@@ -12,12 +12,14 @@ typedef struct pe_client_address {
     struct in6_addr bytes;
 } pe_client_address;
 
-/** Errors  INVALID_PARAMETER: an item of trusted_proxies that is no address, network or "unix". */
+/** Errors  INVALID_PARAMETER: an item of trusted_proxies that is no address, network or "unix"; or
+ * none, though proxy_protocol is set. */
 pe_status pe_client_address_check(const pe_settings *settings, pe_problem *why) PE_MUST_CHECK;
 
 /**
- * The peer of the connection; where trusted_proxies names it, the last address of X-Forwarded-For
- * that they do not name.   Threads  that of the connection.
+ * The peer of the connection, or whose connection that says it is by the PROXY protocol; where
+ * trusted_proxies names this one, the last address of X-Forwarded-For that they do not name.
+ * Threads  that of the connection.
  */
 pe_client_address pe_client_address_of(const pe_request *request);
 
@@ -25,6 +27,11 @@ pe_client_address pe_client_address_of(const pe_request *request);
 pe_client_address pe_client_address_of_peer(struct MHD_Connection *connection);
 /** The same of what accept() gave. */
 pe_client_address pe_client_address_of_socket(const struct sockaddr *address);
+
+/** Who came to `peer`, by X-Forwarded-For: from the last item on, while each is trusted. `list`
+ * begins with a comma, or is empty. */
+pe_client_address pe_client_address_unwind(const pe_settings *settings, const char *list,
+                                           pe_client_address peer);
 
 /** Does trusted_proxies name it? */
 bool pe_client_address_is_trusted(const pe_settings *settings, const pe_client_address *address);

@@ -94,7 +94,8 @@ typedef pe_outcome pe_step(struct pe_request *request, pe_problem *why);
 typedef struct pe_request {
     pe_service *service;
     struct MHD_Connection *connection;
-    pe_watch *watch; /* of the connection */
+    pe_watch *watch;                     /* of the connection */
+    const struct pe_proxy_header *proxy; /* what a proxy said of it */
     pe_stage stage;
     pe_method method;
     char method_text[16];
@@ -146,6 +147,7 @@ typedef struct pe_request {
         struct pe_keys *keys;      /* a reference; they hold the key */
         const struct pe_key *key;
         uint64_t charged, spent; /* units of work */
+        bool limited;            /* held to the limits that there are: the answer tells of them */
     } client;
 
     uint64_t edition; /* of the service, when the request began */

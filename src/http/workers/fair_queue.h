@@ -19,6 +19,7 @@ typedef struct pe_job {
     void (*run)(void *context);
     void *context;
     uint64_t price; /* in units of work (plan/price.h) */
+    pe_lane *lane;  /* the pool's: where its turns wait */
     struct pe_job *next;
 } pe_job;
 
@@ -38,6 +39,12 @@ typedef struct pe_fair_queue {
 
 /** The lane stays where it is until its last job has been taken. */
 void pe_fair_queue_add(pe_fair_queue *queue, pe_lane *lane, pe_job *job);
+
+/** Before all of its lane: what has been begun goes before what has not. */
+void pe_fair_queue_add_first(pe_fair_queue *queue, pe_lane *lane, pe_job *job);
+
+/** A job that waits in the lane waits no more. */
+void pe_fair_queue_remove(pe_fair_queue *queue, pe_lane *lane, const pe_job *job);
 
 /** The next job; there is one. */
 pe_job *pe_fair_queue_take(pe_fair_queue *queue);

@@ -33,6 +33,9 @@ typedef struct pe_pool_limits {
     size_t client_max; /* of these, one client's */
 } pe_pool_limits;
 
+/** Threads in all, with those that wait for their turn. */
+size_t pe_pool_threads(size_t threads);
+
 pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *why) PE_MUST_CHECK;
 
 /** The client's lanes stay until the job is run; NULL: nobody's in particular. False when the job is

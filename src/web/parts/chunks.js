@@ -154,7 +154,7 @@ export class Chunks {
         this.next();
     }
 
-    /** @private @param {Numbers} data */
+    /** @param {Numbers} data */
     measure(data) {
         let [least, most] = this.bounds;
         for (let i = 0; i < data.length; i++) {

@@ -1,5 +1,6 @@
 // facts.js - what a cell of a table is: its position, pair, frequency and formula. All numbers are the server's.
-import { tensors } from './api.js';
+import { answer } from './api.js';
+import { alibi, bucket, clipped, frequency, slope, windowed } from './distances.js';
 import { call, formula, fraction, power, row } from './formula.js';
 import { brief, digits } from './number.js';
 import { positionOf } from './positions.js';
@@ -16,36 +17,40 @@ import { valueFacts } from './readout.js';
  * @property {string} columnName
  * @property {(row: number) => string} rowLabel
  * @property {(column: number) => string} columnLabel
- * @property {(cell: Cell, value: number | undefined) => Fact[]} facts
+ * @property {(cell: Cell, value: number | undefined, slice?: number) => Fact[]} facts of which matrix, where there are several
  */
 
-/** @typedef {{frequency: Float64Array, wavelength: Float64Array}} Waves */
+/** @typedef {(cell: Cell, position: number | undefined, value: number | undefined, dtype: string, slice: number) => Fact[]} More */
+/** @typedef {import('./distances.js').LookUp} LookUp */
 
-/** @type {Map<string, Waves | null>} */
-const waves = new Map();
+/** @type {Map<string, ArrayLike<number>[] | null>} */
+const known = new Map();
 
-/** Frequencies and wavelengths of a rotation; null until they are there.
- * @param {Record<string, string>} values @param {() => void} arrived */
-function wavesOf(values, arrived) {
-    const key = JSON.stringify(values);
-    const known = waves.get(key);
-    if (known !== undefined) return known;
-    waves.set(key, null);
-    tensors('/v1/rope/frequencies', { ...values, dtype: 'float64' })
-        .then(async (answer) => {
-            const [frequency, wavelength] = await Promise.all(
-                ['inv_freq', 'wavelength'].map(
-                    async (name) => /** @type {Float64Array} */ (await answer.tensors.get(name)?.all()),
-                ),
-            );
-            waves.set(key, { frequency, wavelength });
+/** Tensors that explain others, kept; null until they are there. @param {() => void} arrived @returns {LookUp} */
+const lookUp = (arrived) => (path, values, names) => {
+    const key = JSON.stringify([path, values]);
+    const held = known.get(key);
+    if (held !== undefined) return held;
+    known.set(key, null);
+    answer(path, values)
+        .then(async ({ tensors }) => {
+            const found = names.map((name) => tensors.get(name) ?? tensors.values().next().value);
+            known.set(key, await Promise.all(found.map(async (tensor) => (await tensor?.all()) ?? [])));
             arrived();
         })
-        .catch(() => waves.delete(key));
+        .catch(() => known.delete(key));
     return null;
+};
+
+/** Frequencies and wavelengths of a rotation. @param {LookUp} look @param {Record<string, string>} values */
+function wavesOf(look, values) {
+    const found = look('/v1/rope/frequencies', { ...values, dtype: 'float64' }, ['inv_freq', 'wavelength']);
+    return found && { frequency: found[0], wavelength: found[1] };
 }
 
-/** @param {Waves | null} all @param {number} pair @returns {Fact[]} */
+/** @typedef {ReturnType<typeof wavesOf>} Waves */
+
+/** @param {Waves} all @param {number} pair @returns {Fact[]} */
 function waveFacts(all, pair) {
     if (all === null) return [['pair', pair]];
     return [
@@ -62,8 +67,8 @@ function waveAt(column, width, layout) {
     return { pair: first ? column : column - width / 2, name: first === (layout === 'sin_cos') ? 'sin' : 'cos' };
 }
 
-/** @param {Answer} answer @param {() => void} arrived @returns {((cell: Cell, position: number, value: number | undefined, dtype: string) => Fact[]) | undefined} */
-function sinusoidal({ parameters, tensors: all }, arrived) {
+/** @param {Answer} answer @param {LookUp} look @returns {More | undefined} */
+function sinusoidal({ parameters, tensors: all }, look) {
     const {
         d_model: width,
         base,
@@ -73,6 +78,7 @@ function sinusoidal({ parameters, tensors: all }, arrived) {
     } = /** @type {Record<string, number>} */ (parameters);
     if (shift !== 0 || width % 2 !== 0 || all.size !== 1) return undefined;
     return ({ column }, position, value, dtype) => {
+        if (position === undefined) return [];
         const { pair, name } = waveAt(column, width, layout);
         const place = scale === 1 ? String(position) : row(position, '·', brief(scale, 17));
         const own = formula(
@@ -81,7 +87,7 @@ function sinusoidal({ parameters, tensors: all }, arrived) {
             value === undefined ? '…' : digits(value, dtype),
         );
         return [
-            ...waveFacts(wavesOf({ head_dim: String(width), rope_theta: String(base) }, arrived), pair),
+            ...waveFacts(wavesOf(look, { head_dim: String(width), rope_theta: String(base) }), pair),
             ['formula', own],
         ];
     };
@@ -89,17 +95,17 @@ function sinusoidal({ parameters, tensors: all }, arrived) {
 
 const NOT_FREQUENCIES = ['positions', 'numerics', 'cache_layout', 'pairing', 'dtype'];
 
-/** @param {Answer} answer @param {() => void} arrived @param {string} tensor */
-function rope({ parameters }, arrived, tensor) {
+/** @param {Answer} answer @param {LookUp} look @param {string} tensor @returns {More | undefined} */
+function rope({ parameters }, look, tensor) {
     if (!['cos', 'sin'].includes(tensor) || parameters.cache_layout !== 'pairs') return undefined;
     const values = Object.fromEntries(
         Object.entries(parameters)
             .filter(([name]) => !NOT_FREQUENCIES.includes(name))
             .map(([name, value]) => [name, String(value)]),
     );
-    /** @type {(cell: Cell, position: number, value: number | undefined, dtype: string) => Fact[]} */
     return ({ column }, position, value, dtype) => {
-        const all = wavesOf(values, arrived);
+        if (position === undefined) return [];
+        const all = wavesOf(look, values);
         const angle = all === null ? '…' : digits(all.frequency[column], 'float64');
         return [
             ...waveFacts(all, column),
@@ -111,10 +117,18 @@ function rope({ parameters }, arrived, tensor) {
     };
 }
 
-/** @typedef {(cell: Cell, position: number, value: number | undefined, dtype: string) => Fact[]} More */
-/** What is known of the cells of one resource beside their value.
- * @type {Record<string, (answer: Answer, arrived: () => void, tensor: string) => More | undefined>} */
-const KNOWN = { '/v1/sinusoidal': sinusoidal, '/v1/rope/table': rope };
+/** What is known of the cells of a resource beside their value.
+ * @type {Record<string, (answer: Answer, look: LookUp, tensor: string) => More | undefined>} */
+const KNOWN = {
+    '/v1/sinusoidal': sinusoidal,
+    '/v1/rope/table': rope,
+    '/v1/rope/frequencies': frequency,
+    '/v1/alibi/slopes': slope,
+    '/v1/alibi/bias': alibi,
+    '/v1/t5/buckets': bucket,
+    '/v1/shaw/indices': clipped,
+    '/v1/swin/index': windowed,
+};
 
 /** @param {Record<string, unknown>} parameters @param {string} tensor */
 function columnsOf(parameters, tensor) {
@@ -129,17 +143,17 @@ function columnsOf(parameters, tensor) {
 /**
  * What the cells of a tensor mean.
  * @param {string} path
- * @param {Answer} answer
+ * @param {Answer} found
  * @param {import('./safetensors.js').Tensor} tensor
  * @param {() => void} arrived facts that were asked for have come
  * @returns {Meaning}
  */
-export function meaning(path, answer, tensor, arrived) {
+export function meaning(path, found, tensor, arrived) {
     const rows = tensor.shape.length > 1 ? (tensor.shape.at(-2) ?? 1) : tensor.length;
-    const { positions, offsets } = answer.parameters;
+    const { positions, offsets } = found.parameters;
     const position = positionOf(positions ?? offsets, rows);
-    const names = columnsOf(answer.parameters, tensor.name);
-    const special = KNOWN[path]?.(answer, arrived, tensor.name);
+    const names = columnsOf(found.parameters, tensor.name);
+    const special = KNOWN[path]?.(found, lookUp(arrived), tensor.name);
     const rowName = position ? (positions === undefined ? 'offset' : 'position') : names.rowName;
     return {
         ...names,
@@ -148,11 +162,11 @@ export function meaning(path, answer, tensor, arrived) {
         valueName: tensor.name === 'data' ? (path.split('/').at(-1) ?? '') : tensor.name,
         rowLabel: (index) => (position ? brief(position(index), 15) : String(index)),
         columnLabel: String,
-        facts: (cell, value) => [
+        facts: (cell, value, slice = 0) => [
             [rowName, position ? position(cell.row) : cell.row],
             [names.columnName, cell.column],
             ...valueFacts(value, tensor.dtype),
-            ...(special && position ? special(cell, position(cell.row), value, tensor.dtype) : []),
+            ...(special?.(cell, position?.(cell.row), value, tensor.dtype, slice) ?? []),
         ],
     };
 }

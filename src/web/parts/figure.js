@@ -1,10 +1,10 @@
 // figure.js - an answer drawn: one axis as a curve, two as a heatmap, more as small multiples.
-import { address } from './api.js';
 import { Curve } from './curve.js';
 import { h } from './dom.js';
 import { meaning } from './facts.js';
 import { Heatmap } from './heatmap.js';
 import { digits } from './number.js';
+import { pool } from './pooled.js';
 import { Readout } from './readout.js';
 import { table } from './table.js';
 import { take } from './take.js';
@@ -41,6 +41,7 @@ export class Figure {
         /** @private */ this.seen = '';
         /** The bounds of all matrices of a tensor, for one scale. @private @type {(() => [number, number]) | undefined} */
         this.shared = undefined;
+        /** Which matrix of the tensor is seen large. @private */ this.slice = 0;
         /** @private */ this.frame = h('div', { class: 'figure-frame' });
         const names = [...answer.tensors.keys()];
         this.tabs = h(
@@ -205,21 +206,34 @@ export class Figure {
     matrices(tensor) {
         const rows = tensor.shape.at(-2) ?? 1;
         const n = rows === 0 ? 0 : tensor.rows / rows;
-        const slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        this.slice = Math.min(n - 1, this.options.place.number(this.key('slice'), 0));
+        const { slice } = this;
         this.shared = undefined;
         const multiples = n > 1 ? [this.small(tensor, n, slice)] : [];
         const big = this.large(tensor, slice);
-        this.frame.replaceChildren(...multiples, big.element, ...this.overview(big));
+        this.frame.replaceChildren(...multiples, big.element);
         this.heatmap = big;
         this.point();
+    }
+
+    /** One matrix of a tensor; more of it than can be read is seen in the service's figure, where that has one matrix.
+     * @private @param {Tensor} tensor @param {number} slice @returns {import('./safetensors.js').Matrix} */
+    matrix(tensor, slice) {
+        const { path, values, body, formats, paint } = this.options;
+        const matrix = tensor.matrix(slice);
+        const own = body !== undefined || paint !== undefined || tensor.shape.length > 2;
+        if (own || !formats.includes('svg')) return matrix;
+        const one = this.answer.tensors.size > 1 ? { ...values, tensor: tensor.name } : values;
+        return { ...matrix, pool: pool(path, one, this.answer.parameters, matrix.rows) };
     }
 
     /** @private @param {Tensor} tensor @param {number} slice */
     large(tensor, slice) {
         const { place, title, onError } = this.options;
         const { rowName, columnName, rowLabel, columnLabel } = this.meaning;
+        const matrix = this.matrix(tensor, slice);
         const map = new Heatmap({
-            matrix: tensor.matrix(slice),
+            matrix,
             name: `${tensor.name} of ${title}`,
             rowName,
             columnName,
@@ -230,12 +244,12 @@ export class Figure {
             bounds: this.shared,
             onRead: () => this.point(),
             onCursor: (cell, value, done) => {
-                this.readout.show(this.meaning.facts(cell, value));
+                this.readout.show(this.meaning.facts(cell, value, slice));
                 if (done) this.keep({ at: `${cell.row},${cell.column}` });
                 this.options.onCursor?.(cell, done);
             },
             onView: (window, words) => {
-                const all = whole(tensor.matrix(slice));
+                const all = whole(matrix);
                 this.keep({
                     win: Object.entries(all).every(([name, value]) => window[/** @type {'row'} */ (name)] === value)
                         ? null
@@ -249,48 +263,6 @@ export class Figure {
         return map;
     }
 
-    /** All rows, where they are more than can be in view: the server's own figure, pooled there. @private @param {Heatmap} map */
-    overview(map) {
-        const { rows } = map.matrix;
-        const { path, values, body, formats } = this.options;
-        const { shape, name } = this.tensor;
-        if (whole(map.matrix).rows === rows || body !== undefined || shape.length > 2 || !formats.includes('png'))
-            return [];
-        const words = `All ${rows.toLocaleString('en')} rows`;
-        const out = h('div');
-        const first = h('input', {
-            type: 'range',
-            min: 0,
-            max: rows,
-            value: map.window.row,
-            'aria-label': 'First row in view',
-            oninput: () => map.look({ ...map.window, row: Number(first.value) }),
-        });
-        const panel = h(
-            'details',
-            {
-                class: 'overview',
-                ontoggle: () => {
-                    const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
-                    const how = { format: 'png', theme, width: '960', height: '540' };
-                    const one = this.answer.tensors.size > 1 ? { ...how, tensor: name } : how;
-                    if (panel.open)
-                        out.replaceChildren(
-                            h('img', {
-                                src: address(path, { ...values, ...one }),
-                                alt: `${words}, drawn by the server: the least and the greatest of each pixel`,
-                                width: 960,
-                                height: 540,
-                            }),
-                        );
-                },
-            },
-            h('summary', {}, words),
-            out,
-        );
-        return [h('label', { class: 'rows' }, 'First row in view', first), panel];
-    }
-
     /** The cell that the address names. @private */
     cell() {
         const [row, column] = this.options.place.get(this.key('at')).split(',').map(Number);
@@ -300,7 +272,8 @@ export class Figure {
     /** Say what is at the cursor, now that it may have been read. @private */
     point() {
         const cell = this.cell();
-        if (cell !== null && this.heatmap) this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell)));
+        if (cell !== null && this.heatmap)
+            this.readout.show(this.meaning.facts(cell, this.heatmap.value(cell), this.slice));
     }
 
     /** All matrices of a tensor, small, on one scale. @private @param {Tensor} tensor @param {number} n @param {number} slice */

@@ -1,13 +1,14 @@
 // heatmap.js - a matrix as colours: panned and zoomed from all of it to one cell.
 //
 // Where a pixel covers several cells it shows the least and the greatest of them as a fine chequer, never one of them
-// alone, and the caption says how many it covers.
+// alone, and the caption says how many it covers. More than is read is the service's own figure, pooled there.
 import { Chunks } from './chunks.js';
 import { framed, h } from './dom.js';
 import { legend } from './legend.js';
 import { painter, scaleOf } from './palette.js';
 import { pointers } from './pointers.js';
-import { bounded, clamp, parse, showing, text, whole, zoomed } from './view.js';
+import { Overview } from './pooled.js';
+import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './view.js';
 
 /** @typedef {import('./safetensors.js').Matrix} Matrix */
 /** @typedef {import('./view.js').Window} Window */
@@ -57,7 +58,10 @@ export class Heatmap {
         /** @type {Cell | null} */ this.cursor = null;
         this.margin = options.bare ? BARE : MARGIN;
         this.draw = framed(() => this.paint());
-        this.chunks = new Chunks(options.matrix, () => this.arrived(), options.onError ?? (() => undefined));
+        const failed = options.onError ?? (() => undefined);
+        this.chunks = new Chunks(options.matrix, () => this.arrived(), failed);
+        /** @private */ this.overview = options.matrix.pool && new Overview(options.matrix.pool, this.draw, failed);
+        if (this.overview && options.matrix.dtype === 'int32') void this.ends().catch(failed);
         this.canvas = h('canvas', {
             class: 'heatmap',
             tabindex: 0,
@@ -86,6 +90,13 @@ export class Heatmap {
             hover: (x, y) => this.hover(x, y),
             leave: () => this.cursor && options.onCursor?.(this.cursor, this.value(this.cursor), false),
         });
+        this.draw();
+    }
+
+    /** Maps of indices have their least and their greatest in the first and the last row. @private */
+    async ends() {
+        const { rows } = this.matrix;
+        for (const row of [0, rows - 1]) this.chunks.measure(await this.matrix.read(row, 1));
         this.draw();
     }
 
@@ -125,6 +136,7 @@ export class Heatmap {
     /** Let go of what is under way. */
     stop() {
         this.chunks.stop();
+        this.overview?.stop();
         this.sizes.disconnect();
     }
 
@@ -137,8 +149,14 @@ export class Heatmap {
 
     /** Which colours values have. */
     get scale() {
-        const [least, most] = this.options.bounds?.() ?? this.chunks.bounds;
+        const pooled = this.pooled && this.matrix.dtype !== 'int32' ? this.overview?.held?.ends : undefined;
+        const [least, most] = this.options.bounds?.() ?? pooled ?? this.chunks.bounds;
         return scaleOf(least, most, this.matrix.dtype);
+    }
+
+    /** Whether the service draws what is in view. @private */
+    get pooled() {
+        return large(this.window, this.matrix);
     }
 
     /** @private */
@@ -275,18 +293,46 @@ export class Heatmap {
         const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         context.clearRect(0, 0, canvas.clientWidth, canvas.clientHeight);
-        const { row, rows } = this.window;
-        this.chunks.want(Math.floor(row), Math.ceil(row + rows));
-        this.paintCells(context, ratio);
+        if (this.pooled) this.paintPooled(context, ratio);
+        else this.paintCells(context, ratio);
         if (!this.options.bare) this.paintAxes(context);
         this.paintCursor(context);
         this.legend.show(this.scale);
+    }
+
+    /** What the service has drawn. Of the chunks only that of the cursor is read.
+     * @private @param {CanvasRenderingContext2D} context @param {number} ratio */
+    paintPooled(context, ratio) {
+        const { left, top, width, height } = this.area;
+        const { row, rows, column, columns } = this.window;
+        const at = this.cursor?.row ?? -1;
+        this.chunks.want(at, at);
+        this.overview?.want(this.window, (width * ratio * this.matrix.columns) / columns, height * ratio);
+        context.fillStyle = ink(this.canvas, '--skeleton');
+        context.fillRect(left, top, width, height);
+        const held = this.overview?.held;
+        if (!held) return;
+        context.save();
+        context.beginPath();
+        context.rect(left, top, width, height);
+        context.clip();
+        context.imageSmoothingEnabled = false;
+        context.drawImage(
+            held.picture,
+            left - (column / columns) * width,
+            top + ((held.row - row) / rows) * height,
+            (this.matrix.columns * width) / columns,
+            (held.rows * height) / rows,
+        );
+        context.restore();
+        this.caption(`The service shows the ${held.words}.`);
     }
 
     /** @private @param {CanvasRenderingContext2D} context @param {number} ratio */
     paintCells(context, ratio) {
         const { left, top, width, height } = this.area;
         const { row, rows, column, columns } = this.window;
+        this.chunks.want(Math.floor(row), Math.ceil(row + rows));
         const down = level(rows, height * ratio);
         const across = level(columns, width * ratio);
         const held = Math.min(down, Math.log2(this.chunks.high));
@@ -309,7 +355,8 @@ export class Heatmap {
             (n.rows * high * height) / rows,
         );
         context.restore();
-        this.caption(high, wide);
+        const covers = `Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`;
+        this.caption(high * wide > 1 ? covers : '');
     }
 
     /** @private The cells from `first` on as pixels: one each, or two by two where they are pooled.
@@ -339,12 +386,10 @@ export class Heatmap {
         own.putImageData(image, 0, 0);
     }
 
-    /** @private @param {number} high @param {number} wide */
-    caption(high, wide) {
+    /** @private @param {string} covers what a drawn square stands for */
+    caption(covers) {
         const { rows, columns } = this.window;
-        const parts = [];
-        if (high * wide > 1)
-            parts.push(`Each square is a chequer of the least and the greatest of ${high} × ${wide} values.`);
+        const parts = covers === '' ? [] : [covers];
         if (Math.floor(rows) < this.matrix.rows && columns === this.matrix.columns)
             parts.push(
                 `${Math.round(rows).toLocaleString('en')} of ${this.matrix.rows.toLocaleString('en')} rows are in view.`,

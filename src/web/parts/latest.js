@@ -5,9 +5,17 @@ import { embedded } from './place.js';
 /** @typedef {import('./safetensors.js').Answer} Answer */
 
 export class Latest {
-    /** @param {(error: unknown) => void} fail is called with null when all is well */
-    constructor(fail) {
+    /**
+     * A patient one lets the question that is under way be answered, and asks the newest then: so what is dragged moves
+     * at the pace of the server.
+     * @param {(error: unknown) => void} fail is called with null when all is well
+     * @param {{patient?: boolean}} [how]
+     */
+    constructor(fail, { patient = false } = {}) {
         /** @private */ this.fail = fail;
+        /** @private */ this.patient = patient;
+        /** @private */ this.running = false;
+        /** @private @type {(() => Promise<void>) | null} */ this.waiting = null;
         /** @private */ this.asked = new AbortController();
         /** @private */ this.key = '';
     }
@@ -22,10 +30,18 @@ export class Latest {
     async ask(key, question, show) {
         const text = JSON.stringify(key);
         if (text === this.key) return;
-        this.asked.abort();
         this.key = text;
+        if (this.patient && this.running) this.waiting = () => this.run(text, question, show);
+        else await this.run(text, question, show);
+    }
+
+    /** @private @template T
+     * @param {string} key @param {(signal: AbortSignal) => Promise<T>} question @param {(found: T) => void} show */
+    async run(key, question, show) {
+        this.asked.abort();
         this.asked = new AbortController();
         const { signal } = this.asked;
+        this.running = true;
         try {
             const found = await question(signal);
             if (signal.aborted) return;
@@ -33,14 +49,20 @@ export class Latest {
             show(found);
         } catch (error) {
             if (signal.aborted) return;
-            this.key = '';
+            if (this.key === key) this.key = '';
             this.fail(error);
         }
+        this.running = false;
+        const next = this.waiting;
+        this.waiting = null;
+        await next?.();
     }
 
     stop() {
         this.asked.abort();
         this.key = '';
+        this.waiting = null;
+        this.running = false;
     }
 }
 

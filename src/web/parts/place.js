@@ -47,6 +47,7 @@ export class Place {
         this.room = room;
         this.rest = rest;
         /** @private */ this.values = values;
+        /** @private */ this.moving = false;
     }
 
     /**
@@ -73,21 +74,27 @@ export class Place {
     }
 
     /**
-     * Write values; null takes one out. What is still moving replaces the entry of the history, and
-     * `step` makes a new one.
+     * Write values; null takes one out. `step: true` is a change of its own, or the end of a movement: Back returns to
+     * what was before it. `step: false` is part of a movement. Without `step` the entry of the history is replaced.
      * @param {Record<string, string | number | null>} changes
      * @param {{step?: boolean}} [how]
      */
-    set(changes, { step = false } = {}) {
+    set(changes, { step } = {}) {
         for (const [name, value] of Object.entries(changes))
             if (value === null) delete this.values[name];
             else this.values[name] = String(value);
+        const begins = step !== undefined && !this.moving;
+        if (step !== undefined) this.moving = !step;
         const hash = text(this.room, this.rest, this.values);
         if (hash === location.hash && waiting === '') return;
         const url = `${location.pathname}${location.search}${hash}`;
-        if (!step) return later(url);
-        flush();
-        history.pushState(null, '', url);
+        if (begins) {
+            flush();
+            history.pushState(null, '', url);
+        } else {
+            later(url);
+            if (step) flush();
+        }
     }
 
     /**
@@ -96,6 +103,7 @@ export class Place {
      */
     take(values) {
         this.values = values;
+        this.moving = false;
     }
 }
 

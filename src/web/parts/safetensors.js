@@ -91,7 +91,7 @@ export class Tensor {
     }
 }
 
-/** @typedef {ReturnType<Tensor['matrix']>} Matrix */
+/** @typedef {ReturnType<Tensor['matrix']> & {pool?: import('./pooled.js').Pool}} Matrix */
 /**
  * @typedef {object} Answer
  * @property {Map<string, Tensor>} tensors

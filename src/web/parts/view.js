@@ -2,15 +2,22 @@
 
 /** @typedef {{row: number, rows: number, column: number, columns: number}} Window */
 
-// Most elements in view: so many are read to show the least and the greatest of each pixel.
-export const VIEW_ELEMENTS = 1 << 24;
+// Most elements in view that are read, to show the least and the greatest of each pixel; and where the service can show
+// more in a figure of its own.
+const VIEW_ELEMENTS = 1 << 24;
+const READ_ELEMENTS = 1 << 22;
+
+/** @typedef {{rows: number, columns: number, pool?: import('./pooled.js').Pool}} Size of a matrix; `pool` shows more than is read */
 
 /** @param {number} value @param {number} low @param {number} high */
 export const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
 
+/** Whether a window has so much that it is not read. @param {Window} window @param {Size} matrix */
+export const large = ({ rows }, { columns, pool }) => pool !== undefined && rows * columns > READ_ELEMENTS;
+
 /**
  * The whole matrix, or as many rows of it as fit.
- * @param {{rows: number, columns: number}} matrix
+ * @param {Size} matrix
  * @returns {Window}
  */
 export function whole(matrix) {
@@ -20,12 +27,13 @@ export function whole(matrix) {
 /**
  * The window moved and sized so that it lies within the matrix.
  * @param {Window} window
- * @param {{rows: number, columns: number}} matrix
+ * @param {Size} matrix
  * @returns {Window}
  */
 export function bounded(window, matrix) {
     const columns = clamp(window.columns, 1, matrix.columns);
-    const rows = clamp(window.rows, 1, Math.min(matrix.rows, Math.floor(VIEW_ELEMENTS / columns)));
+    const most = matrix.pool ? matrix.rows : Math.min(matrix.rows, Math.floor(VIEW_ELEMENTS / matrix.columns));
+    const rows = clamp(window.rows, 1, most);
     return {
         row: clamp(window.row, 0, matrix.rows - rows),
         rows,
@@ -88,7 +96,7 @@ export function text(window) {
 
 /**
  * @param {string} words
- * @param {{rows: number, columns: number}} matrix
+ * @param {Size} matrix
  */
 export function parse(words, matrix) {
     const [top, bottom, left, right] = words.split(',').map(Number);

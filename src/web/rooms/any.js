@@ -54,17 +54,18 @@ function target(resource, values) {
     };
 }
 
-/** Examples of what a problem misses; null where there are none. @param {Resource} resource @param {unknown} error @param {Record<string, string>} values */
+/** Examples of what a refusal is about and the request left out; null where there are none.
+ * @param {Resource} resource @param {unknown} error @param {Record<string, string>} values */
 function examples(resource, error, values) {
-    if (!(error instanceof Problem) || error.code !== 'missing-parameter') return null;
-    const missing = error.errors.map((fault) => parameterOf(fault));
+    if (!(error instanceof Problem)) return null;
+    const about = error.errors.map((fault) => parameterOf(fault));
     const found = resource.parameters.filter(
-        ({ name, example }) => missing.includes(name) && example && values[name] === undefined,
+        ({ name, example }) => about.includes(name) && example && values[name] === undefined,
     );
     return found.length === 0 ? null : Object.fromEntries(found.map(({ name, example }) => [name, String(example)]));
 }
 
-/** Ask, and where the server misses what depends on other parameters, ask with examples of it.
+/** Ask, and where the server misses what others have made necessary, ask with examples of it.
  * @param {Resource} resource @param {Record<string, string>} values to which examples are added @param {AbortSignal} signal */
 async function ask(resource, values, signal) {
     for (;;) {

@@ -1,10 +1,11 @@
 // axes.js - rotary positions of more than one axis: time, height and width of M-RoPE, rows and columns of grids.
-import { tensors } from '../parts/api.js';
+import { json, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { Latest, numbers } from '../parts/latest.js';
+import { call, formula } from '../parts/formula.js';
+import { Latest, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
-import { digits } from '../parts/number.js';
+import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercise, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
@@ -31,6 +32,7 @@ const USUAL = {
     rows: '4',
     columns: '6',
     frames: '3',
+    seconds: '1',
     at: '14',
     pair: '0',
     convention: 'pixtral',
@@ -66,10 +68,29 @@ const FIELDS = [
         description: 'A token is a square of 2 × 2 patches.',
     },
     { name: 'frames', type: 'integer', minimum: 1, maximum: 6, default: 3, required: true, description: 'Of a video.' },
+    {
+        name: 'seconds',
+        type: 'number',
+        minimum: 0,
+        maximum: 10,
+        default: 1,
+        required: true,
+        unit: 'seconds',
+        description: 'From a frame of a video to the next. This model counts time, others count frames.',
+    },
 ];
 
+/** Whether the positions of a model's videos count time. @param {string} model @param {AbortSignal} signal */
+async function isClocked(model, signal) {
+    const { resolved } = await json(`/v1/models/${encodeURIComponent(model)}`, {}, { signal });
+    /** @type {{path: string, parameters: Record<string, unknown>}[]} */
+    const resources = resolved.resources ?? [];
+    return resources.some(({ parameters }) => parameters.tokens_per_second !== undefined);
+}
+
 /** The parameters of a sequence: so many words, a picture, so many words.
- * @param {string} model @param {string} kind @param {number[]} grid frames, rows, columns in tokens @param {number[]} words */
+ * @param {string} model @param {string} kind @param {number[]} grid frames, rows, columns in tokens @param {number[]} words
+ * @returns {{model: string, token_runs: string, spatial_merge_size: string, image_grid_thw?: string, video_grid_thw?: string, second_per_grid_ts?: string}} */
 function asked(model, kind, [frames, rows, columns], [before, after]) {
     const grid = [frames, rows * MERGE, columns * MERGE].join(',');
     return {
@@ -140,6 +161,8 @@ class Axes {
         this.sides = new Dials(SIDES, (pair) => this.point({ pair }));
         this.readout = new Readout();
         this.aside = h('span', {}, '…');
+        this.counts = h('span', {}, '…');
+        /** @private @type {{model: string, clocked: boolean}} */ this.clock = { model: '', clocked: false };
         this.convention = this.conventions();
         this.patch = h('p', { class: 'note' });
         this.along = take(
@@ -153,6 +176,7 @@ class Axes {
         );
         const told = /** @param {unknown} error */ (error) => this.fields.fail(error);
         this.asks = {
+            clock: new Latest(fail),
             sequence: new Latest(told),
             owners: new Latest(fail),
             turn: new Latest(fail),
@@ -192,7 +216,7 @@ class Axes {
 
     /** @private */
     layout() {
-        const { listing, readout } = this;
+        const { listing, place, readout } = this;
         const sources = ['rope/mrope-positions', 'rope/grid'].map((path) => find(listing, path));
         return [
             story('Axes: time, height and width', WORDS, sources),
@@ -203,14 +227,13 @@ class Axes {
                 h(
                     'div',
                     { class: 'stage' },
-                    this.sequence.element,
-                    readout.element,
-                    h(
-                        'section',
-                        { class: 'part', 'aria-label': 'Pairs' },
-                        h('h2', {}, 'Which axis turns which pair'),
-                        this.dials.element,
+                    section(
+                        place,
+                        { name: 'tokens', title: 'Tokens and their positions', first: true },
+                        this.sequence.element,
+                        readout.element,
                     ),
+                    section(place, { name: 'pairs', title: 'Which axis turns which pair' }, this.dials.element),
                     h('div', { class: 'panels' }, this.along.element),
                 ),
             ),
@@ -219,7 +242,7 @@ class Axes {
                 'div',
                 { class: 'story' },
                 note('Some texts give the word after a picture its index in the sequence. ', this.aside),
-                note('mrope_section counts pairs, not channels: 16, 24 and 24 pairs are 128 channels.'),
+                note('mrope_section counts pairs, not channels: ', this.counts),
             ),
             exercises(),
         ];
@@ -227,16 +250,14 @@ class Axes {
 
     /** @private */
     grids() {
-        return h(
-            'section',
-            { class: 'story grids', 'aria-label': 'Grids' },
-            h('h2', {}, 'Two axes: the patches of an image encoder'),
-            h(
-                'p',
-                { class: 'lead' },
-                `Encoders of images have no time: their pairs are turned by the row or the column of a patch. Heads of ${GRID_DIM} channels.`,
-            ),
-            this.convention.element,
+        return section(
+            this.place,
+            {
+                name: 'grids',
+                title: 'Two axes: the patches of an image encoder',
+                lead: `Encoders of images have no time: their pairs are turned by the row or the column of a patch. Heads of ${GRID_DIM} channels.`,
+            },
+            h('div', { class: 'panel' }, this.convention.element),
             this.patch,
             this.sides.element,
         );
@@ -261,7 +282,14 @@ class Axes {
     values() {
         const { before, after, frames, rows, columns } = this.layoutOf();
         const kind = this.get('kind') === 'video' ? 'video' : 'image';
-        return asked(this.get('model'), kind, [frames, rows, columns], [before.length, after.length]);
+        const values = asked(this.get('model'), kind, [frames, rows, columns], [before.length, after.length]);
+        return this.timed() ? { ...values, second_per_grid_ts: this.get('seconds') } : values;
+    }
+
+    /** Whether the seconds between frames count. @private */
+    timed() {
+        const { model, clocked } = this.clock;
+        return this.get('kind') === 'video' && clocked && model === this.get('model');
     }
 
     /** The token that is pointed at. @private */
@@ -294,7 +322,17 @@ class Axes {
             (signal) => positionsOf(values, signal),
             (found) => this.show(found),
         );
+        const seconds = /** @type {HTMLElement} */ (this.fields.element.querySelector('[data-parameter="seconds"]'));
+        seconds.hidden = !this.timed();
         const model = this.get('model');
+        void this.asks.clock.ask(
+            model,
+            (signal) => isClocked(model, signal),
+            (clocked) => {
+                this.clock = { model, clocked };
+                this.update();
+            },
+        );
         void this.asks.owners.ask(
             model,
             async (signal) => ({
@@ -308,6 +346,8 @@ class Axes {
             }),
             (pairs) => {
                 this.pairs = pairs;
+                const of = AXES.map((_, axis) => pairs.owner.filter((each) => each === axis).length);
+                this.counts.textContent = `${of.join(' + ')} pairs of ${model} are ${2 * pairs.owner.length} channels.`;
                 this.follow();
             },
         );
@@ -359,9 +399,15 @@ class Axes {
             ...AXES.map((each, i) => /** @type {import('../parts/readout.js').Fact} */ ([each, at[i]])),
             ['pair', `${pair}, turned by ${AXES[axis]}`],
             ['frequency', digits(frequency[pair], 'float64')],
-            ['angle', `${at[axis]} · ${digits(frequency[pair], 'float64')}`],
-            ['cos', digits(cos[pair], 'float64')],
-            ['sin', digits(sin[pair], 'float64')],
+            ...Object.entries({ cos, sin }).flatMap(([name, values]) => {
+                const turn = call(name, at[axis], '·', digits(frequency[pair], 'float64'));
+                /** @type {import('../parts/readout.js').Fact[]} */
+                const facts = [
+                    [name, formula(turn, '=', digits(values[pair], 'float64'))],
+                    [`bits of ${name}`, hex(values[pair], 'float64')],
+                ];
+                return facts;
+            }),
         ]);
     }
 

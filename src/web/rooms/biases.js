@@ -13,6 +13,9 @@ import { Buckets } from './buckets.js';
 /** @typedef {Record<string, string>} Values */
 /** @typedef {{title: string, path: string, names: string[], values: Values, fixed?: Values}} Kind */
 
+const BUCKETS = ['query_length', 'key_length', 'num_buckets', 'max_distance'];
+const LENGTHS = { query_length: '160', num_buckets: '32', max_distance: '128' };
+
 /** @type {Record<string, Kind>} */
 const KINDS = {
     alibi: {
@@ -21,17 +24,12 @@ const KINDS = {
         names: ['num_heads', 'query_length', 'form', 'variant', 'alibi_bias_max'],
         values: { num_heads: '8', query_length: '32' },
     },
-    t5: {
-        title: 'T5',
-        path: '/v1/t5/buckets',
-        names: ['query_length', 'key_length', 'num_buckets', 'max_distance', 'bidirectional'],
-        values: { query_length: '160', num_buckets: '32', max_distance: '128' },
-    },
+    t5: { title: 'T5', path: '/v1/t5/buckets', names: [...BUCKETS, 'bidirectional'], values: LENGTHS },
     deberta: {
         title: 'DeBERTa',
         path: '/v1/t5/buckets',
-        names: ['query_length', 'key_length', 'num_buckets', 'max_distance'],
-        values: { query_length: '160', num_buckets: '32', max_distance: '128' },
+        names: BUCKETS,
+        values: LENGTHS,
         fixed: { variant: 'deberta' },
     },
     shaw: {

@@ -1,8 +1,8 @@
 // drift.js - how far 32 and 16 bits turn an angle away from the exact one, in radians.
 //
-// float32 is the arithmetic of PyTorch's reference path, which the server has: the error is the angle between its point
-// on the circle and the exact one. For bfloat16 and float16 the server gives the rounded frequencies: the error is
-// their difference from the exact ones, times the position.
+// Every table is the server's; the page takes the difference of two. float32 is the arithmetic of PyTorch's reference
+// path: the error is the angle between its point on the circle and the exact one. For bfloat16 and float16 the server
+// gives the rounded frequencies: the error is their difference from the exact ones, times the position.
 import { answer, tensors } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
@@ -202,6 +202,7 @@ export class Drift {
         this.parts = [map, curve];
         this.out.replaceChildren(map.element, curve.element);
         this.note.textContent = [
+            'Each error is the difference of two tables that this server has made.',
             'float32: the angle between the two points, PyTorch’s arithmetic (numerics=float32) and exact.',
             'bfloat16 and float16: the position times what rounding the frequency changes; this service rounds no position and no product to 16 bits, as some engines do, which adds to it.',
             ...words,

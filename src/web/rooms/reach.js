@@ -3,9 +3,11 @@ import { Problem, address, answer, tensors } from '../parts/api.js';
 import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { fresh, h, svg } from '../parts/dom.js';
+import { formula, power, row } from '../parts/formula.js';
 import { Latest, complaint, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
-import { brief, digits } from '../parts/number.js';
+import { brief, digits, hex } from '../parts/number.js';
+import { Readout } from '../parts/readout.js';
 import { exercise, note, story } from '../parts/story.js';
 import { block } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
@@ -14,10 +16,11 @@ import { Handles } from './handles.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {Record<string, string>} Values */
-/** @typedef {{name: string, wavelength: Float64Array, stretch: Float64Array, turns?: Float64Array}} Kind */
+/** @typedef {{name: string, frequency: Float64Array, wavelength: Float64Array, stretch: Float64Array, turns?: Float64Array}} Kind */
 /**
  * @typedef {object} Found
  * @property {Kind[]} kinds
+ * @property {{base: string, width: string}} waves base and rotated channels of the unscaled frequencies
  * @property {Float64Array} trained turns within the training length
  * @property {Record<string, ArrayLike<number>>} facts one number for each type
  * @property {string[]} types those of the comparison
@@ -114,6 +117,7 @@ class Reach {
         this.table = h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Types side by side' });
         this.settings = h('div', { class: 'settings' });
         this.remarks = h('p', { class: 'note' });
+        this.readout = new Readout();
         this.drift = new Drift(this.place);
         this.driftPart = h(
             'div',
@@ -226,6 +230,7 @@ class Reach {
                 section(place, { name: 'stretch', title: 'Stretch' }, this.stretch.element),
             ),
             this.table,
+            this.readout.element,
             this.remarks,
             this.driftPart,
             section(place, { name: 'settings', title: 'Settings for engines' }, this.settings),
@@ -394,8 +399,8 @@ class Reach {
             { ...plain, max_position_embeddings, target_length: max_position_embeddings, rope_types: 'default' },
             { signal },
         );
-        const [wavelength, stretch, turns] = await Promise.all(
-            ['wavelength', 'stretch', 'turns'].map((name) => numbers(found, name, signal)),
+        const [frequency, wavelength, stretch, turns] = await Promise.all(
+            ['inv_freq', 'wavelength', 'stretch', 'turns'].map((name) => numbers(found, name, signal)),
         );
         const n = wavelength.length / own.length;
         const part = /** @param {import('../parts/safetensors.js').Numbers} list @param {number} i */ (list, i) =>
@@ -406,6 +411,7 @@ class Reach {
         /** @type {Kind[]} */
         const kinds = own.map((name, i) => ({
             name,
+            frequency: part(frequency, i),
             wavelength: part(wavelength, i),
             stretch: part(stretch, i),
             turns: part(turns, i),
@@ -422,6 +428,7 @@ class Reach {
         );
         return {
             kinds,
+            waves: { base: String(rope_theta), width: String(2 * n) },
             trained: /** @type {Float64Array} */ (await numbers(trained, 'turns', signal)),
             facts,
             types: own,
@@ -435,7 +442,7 @@ class Reach {
     async extra(types, base, words, signal) {
         const model = this.place.get('model');
         const dtype = 'float64';
-        /** @type {{name: string, path: string, values: Values, wave: string}[]} */
+        /** @type {{name: string, path: string, values: Values, wave: string, frequency: string}[]} */
         const asks = [
             ...(types.includes(NAIVE)
                 ? [
@@ -444,19 +451,29 @@ class Reach {
                           path: '/v1/rope/scaled-base',
                           values: { ...base, dtype, method: 'linear' },
                           wave: 'scaled_wavelength',
+                          frequency: 'scaled_inv_freq',
                       },
                   ]
                 : []),
             ...(model === ''
                 ? []
-                : [{ name: model, path: '/v1/rope/frequencies', values: { model, dtype }, wave: 'wavelength' }]),
+                : [
+                      {
+                          name: model,
+                          path: '/v1/rope/frequencies',
+                          values: { model, dtype },
+                          wave: 'wavelength',
+                          frequency: 'inv_freq',
+                      },
+                  ]),
         ];
         const kinds = [];
-        for (const { name, path, values, wave } of asks)
+        for (const { name, path, values, wave, frequency } of asks)
             try {
                 const found = await answer(path, values, { signal });
                 kinds.push({
                     name,
+                    frequency: /** @type {Float64Array} */ (await numbers(found, frequency, signal)),
                     wavelength: /** @type {Float64Array} */ (await numbers(found, wave, signal)),
                     stretch: /** @type {Float64Array} */ (await numbers(found, 'stretch', signal)),
                 });
@@ -513,8 +530,9 @@ class Reach {
         if (found === null) return;
         const n = found.kinds[0].wavelength.length;
         const at = pair >= 0 && pair < n ? pair : null;
-        if (done) this.place.set({ pair: at }, { step: false });
+        if (done) this.place.set({ pair: at });
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
+        this.explain(found, at);
         const number = /** @param {ArrayLike<number> | undefined} list @param {number} i */ (list, i) =>
             h('td', {}, list === undefined ? '' : digits(list[i], 'float64'));
         const heads = [
@@ -557,6 +575,27 @@ class Reach {
                 ),
             ),
         );
+    }
+
+    /** The frequency of a pair under each type. @private @param {Found} found @param {number | null} pair */
+    explain({ kinds, waves }, pair) {
+        if (pair === null) return this.readout.show(null);
+        const unscaled = power(waves.base, row('−', 2 * pair, '/', waves.width));
+        this.readout.show([
+            ['pair', pair],
+            ...kinds.flatMap(({ name, frequency, stretch }) => {
+                const slower = stretch[pair] === 1 ? [] : ['/', digits(stretch[pair], 'float64')];
+                /** @type {import('../parts/readout.js').Fact[]} */
+                const facts = [
+                    [
+                        `frequency, ${name}`,
+                        formula(unscaled.cloneNode(true), ...slower, '=', digits(frequency[pair], 'float64')),
+                    ],
+                    ['bits', hex(frequency[pair], 'float64')],
+                ];
+                return facts;
+            }),
+        ]);
     }
 
     /** @private */

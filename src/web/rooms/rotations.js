@@ -4,18 +4,18 @@ import { control, form } from '../parts/controls.js';
 import { Curve } from '../parts/curve.js';
 import { h, svg } from '../parts/dom.js';
 import { call, formula, row } from '../parts/formula.js';
-import { paced } from '../parts/paced.js';
+import { Latest } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
 import { exercise, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
+import { Drift } from './drift.js';
 import { Track } from './track.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {import('../parts/listing.js').Parameter} Parameter */
 /** @typedef {'interleaved' | 'half'} Pairing */
-/** @typedef {'exact' | 'float32' | 'bfloat16' | 'float16'} Numerics */
 /**
  * @typedef {object} State
  * @property {number[]} q
@@ -24,7 +24,7 @@ import { Track } from './track.js';
  * @property {number} n
  * @property {string} theta
  * @property {Pairing} pairing
- * @property {Numerics} numerics
+ * @property {boolean} rounded the error of rounded angles is shown, too
  */
 
 /** @type {Record<string, string>} */
@@ -43,11 +43,6 @@ const DECAY_WIDTHS = [64, 128, 256];
 const DECAY_OFFSETS = '0:1024';
 const PAIRS_DRAWN = 32;
 const RADIUS = 50;
-// Positions at which arithmetics are compared: 1, 2, 3, 4, 6, 8, 12, ... to a million.
-const FAR = Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? 2 ** (i / 2) : 3 * 2 ** ((i - 3) / 2)))
-    .filter(Number.isInteger)
-    .sort((a, b) => a - b);
-
 /** @param {string} text */
 const numbers = (text) =>
     text
@@ -194,17 +189,20 @@ function arcs(pairing, width, chosen) {
     const [cell, floor] = [24, 46];
     const middle = /** @param {number} channel */ (channel) => cell * channel + cell / 2;
     const reach = pairing === 'half' ? (width / 2) * cell : cell;
+    const rise = 10 + Math.min(32, reach / 3);
+    // A curve reaches three quarters of the way to the points that bend it.
+    const top = floor - 0.75 * rise - 4;
     return svg(
         'svg',
         {
             class: 'arcs',
-            viewBox: `0 0 ${cell * width} ${floor + 26}`,
+            viewBox: `0 ${top} ${cell * width} ${floor + 26 - top}`,
             role: 'img',
             'aria-label': `${pairing}: channels ${channels(chosen, width, pairing).join(' and ')} turn together`,
         },
         Array.from({ length: width / 2 }, (_, pair) => {
             const [a, b] = channels(pair, width, pairing).map(middle);
-            const high = floor - 10 - Math.min(32, reach / 3);
+            const high = floor - rise;
             return svg('path', {
                 class: pair === chosen ? 'chosen' : undefined,
                 d: `M${a} ${floor}C${a} ${high} ${b} ${high} ${b} ${floor}`,
@@ -221,48 +219,6 @@ const PAIRINGS = [
     ['interleaved', 'interleaved: 2i and 2i + 1 (the paper, GPT-J)'],
     ['half', 'half: i and i + d/2 (GPT-NeoX, Hugging Face)'],
 ];
-
-/* ---- exact against rounded ---- */
-
-/**
- * Angles of another arithmetic than the exact one, as parameters of a table. Of 16 bits the service has the rounding of
- * frequencies: their quotient with the exact ones is given to it as divisors.
- * @param {Numerics} numerics @param {Record<string, string>} values @param {AbortSignal} signal
- */
-async function rounded(numerics, values, signal) {
-    if (numerics === 'float32') return { numerics: /** @type {const} */ ('float32') };
-    const path = '/v1/rope/frequencies';
-    const [exact, coarse] = await Promise.all(
-        ['float64', numerics].map(async (dtype) =>
-            all(await tensors(path, { ...values, dtype: /** @type {'float64'} */ (dtype) }, { signal }), 'inv_freq'),
-        ),
-    );
-    return { freq_factors: Array.from(exact, (frequency, i) => frequency / coarse[i]).join(',') };
-}
-
-/** How far the angles of an arithmetic are from the exact ones, in radians up to half a turn, for each pair.
- * @param {State} state @param {AbortSignal} signal */
-async function errors({ q, theta, numerics }, signal) {
-    const values = { head_dim: String(q.length), rope_theta: theta };
-    const how = await rounded(numerics, values, signal);
-    const table = { ...values, positions: FAR.join(','), dtype: /** @type {const} */ ('float64') };
-    const answers = await Promise.all(
-        [table, { ...table, ...how }].map((each) => tensors('/v1/rope/table', each, { signal })),
-    );
-    const [cos, sin, cosine, sine] = await Promise.all(answers.flatMap((each) => [all(each, 'cos'), all(each, 'sin')]));
-    const pairs = q.length / 2;
-    return Array.from({ length: Math.min(8, pairs) }, (_, pair) => ({
-        name: `pair ${pair}`,
-        x: FAR,
-        y: FAR.map((_, i) => {
-            const at = i * pairs + pair;
-            const error = Math.abs(
-                Math.atan2(sine[at] * cos[at] - cosine[at] * sin[at], cosine[at] * cos[at] + sine[at] * sin[at]),
-            );
-            return error === 0 ? NaN : error;
-        }),
-    }));
-}
 
 /* ---- words ---- */
 
@@ -356,7 +312,7 @@ const stateOf = (get) => ({
     n: Number(get('n')),
     theta: get('rope_theta'),
     pairing: get('pairing') === 'half' ? 'half' : 'interleaved',
-    numerics: /** @type {Numerics} */ (get('numerics')),
+    rounded: get('numerics') !== 'exact',
 });
 
 /** @param {State} wanted @param {AbortSignal} signal @returns {Promise<Seen>} */
@@ -385,29 +341,15 @@ async function look(wanted, signal) {
 
 /* ---- the curves below the clocks ---- */
 
-/** What is said of an arithmetic. @param {Numerics} numerics */
-function ofNumerics(numerics) {
-    if (numerics === 'exact') return 'Choose another arithmetic to see how far its angles are from these.';
-    if (numerics === 'float32')
-        return (
-            'Every step as PyTorch rounds it to float32: frequency, angle, cosine and sine. Pair 0 has the frequency 1, ' +
-            'which float32 holds: its error is that of the cosine and the sine, and stays near 10⁻⁸ rad. The frequencies ' +
-            'and angles of the other pairs are rounded, and that error grows with the position.'
-        );
-    return (
-        `The frequencies are rounded to ${numerics}, as in a model that was cast with its buffers; positions and products stay exact. ` +
-        `The service has no angles computed in ${numerics} throughout. Errors are shown up to half a turn.`
-    );
-}
-
 /** A picture with its title and the words below it. @param {string} title @param {...import('../parts/dom.js').Child} children */
 const card = (title, ...children) => h('section', {}, h('h2', {}, title), children);
 
 /** Curves that do not follow m and n: each is asked for when what it shows has changed. */
 class Curves {
-    /** @param {(name: string) => string} get @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
-    constructor(get, rounding, fail) {
+    /** @param {(name: string) => string} get @param {Drift} drift @param {HTMLElement} rounding @param {(error: unknown) => void} fail */
+    constructor(get, drift, rounding, fail) {
         this.get = get;
+        this.drift = drift;
         this.distance = new Curve({ name: 'score by distance', xName: 'm − n in tokens', yName: 'score', height: 200 });
         this.decay = new Curve({
             name: 'mean of the cosines by distance',
@@ -415,25 +357,20 @@ class Curves {
             yName: 'mean cosine',
             height: 200,
         });
-        this.wrong = new Curve({
-            name: 'error of the angles by position',
-            xName: 'position',
-            yName: 'error in radians',
-            xLog: true,
-            yLog: true,
-            height: 240,
-        });
         this.pairings = h('div', { class: 'pairings' });
-        this.missing = h('p', { class: 'help' });
         // A fault of q or k is told at their fields by the question of the clocks.
-        /** @private */ this.asks = [() => undefined, fail, fail].map(paced);
-        /** @private */ this.shown = ['', '', ''];
-        this.element = h('div', { class: 'cards story' }, this.cards(rounding));
+        /** @private */ this.asks = { distance: new Latest(() => undefined), decay: new Latest(fail) };
+        this.element = h(
+            'div',
+            { class: 'story apart' },
+            h('div', { class: 'cards' }, this.cards()),
+            card('Exact against float32', rounding, drift.element),
+        );
     }
 
-    /** @private @param {HTMLElement} rounding */
-    cards(rounding) {
-        const { distance, decay, wrong, pairings, missing } = this;
+    /** @private */
+    cards() {
+        const { distance, decay, pairings } = this;
         return [
             card(
                 'The score by distance',
@@ -450,19 +387,25 @@ class Curves {
                 ),
             ),
             card('Which channels turn together', pairings),
-            card('Exact against rounded', rounding, missing, wrong.element),
         ];
     }
 
     update() {
         const wanted = stateOf(this.get);
-        const { q, k, theta, pairing, numerics } = wanted;
-        const keys = [[q, k, theta, pairing], [theta], [q.length, theta, numerics]].map(String);
-        const questions = [this.byDistance, this.byWidth, this.byPosition];
-        questions.forEach((question, i) => {
-            if (keys[i] !== this.shown[i]) this.asks[i].ask((signal) => question.call(this, wanted, signal));
-        });
-        this.shown = keys;
+        const { q, k, theta, pairing, rounded } = wanted;
+        void this.asks.distance.ask(
+            [q, k, theta, pairing],
+            (signal) => this.byDistance(wanted, signal),
+            (y) => this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]),
+        );
+        void this.asks.decay.ask(
+            theta,
+            (signal) => this.byWidth(wanted, signal),
+            (series) => this.decay.show(series),
+        );
+        this.drift.element.hidden = !rounded;
+        const values = { head_dim: String(q.length), rope_theta: theta };
+        if (rounded) void this.drift.show({ path: '/v1/rope/table', values, waves: values });
     }
 
     /** @param {Seen} seen @param {number} pair */
@@ -485,8 +428,7 @@ class Curves {
         const count = 2 * REACH + 1;
         const body = { ...scoreBody(wanted), q: Array.from({ length: count }, () => wanted.q) };
         const ranged = { ...body, query_positions: `0:${count}`, key_positions: [REACH] };
-        const y = await all(await posted('/v1/rope/scores', ranged, { signal }));
-        this.distance.show([{ name: 'score', x: Array.from(y, (_, i) => i - REACH), y }]);
+        return all(await posted('/v1/rope/scores', ranged, { signal }));
     }
 
     /** @private @param {State} wanted @param {AbortSignal} signal */
@@ -495,19 +437,12 @@ class Curves {
             const values = { head_dim: String(width), rope_theta: theta, offsets: DECAY_OFFSETS };
             return { name: `head_dim ${width}`, y: await all(await tensors('/v1/rope/decay', values, { signal })) };
         });
-        this.decay.show(await Promise.all(series));
-    }
-
-    /** @private @param {State} wanted @param {AbortSignal} signal */
-    async byPosition(wanted, signal) {
-        const { numerics } = wanted;
-        this.wrong.element.hidden = numerics === 'exact';
-        this.missing.textContent = ofNumerics(numerics);
-        if (numerics !== 'exact') this.wrong.show(await errors(wanted, signal));
+        return Promise.all(series);
     }
 
     stop() {
-        [...this.asks, this.distance, this.decay, this.wrong].forEach((each) => each.stop());
+        [...Object.values(this.asks), this.distance, this.decay].forEach((each) => each.stop());
+        this.drift.end();
     }
 }
 
@@ -530,11 +465,11 @@ class Rotations {
         this.fields = form(rows(listing), (name, value, done) => this.set({ [name]: value ?? USUAL[name] }, done));
         this.rounding = control(
             {
-                name: 'arithmetic of the angles',
+                name: 'numerics',
                 type: 'string',
                 required: false,
-                choices: ['exact', 'float32', 'bfloat16', 'float16'],
-                description: '',
+                choices: ['exact', 'float32'],
+                description: 'float32 shows how far the arithmetic of PyTorch turns the angles.',
             },
             (value, done) => this.set({ numerics: value }, done),
         );
@@ -543,7 +478,7 @@ class Rotations {
         this.sum = h('p', { class: 'note' });
         this.dials = clocks((pair) => this.set({ pair }, true));
         this.readout = new Readout();
-        this.curves = new Curves(this.get, this.rounding.element, fail);
+        this.curves = new Curves(this.get, new Drift(place), this.rounding.element, fail);
         this.along = take(
             () => ({
                 path: '/v1/rope/scores',
@@ -554,7 +489,7 @@ class Rotations {
             }),
             listing.formats.map(({ name }) => name),
         );
-        /** @private */ this.now = paced((error) => this.fields.fail(error));
+        /** @private */ this.now = new Latest((error) => this.fields.fail(error), { patient: true });
         host.replaceChildren(lead(listing), this.bench(), this.curves.element, exercises(), aside());
         this.update();
     }
@@ -602,13 +537,13 @@ class Rotations {
     update() {
         const wanted = stateOf(this.get);
         this.fields.show(Object.fromEntries(Object.keys(USUAL).map((name) => [name, this.get(name)])));
-        this.rounding.show(wanted.numerics);
+        this.rounding.show(wanted.rounded ? 'float32' : 'exact');
         this.track.show(wanted.m, wanted.n);
-        this.now.ask(async (signal) => {
-            const seen = await look(wanted, signal);
-            this.fields.fail(null);
-            this.draw(seen);
-        });
+        void this.now.ask(
+            [wanted, this.get('pair')],
+            (signal) => look(wanted, signal),
+            (seen) => this.draw(seen),
+        );
         this.curves.update();
     }
 

@@ -27,41 +27,29 @@ async function rotated(pairing) {
     ]);
 }
 
+/** What stands on its button, and what the visitor claims. @type {Record<string, [title: string, encoding: string, claim: Record<string, string>]>} */
+const CLAIMS = {
+    base: ['cos and sin with another base', 'rope', { head_dim: '128', rope_theta: '500000' }],
+    scaling: ['Llama 3.1 without its scaling', 'rope', { model: 'llama-3.1-8b' }],
+    pairing: ['q rotated with the other pairing', 'rope', { head_dim: String(WIDTH), pairing: 'interleaved' }],
+    slopes: ['ALiBi slopes of 12 heads', 'alibi', { num_heads: '12' }],
+    right: ['a sinusoidal table that is right', 'sinusoidal', { d_model: String(WIDTH) }],
+};
+
+/** What the file is. @type {Record<string, () => Promise<ArrayBuffer>>} */
+const FILES = {
+    base: () => file('/v1/rope/table?head_dim=128&rope_theta=10000&positions=0:256'),
+    scaling: () => file('/v1/rope/table?head_dim=128&rope_theta=500000&positions=0:256'),
+    pairing: () => rotated('half'),
+    slopes: () => file('/v1/alibi/slopes?num_heads=12&variant=formula'),
+    right: () => file(`/v1/sinusoidal?d_model=${WIDTH}&positions=0:256`),
+};
+
 /** @type {Sample[]} */
-export const samples = [
-    {
-        id: 'base',
-        title: 'cos and sin with another base',
-        encoding: 'rope',
-        claim: { head_dim: '128', rope_theta: '500000' },
-        make: () => file('/v1/rope/table?head_dim=128&rope_theta=10000&positions=0:256'),
-    },
-    {
-        id: 'scaling',
-        title: 'Llama 3.1 without its scaling',
-        encoding: 'rope',
-        claim: { model: 'llama-3.1-8b' },
-        make: () => file('/v1/rope/table?head_dim=128&rope_theta=500000&positions=0:256'),
-    },
-    {
-        id: 'pairing',
-        title: 'q rotated with the other pairing',
-        encoding: 'rope',
-        claim: { head_dim: String(WIDTH), pairing: 'interleaved' },
-        make: () => rotated('half'),
-    },
-    {
-        id: 'slopes',
-        title: 'ALiBi slopes of 12 heads',
-        encoding: 'alibi',
-        claim: { num_heads: '12' },
-        make: () => file('/v1/alibi/slopes?num_heads=12&variant=formula'),
-    },
-    {
-        id: 'right',
-        title: 'a sinusoidal table that is right',
-        encoding: 'sinusoidal',
-        claim: { d_model: String(WIDTH) },
-        make: () => file(`/v1/sinusoidal?d_model=${WIDTH}&positions=0:256`),
-    },
-];
+export const samples = Object.entries(CLAIMS).map(([id, [title, encoding, claim]]) => ({
+    id,
+    title,
+    encoding,
+    claim,
+    make: FILES[id],
+}));

@@ -2,7 +2,7 @@
 import { posted } from '../parts/api.js';
 import { control } from '../parts/controls.js';
 import { h } from '../parts/dom.js';
-import { paced } from '../parts/paced.js';
+import { Latest } from '../parts/latest.js';
 import { legend } from '../parts/legend.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
@@ -341,8 +341,9 @@ class Words {
         this.host = host;
         this.place = context.place;
         this.fields = fieldsOf((name, usual, value, done) => {
-            if (name === 's') this.place.set({ to: null });
-            this.place.set({ [name]: value === usual ? null : value, at: null }, { step: done });
+            /** @type {Record<string, null>} */
+            const order = name === 's' ? { to: null } : {};
+            this.place.set({ [name]: value === usual ? null : value, at: null, ...order }, { step: done });
             this.update();
         });
         this.tiles = new Tiles((order, done) => {
@@ -355,7 +356,7 @@ class Words {
         this.readout = new Readout();
         this.made = vectors();
         /** @private @type {Shares[]} */ this.shares = [];
-        /** @private */ this.questions = paced(context.fail);
+        /** @private */ this.questions = new Latest(context.fail, { patient: true });
         this.panels.forEach(({ maps }) => this.follow(maps));
         host.replaceChildren(lead(context.listing), ...this.layout(), exercises());
         this.update();
@@ -424,13 +425,17 @@ class Words {
 
     /** @private */
     load() {
-        this.questions.ask(async (signal) => {
-            const { words, order, schemes } = this.state();
-            const asked = schemes.map((scheme) => attention(this.body(scheme), order, signal));
-            this.shares = await Promise.all(asked);
-            this.panels.forEach((each, i) => each.show(schemes[i], words, order, this.shares[i]));
-            this.point();
-        });
+        const state = this.state();
+        const { words, order, schemes } = state;
+        void this.questions.ask(
+            state,
+            (signal) => Promise.all(schemes.map((scheme) => attention(this.body(scheme), order, signal))),
+            (shares) => {
+                this.shares = shares;
+                this.panels.forEach((each, i) => each.show(schemes[i], words, order, shares[i]));
+                this.point();
+            },
+        );
     }
 
     /** Show the pair of words that the address names, in every map. @private */

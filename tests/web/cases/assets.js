@@ -31,16 +31,22 @@ async function weigh(url, path, coding) {
     });
 }
 
+/** Bytes of all files of the page in a coding. @param {string} url @param {string} coding */
+export async function weight(url, coding) {
+    let total = 0;
+    for (const path of await files(url)) {
+        const { bytes, status, headers } = await weigh(url, path, coding);
+        assert.equal(status, 200, path);
+        assert.equal(headers['content-encoding'], coding, path);
+        total += bytes;
+    }
+    return total;
+}
+
 export const cases = {
     'the whole page weighs at most 120 KB in either coding': async (bench) => {
         for (const coding of ['gzip', 'zstd']) {
-            let total = 0;
-            for (const path of await files(bench.server.url)) {
-                const { bytes, status, headers } = await weigh(bench.server.url, path, coding);
-                assert.equal(status, 200, path);
-                assert.equal(headers['content-encoding'], coding, path);
-                total += bytes;
-            }
+            const total = await weight(bench.server.url, coding);
             console.log(`      ${coding}: ${(total / 1024).toFixed(1)} KB`);
             assert.ok(total <= WEIGHT_MAX, `${coding}: ${total} bytes`);
         }

@@ -28,10 +28,43 @@ export const cases = {
         const { time, height, width } = await readout(page);
         assert.deepEqual([time, height, width], ['6', '8', '9']);
     },
+    'a model that counts time has seconds between its frames': async (bench) => {
+        const page = await bench.page('#/axes?model=qwen2.5-vl-7b&kind=video&rows=2&columns=3&frames=2&seconds=2.5');
+        await page.waitForSelector('[data-parameter="seconds"]:visible');
+        await bench.settled(page);
+        const { position_ids: expected } = await bench.json(
+            '/v1/rope/mrope-positions?model=qwen2.5-vl-7b&token_runs=text:6,video,text:5&video_grid_thw=2,4,6' +
+                '&second_per_grid_ts=2.5',
+        );
+        assert.deepEqual(await shown(page), expected.data);
+        await page.click('label:has-text("qwen2-vl-2b")');
+        await bench.settled(page);
+        assert.equal(await page.isVisible('[data-parameter="seconds"]'), false);
+    },
+    'a hand is explained with its numbers and bits': async (bench) => {
+        const page = await bench.page('#/axes?at=14&pair=20');
+        const facts = await readout(page);
+        const table = await bench.json('/v1/rope/table?model=qwen2-vl-2b&positions=6;7;8&dtype=float64');
+        assert.match(facts.cos, new RegExp(`cos.*7.*·.*=\\s*${table.cos.data[0][20]}`, 's'));
+        const bits = new DataView(new ArrayBuffer(8));
+        bits.setFloat64(0, table.sin.data[0][20]);
+        assert.equal(facts['bits of sin'], `0x${bits.getBigUint64(0).toString(16)}`);
+    },
+    'each of its parts stands alone in a frame': async (bench) => {
+        for (const part of ['tokens', 'pairs', 'grids']) {
+            const page = await bench.page(`#/axes?fig=${part}`, { search: '?embed=1' });
+            const seen = await page.$$eval('.part', (list) =>
+                list.filter((each) => each.offsetHeight > 0).map((each) => each.className),
+            );
+            assert.deepEqual(seen, [`part part-${part}`]);
+            assert.equal(await page.isVisible('.panel'), false);
+            await page.context().close();
+        }
+    },
     'each pair has an axis, in sections or in turns': async (bench) => {
         const page = await bench.page('#/axes');
         assert.deepEqual(await owned(page), ['time16 pairs: 0–15', 'height24 pairs: 16–39', 'width24 pairs: 40–63']);
-        assert.deepEqual(await owned(page, '.grids'), ['row16 pairs: 0–15', 'column16 pairs: 16–31']);
+        assert.deepEqual(await owned(page, '.part-grids'), ['row16 pairs: 0–15', 'column16 pairs: 16–31']);
         await page.click('label:has-text("qwen3.5-9b")');
         await bench.settled(page);
         assert.match((await owned(page))[0], /^time11 pairs: 0, 3, 6, 9/);

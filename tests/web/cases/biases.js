@@ -24,6 +24,26 @@ export const cases = {
         const { data } = await bench.json('/v1/alibi/bias?num_heads=8&query_length=32&form=causal&heads=2');
         assert.equal(Number(value.replace('−', '-')), data[0][31][30]);
     },
+    'a cell is explained with its numbers': async (bench) => {
+        const plain = (text) => text.replaceAll('−', '-').replace(/\s/g, '');
+        const cells = [
+            ['', 'slice=3&at=9,2', '-0.0625·|9-2|=-0.4375'],
+            ['', 'num_heads=12&slice=8&at=9,7', /^-0\.7071067811865476·\|9-7\|=-1\.4142135$/],
+            ['t5', 'at=120,20', /^min.*15,8\+⌊.*100\/8.*128\/8.*\(16-8\)⌋\)=15$/],
+            ['t5', 'at=20,25', '16+5=21'],
+            ['deberta', 'at=25,20', /^bucket.*\(25-20\)=/],
+            ['shaw', 'at=20,9', /^clip.*\(9-20,-8,8\)\+8=0$/],
+            ['swin', 'at=8,3', '(1-0+6)·13+(1-3+6)=95'],
+        ];
+        for (const [scheme, rest, expected] of cells) {
+            const page = await bench.page(`#/biases?${scheme ? `scheme=${scheme}&` : ''}${rest}`);
+            const { formula, bits } = await readout(page);
+            if (expected instanceof RegExp) assert.match(plain(formula), expected);
+            else assert.equal(plain(formula), expected);
+            assert.match(bits, /^0x[0-9a-f]{8}$/);
+            await page.context().close();
+        }
+    },
     'each map has the buckets of the API, and a chosen one is said': async (bench) => {
         const paths = {
             t5: 't5/buckets?query_length=160',

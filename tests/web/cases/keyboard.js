@@ -74,4 +74,41 @@ export const cases = {
         for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 400);
         await page.waitForFunction(() => !location.hash.includes('win='));
     },
+    'two fingers that move apart zoom in, and together out': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        const pinch = (from, to) =>
+            page.$eval(
+                'canvas.heatmap',
+                (canvas, [before, after]) => {
+                    canvas.setPointerCapture = () => undefined;
+                    const { left, top, width, height } = canvas.getBoundingClientRect();
+                    const send = (type, pointerId, x) =>
+                        canvas.dispatchEvent(
+                            new PointerEvent(type, {
+                                pointerId,
+                                pointerType: 'touch',
+                                clientX: left + width / 2 + x,
+                                clientY: top + height / 2,
+                                bubbles: true,
+                            }),
+                        );
+                    send('pointerdown', 1, -before / 2);
+                    send('pointerdown', 2, before / 2);
+                    send('pointermove', 1, -after / 2);
+                    send('pointermove', 2, after / 2);
+                    send('pointerup', 1, -after / 2);
+                    send('pointerup', 2, after / 2);
+                },
+                [from, to],
+            );
+        await pinch(100, 200);
+        await page.waitForFunction(() => {
+            const [top, bottom, left, right] = (new URLSearchParams(location.hash.split('?')[1]).get('win') ?? '')
+                .split(',')
+                .map(Number);
+            return Math.abs(bottom - top - 64) < 0.1 && Math.abs(right - left - 32) < 0.1;
+        });
+        await pinch(200, 80);
+        await page.waitForFunction(() => !location.hash.includes('win='));
+    },
 };

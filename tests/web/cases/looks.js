@@ -20,6 +20,8 @@ export async function findings(page) {
 const PLACES = {
     waves: ['#/waves?at=40,10', '#/waves?numerics=float32'],
     reach: ['#/reach?pair=50', '#/reach?model=llama-3.1-8b&types=default,llama3,naive', '#/reach?numerics=float32'],
+    rotations: ['#/rotations', '#/rotations?numerics=float32&angle=bfloat16'],
+    axes: ['#/axes', '#/axes?model=qwen2.5-vl-7b&kind=video&seconds=2&at=30&pair=20'],
     biases: ['#/biases?num_heads=16', '#/biases?scheme=t5&bucket=12', '#/biases?scheme=swin'],
     doctor: ['#/doctor', '#/doctor?sample=base&rope_theta=500000', '#/doctor?sample=right&encoding=sinusoidal'],
     any: [
@@ -27,6 +29,7 @@ const PLACES = {
         '#/any/alibi/bias?num_heads=8&query_length=64',
         '#/any/rope/frequencies?head_dim=128&at=10',
         '#/any/rope/rotate',
+        '#/any/sinusoidal?d_model=64&positions=0:1000000&at=5,10',
     ],
 };
 

@@ -1,6 +1,6 @@
 // reach.js - types side by side, two lengths, a model, and a pasted configuration.
 import assert from 'node:assert/strict';
-import { answered } from '../bench.js';
+import { answered, readout } from '../bench.js';
 
 const LLAMA = {
     model_type: 'llama',
@@ -51,6 +51,19 @@ export const cases = {
         const code = await page.textContent('[data-snippet="llama_cpp"] code');
         assert.equal(code, found.settings.yarn.llama_cpp.value);
     },
+    'a pair is explained for each type, with its bits': async (bench) => {
+        const page = await bench.page('#/reach?pair=50&types=default,yarn');
+        const facts = await readout(page, '.stage > .readout');
+        const { inv_freq, stretch } = await bench.json(
+            '/v1/rope/compare?head_dim=128&max_position_embeddings=4096&target_length=32768&rope_types=default,yarn&dtype=float64',
+        );
+        const plain = (text) => text.replaceAll('−', '-').replace(/\s/g, '');
+        assert.equal(plain(facts['frequency, default']), `10000-100/128=${inv_freq.data[0][50]}`);
+        assert.equal(plain(facts['frequency, yarn']), `10000-100/128/${stretch.data[1][50]}=${inv_freq.data[1][50]}`);
+        const bits = new DataView(new ArrayBuffer(8));
+        bits.setFloat64(0, inv_freq.data[1][50]);
+        assert.equal(facts.bits, `0x${bits.getBigUint64(0).toString(16)}`);
+    },
     'the lengths are dragged and moved by keys': async (bench) => {
         const page = await bench.page('#/reach');
         const target = page.locator('.handle').nth(1);
@@ -69,9 +82,12 @@ export const cases = {
         const now = Number(await trained.getAttribute('aria-valuenow'));
         assert.ok(now > 4096, `the training length is ${now}`);
         assert.equal(Number(new URL(page.url()).hash.match(/max_position_embeddings=(\d+)/)[1]), now);
-        await page.goBack();
-        await bench.settled(page);
-        assert.equal(await target.getAttribute('aria-valuenow'), '32768');
+        for (const before of ['65536', '32768']) {
+            await page.goBack();
+            await bench.settled(page);
+            assert.equal(await target.getAttribute('aria-valuenow'), before);
+            assert.equal(await trained.getAttribute('aria-valuenow'), '4096');
+        }
     },
     'a model of the catalogue brings its numbers': async (bench) => {
         const page = await bench.page('#/reach');

@@ -1,5 +1,6 @@
 // rotations.js - the story of the room: the score follows m - n, and stands still when both move.
 import assert from 'node:assert/strict';
+import { answered } from '../bench.js';
 
 const score = (page) => page.textContent('.score');
 const KNOWN = '#/rotations?q=0.3,-1.2&k=1,0.5';
@@ -21,5 +22,29 @@ export const cases = {
         await page.keyboard.press('ArrowRight');
         await bench.settled(page);
         assert.notEqual(await score(page), before);
+    },
+    'a pair is chosen, and its formula has its numbers': async (bench) => {
+        const page = await bench.page('#/rotations');
+        await page.click('.clock:nth-child(3)');
+        await bench.settled(page);
+        assert.match(page.url(), /pair=2/);
+        assert.match(await page.textContent('.stage .readout'), /channels4 and 5/);
+    },
+    'rounded angles err the more, the further away': async (bench) => {
+        const page = await bench.page('#/rotations?numerics=float32&angle=bfloat16');
+        await page.waitForSelector('.drift .curve path.line');
+        assert.equal(await page.isVisible('.drift canvas.heatmap'), true);
+        const lines = await page.$$eval('.drift .curve path.line', (list) => list.length);
+        assert.equal(lines, 3);
+        await page.click('label:has-text("exact")');
+        await page.waitForSelector('.drift', { state: 'hidden' });
+    },
+    'the exercises know the answers of the server': async (bench) => {
+        const page = await bench.page('#/rotations');
+        const said = await answered(page, ['1.3524', '-1.1027', '54410']);
+        assert.ok(
+            said.every((each) => each.startsWith('Right')),
+            said.join(' '),
+        );
     },
 };

@@ -59,7 +59,7 @@ export const cases = {
             const all = await snippets(page);
             for (const [name, execute] of Object.entries(RUN)) {
                 const { stdout } = await execute(all[name]);
-                shape(name, stdout, /positions|alibi/.test(place) ? 8 : 2);
+                shape(name, stdout, /positions|alibi/.test(place) ? 8 : place.endsWith('rotate') ? 4 : 2);
             }
             assert.match(all.Frame, /<iframe src=".*embed=1#\/any\//);
         }

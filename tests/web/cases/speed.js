@@ -1,18 +1,38 @@
-// speed.js - what is measured and reported; nothing here fails on a clock.
+// speed.js - what is measured and reported, as the table of src/web/README.md; nothing here fails on a clock.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import { folder } from '../bench.js';
+import { weight } from './assets.js';
+import { findings } from './looks.js';
 
 const NETWORK = { offline: false, latency: 40, downloadThroughput: 10e6 / 8, uploadThroughput: 10e6 / 8 };
-const RUNS = 5;
+const RUNS = 3;
 const FRAMES = 180;
 const middle = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
-const report = {};
-function note(name, value) {
-    report[name] = value;
-    console.log(`      ${name}: ${value}`);
-    writeFileSync(`${folder}/speed.json`, `${JSON.stringify(report, null, 4)}\n`);
+// Where a room shows nothing before something is chosen, and what its first picture is.
+const STARTS = { doctor: 'doctor?sample=base' };
+const PICTURES = 'svg.curve path.line, svg.curve circle, svg .hand, .trio [data-pair], .dial-pair line';
+
+const rows = [];
+function note(what, value, aim = '') {
+    rows.push(`| ${what} | ${value} | ${aim} |`);
+    console.log(`      ${what}: ${value}`);
+}
+
+/** The table, on the console and in a file. */
+function table() {
+    const [{ model }, { length }] = [cpus()[0], cpus()];
+    const words = [
+        '| what | measured | aim |',
+        '| --- | --- | --- |',
+        ...rows,
+        '',
+        `Measured on ${new Date().toISOString().slice(0, 10)}, ${length} cores of ${model.trim()}, load ${loadavg()[0].toFixed(0)}, drawn by software.`,
+    ].join('\n');
+    writeFileSync(`${folder}/measured.md`, `${words}\n`);
+    console.log(words);
 }
 
 /** What the browser traced while `act` ran: its frames, and the processor time of the page's main thread. */
@@ -70,14 +90,24 @@ function drag(page, frames) {
 }
 
 export const cases = {
+    'the weight of the page': async (bench) => {
+        const [zstd, gzip] = await Promise.all(['zstd', 'gzip'].map((coding) => weight(bench.server.url, coding)));
+        const text = [zstd, gzip].map((bytes) => (bytes / 1024).toFixed(0)).join(' / ');
+        note('the page with all rooms, zstd / gzip', `${text} KB`, '120 KB');
+        assert.ok(zstd > 0);
+    },
     'frames a second while panning 4096 x 512': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=512&positions=0:4096&win=0,2048,0,512');
         await drag(page, 30); // The code has been compiled.
         const { frames, busy } = await traced(bench, page, () => drag(page, FRAMES));
         const gaps = frames.slice(1).map((ts, i) => ts - frames[i]);
-        note('frames a second while panning', ((1000 * gaps.length) / (frames.at(-1) - frames[0])).toFixed(1));
-        note('milliseconds between frames, middle', middle(gaps).toFixed(1));
-        note('milliseconds of the main thread a frame', (busy / FRAMES).toFixed(1));
+        note(
+            'frames a second, panning 4096 x 512',
+            ((1000 * gaps.length) / (frames.at(-1) - frames[0])).toFixed(1),
+            60,
+        );
+        note('time between frames, middle', `${middle(gaps).toFixed(1)} ms`, '16.7 ms');
+        note('processor time of the main thread, a frame', `${(busy / FRAMES).toFixed(1)} ms`, '16.7 ms');
         assert.ok(frames.length > 10);
     },
     'time to the first picture, cold cache, 10 Mbit/s and 40 ms': async (bench) => {
@@ -89,7 +119,7 @@ export const cases = {
                 const devtools = await context.newCDPSession(page);
                 await devtools.send('Network.enable');
                 await devtools.send('Network.emulateNetworkConditions', NETWORK);
-                await page.addInitScript(() => {
+                await page.addInitScript((pictures) => {
                     // The picture is there when a canvas or a curve has been drawn that was not there before.
                     const look = () => {
                         const canvas = document.querySelector('canvas.heatmap');
@@ -97,13 +127,13 @@ export const cases = {
                             canvas && canvas.width > 100 && canvas.getContext('2d').getImageData(80, 30, 60, 60).data;
                         const drawn =
                             (pixel && new Set(new Uint32Array(pixel.buffer)).size > 4) ||
-                            document.querySelector('svg.curve path.line, svg.curve circle, svg .hand');
+                            document.querySelector(pictures);
                         if (drawn) globalThis.firstPicture = performance.now();
                         else requestAnimationFrame(look);
                     };
                     requestAnimationFrame(look);
-                });
-                await page.goto(`${bench.server.url}/#/${room}`);
+                }, PICTURES);
+                await page.goto(`${bench.server.url}/#/${STARTS[room] ?? room}`, { waitUntil: 'commit' });
                 await page
                     .waitForFunction(() => globalThis.firstPicture !== undefined, null, { timeout: 10_000 })
                     .catch(() => undefined);
@@ -111,10 +141,17 @@ export const cases = {
                 if (time !== undefined) times.push(time);
                 await context.close();
             }
-            note(
-                `milliseconds to the first picture, ${room}`,
-                times.length === 0 ? 'no heatmap or curve' : middle(times).toFixed(0),
-            );
+            assert.ok(times.length > 0, `${room} shows no picture`);
+            note(`first picture of ${room}, cold cache, 10 Mbit/s and 40 ms`, `${middle(times).toFixed(0)} ms`, '1 s');
         }
+    },
+    'what axe finds, and the table': async (bench) => {
+        for (const room of await bench.rooms()) {
+            const page = await bench.page(`#/${STARTS[room] ?? room}`);
+            note(`findings of axe-core, any level, ${room}`, (await findings(page)).length, 0);
+            await page.context().close();
+        }
+        table();
+        assert.ok(rows.length > 0);
     },
 };

@@ -36,6 +36,8 @@ static const pe_param head_dim_params[] = {
 
 static const pe_param own[] = {
     {.name = "max_position_embeddings",
+     .hint = "It takes head_dim=128&max_position_embeddings=4096&target_length=16384, or "
+             "model=NAME&target_length=131072.",
      .kind = PE_KIND_INT,
      .required = true,
      .by_model = true,
@@ -222,9 +224,11 @@ static double floor_product(double trained, double factor)
 static pe_status derive_target(pe_values *values, double trained, pe_problem *why)
 {
     if (!pe_values_present(values, "factor"))
-        return pe_fail(why, PE_MISSING_PARAMETER, "target_length",
-                       "target_length is required, or factor in its place: how long the context "
-                       "is to be");
+        return pe_fail(
+            why, PE_MISSING_PARAMETER, "target_length",
+            "target_length is required, or factor in its place, as target_length=131072 or "
+            "factor=4: how long the context "
+            "is to be");
     const double target = floor_product(trained, pe_values_real(values, "factor"));
     if (target > PE_ROPE_LENGTH_MAX)
         return pe_values_invalid(values, "factor", why,

@@ -37,17 +37,19 @@ static const pe_grid_convention conventions[] = {
     {                                                                                              \
         .name = (label), .kind = PE_KIND_INT, .axis = true, .optional = true, .min = 1,            \
         .max = 65536, .fallback_text = (fallback), .unit = "patches",                              \
-        .help = what " of the grid.", .example = "14"                                              \
+        .help = what " of the grid.", .example = "2"                                               \
     }
 
 static const pe_param grid_params[] = {
     {.name = "convention",
+     .aliases = PE_NAMES("variant"),
      .kind = PE_KIND_CHOICE,
      .choices = convention_names,
      .help = "The model whose convention is followed: the pairs that rotate by rows, those that "
              "rotate by columns, and their frequencies.",
      .example = "qwen2_vl"},
     {.name = "rope_theta",
+     .aliases = PE_NAMES("base"),
      .kind = PE_KIND_REAL,
      .optional = true,
      .min = 1,
@@ -258,7 +260,8 @@ static pe_status read_given(pe_values *values, const pe_grid_convention *convent
                            "%s is of a grid and does not go with positions", others[i]);
     if (given->shape.ndim != 2 || given->shape.dim[0] != PE_GRID_AXES)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",
-                       "positions must be rows and columns, [2, n]");
+                       "positions must be rows and columns, [2, n]; separate the two with ; as in "
+                       "0,0,1,1;0,1,0,1");
     pe_positions_bounds(given, &least, &most);
     if (least <= -PLACE_MAX || most >= PLACE_MAX)
         return pe_fail(why, PE_INVALID_PARAMETER, "positions",

@@ -122,8 +122,8 @@ static pe_status plan(pe_values *values, pe_tables *tables, const pe_limits *lim
 }
 
 static const pe_param vectors_params[] = {
-    PE_ROPE_TENSOR_ROW("q", "Queries, multiplied by the scale"),
-    PE_ROPE_TENSOR_ROW("k", "Keys, divided by the scale"),
+    PE_ROPE_TENSOR_ROW("q", PE_NAMES("queries"), "Queries, multiplied by the scale"),
+    PE_ROPE_TENSOR_ROW("k", PE_NAMES("keys"), "Keys, divided by the scale"),
 };
 
 static const pe_param positions_params[] = {

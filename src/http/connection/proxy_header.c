@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* proxy_header.c - the header of the PROXY protocol: whose connection does a proxy pass on? */
+#include "http/connection/proxy_header.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+static bool begins(pe_slice text, const char *with, size_t bytes)
+{
+    return memcmp(text.text, with, text.bytes < bytes ? text.bytes : bytes) == 0;
+}
+
+static void set_ipv4(pe_proxy_header *out, const void *ipv4)
+{
+    out->client = (struct in6_addr){0};
+    out->client.s6_addr[10] = out->client.s6_addr[11] = 0xff;
+    memcpy(out->client.s6_addr + 12, ipv4, sizeof(struct in_addr));
+}
+
+/* ---- version 1: "PROXY TCP4 192.0.2.1 198.51.100.1 56324 443" and CRLF ---- */
+
+/* With the line's end (section 2.1). */
+#define LINE_BYTES_MAX 107
+
+static const char line_begin[] = "PROXY ";
+
+static bool read_address(pe_slice word, int family, pe_proxy_header *out)
+{
+    char copy[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+    if (word.bytes >= sizeof copy)
+        return false;
+    memcpy(copy, word.text, word.bytes);
+    copy[word.bytes] = '\0';
+    if (strlen(copy) != word.bytes || inet_pton(family, copy, &address) != 1)
+        return false;
+    if (family == AF_INET)
+        set_ipv4(out, &address);
+    else
+        out->client = address;
+    return true;
+}
+
+static bool is_port(pe_slice word)
+{
+    unsigned long value = 0;
+    for (size_t i = 0; i < word.bytes && i < 6; i++) {
+        if (word.text[i] < '0' || word.text[i] > '9')
+            return false;
+        value = 10 * value + (unsigned long)(word.text[i] - '0');
+    }
+    return word.bytes > 0 && word.bytes < 6 && value <= 65535 &&
+           (word.bytes == 1 || word.text[0] != '0');
+}
+
+/* What follows TCP4 or TCP6: both addresses, both ports. */
+static bool read_addresses(pe_slice rest, int family, pe_proxy_header *out)
+{
+    pe_proxy_header server;
+    const pe_slice client = pe_slice_next(&rest, ' '), own = pe_slice_next(&rest, ' ');
+    const pe_slice port = pe_slice_next(&rest, ' ');
+    out->known = true;
+    return read_address(client, family, out) && read_address(own, family, &server) &&
+           is_port(port) && is_port(rest);
+}
+
+/* A line without its end. */
+static pe_proxy_found read_words(pe_slice line, pe_proxy_header *out)
+{
+    pe_slice rest = {line.text + sizeof line_begin - 1, line.bytes - (sizeof line_begin - 1)};
+    const pe_slice kind = pe_slice_next(&rest, ' ');
+    const bool read = pe_slice_is(kind, "UNKNOWN") ||
+                      (pe_slice_is(kind, "TCP4") && read_addresses(rest, AF_INET, out)) ||
+                      (pe_slice_is(kind, "TCP6") && read_addresses(rest, AF_INET6, out));
+    return read ? PE_PROXY_WHOLE : PE_PROXY_NONE;
+}
+
+static pe_proxy_found read_line(pe_slice begin, pe_proxy_header *out)
+{
+    const size_t most = begin.bytes < LINE_BYTES_MAX ? begin.bytes : LINE_BYTES_MAX;
+    const char *end = memchr(begin.text, '\n', most);
+    if (end == NULL)
+        return begin.bytes < LINE_BYTES_MAX ? PE_PROXY_PART : PE_PROXY_NONE;
+    const size_t bytes = (size_t)(end - begin.text) + 1;
+    *out = (pe_proxy_header){.bytes = bytes};
+    return bytes > sizeof line_begin && end[-1] == '\r'
+               ? read_words((pe_slice){begin.text, bytes - 2}, out)
+               : PE_PROXY_NONE;
+}
+
+/* ---- version 2: a signature, command, family, length; addresses, and what may follow ---- */
+
+#define START_BYTES 16
+
+static const char signature[] = "\r\n\r\n\0\r\nQUIT\n";
+
+enum {
+    SIGNATURE_BYTES = sizeof signature - 1,
+    LOCAL = 0x20,
+    PASSED_ON = 0x21,
+    IPV4 = 0x11,
+    IPV6 = 0x21
+};
+
+/* What the addresses of a family take, each connection's two; the client's stand first. */
+static bool find_family(uint8_t family, size_t *bytes)
+{
+    static const struct {
+        uint8_t family;
+        size_t bytes;
+    } families[] = {{0x00, 0}, {IPV4, 12}, {IPV6, 36}, {0x31, 216}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (families[i].family == family) {
+            *bytes = families[i].bytes;
+            return true;
+        }
+    return false;
+}
+
+static void take_address(uint8_t family, const uint8_t *addresses, pe_proxy_header *out)
+{
+    out->known = family == IPV4 || family == IPV6;
+    if (family == IPV4)
+        set_ipv4(out, addresses);
+    if (family == IPV6)
+        memcpy(&out->client, addresses, sizeof out->client);
+}
+
+static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
+{
+    if (begin.bytes < START_BYTES)
+        return PE_PROXY_PART;
+    const uint8_t *bytes = (const uint8_t *)begin.text;
+    const uint8_t command = bytes[12], family = bytes[13];
+    const size_t length = (size_t)bytes[14] << 8 | bytes[15];
+    size_t least = 0;
+    const bool passed_on = command == PASSED_ON && find_family(family, &least) && length >= least;
+    if ((!passed_on && command != LOCAL) || length > PE_PROXY_HEADER_MAX - START_BYTES)
+        return PE_PROXY_NONE;
+    if (begin.bytes < START_BYTES + length)
+        return PE_PROXY_PART;
+    *out = (pe_proxy_header){.bytes = START_BYTES + length};
+    if (passed_on)
+        take_address(family, bytes + START_BYTES, out);
+    return PE_PROXY_WHOLE;
+}
+
+pe_proxy_found pe_proxy_header_read(pe_slice begin, pe_proxy_header *out)
+{
+    if (begins(begin, line_begin, sizeof line_begin - 1))
+        return begin.bytes < sizeof line_begin - 1 ? PE_PROXY_PART : read_line(begin, out);
+    if (begins(begin, signature, SIGNATURE_BYTES))
+        return read_binary(begin, out);
+    return PE_PROXY_NONE;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* learned_layers.c - the tables of models that learn their positions. */
+#include "models/learned_layers.h"
+
+#include <string.h>
+
+#define ROWS_MAX 1e12
+
+#define COUNT(row, sentence)                                                                       \
+    {                                                                                              \
+        .name = row, .kind = PE_KIND_INT, .optional = true, .min = 0, .max = ROWS_MAX,             \
+        .help = sentence                                                                           \
+    }
+
+static const pe_param rows[] = {
+    COUNT("rows", "Rows of the table."),
+    COUNT("width", "Channels of a row."),
+    COUNT("offset", "It is added to every position."),
+    COUNT("padding_row", "The row of padding."),
+};
+
+const pe_resource pe_learned_layers = {.path = "/v1/learned",
+                                       .encoding = "learned",
+                                       .name = "learned",
+                                       .param_sets = {PE_PARAMS(rows)}};
+
+/* A count under a key, reported as what gave the parameter; 0: it is not there. */
+static double count_of(pe_reader *reader, const char *key, const char *parameter)
+{
+    const json_t *value = pe_reader_member(reader, key);
+    const double count = json_number_value(value);
+    if (!json_is_number(value) || count < 0 || count > ROWS_MAX)
+        return 0;
+    pe_reader_used(reader, key, value, parameter, NULL);
+    return count;
+}
+
+/* The patches of a square image. */
+static double count_patches(pe_reader *reader)
+{
+    const double image = count_of(reader, "image_size", "rows");
+    const double patch = count_of(reader, "patch_size", "rows");
+    const double along = patch >= 1 ? (double)(long long)(image / patch) : 0;
+    return along * along;
+}
+
+static double count_rows(pe_reader *reader)
+{
+    const json_t *from = reader->type->rows;
+    double found = json_number_value(from);
+    if (json_is_string(from))
+        found = strcmp(json_string_value(from), "patches") == 0
+                    ? count_patches(reader)
+                    : count_of(reader, json_string_value(from), "rows");
+    else if (from == NULL && pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &found, NULL))
+        pe_reader_retarget(reader, pe_reader_fact_name(PE_FACT_MAX_POSITIONS), "rows");
+    return found != 0 ? found + reader->type->offset + reader->type->class_rows : 0;
+}
+
+static void set(pe_reader *reader, pe_model_layers *kind, const char *name, double value)
+{
+    if (reader->status == PE_OK)
+        pe_reader_set_number(reader, &kind->values, name, name, value);
+}
+
+void pe_learned_layers_resolve(pe_reader *reader, pe_model_layers *kind)
+{
+    const pe_model_type *type = reader->type;
+    const json_t *padding = pe_reader_member(reader, "pad_token_id");
+    double width = 0;
+    const double n = count_rows(reader);
+    if (n > 0)
+        set(reader, kind, "rows", n);
+    if (pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &width, NULL))
+        set(reader, kind, "width", width);
+    pe_reader_retarget(reader, pe_reader_fact_name(PE_FACT_HIDDEN), "width");
+    if (!type->padded) {
+        set(reader, kind, "offset", type->offset);
+        return;
+    }
+    const double row = json_is_number(padding) ? json_number_value(padding) : 1;
+    if (padding == NULL)
+        pe_reader_class_default(reader, "pad_token_id", row, "padding_row");
+    pe_reader_used(reader, "pad_token_id", padding, "padding_row", NULL);
+    set(reader, kind, "padding_row", row);
+    set(reader, kind, "offset", row + 1);
+}

@@ -1,0 +1,232 @@
+// docs.js - the reference at /docs: every operation of /openapi.json, with a form that sends it.
+import { fresh, h } from './parts/dom.js';
+
+/**
+ * @typedef {object} Schema
+ * @property {string} [$ref]
+ * @property {string} [description]
+ * @property {unknown[]} [enum]
+ * @property {unknown} [default]
+ * @property {unknown[]} [examples]
+ * @property {Schema} [items]
+ */
+/**
+ * @typedef {object} Parameter
+ * @property {string} name
+ * @property {'query' | 'header' | 'path'} in
+ * @property {string} [description]
+ * @property {boolean} [required]
+ * @property {unknown} [example]
+ * @property {Schema} schema
+ */
+/** @typedef {{schema: Schema, example?: unknown}} Content */
+/**
+ * @typedef {object} Operation
+ * @property {string} operationId
+ * @property {string[]} tags
+ * @property {string} summary
+ * @property {string} [description]
+ * @property {Parameter[]} [parameters]
+ * @property {{content: Record<string, Content>}} [requestBody]
+ */
+/** @typedef {{parameter: Parameter, input: HTMLInputElement}} Field */
+
+const TEXT_MAX = 20000;
+const ROWS_MAX = 16;
+
+/** @type {any} */
+let contract = null;
+
+/** What a reference refers to. @template T @param {T & {$ref?: string}} node @returns {T} */
+function resolved(node) {
+    if (node.$ref === undefined) return node;
+    return node.$ref
+        .slice(2)
+        .split('/')
+        .reduce((part, key) => part[key], contract);
+}
+
+/** @param {unknown} value */
+function text(value) {
+    if (value === undefined) return '';
+    return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+/** What may be typed, in words. @param {Parameter} parameter */
+function hint({ description, schema }) {
+    const { enum: choices, default: preset } = resolved(schema);
+    const list = choices === undefined ? '' : ` One of ${choices.join(', ')}.`;
+    return `${description ?? ''}${list}${preset === undefined ? '' : ` Default: ${preset}.`}`;
+}
+
+/** @param {Parameter} parameter */
+function field(parameter) {
+    const id = fresh('field');
+    const choices = resolved(parameter.schema).enum;
+    const input = h('input', {
+        id,
+        name: parameter.name,
+        value: text(parameter.example),
+        placeholder: text(resolved(parameter.schema).default),
+        required: parameter.required,
+        autocomplete: 'off',
+        spellcheck: 'false',
+        list: choices === undefined ? null : `${id}-choices`,
+        'aria-describedby': `${id}-hint`,
+    });
+    const options = choices?.map((choice) => h('option', { value: choice }));
+    const element = h(
+        'div',
+        { class: 'field' },
+        h('label', { for: id }, parameter.name, parameter.required ? ' (required)' : ''),
+        input,
+        options && h('datalist', { id: `${id}-choices` }, options),
+        h('small', { id: `${id}-hint` }, hint(parameter)),
+    );
+    return { parameter, input, element };
+}
+
+/** @param {Content} content */
+function bodyField(content) {
+    const id = fresh('body');
+    const shown = JSON.stringify(content.example ?? resolved(content.schema).examples?.[0] ?? {}, null, 2);
+    const rows = Math.min(ROWS_MAX, shown.split('\n').length);
+    const input = h('textarea', { id, name: 'body', rows, spellcheck: 'false' }, shown);
+    return { input, element: h('div', { class: 'field' }, h('label', { for: id }, 'JSON body'), input) };
+}
+
+/** The request that the form describes. @param {string} path @param {Field[]} fields @param {string | undefined} body */
+function asked(path, fields, body) {
+    const query = new URLSearchParams();
+    const headers = new Headers(body === undefined ? {} : { 'Content-Type': 'application/json' });
+    let target = path;
+    for (const { parameter, input } of fields) {
+        const value = input.value.trim();
+        if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, encodeURIComponent(value));
+        else if (value === '') continue;
+        else if (parameter.in === 'header') headers.set(parameter.name, value);
+        else if (parameter.name === 'parameters') new URLSearchParams(value).forEach((v, k) => query.append(k, v));
+        else query.append(parameter.name, value);
+    }
+    const after = query.size === 0 ? '' : `?${query}`;
+    return { target: target + after, options: { method: body === undefined ? 'GET' : 'POST', headers, body } };
+}
+
+/** @param {Response} response */
+async function content(response) {
+    const kind = response.headers.get('Content-Type') ?? '';
+    const blob = await response.blob();
+    if (kind.startsWith('image/'))
+        return h('img', { src: URL.createObjectURL(blob), alt: 'The figure that the service answered.' });
+    if (!/json|text|yaml/.test(kind))
+        return h('a', { href: URL.createObjectURL(blob), download: 'answer' }, `Save ${blob.size} bytes of ${kind}`);
+    const words = await blob.text();
+    const more = words.length > TEXT_MAX ? `\n… ${words.length} characters in all` : '';
+    return h('pre', { tabindex: 0, 'aria-label': 'Answer' }, words.slice(0, TEXT_MAX) + more);
+}
+
+/** @param {HTMLElement} host @param {string} target @param {RequestInit} options */
+async function send(host, target, options) {
+    host.replaceChildren(h('p', {}, 'Waiting …'));
+    try {
+        const response = await fetch(target, options);
+        const line = `${response.status} ${response.statusText}, ${response.headers.get('Content-Type') ?? 'no content'}`;
+        const shown = h('code', {}, `${options.method} ${target}`);
+        host.replaceChildren(h('p', {}, shown), h('p', { class: 'status' }, line), await content(response));
+    } catch (error) {
+        host.replaceChildren(h('p', {}, `The service did not answer: ${error}`));
+    }
+}
+
+/** The form of an operation. @param {string} path @param {Operation} operation @param {Parameter[]} parameters */
+function form(path, operation, parameters) {
+    const fields = parameters.map(field);
+    const json = operation.requestBody?.content['application/json'];
+    const body = json && bodyField(json);
+    const host = h('div', {
+        class: 'answer',
+        role: 'region',
+        'aria-live': 'polite',
+        'aria-label': `Answer of ${path}`,
+    });
+    const element = h(
+        'form',
+        { id: `form-${operation.operationId}` },
+        h('p', { class: 'told' }, operation.description ?? ''),
+        h('p', { class: 'soft' }, `In clients: ${operation.operationId}`),
+        body?.element,
+        fields.map((each) => each.element),
+        h('p', {}, h('button', { type: 'submit', class: 'button' }, 'Send')),
+        host,
+    );
+    element.addEventListener('submit', (event) => {
+        event.preventDefault();
+        const { target, options } = asked(path, fields, body?.input.value);
+        void send(host, target, options);
+    });
+    return element;
+}
+
+/** @param {string} path @param {string} method @param {Operation} operation @param {Parameter[]} shared */
+function entry(path, method, operation, shared) {
+    const parameters = [...shared, ...(operation.parameters ?? [])].map((each) => resolved(each));
+    const element = h(
+        'details',
+        { class: 'operation', id: operation.operationId },
+        h('summary', {}, h('code', {}, `${method.toUpperCase()} ${path}`), ` ${operation.summary}`),
+    );
+    // A form is made when it is wanted: there are thousands of fields.
+    element.addEventListener('toggle', () => {
+        if (element.open && element.children.length === 1) element.append(form(path, operation, parameters));
+    });
+    const names = parameters.map(({ name }) => name).join(' ');
+    const words = `${method} ${path} ${operation.operationId} ${operation.summary} ${names}`.toLowerCase();
+    return { element, words, tag: operation.tags[0] };
+}
+
+function entries() {
+    return Object.entries(contract.paths).flatMap(([path, item]) =>
+        ['get', 'post']
+            .filter((method) => method in item)
+            .map((method) => entry(path, method, item[method], item.parameters ?? [])),
+    );
+}
+
+/** Show what the words of the search are in. @param {ReturnType<typeof entries>} all */
+function search(all) {
+    const words = /** @type {HTMLInputElement} */ (document.getElementById('search')).value.toLowerCase().split(/\s+/);
+    for (const each of all) each.element.hidden = !words.every((word) => each.words.includes(word));
+    for (const section of document.querySelectorAll('section'))
+        section.hidden = section.querySelector('.operation:not([hidden])') === null;
+    const n = all.filter((each) => !each.element.hidden).length;
+    /** @type {HTMLElement} */ (document.getElementById('found')).textContent = `${n} operations`;
+}
+
+/** Open the operation that the address names. */
+function follow() {
+    const named = document.getElementById(location.hash.slice(1));
+    if (named instanceof HTMLDetailsElement) named.open = true;
+    named?.scrollIntoView();
+}
+
+async function main() {
+    contract = await (await fetch('/openapi.json')).json();
+    const all = entries();
+    const sections = contract.tags.map((/** @type {{name: string, description: string}} */ tag) =>
+        h(
+            'section',
+            {},
+            h('h2', {}, tag.name.replaceAll('_', ' ')),
+            h('p', { class: 'soft' }, tag.description),
+            all.filter((each) => each.tag === tag.name).map((each) => each.element),
+        ),
+    );
+    /** @type {HTMLElement} */ (document.getElementById('about')).textContent = contract.info.description;
+    document.getElementById('operations')?.append(...sections);
+    document.getElementById('search')?.addEventListener('input', () => search(all));
+    addEventListener('hashchange', follow);
+    search(all);
+    follow();
+}
+
+void main();

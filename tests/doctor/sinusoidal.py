@@ -1,0 +1,252 @@
+"""sinusoidal - mistakes in tables that are added to embeddings: of positions, timesteps, grids, signals, relative distances.
+
+Such a table is a function of coordinates, frequencies and a layout, which a row may change one at a time.
+"""
+import numpy as np
+
+import arrays
+import ladder
+from case import Case
+from rope import FINE, Row, at_rows, both, pick, spot, wrapped, zigzag
+
+CLAIMS = {
+    "paper": {"d_model": 64},
+    "paper-128": {"d_model": 128},
+    "t2t": {"d_model": 64, "layout": "sin_cos", "freq_shift": 1},
+    "ddpm": {"d_model": 128, "layout": "cos_sin"},
+    "whisper": {"d_model": 80, "layout": "sin_cos", "freq_shift": 1},
+    "flux": {"d_model": 64, "layout": "cos_sin", "scale": 1000.0},
+}
+ANY = ["paper", "t2t", "ddpm", "paper-128", "whisper"]
+WINDOWS = ["0:64", "0:64", "0:1000:16", "500:564"]
+STORES = ["float32", "float32", "float64", "bfloat16", "float32", "float16"]
+
+
+def frequencies(c):
+    """base^(-i/(h - freq_shift)), arXiv:1706.03762 section 3.5; tensor2tensor has h - 1."""
+    half = c["d_model"] // 2
+    return np.power(c.get("base", 1e4), -np.arange(half) / (half - c.get("freq_shift", 0)))
+
+
+def laid_out(sin, cos, layout):
+    if layout == "interleaved":
+        return np.stack([sin, cos], -1).reshape(*sin.shape[:-1], -1)
+    return np.concatenate([sin, cos] if layout == "sin_cos" else [cos, sin], -1)
+
+
+def made(c, positions, steps, types):
+    positions = steps.get("positions", lambda p: p)(positions)
+    c = steps.get("params", lambda c: c)(dict(c))
+    w = arrays.rounded(steps.get("freq", lambda w, c: w)(frequencies(c), c), types.get("freq"))
+    p = arrays.rounded(positions * c.get("scale", 1), types.get("pos"))
+    angle = arrays.rounded(p[:, None] * w, types.get("angle"))
+    angle = steps.get("angle", lambda a, p, w: a)(angle, p, w)
+    cos, sin = steps.get("waves", lambda c, s, a, f: (c, s))(np.cos(angle), np.sin(angle), angle, 1.0)
+    cos, sin = steps.get("pairs", lambda c, s: (c, s))(arrays.rounded(cos, types.get("wave")), arrays.rounded(sin, types.get("wave")))
+    return laid_out(sin, cos, c.get("layout", "interleaved")) * c.get("amplitude", 1.0), w
+
+
+def allowed_angle(w, p, layout):
+    slack = np.minimum(8 * 2.0 ** -24 * np.abs(np.outer(p, w)) + 2.0 ** -22, 2)
+    return laid_out(slack, slack, layout)
+
+
+def table_case(row, number, v):
+    k = 2 * number + v
+    name = pick(row.claims or ANY, number + v)
+    claim, window, store = dict(CLAIMS[name]), pick(row.at or WINDOWS, k), pick(row.stores or STORES, k)
+    if row.claim:
+        row.claim(claim)
+    p = ladder.span(window)
+    types = row.types if row.numerics == "exact" or k % 2 else {"freq": "float32", "angle": "float32", "wave": "float32", **row.types}
+    right, w = made(claim, p, {}, {})
+    got = arrays.rounded(made(claim, p, row.steps, types)[0], store)
+    if "out" in row.steps:
+        got = row.steps["out"](got, store)
+    slack = 0 if row.numerics == "exact" else allowed_angle(w, p * claim.get("scale", 1), claim.get("layout", "interleaved"))
+    allowed = slack + 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)
+    positions = window if isinstance(window, str) else [float(x) for x in window]
+    body = {"encoding": "sinusoidal", "parameters": claim, "positions": positions}
+    if row.numerics:
+        body["numerics"] = row.numerics
+    label = f"{row.name} [{name}, {window if isinstance(window, str) else 'listed'}, {store}]"
+    return Case(label, "sinusoidal", body, {"": got}, store, row.words, {"": right}, {"": allowed}, pick(["json", "npy"], k), row.cite)
+
+
+def other(**changes):
+    return lambda c: {**c, **changes}
+
+
+def exponents(change):
+    return lambda w, c: np.power(c.get("base", 1e4), -change(np.arange(len(w)), len(w)))
+
+
+TIMES = [0.0, 1.0, 10.5, 250.0, 499.5, 981.0, 999.0] + [float(37 * i % 1000) for i in range(25)]
+ROWS = [
+    Row("s: one too large", "shift", positions=lambda p: p + 1),
+    Row("s: one too small", "shift", positions=lambda p: p - 1),
+    Row("s: two too large (padding_idx + 1)", "shift", positions=lambda p: p + 2, cite="huggingface/transformers#1761"),
+    Row("s: restarts in the middle", "restart", positions=lambda p: np.concatenate([p[:32], p[32:] - p[32] + p[0]])),
+    Row("s: rows in reverse", "reverse|permuted", positions=lambda p: p[::-1]),
+    Row("s: timesteps normalised to 0..1", "normalized|radians", ["ddpm"], at=["0:1000:16"], positions=lambda p: p / 1000),
+    Row("s: scale of 1000 missing", "linear|normalized|radians", ["flux"], at=["0:1:0.015625"], positions=lambda p: p / 1000,
+        cite="huggingface/diffusers#11958"),
+    Row("s: timesteps cut to integers", "fraction", ["ddpm", "flux"], at=[TIMES, "0:16:0.25"], stores=FINE, positions=np.floor),
+    Row("s: timesteps reversed (1000 - t)", "reverse|inverse|shift", ["ddpm"], at=["0:1000:16"], positions=lambda p: 1000 - p),
+    Row("s: wraps at 40", "wrap|restart", at=["0:64"], positions=lambda p: p % 40),
+    Row("s: stays at 40", "clamp", at=["0:64"], positions=lambda p: np.minimum(p, 40)),
+    Row("s: all rows alike", "stuck", positions=lambda p: 0 * p + p[3]),
+    Row("s: twice as large", "stride", positions=lambda p: 2 * p),
+    Row("s: int8", "overflow", at=["100:164"], positions=wrapped(8)),
+    Row("s: a row twice", "skip", at=["0:64"], positions=lambda p: np.concatenate([p[:20], p[20:] - 1])),
+    Row("s: zigzag", "permuted", positions=lambda p: zigzag(p)),
+    Row("s: negative", "inverse", positions=lambda p: -p),
+    Row("s: base 1000", "theta|ladder", params=other(base=1e3)),
+    Row("s: base 100", "theta|ladder", params=other(base=100.0)),
+    Row("s: base 1000000", "theta|ladder", params=other(base=1e6)),
+    Row("s: base odd", "theta|ladder", params=other(base=8765.4)),
+    Row("s: freq_shift 1 for 0", "freq_shift", ["ddpm", "paper"], params=other(freq_shift=1),
+        cite="kohya-ss/sd-scripts#1187, hojonathanho/diffusion#15"),
+    Row("s: freq_shift 0 for 1", "freq_shift", ["t2t", "whisper"], params=other(freq_shift=0), cite="huggingface/diffusers#12791"),
+    Row("s: exponent i/d for 2i/d", "root|ladder", ["paper", "ddpm"], freq=exponents(lambda i, h: i / (2 * h))),
+    Row("s: exponent 2i/d by column (sin 2i, cos 2i+1)", "ladder|index|channels|freq_rest|row|amplitude|shape_wave", ["paper"], waves=lambda c, s, a, f:
+        (np.cos(a * np.power(1e4, -1 / (2 * a.shape[1]))), s)),
+    Row("s: exponent 4i/d", "squared", ["paper", "ddpm"], freq=exponents(lambda i, h: 2 * i / h)),
+    Row("s: exponent from 1", "index|linear", ["paper", "ddpm"], freq=exponents(lambda i, h: (i + 1) / h)),
+    Row("s: reciprocal frequencies", "reciprocal", freq=lambda w, c: 1 / w),
+    Row("s: log10 for ln", "theta|ladder", ["paper", "ddpm"], freq=lambda w, c: np.exp(np.log10(w))),
+    Row("s: slowest first", "freq_reversed|channels", freq=lambda w, c: w[::-1]),
+    Row("s: integer division in the exponent", "all_one", freq=lambda w, c: np.ones_like(w)),
+    Row("s: times 2 pi", "two_pi", freq=lambda w, c: 2 * np.pi * w),
+    Row("s: over 2 pi", "two_pi", freq=lambda w, c: w / (2 * np.pi)),
+    Row("s: each frequency for two pairs", "freq_repeat", freq=lambda w, c: np.repeat(w, 2)[:len(w)]),
+    Row("s: sin_cos for interleaved", "layout", ["paper", "paper-128"], params=other(layout="sin_cos"),
+        cite="huggingface/diffusers#3981, huggingface/blog#2183"),
+    Row("s: cos_sin for interleaved", "layout|exchange", ["paper", "paper-128"], params=other(layout="cos_sin")),
+    Row("s: interleaved for halves", "layout", ["t2t", "ddpm"], params=other(layout="interleaved"), cite="facebookresearch/DiT#78"),
+    Row("s: halves exchanged (flip_sin_to_cos)", "exchange|layout", ["t2t", "ddpm"], pairs=lambda c, s: (s, c),
+        cite="huggingface/diffusers#1369, flashinfer-ai/flashinfer#3819"),
+    Row("s: cos and sin exchanged, interleaved", "exchange|layout", ["paper"], pairs=lambda c, s: (s, c)),
+    Row("s: sin alone", "one_wave", pairs=lambda c, s: (s, s)),
+    Row("s: sine in place overwritten before cosine", "one_wave|shape_wave|row", ["paper"], waves=lambda c, s, a, f: (np.cos(np.sin(a)), s),
+        cite="huggingface/transformers#11725"),
+    Row("s: sin negative", "sin_sign", pairs=lambda c, s: (c, -s)),
+    Row("s: amplitude sqrt d", "amplitude", pairs=both(lambda x: x * np.sqrt(2 * x.shape[1]))),
+    Row("s: amplitude 1/sqrt d", "amplitude", pairs=both(lambda x: x / np.sqrt(2 * x.shape[1]))),
+    Row("s: amplitude 0.1", "amplitude", pairs=both(lambda x: 0.1 * x)),
+    Row("s: added to itself (embedding added twice)", "amplitude|stride", pairs=both(lambda x: 2 * x)),
+    Row("s: mapped to 0..1", "shape_wave", pairs=both(lambda x: x / 2 + 0.5)),
+    Row("s: rows of unit length", "amplitude", pairs=both(lambda x: x / np.sqrt(x.shape[1]))),
+    Row("s: row 0 zero (padding_idx not claimed)", "row|padding", at=["0:64"], out=at_rows(slice(0, 1), lambda y, r: 0)),
+    Row("s: columns reversed", "channels|freq_reversed|layout|exchange|reverse", out=lambda x, t: x[:, ::-1]),
+    Row("s: transposed", "transposed|shape", out=lambda x, t: x.T, at=["0:50"]),
+    Row("s: transposed bytes", "transposed", out=lambda x, t: np.ascontiguousarray(x.T).reshape(x.shape)),
+    Row("s: one row of garbage", "row", out=at_rows(slice(7, 8), lambda y, r: 3.5)),
+    Row("s: one value off", "element", stores=FINE, out=spot(lambda x: x + 0.02)),
+    Row("s: last rows zero", "row|slice", out=at_rows(slice(50, None), lambda y, r: 0)),
+    Row("s: one NaN", "nan", out=spot(lambda x: np.nan)),
+    Row("s: big-endian bytes", "endian", out=lambda x, t: arrays.swapped(x, t)),
+    Row("s: bfloat16 frequencies", "low16|bf16", at=["500:564"], stores=FINE, types={"freq": "bfloat16"}),
+    Row("s: float16 frequencies", "low16|f16", at=["500:564", "0:1000:16"], stores=FINE, types={"freq": "float16"},
+        cite="facebookincubator/AITemplate#1009"),
+    Row("s: bfloat16 timesteps", "pos16|low16|bf16", ["ddpm"], at=["500:564"], stores=FINE, types={"pos": "bfloat16"}),
+    Row("s: float16 angles", "low16|f16", at=["500:564"], stores=FINE, types={"angle": "float16"}),
+    Row("s: bfloat16 waves as float32", "low16|bf16", stores=FINE, types={"wave": "bfloat16"}),
+    Row("s: float32 arithmetic where exact float64", "f32", at=["500:564"], stores=["float64"], numerics="exact",
+        types={"freq": "float32", "angle": "float32"}),
+    Row("s: rope's ladder (concat of equal halves)", "one_wave|layout|channels|exchange", ["t2t"], pairs=lambda c, s: (s, s)),
+]
+
+# --- grids, signals, relative tables: each a function of its parameters ---
+
+
+def grid(c, order="wh", swap=False, base=1e4, shift=0, transpose=False, offset=0, norm=1.0, one_axis=False, freq=None, layout="sin_cos"):
+    """MAE's 2-D table: the first half of channels by the column, the second by the row."""
+    quarter = c["d_model"] // 4
+    w = np.power(base, -np.arange(quarter) / (quarter - shift)) if freq is None else freq(quarter)
+    y, x = np.meshgrid(np.arange(c["height"]), np.arange(c["width"]), indexing="ij")
+    if transpose:
+        y, x = np.meshgrid(np.arange(c["height"]), np.arange(c["width"]), indexing="xy")
+    first, second = (y, x) if swap else (x, y)
+    if one_axis:
+        second = first
+    parts = [laid_out(np.sin(a), np.cos(a), layout) for a in ((p.reshape(-1, 1) + offset) * norm * w for p in (first, second))]
+    return np.concatenate(parts, -1)
+
+
+def timing(c, start=None, n=None, top=None, low=None, layout="sin_cos"):
+    """tensor2tensor's get_timing_signal_1d."""
+    half = c["d_model"] // 2
+    low, top = low or c.get("min_timescale", 1.0), top or c.get("max_timescale", 1e4)
+    w = np.power(top / low, -np.arange(half) / max((n or half - 1), 1)) / low
+    a = (np.arange(c["length"]) + (c.get("start_index", 0) if start is None else start))[:, None] * w
+    return laid_out(np.sin(a), np.cos(a), layout)
+
+
+def relative(c, distances=None, layout="sin_cos", sign=1, base=1e4):
+    """Sines of the distances of XLNet: from key_length down to 1 - query_length."""
+    q = c["query_length"]
+    d = np.arange(q, -q, -1) if distances is None else distances(q)
+    w = np.power(base, -np.arange(0, c["d_model"], 2) / c["d_model"])
+    return laid_out(np.sin(sign * d[:, None] * w), np.cos(d[:, None] * w), layout)
+
+
+GRID = {"d_model": 64, "height": 6, "width": 10}
+SIGNAL = {"d_model": 64, "length": 48, "start_index": 3}
+RELATIVE = {"d_model": 64, "query_length": 24}
+FUNCTIONS = [
+    ("sinusoidal/grid", GRID, grid, [
+        ("g: rows and columns exchanged", "axes", {"swap": True}, "huggingface/pytorch-image-models#2541"),
+        ("g: meshgrid transposed", "axes", {"transpose": True}, "huggingface/transformers#41380, Meituan-AutoML/VisionLLaMA#4"),
+        ("g: base 100", "theta|ladder", {"base": 100.0}, ""),
+        ("g: base 1000", "theta|ladder", {"base": 1e3}, ""),
+        ("g: freq_shift 1", "freq_shift", {"shift": 1}, ""),
+        ("g: coordinates from 1", "shift", {"offset": 1}, "osaurus-ai/vmlx-swift#225"),
+        ("g: coordinates of centres", "shift", {"offset": 0.5}, ""),
+        ("g: coordinates scaled by 2", "linear|stride|normalized", {"norm": 2.0}, ""),
+        ("g: coordinates over the width", "linear|normalized", {"norm": 0.1}, ""),
+        ("g: one axis twice", "axes|stuck", {"one_axis": True}, ""),
+        ("g: interleaved", "layout", {"layout": "interleaved"}, ""),
+        ("g: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
+        ("g: frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
+    ]),
+    ("sinusoidal/timing", SIGNAL, timing, [
+        ("t: start_index ignored", "shift", {"start": 0}, ""),
+        ("t: start_index one more", "shift", {"start": 4}, ""),
+        ("t: n for n - 1", "freq_shift|timescale|ladder", {"n": 32}, ""),
+        ("t: n - 2 for n - 1", "freq_shift|timescale|ladder", {"n": 30}, ""),
+        ("t: max_timescale 1000", "timescale|theta", {"top": 1e3}, ""),
+        ("t: max_timescale 100000", "timescale|theta", {"top": 1e5}, ""),
+        ("t: min_timescale 2", "timescale", {"low": 2.0}, ""),
+        ("t: interleaved", "layout", {"layout": "interleaved"}, ""),
+        ("t: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
+    ]),
+    ("sinusoidal/relative", RELATIVE, relative, [
+        ("r: distances ascending", "reverse|inverse", {"distances": lambda q: np.arange(-q + 1, q + 1)}, ""),
+        ("r: distances one too small", "shift", {"distances": lambda q: np.arange(q - 1, -q - 1, -1)}, ""),
+        ("r: absolute distances", "absolute", {"distances": lambda q: np.abs(np.arange(q, -q, -1))}, ""),
+        ("r: negative distances", "inverse", {"distances": lambda q: -np.arange(q, -q, -1)}, ""),
+        ("r: clamped at 8", "clamp", {"distances": lambda q: np.clip(np.arange(q, -q, -1), -8, 8)}, ""),
+        ("r: sign of the sine", "sin_sign", {"sign": -1}, ""),
+        ("r: base 1000", "theta|ladder", {"base": 1e3}, ""),
+        ("r: interleaved", "layout", {"layout": "interleaved"}, ""),
+        ("r: cos before sin", "layout|exchange", {"layout": "cos_sin"}, ""),
+    ]),
+]
+
+
+def function_case(path, claim, make, row, v):
+    name, words, changes, cite = row
+    store = pick(["float32", "float64", "bfloat16"], v)
+    right = make(claim)
+    got = arrays.rounded(make(claim, **changes), store)
+    allowed = 2.0 ** -18 + 0.51 * arrays.ulp(np.maximum(np.abs(right), 1e-3), store)
+    # A resource of several tensors takes the one by its name.
+    alone = "table" if path == "sinusoidal/relative" else ""
+    return Case(f"{name} [{store}]", path, {"encoding": path, "parameters": claim}, {alone: got}, store, [words], {alone: right},
+                {alone: allowed}, pick(["json", "safetensors"], v) if alone else "json", cite)
+
+
+def cases():
+    made = [table_case(row, number, v) for number, row in enumerate(ROWS) for v in range(row.cases)]
+    return made + [function_case(path, claim, make, row, v) for path, claim, make, rows in FUNCTIONS for row in rows for v in (0, 1)]

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mistakes.c - what people get wrong, and the words that help them; names with two spellings. */
+#include "support/check.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "support/problem.h"
+
+static test_server server;
+
+/* Each answer tells what to do, in the words of what was sent. */
+static const struct {
+    const char *target, *body; /* body NULL: GET */
+    const char *says;          /* part of the answer */
+} mistakes[] = {
+    /* a porter */
+    {"/v1/rope/table?head_dim=128&theta=500000", NULL, "did you mean rope_theta?"},
+    {"/v1/rope/table?head_dim=128&rope_base=500000", NULL, "did you mean rope_theta?"},
+    {"/v1/rope/table?head_dim=128&freq_base=1e6", NULL, "did you mean rope_theta?"},
+    {"/v1/rope/table?dim=128", NULL, "did you mean head_dim?"},
+    {"/v1/rope/table?d=128&max_len=2048", NULL, "did you mean head_dim?"},
+    {"/v1/rope/table?head_dim=128&seq_len=2048&length=2048", NULL, "did you mean positions=0:N?"},
+    {"/v1/rope/table?head_dim=128&max_seq_len=2048", NULL, "did you mean positions=0:N?"},
+    {"/v1/rope/table?head_dim=128&end=2048", NULL, "did you mean positions=0:N?"},
+    {"/v1/rope/table?head_dim=127", NULL, "rotary_dim says how many channels do"},
+    {"/v1/rope/table?head_dim=128&rotary_dim=63", NULL, "rotary_dim must be even, got 63"},
+    {"/v1/rope/table?head_dim=128&rotary_dim=256", NULL,
+     "rotary_dim must be at most head_dim, 128, got 256"},
+    {"/v1/rope/table?head_dim=128&rope_type=ntk-aware&factor=4", NULL, "did you mean ntk?"},
+    {"/v1/rope/table?head_dim=128&rope_type=su", NULL, "did you mean longrope?"},
+    {"/v1/rope/table?head_dim=128&rope_type=YARN&factor=4", NULL, "did you mean yarn?"},
+    {"/v1/rope/table?head_dim=128&rope_type=mrope", NULL, "did you mean default?"},
+    {"/v1/rope/table?head_dim=128&type=yarn&factor=4", NULL, "did you mean rope_type?"},
+    {"/v1/rope/table?head_dim=128&rope_type=yarn", NULL, "rope_type yarn needs factor"},
+    {"/v1/rope/table?head_dim=128&rope_type=yarn&factor=4", NULL,
+     "rope_type yarn needs original_max_position_embeddings, or"},
+    {"/v1/rope/table?head_dim=128&rope_type=linear", NULL, "rope_type linear needs factor"},
+    {"/v1/rope/table?head_dim=128&factor=4", NULL,
+     "give a rope_type that reads it: linear, ntk, dynamic, yarn"},
+    {"/v1/rope/table?head_dim=128&rope_type=linear&factor=0.25", NULL,
+     "4 is four times the context, where others write a scale of"},
+    {"/v1/rope/table?head_dim=128&rope_type=dynamic&factor=4", NULL,
+     "rope_type dynamic needs max_position_embeddings"},
+    {"/v1/rope/table?head_dim=128&rope_type=llama3&factor=8", NULL,
+     "rope_type llama3 needs original_max_position_embeddings"},
+    {"/v1/rope/"
+     "table?head_dim=128&rope_type=llama3&factor=8&low_freq_factor=4&high_freq_factor=1&original_"
+     "max_position_embeddings=8192",
+     NULL, "high_freq_factor must be at least low_freq_factor, 4, got"},
+    {"/v1/rope/table?head_dim=128&rope_type=longrope", NULL,
+     "rope_type longrope needs short_factor"},
+    {"/v1/rope/"
+     "table?head_dim=128&rope_type=longrope&short_factor=1,2&long_factor=1,2&original_max_position_"
+     "embeddings=4096&max_position_embeddings=131072",
+     NULL, "short_factor must have rotary_dim/2 = 64 numbers, got 2"},
+    {"/v1/rope/table?head_dim=128&rope_scaling=yarn", NULL, "did you mean rope_type and factor?"},
+    {"/v1/rope/table?head_dim=128&scaling_factor=4", NULL, "did you mean factor?"},
+    {"/v1/rope/table?head_dim=128&rope_type=linear&factor=4x", NULL,
+     "4 is four times the context, where others write a scale of"},
+    {"/v1/rope/table?head_dim=128&pairing=neox", NULL, "did you mean half?"},
+    {"/v1/rope/table?head_dim=128&pairing=gptj", NULL, "did you mean interleaved?"},
+    {"/v1/rope/table?head_dim=128&pairing=rotate_half", NULL, "did you mean half?"},
+    {"/v1/rope/table?head_dim=128&interleaved=true", NULL, "did you mean pairing=interleaved?"},
+    {"/v1/rope/table?head_dim=128&is_neox_style=true", NULL, "did you mean pairing=half?"},
+    {"/v1/rope/table?head_dim=128&cache_layout=huggingface", NULL, "did you mean hf?"},
+    {"/v1/rope/table?head_dim=128&cache_layout=llama.cpp", NULL, "got \\\"llama.cpp\\\""},
+    {"/v1/rope/table?head_dim=128&dtype=fp16", NULL, "did you mean float16?"},
+    {"/v1/rope/table?head_dim=128&dtype=bf16", NULL, "did you mean bfloat16?"},
+    {"/v1/rope/table?head_dim=128&dtype=half", NULL, "did you mean float16?"},
+    {"/v1/rope/table?head_dim=128&dtype=double", NULL, "did you mean float64?"},
+    {"/v1/rope/table?head_dim=128&dtype=torch.float32", NULL, "did you mean float32?"},
+    {"/v1/rope/table?head_dim=128&dtype=float8", NULL, "did you mean float32?"},
+    {"/v1/rope/table?head_dim=128&torch_dtype=bfloat16", NULL, "did you mean dtype?"},
+    {"/v1/rope/table?model=llama3", NULL,
+     "did you mean llama-3-70b, llama-3-8b, llama-3.1-405b, llam"},
+    {"/v1/rope/table?model=phi3", NULL,
+     "did you mean phi-3-mini-4k, phi-3.5-mini, phi-3.5-vision?"},
+    {"/v1/rope/table?model=gpt-4", NULL, "did you mean gpt2?"},
+    {"/v1/rope/table?model=bert-base-uncased", NULL, "GET /v1/models lists those there are"},
+    {"/v1/rope/table?model=llama-3.1-8b&layer_type=sliding_attention", NULL,
+     "got sliding_attention"},
+    {"/v1/rope/table?model=gemma-3-4b&layer_type=local", NULL, "got local"},
+    {"/v1/rope/table", NULL, "head_dim is required, or a model: Channels of a head."},
+    {"/v1/rope/table?head_dim=128&mrope_section=16,24,20&positions=0,0;1,1;2,2", NULL,
+     "mrope_section must sum to rotary_dim/2 = 64 pairs, got 60"},
+    {"/v1/rope/table?head_dim=128&mrope_section=16;24;24&positions=0;0;0", NULL,
+     "mrope_section must be a number, got \\\"16;24;24\\\""},
+    {"/v1/rope/frequencies?head_dim=128&positions=0:16", NULL,
+     "/v1/rope/table has it, not /v1/rope/frequencies"},
+    {"/v1/rope/frequencies?head_dim=128&format=npy", NULL,
+     "add tensor= and one of: inv_freq, wavelength, stretch"},
+    {"/v1/rope/table?head_dim=128&format=npy", NULL, "add tensor= and one of: cos, sin"},
+    {"/v1/rope/table?head_dim=128&format=npy&tensor=cosine", NULL,
+     "tensor must be one of the answer's: cos, sin"},
+    {"/v1/rope/table?head_dim=128&format=npy&tensor=cos&dtype=bfloat16", NULL,
+     "ask for dtype=float32, or for format raw or safetensors"},
+    {"/v1/rope/table?head_dim=128&format=numpy&tensor=cos", NULL, "did you mean npy?"},
+    {"/v1/rope/table?head_dim=128&format=pt", NULL, "did you mean safetensors?"},
+    {"/v1/rope/table?head_dim=128&format=bin&tensor=cos", NULL, "did you mean raw?"},
+    {"/v1/rope/table?head_dim=128&format=csv", NULL, "add tensor= and one of: cos, sin"},
+    {"/v1/rope/scaled-base?head_dim=128", NULL,
+     "factor is required: The factor by which the context is str"},
+    {"/v1/rope/scaled-base?head_dim=128&factor=8&method=yarn", NULL, "got \\\"yarn\\\""},
+    {"/v1/rope/scaled-base?head_dim=128&factor=8&method=dynamic", NULL,
+     "method dynamic needs seq_len"},
+    {"/v1/rope/scaled-base?head_dim=128&scale=8", NULL, "did you mean factor?"},
+    {"/v1/rope/compare?model=qwen2.5-7b", NULL,
+     "target_length is required, or factor in its place, as targ"},
+    {"/v1/rope/compare?head_dim=128", NULL,
+     "max_position_embeddings is required, or a model: The conte"},
+    {"/v1/rope/compare?head_dim=128&max_position_embeddings=4096", NULL,
+     "target_length is required, or factor in its place, as targ"},
+    {"/v1/rope/compare?head_dim=128&max_position_embeddings=4096&target_length=2048", NULL,
+     "target_length must be at least max_position_embeddings, 40"},
+    {"/v1/rope/compare?model=qwen2.5-7b&target_length=131072&rope_types=yarn,ntk-aware", NULL,
+     "did you mean ntk?"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3]]}", "rotary_dim says how many channels do"},
+    {"/v1/rope/rotate", "{}", "vectors is required, or q or k or both"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2],[3]]}",
+     "vectors/1 must have 2 elements as those before it, got 1"},
+    {"/v1/rope/rotate", "{\"x\":[[1,2,3,4]]}", "did you mean vectors?"},
+    {"/v1/rope/rotate", "{\"query\":[[1,2,3,4]]}", "did you mean q?"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"positions\":[0,1,2]}",
+     "positions must give one for each of the 1 tokens of vector"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"position_ids\":[0]}",
+     "did you mean positions?"},
+    {"/v1/rope/rotate",
+     "{\"vectors\":[[1,2,3,4]],\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}",
+     "did you mean rope_parameters?"},
+    {"/v1/rope/rotate",
+     "{\"vectors\":[[1,2,3,4]],\"rope_parameters\":{\"type\":\"linear\",\"factor\":2}}",
+     "did you mean rope_type?"},
+    {"/v1/rope/rotate",
+     "{\"vectors\":[[1,2,3,4]],\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":\"2x\"}}",
+     "write it without quotes; 4 is four times the context, wher"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"head_dim\":8}",
+     "the last axis of vectors must have head_dim = 8 channels,"},
+    {"/v1/rope/rotate", "{\"vectors\":[1,2,3,4]}", "vectors must have 2 to 8 axes, got 1"},
+    {"/v1/rope/rotate", "{\"vectors\":\"[[1,2,3,4]]\"}", "write it without quotes"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,null,4]]}", "vectors/0/2 must be a number, got null"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,NaN,4]]}",
+     "vectors/0/2 must be a number, got NaN or Infinity"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],}",
+     "not a JSON object: a member name in double quotes is missi"},
+    {"/v1/rope/rotate", "{'vectors':[[1,2,3,4]]}",
+     "not a JSON object: a member name in double quotes is missi"},
+    {"/v1/rope/rotate", "[[1,2,3,4]]", "not a JSON object: it does not begin with { at byte 0"},
+    {"/v1/rope/rotate", "", "the body must be a JSON object, got an empty body"},
+    {"/v1/rope/rotate?head_dim=4", "{\"vectors\":[[1,2,3,4]]}",
+     "parameters belong either in the JSON body or in the query,"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"inverse\":\"yes\"}", "write it without quotes"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"inverse\":1}",
+     "inverse must be true or false, got a number"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"seq_axis\":5}", "it has 2 axes, got 5"},
+    {"/v1/rope/shift", "{\"keys\":[[1,2,3,4]]}",
+     "delta is required: The distance to move: one integer, or o"},
+    {"/v1/rope/shift", "{\"k\":[[1,2,3,4]],\"shift\":5}", "did you mean delta?"},
+    {"/v1/rope/shift", "{\"keys\":[[1,2,3,4]],\"delta\":1.5}",
+     "delta must be integers, got a fraction"},
+    {"/v1/rope/scores", "{\"q\":[[1,2]],\"k\":[[1,2,3,4]]}",
+     "the last axis of k must have head_dim = 2 channels, got 4"},
+    {"/v1/rope/scores", "{\"q\":[1,2],\"k\":[1,2]}", "q must have 2 axes, got 1"},
+    {"/v1/rope/scores", "{\"q\":[[1,2]]}",
+     "k is required: Keys, [rows, head_dim], before rotation."},
+    {"/v1/verify", "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4},\"data\":[[1,2]]}",
+     "did you mean table?"},
+    {"/v1/verify", "{\"parameters\":{\"head_dim\":4},\"data\":[[1,2]]}", "did you mean table?"},
+    {"/v1/verify", "{\"encoding\":\"rotary\",\"parameters\":{\"head_dim\":4},\"data\":[[1,2]]}",
+     "did you mean table?"},
+    {"/v1/verify",
+     "{\"config\":{\"model_type\":\"llama\"},\"positions\":\"0:4\",\"data\":[[1,0,1,0]]}",
+     "did you mean table?"},
+    {"/v1/models/resolve", "{}", "head_dim is missing, and so is hidden_size or num_attentio"},
+    {"/v1/models/resolve", "{\"architectures\":[\"Foo\"]}",
+     "head_dim is missing, and so is hidden_size or num_attentio"},
+    {"/v1/models/resolve", "[]", "not a JSON object: it does not begin with { at byte 0"},
+    {"/v1/models/resolve", "{\"config\":{\"model_type\":\"llama\"}}",
+     "head_dim is missing, and so is hidden_size or num_attentio"},
+    {"/v1/models/llama3", NULL, "did you mean llama-3-70b, llama-3-8b, llama-3.1-405b, llam"},
+    {"/v1/models/phi3", NULL, "did you mean phi-3-mini-4k, phi-3.5-mini, phi-3.5-vision?"},
+    {"/v1/model", NULL, "did you mean /v1/models?"},
+    /* a teacher */
+    {"/v1/sinusoidal", NULL, "d_model is required, or a model: Width of a row."},
+    {"/v1/sinusoidal?d_model=", NULL, "d_model must be a number, got an empty value"},
+    {"/v1/sinusoidal?d=64", NULL, "did you mean d_model?"},
+    {"/v1/sinusoidal?dim=64", NULL, "did you mean d_model?"},
+    {"/v1/sinusoidal?d_modle=64", NULL, "did you mean d_model?"},
+    {"/v1/sinusoidal?dmodel=64", NULL, "did you mean d_model?"},
+    {"/v1/sinusoidal?D_MODEL=64", NULL, "did you mean d_model?"},
+    {"/v1/sinusoidal?d_model=64&pos=5", NULL, "did you mean positions?"},
+    {"/v1/sinusoidal?d_model=64&position=5", NULL, "did you mean positions?"},
+    {"/v1/sinusoidal?d_model=64&n=10", NULL, "did you mean positions=0:N?"},
+    {"/v1/sinusoidal?d_model=64&positions=10:0", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0-10", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0..10", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=range(10)", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=[0,1,2]", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0,1,2,", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0%202", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=:10", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=5:5", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0:10:0", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0:10:-1", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=all", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=1e400", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64&positions=0:1e20", NULL,
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal?d_model=64.5", NULL, "d_model must be an integer, got 64.5"},
+    {"/v1/sinusoidal?d_model=0", NULL, "d_model must be between 1 and 65536, got 0"},
+    {"/v1/sinusoidal?d_model=-64", NULL, "d_model must be between 1 and 65536, got -64"},
+    {"/v1/sinusoidal?d_model=1000000", NULL, "d_model must be between 1 and 65536, got 1000000"},
+    {"/v1/sinusoidal?d_model=64&d_model=32", NULL, "d_model is given more than once"},
+    {"/v1/sinusoidal?d_model=64&base=0", NULL, "base must be between 1 and 1000000000000, got 0"},
+    {"/v1/sinusoidal?d_model=64&base=10k", NULL, "base must be a number, got \\\"10k\\\""},
+    {"/v1/sinusoidal?d_model=64&base=10,000", NULL, "base must be a number, got \\\"10,000\\\""},
+    {"/v1/sinusoidal?d_model=64&theta=10000", NULL, "did you mean base?"},
+    {"/v1/sinusoidal?d_model=64&temperature=10000", NULL, "did you mean base?"},
+    {"/v1/sinusoidal?d_model=64&layout=concat", NULL, "did you mean sin_cos?"},
+    {"/v1/sinusoidal?d_model=64&layout=sincos", NULL, "did you mean sin_cos?"},
+    {"/v1/sinusoidal?d_model=64&layout=half", NULL, "did you mean sin_cos?"},
+    {"/v1/sinusoidal?d_model=64&precision=float16", NULL, "did you mean dtype?"},
+    {"/v1/sinusoidal?d_model=64&format=jpg", NULL, "did you mean png?"},
+    {"/v1/sinusoidal?d_model=64&format=excel", NULL, "did you mean csv?"},
+    {"/v1/sinusoidal?d_model=64&format=html", NULL, "did you mean svg?"},
+    {"/v1/sinusoidal?d_model=64&view=curves", NULL, "the answer would be json"},
+    {"/v1/sinusoidal?d_model=64&format=svg&view=lines", NULL, "got \\\"lines\\\""},
+    {"/v1/sinusoidal?d_model=64&format=svg&width=10", NULL,
+     "width must be between 320 and 8192, got 10"},
+    {"/v1/sinusoidal?d_model=64&format=svg&width=100%25", NULL,
+     "width must be a number, got \\\"100%\\\""},
+    {"/v1/sinusoidal?d_model=64&format=svg&theme=black", NULL, "got \\\"black\\\""},
+    {"/v1/sinusoidal?d_model=64&format=png&cmap=viridis", NULL,
+     "GET /v1 lists those of /v1/sinusoidal"},
+    {"/v1/sinusoidal?d_model=64&dtype=float16&scale=1e300", NULL,
+     "scale must be between 1e-9 and 1000000000, got 1e300"},
+    {"/v1/sinusoidal/offset?d_model=64", NULL,
+     "offset is required: The distance by which the rotations mo"},
+    {"/v1/sinusoidal/offset?d_model=63&offset=1", NULL, "d_model must be even, got 63"},
+    {"/v1/sinusoidal/offset?d_model=64&k=1", NULL, "did you mean offset?"},
+    {"/v1/sinusoidal/grid?d_model=64", NULL, "height is required: Rows of the grid."},
+    {"/v1/sinusoidal/grid?d_model=64&grid_size=14", NULL, "did you mean height and width?"},
+    {"/v1/sinusoidal/grid?d_model=64&window_size=14", NULL, "did you mean height and width?"},
+    {"/v1/sinusoidal/grid?d_model=66&height=4", NULL,
+     "d_model must be a multiple of 4, a sine and a cosine for e"},
+    {"/v1/sinusoidal/grid?d_model=64&height=4&positions=0:16", NULL,
+     "did you mean height and width?"},
+    {"/v1/sinusoidal/timing?d_model=64", NULL,
+     "length is required: The number of rows. Their positions ar"},
+    {"/v1/sinusoidal/add", "{\"embeddings\":[[1,2],[3]]}",
+     "embeddings/1 must have 2 elements as those before it, got"},
+    {"/v1/sinusoidal/add", "{\"x\":[[1,2]]}", "did you mean embeddings?"},
+    {"/v1/alibi/slopes", NULL, "num_heads is required, or a model: Attention heads of the"},
+    {"/v1/alibi/slopes?heads=8", NULL, "did you mean num_heads?"},
+    {"/v1/alibi/slopes?n_heads=8", NULL, "did you mean num_heads?"},
+    {"/v1/alibi/slopes?num_heads=0", NULL, "num_heads must be between 1 and 4096, got 0"},
+    {"/v1/alibi/slopes?num_heads=8&variant=bloom", NULL, "did you mean press?"},
+    {"/v1/alibi/bias?num_heads=8", NULL,
+     "query_length is required: how many queries the last keys a"},
+    {"/v1/alibi/bias?num_heads=8&seq_len=16", NULL, "did you mean query_length?"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&key_length=8", NULL,
+     "queries are the last of the key positions, so there must b"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&causal=true", NULL, "did you mean form=causal?"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&form=lower", NULL, "did you mean causal?"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&heads=8", NULL,
+     "heads must be from 0 to 7, got 8"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&format=csv", NULL,
+     "json, npy, raw and safetensors hold it"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&mask_value=-1e9", NULL,
+     "mask_value is read by form=causal only, form is symmetric"},
+    {"/v1/alibi/bias?num_heads=8&query_length=16&form=causal&mask_value=-inf", NULL,
+     "leave it out for -inf, which JSON has as null"},
+    {"/v1/t5/buckets", NULL, "query_length is required, or distances: query_length=16 or"},
+    {"/v1/t5/buckets?query_length=4&dtype=int64", NULL, "did you mean int32?"},
+    {"/v1/t5/buckets?query_length=4&bidirectional=True", NULL,
+     "bidirectional must be true or false, got \\\"True\\\""},
+    {"/v1/t5/buckets?query_length=4&causal=true", NULL, "did you mean bidirectional=false?"},
+    {"/v1/t5/buckets?query_length=4&max_distance=8", NULL,
+     "max_distance must be more than the 8 distances before buck"},
+    {"/v1/t5/bias?query_length=4", NULL, "/v1/t5/bias answers POST, OPTIONS, not GET"},
+    {"/v1/t5/bias", "{\"query_length\":4}",
+     "weights is required: A bias for each bucket and head, [num"},
+    {"/v1/t5/bias", "{\"query_length\":2,\"weights\":[[1],[2]]}",
+     "weights must have a row for each of the num_buckets = 32 b"},
+    {"/v1/shaw/indices?query_length=4", NULL,
+     "max_relative_position is required, or left_max and right_m"},
+    {"/v1/shaw/indices?query_length=4&k=2", NULL, "did you mean max_relative_position?"},
+    {"/v1/swin/index?window_size=7", NULL, "did you mean window_height and window_width?"},
+    {"/v1/learned/foo?positions=0:4", NULL, "start the server with --learned-dir FOLDER"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0,0]]}",
+     "k must have as many channels as q, 2, got 3"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0]],\"scheme\":\"rotary\"}", "did you mean rope?"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0]],\"mask\":[[1]]}",
+     "did you mean attention_mask?"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0]],\"scheme\":\"alibi\",\"rope_theta\":10}",
+     "rope_theta is read by scheme=rope only, scheme is alibi"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0]],\"scheme\":\"t5\"}",
+     "weights is required with scheme=t5: a bias for each bucket"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0]],\"softmax_scale\":1}", "did you mean scale?"},
+    {"/v1/attention", "{\"q\":[[1,0]],\"k\":[[1,0]],\"v\":[[1],[2]]}",
+     "v must have as many tokens as k, 1, got 2"},
+    /* a shell user / frontend */
+    {"/v1/rope", NULL, "below it are /v1/rope/frequencies, /v1/rope/table, /v1/rop"},
+    {"/v1/rope/", NULL, "below it are /v1/rope/frequencies, /v1/rope/table, /v1/rop"},
+    {"/v1/rope/tables?head_dim=128", NULL, "did you mean /v1/rope/table?"},
+    {"/v1/rope_table?head_dim=128", NULL, "did you mean /v1/rope/table?"},
+    {"/rope/table?head_dim=128", NULL, "did you mean /v1/rope/table?"},
+    {"/v1/sinusoid?d_model=4", NULL, "did you mean /v1/sinusoidal?"},
+    {"/v1/sinusoidal/?d_model=4", NULL, "did you mean /v1/sinusoidal?"},
+    {"/v2/sinusoidal?d_model=4", NULL, "did you mean /v1/sinusoidal?"},
+    {"/api/v1/sinusoidal?d_model=4", NULL, "did you mean /v1/sinusoidal?"},
+    {"/v1/alibi?num_heads=8", NULL, "below it are /v1/alibi/slopes, /v1/alibi/bias, /v1/alibi/p"},
+    {"/v1/t5", NULL, "below it are /v1/t5/buckets, /v1/t5/bias"},
+    {"/health", NULL, "did you mean /healthz?"},
+    {"/v1/sinusoidal?d_model=4&positions=0:100000000", NULL, "ask for fewer at a time"},
+    {"/v1/rope/table?head_dim=65536&positions=0:10000000", NULL, "ask for fewer at a time"},
+    {"/v1/rope/decay?head_dim=65536&offsets=0:1000000", NULL,
+     "ask for fewer positions or channels at a time"},
+    {"/v1/sinusoidal?d_model=4&callback=foo", NULL, "GET /v1 lists those of /v1/sinusoidal"},
+    {"/v1/sinusoidal?d_model=4&pretty=true", NULL, "GET /v1 lists those of /v1/sinusoidal"},
+    {"/v1/sinusoidal?d_model=4&encoding_format=hex", NULL, "got \\\"hex\\\""},
+    {"/v1/sinusoidal?d_model=4&%zz=1", NULL,
+     "the query must have two hexadecimal digits after each %"},
+    {"/v1/sinusoidal?d_model=%22%204%22", NULL, "d_model must be a number, got \\\"\\\" 4\\\"\\\""},
+    {"/v1/sinusoidal", "{\"d_model\":\"4\"}", "write it without quotes"},
+    {"/v1/sinusoidal", "{\"d_model\":\"four\"}", "write it without quotes"},
+    {"/v1/sinusoidal", "{\"d_model\":4,\"positions\":{\"start\":0,\"stop\":4}}",
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal", "{\"d_model\":4,\"positions\":[\"0\",\"1\"]}",
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal", "{\"d_model\":4,\"positions\":[]}",
+     "0:128 is the first 128, 5 is one, 1,5,9 are three"},
+    {"/v1/sinusoidal", "{\"d_model\":null}", "leave it out for its default"},
+    {"/v1/sinusoidal", "{\"d_model\":4,\"base\":true}", "base must be a number, got a boolean"},
+    {"/v1/sinusoidal", "d_model=4", "not a JSON object: it does not begin with { at byte 0"},
+    {"/v1/sinusoidal?d_model=4", "{\"positions\":\"0:4\"}",
+     "parameters belong either in the JSON body or in the query,"},
+    {"/v1/sinusoidal", "{\"dmodel\":4,\"position\":5,\"layout\":\"x\"}", "did you mean d_model?"},
+    {"/v1/rope/table?head_dim=128&cache_layout=hf&rope_theta=500000&base=500000", NULL,
+     "base is another name of rope_theta: give one"},
+    {"/v1/rope/compare?head_dim=128&target_length=131072", NULL,
+     "max_position_embeddings is required, or a model: The conte"},
+    {"/v1/rope/grid?head_dim=8&positions=4,0", NULL,
+     "separate the two with ; as in 0,0,1,1;0,1,0,1"},
+    {"/v1/rope/rotate", "{\"vectors\":[[1,2,3,4]],\"mrope_section\":[1,1,0],\"positions\":\"4,0\"}",
+     "separate the axes with ;"},
+    {"/v1/verify",
+     "{\"config\":{\"model_type\":\"llama\",\"head_dim\":4},\"parameters\":{\"positions\":\"0:4\"},"
+     "\"table\":[[1,0,1,0]]}",
+     "put positions beside config, and leave parameters out"},
+    {"/v1/verify",
+     "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:1\"},\"table\":{"
+     "\"cos\":[[1,1,1,1]],\"sin\":[[0,0,0,0]]},\"cache_layou\":\"hf\"}",
+     "did you mean cache_layout?"},
+    {"/v1/alibi/bias?num_heads=8&query_length=4&distances=0:4", NULL,
+     "GET /v1 lists those of /v1/alibi/bias"},
+    {"/v1/rope/decay?head_dim=128&positions=0:10", NULL, "did you mean offsets?"},
+    {"/v1/sinusoidal?d_model=4&size=10", NULL, "GET /v1 lists those of /v1/sinusoidal"},
+    {"/v1/sinusoidal/grid?d_model=64&target_grid=14,14", NULL, "did you mean height and width?"},
+    {"/v1/sinusoidal?d_model=4&head_dim=4", NULL, "did you mean d_model?"},
+    {"/v1/shaw/probabilities", "{\"query\":[[[1,0]]],\"key\":[[[1,0]]]}", "did you mean q?"},
+    {"/v1/swin/bias", "{\"window_size\":2,\"table\":[[1],[2]]}",
+     "did you mean window_height and window_width?"},
+    {"/v1/rope/xpos", "{\"queries\":[[1,2,3,4]],\"scale_base\":-1}",
+     "scale_base must be between 1 and 1000000, got -1"},
+    {"/v1/learned/interpolate", "{\"weights\":[[1],[2],[3],[4],[5],[6]],\"target_grid\":[3,3]}",
+     "source_grid is required: 6 rows less 1 extra_tokens are no"},
+    {"/v1/verify",
+     "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,\"positions\":\"0:1\"},\"table\":[[1,1,"
+     "0,0]]}",
+     "[1, 4] is cache_layout=vllm, or as cos and sin cache_layout=hf; add it"},
+    {"/v1/rope/xpos/table?head_dim=4&size=1", NULL, "GET /v1 lists those of /v1/rope/xpos/table"},
+    {"/v1/rope/xpos/table?head_dim=4&inverse=true", NULL,
+     "/v1/rope/rotate has it, not /v1/rope/xpos/table"},
+};
+
+static reply ask(const char *target, const char *body)
+{
+    return body != NULL ? post_json(&server, target, body) : get(&server, target);
+}
+
+static void each_mistake_is_told_how_to_mend_it(void **state)
+{
+    (void)state;
+    assert_true(PE_LEN(mistakes) >= 120);
+    for (size_t m = 0; m < PE_LEN(mistakes); m++) {
+        reply answer = ask(mistakes[m].target, mistakes[m].body);
+        if (answer.status < 400 || answer.status >= 500 ||
+            strstr(answer.body, mistakes[m].says) == NULL)
+            fail_msg("%s %s: status %ld does not say \"%s\": %s", mistakes[m].target,
+                     mistakes[m].body != NULL ? mistakes[m].body : "", answer.status,
+                     mistakes[m].says, answer.body);
+        reply_free(&answer);
+    }
+}
+
+/* Two spellings of one request: the canonical form has the first. */
+static const struct {
+    const char *target, *name, *body, *alias;
+} spellings[] = {
+    {"/v1/rope/table?head_dim=8&positions=0:2&", "rope_theta=5000", NULL, "base=5000"},
+    {"/v1/rope/grid?head_dim=8&height=2&", "convention=dinov3", NULL, "variant=dinov3"},
+    {"/v1/sinusoidal?d_model=8&positions=0:2&", "base=100", NULL, "rope_theta=100"},
+    {"/v1/rope/decay?head_dim=8&", "offsets=0:4", NULL, "distances=0:4"},
+    {"/v1/t5/buckets?", "distances=-4:4", NULL, "offsets=-4:4"},
+    {"/v1/swin/index?", "window_height=2&window_width=3", NULL, "height=2&width=3"},
+    {"/v1/swin/index?format=svg&width=400&", "window_width=3&window_height=2", NULL,
+     "window_width=3&height=2"},
+    {"/v1/shaw/scores", "{\"queries\":[[1,2]],\"relative_embeddings\":[[1,2],[3,4],[5,6]]}", "",
+     "{\"q\":[[1,2]],\"table\":[[1,2],[3,4],[5,6]]}"},
+    {"/v1/t5/bias",
+     "{\"num_buckets\":2,\"bidirectional\":false,\"max_distance\":4,\"query_length\":2,\"weights\":"
+     "[[1],[2]]}",
+     "",
+     "{\"num_buckets\":2,\"bidirectional\":false,\"max_distance\":4,\"query_length\":2,\"relative_"
+     "embeddings\":[[1],[2]]}"},
+    {"/v1/swin/bias", "{\"window_height\":1,\"window_width\":1,\"weights\":[[2]]}", "",
+     "{\"height\":1,\"width\":1,\"table\":[[2]]}"},
+    {"/v1/rope/shift", "{\"keys\":[[1,2]],\"delta\":1}", "", "{\"k\":[[1,2]],\"delta\":1}"},
+    {"/v1/attention", "{\"q\":[[1]],\"k\":[[1]],\"v\":[[2]]}", "",
+     "{\"queries\":[[1]],\"keys\":[[1]],\"values\":[[2]]}"},
+    {"/v1/learned/interpolate",
+     "{\"table\":[[1],[2],[3],[4]],\"target_grid\":[1],\"extra_tokens\":0}", "",
+     "{\"weights\":[[1],[2],[3],[4]],\"target_grid\":[1]}"},
+};
+
+static void assert_same(const char *name, const reply *one, const reply *other, bool table)
+{
+    char tag[64], other_tag[64];
+    assert_status(name, one, 200);
+    assert_status(name, other, 200);
+    assert_int_equal(one->bytes, other->bytes);
+    assert_memory_equal(one->body, other->body, one->bytes);
+    if (!table)
+        return;
+    assert_non_null(reply_header(one, "ETag", tag, sizeof tag));
+    assert_non_null(reply_header(other, "ETag", other_tag, sizeof other_tag));
+    assert_string_equal(tag, other_tag);
+}
+
+static void an_alias_is_the_same_request(void **state)
+{
+    (void)state;
+    for (size_t s = 0; s < PE_LEN(spellings); s++) {
+        const bool table = spellings[s].body == NULL;
+        char target[2][256];
+        snprintf(target[0], sizeof target[0], "%s%s", spellings[s].target,
+                 table ? spellings[s].name : "");
+        snprintf(target[1], sizeof target[1], "%s%s", spellings[s].target,
+                 table ? spellings[s].alias : "");
+        reply one = ask(target[0], table ? NULL : spellings[s].name);
+        reply other = ask(target[1], table ? NULL : spellings[s].alias);
+        assert_same(target[1], &one, &other, table);
+        reply_free(&one);
+        reply_free(&other);
+    }
+}
+
+/* A problem points to what was sent, and the listing tells of the other names. */
+static void an_alias_is_named_as_it_was_sent(void **state)
+{
+    (void)state;
+    reply refused = post_json(&server, "/v1/rope/table", "{\"head_dim\":8,\"base\":0}");
+    assert_non_null(strstr(refused.body, "\"pointer\":\"#/base\""));
+    assert_non_null(strstr(refused.body, "base must be between 1 and"));
+    reply listing = get(&server, "/v1");
+    assert_non_null(strstr(listing.body, "\"name\":\"rope_theta\",\"aliases\":[\"base\"]"));
+    reply_free(&refused);
+    reply_free(&listing);
+}
+
+static void a_layout_of_hugging_face_warns_of_interleaved_pairs(void **state)
+{
+    (void)state;
+    static const char target[] = "/v1/rope/table?head_dim=4&positions=0:1&cache_layout=hf";
+    char half[sizeof target + 16];
+    snprintf(half, sizeof half, "%s&pairing=half", target);
+    reply warned = get(&server, target), plain = get(&server, half);
+    assert_non_null(strstr(warned.body, "\"warnings\":[\"cache_layout=hf"));
+    assert_non_null(strstr(warned.body, "pairing=half is theirs"));
+    assert_null(strstr(plain.body, "warnings"));
+    reply_free(&warned);
+    reply_free(&plain);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_mistake_is_told_how_to_mend_it),
+        cmocka_unit_test(an_alias_is_the_same_request),
+        cmocka_unit_test(an_alias_is_named_as_it_was_sent),
+        cmocka_unit_test(a_layout_of_hugging_face_warns_of_interleaved_pairs),
+    };
+    return server_run_tests(tests, PE_LEN(tests), &server, NULL);
+}

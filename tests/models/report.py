@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""report.py - what `make models-report` writes: every configuration class of transformers, and the program's verdict.
+
+Configurations need no torch; modules are built without memory (torch's meta device), and a forward pass with functions
+that rotate replaced by ones that note who calls them tells which layers rotate, and which channels make a pair. Their
+rotary classes compute inv_freq and the attention factor, which are compared with those of /v1/rope/frequencies.
+
+    right    the answer agrees with the modules
+    unknown  the program says so
+    none     the program says that there are no positions, and nothing in the modules rotates
+    refused  400 or 422, with the key that is at fault
+    unseen   the modules could not be run: nothing was compared
+    wrong    the answer disagrees: a mistake of the program
+
+Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE...
+"""
+import glob
+import importlib
+import importlib.machinery
+import importlib.util
+import inspect
+import json
+import lzma
+import os
+import pathlib
+import re
+import signal
+import sys
+import types
+import warnings
+
+FOLDER = pathlib.Path(__file__).parent
+APPLIES = re.compile("(?=.*(rotary|rope|rotate_))(?=.*(apply|rotate))")
+HELPERS = {"rotate_half", "rotate_every_two", "dynamic_rope_update"}
+LIMIT_SECONDS = 90
+
+
+def load_classes():
+    """Every configuration class that can be made by default, with the file that defines it."""
+    import transformers
+    found, root = {}, pathlib.Path(transformers.__file__).parent
+    for path in sorted(root.glob("models/*/configuration_*.py")):
+        name = "transformers." + ".".join(path.relative_to(root).with_suffix("").parts)
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            continue
+        for cls in vars(module).values():
+            if inspect.isclass(cls) and issubclass(cls, transformers.PretrainedConfig) and cls.__module__ == name:
+                try:
+                    text = cls().to_json_string(use_diff=False)
+                except Exception as error:  # a class that has no default says so in many ways
+                    print(f"{cls.__name__} has no default: {str(error)[:100]!r}", file=sys.stderr)
+                    continue
+                found[cls.__name__] = {"class": cls, "folder": path.parent, "config": json.loads(text)}
+    return found
+
+
+# ---- what modules do ----
+
+
+def modeling_modules(folder):
+    modules = []
+    for path in sorted(glob.glob(f"{folder}/modeling_*.py")):
+        name = f"transformers.models.{folder.name}.{os.path.basename(path)[:-3]}"
+        try:
+            modules.append(importlib.import_module(name))
+        except ImportError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+    return modules
+
+
+def config_of(cls):
+    """The name of the configuration class that a module's __init__ takes."""
+    parameter = inspect.signature(cls.__init__).parameters.get("config")
+    annotation = getattr(parameter, "annotation", None)
+    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None)
+
+
+def classes_for(modules, name, base):
+    return [cls for module in modules for cls in vars(module).values()
+            if inspect.isclass(cls) and issubclass(cls, base) and cls.__module__ == module.__name__
+            and config_of(cls) == name]
+
+
+def measure_rotary(modules, entry, torch):
+    """inv_freq and attention factor of the rotary classes of this configuration."""
+    found = []
+    for cls in classes_for(modules, entry["class"].__name__, torch.nn.Module):
+        if not re.search("rotary|rope", cls.__name__, re.I):
+            continue
+        try:
+            made = cls(entry["class"]())
+        except Exception as error:
+            print(f"{cls.__name__}: {str(error)[:100]!r}", file=sys.stderr)
+            continue
+        freq = {key: value.double().flatten().tolist() for key, value in made.named_buffers()
+                if key.endswith("inv_freq") and "original" not in key and value.dim() <= 2}
+        scale = {key: float(value) for key, value in vars(made).items() if key.endswith("attention_scaling")}
+        found.append({"class": cls.__name__, "freq": freq, "scale": scale})
+    return found
+
+
+def stand_in(value, role, torch):
+    """What a function that rotates is tried with: channel 0 alone, turned by an angle of cosine 0.6."""
+    if isinstance(value, (tuple, list)):
+        roles = ("cos", "sin") if len(value) == 2 else (role,) * len(value)
+        return type(value)(stand_in(item, part, torch) for item, part in zip(value, roles))
+    if not isinstance(value, torch.Tensor):
+        return value
+    if value.is_complex():
+        return torch.full(value.shape, 0.6 + 0.8j)
+    if not value.is_floating_point():
+        return torch.zeros(value.shape, dtype=value.dtype)
+    if role in ("q", "k"):
+        one = torch.zeros(value.shape)
+        one[..., 0] = 1
+        return one
+    return torch.full(value.shape, 0.8 if "sin" in role else 0.6)
+
+
+def role_of(name, first):
+    if first and not re.search("cos|sin|freq", name):
+        return "q"
+    return "k" if name in ("k", "xk", "k_rot", "key", "key_states") else name
+
+
+def try_rotation(function, args, kwargs, torch):
+    """The channels that channel 0 becomes."""
+    names = list(inspect.signature(function).parameters)
+    mine = [stand_in(arg, role_of(names[i] if i < len(names) else "", i == 0), torch) for i, arg in enumerate(args)]
+    more = {key: stand_in(arg, role_of(key, key in ("q", "x", "query")), torch) for key, arg in kwargs.items()}
+    turned = function(*mine, **more)
+    turned = turned[0] if isinstance(turned, (tuple, list)) else turned
+    first = turned.reshape(-1, turned.shape[-1])[0]
+    return [[i, round(float(x), 3)] for i, x in enumerate(first) if abs(float(x)) > 1e-6]
+
+
+def watch(modules, calls, torch):
+    tried = {}
+
+    def wrapped(function, name):
+        def call(*args, **kwargs):
+            caller = sys._getframe(1).f_locals.get("self")
+            tensors = [arg for arg in [*args, *kwargs.values()] if isinstance(arg, torch.Tensor)]
+            key = (name, tuple(tensors[0].shape)) if tensors else (name,)
+            if key not in tried:
+                try:
+                    tried[key] = try_rotation(function, args, kwargs, torch)
+                except Exception as error:
+                    tried[key] = str(error)[:100]
+            calls.append([getattr(caller, "layer_idx", None), name, tried[key]])
+            return function(*args, **kwargs)
+        return call
+
+    for module in modules:
+        for name, function in list(vars(module).items()):
+            if isinstance(function, types.FunctionType) and APPLIES.search(name) and name not in HELPERS \
+                    and function.__module__ == module.__name__:
+                setattr(module, name, wrapped(function, name))
+
+
+def let_meta_pass(torch):
+    """Masks look at values, which tensors on the meta device do not have."""
+    import transformers.masking_utils as masks
+    masks.find_packed_sequence_indices = lambda *args, **kwargs: None
+    truth, item = torch.Tensor.__bool__, torch.Tensor.item
+    torch.Tensor.__bool__ = lambda self: False if self.is_meta else truth(self)
+    torch.Tensor.item = lambda self: 0 if self.is_meta else item(self)
+
+
+def inputs_of(model, config, torch):
+    wants = inspect.signature(model.forward).parameters
+    inputs = {key: torch.zeros(1, 8, dtype=torch.long, device="meta")
+              for key in ("input_ids", "decoder_input_ids") if key in wants}
+    side = getattr(config, "image_size", 224)
+    side = side[0] if isinstance(side, (list, tuple)) else side
+    if "input_ids" not in wants and "pixel_values" in wants:
+        inputs["pixel_values"] = torch.zeros(1, getattr(config, "num_channels", 3), side, side, device="meta")
+    elif "input_ids" not in wants and "inputs_embeds" in wants:
+        inputs["inputs_embeds"] = torch.zeros(1, 8, config.hidden_size, device="meta")
+    return inputs | ({"use_cache": False} if "use_cache" in wants else {})
+
+
+def run_model(modules, entry, torch):
+    """Who rotates in a forward pass of the class's model; whether it came to its end."""
+    import transformers
+    calls, config = [], entry["class"]()
+    config._attn_implementation = "eager"
+    watch(modules, calls, torch)
+    models = [cls for cls in classes_for(modules, type(config).__name__, transformers.PreTrainedModel)
+              if not cls.__name__.endswith("PreTrainedModel")]
+    for cls in sorted(models, key=lambda cls: (not cls.__name__.endswith("Model"), len(cls.__name__)))[:1]:
+        try:
+            with torch.device("meta"), torch.no_grad():
+                model = cls(config)
+                model(**inputs_of(model, config, torch))
+            return calls, True
+        except Exception as error:
+            print(f"{cls.__name__}: {str(error)[:100]!r}", file=sys.stderr)
+    return calls, False
+
+
+def measure_class(entry):
+    import torch
+    torch.set_num_threads(1)
+    let_meta_pass(torch)
+    modules = modeling_modules(entry["folder"])
+    rotary = measure_rotary(modules, entry, torch)
+    calls, ran = run_model(modules, entry, torch)
+    seen = {json.dumps(call): call for call in calls}
+    methods = any(APPLIES.search(name) for cls in classes_for(modules, entry["class"].__name__, torch.nn.Module)
+                  for name in vars(cls))
+    return {"rotary": rotary, "calls": list(seen.values()), "ran": ran, "methods": methods}
+
+
+def measure(shard, path):
+    """Each class in a process of its own: watched modules stay watched, and some never end."""
+    first, step = (int(part) for part in shard.split("/"))
+    import torch  # once, before the processes part
+    classes = load_classes()
+    with open(path, "w", encoding="utf-8") as out:
+        for name in sorted(classes)[first::step]:
+            child = os.fork()
+            if child == 0:
+                signal.alarm(LIMIT_SECONDS)
+                told = {"class": name, "torch": torch.__version__}
+                try:
+                    told |= measure_class(classes[name])
+                finally:
+                    out.write(json.dumps(told) + "\n")
+                    out.flush()
+                    os._exit(0)
+            os.waitpid(child, 0)
+
+
+# ---- verdicts ----
+
+
+def close(mine, theirs):
+    return len(mine) == len(theirs) and all(abs(a - b) <= 2e-6 * max(abs(a), abs(b)) + 1e-12
+                                            for a, b in zip(sorted(mine), sorted(theirs)))
+
+
+def of_kind(table, kind, plain):
+    return [value for key, value in table.items() if key.startswith(kind)] or \
+        [value for key, value in table.items() if key == plain] or list(table.values())
+
+
+def compare_frequencies(server, rotary, layers):
+    wrong = []
+    for layer in layers:
+        status, answer = server.post("/v1/rope/frequencies", layer["parameters"])
+        if status != 200:
+            return [f"/v1/rope/frequencies refuses {layer['layer_type']}"]
+        mine, factor = answer["inv_freq"]["data"], answer["attention_factor"]
+        if not any(close(mine, freq) for freq in of_kind(rotary["freq"], layer["layer_type"], "inv_freq")):
+            wrong.append(f"inv_freq of {layer['layer_type']}")
+        scales = of_kind(rotary["scale"], layer["layer_type"], "attention_scaling")
+        if scales and abs(scales[0] - factor) > 1e-6 * factor:
+            wrong.append(f"attention factor of {layer['layer_type']}: {scales[0]}, got {factor}")
+    return wrong
+
+
+def compare_calls(measured, layers):
+    """Pairing, and which layers rotate. A function called interleave puts halves out of pairs."""
+    wrong, pairs = [], set()
+    for _, name, turned in measured["calls"]:
+        if isinstance(turned, list) and len(turned) == 2:
+            pairs.add("interleaved" if turned[1][0] == 1 or "interleave" in name else "half")
+    mine = {layer["parameters"]["pairing"] for layer in layers}
+    if "interleaved" in pairs and "half" in pairs and any("interleave" in call[1] for call in measured["calls"]):
+        pairs = {"interleaved"}  # its indexer turns halves
+    if pairs and pairs != mine:
+        wrong.append(f"pairing {'/'.join(sorted(pairs))}, got {'/'.join(sorted(mine))}")
+    theirs = {call[0] for call in measured["calls"] if isinstance(call[0], int)}
+    indices = {index for layer in layers for index in layer["indices"]}
+    stack = theirs == set(range(len(theirs)))  # layers that run several times have the numbers of one stack
+    if theirs and indices and measured["ran"] and theirs != indices and not stack:
+        wrong.append(f"{len(theirs)} layers rotate, got {len(indices)}")
+    return wrong
+
+
+def judge(server, measured, status, answer, composite):
+    rotary = [one for one in measured.get("rotary", []) if one["freq"]]
+    if status != 200:
+        return "refused", answer["detail"]
+    if answer["encoding"] == "unknown":
+        return "unknown", answer["warnings"][-1].split(": looked")[0]
+    if "ran" not in measured:
+        return "unseen", "the modules did not end"
+    if answer["encoding"] != "rope":
+        if measured["calls"]:
+            return "wrong", f"{answer['encoding']}, but rotates"
+        return ("none" if answer["encoding"] == "none" else "right"), "nothing rotates"
+    layers = [layer for layer in answer["layers"] if layer["encoding"] == "rope"]
+    if composite:
+        return "right", "as its text model's configuration"
+    tried = [compare_frequencies(server, one, layers) for one in rotary]
+    wrong = min(tried, key=len, default=[]) + compare_calls(measured, layers)
+    if wrong:
+        return "wrong", "; ".join(wrong)
+    if not rotary and not measured["calls"]:
+        hidden = not measured["ran"] or measured.get("methods")
+        return ("unseen", "nothing was seen to rotate") if hidden else ("wrong", "nothing rotates")
+    return "right", " and ".join(["inv_freq"] * bool(rotary) + ["rotations"] * bool(measured["calls"]))
+
+
+def is_composite(config):
+    return any(isinstance(config.get(key), dict) for key in
+               ("text_config", "thinker_config", "language_config", "llm_config", "vlm_config", "decoder"))
+
+
+def load_test():
+    """verdicts.test has the server and the digest."""
+    loader = importlib.machinery.SourceFileLoader("verdicts", str(FOLDER / "verdicts.test"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("verdicts", loader))
+    loader.exec_module(module)
+    return module
+
+
+def write_verdicts(paths):
+    import transformers
+    test, classes = load_test(), load_classes()
+    known = set(test.read_verdicts()) if (FOLDER / "verdicts.tsv").exists() else set()
+    lines = [line for path in paths for line in open(path, encoding="utf-8")]
+    measured = {told["class"]: told for told in map(json.loads, lines)}
+    server, rows, counts = test.Server(), [], {}
+    for name, entry in sorted(classes.items()):
+        status, answer = server.post("/v1/models/resolve", entry["config"])
+        verdict, why = judge(server, measured.get(name, {}), status, answer, is_composite(entry["config"]))
+        counts[verdict] = counts.get(verdict, 0) + 1
+        rows.append("\t".join([name, entry["class"].model_type or "-", verdict, test.digest(status, answer), why[:120]]))
+        if name not in known and known:
+            print(f"not yet known: {name} ({entry['class'].model_type}): {verdict}, {why}")
+    server.stop()
+    summary = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+    head = f"# transformers {transformers.__version__} (PyPI): {summary}\n# class\tmodel type\tverdict\tanswer\twhy\n"
+    (FOLDER / "verdicts.tsv").write_text(head + "\n".join(rows) + "\n", encoding="utf-8")
+    configurations = {name: {"config": entry["config"]} for name, entry in sorted(classes.items())}
+    with lzma.open(FOLDER / "configurations.json.xz", "wt", encoding="utf-8", preset=9) as file:
+        json.dump(configurations, file)
+    print(summary)
+
+
+if __name__ == "__main__":
+    warnings.filterwarnings("ignore")
+    os.environ["TRANSFORMERS_VERBOSITY"] = "error"
+    if sys.argv[1] == "measure":
+        measure(*sys.argv[2:])
+    else:
+        write_verdicts(sys.argv[2:])

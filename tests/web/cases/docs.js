@@ -1,0 +1,50 @@
+// docs.js - the reference at /docs: every operation is there and is found, and what its form holds is answered.
+import assert from 'node:assert/strict';
+import { findings } from './looks.js';
+
+const DOCS = { search: 'docs' };
+const SENT = ['sinusoidal', 'rope_table', 'rope_rotate', 'rope_table_post', 'alibi_bias', 't5_buckets', 'shaw_indices'];
+const ALSO = ['resolve_model', 'verify', 'list_resources'];
+
+/** The first line of the answer to what the form of an operation holds. */
+async function sent(page, id) {
+    await page.locator(`#${id} > summary`).click();
+    await page.locator(`#form-${id} button[type=submit]`).click();
+    return page.locator(`#form-${id} .status`).textContent();
+}
+
+export const cases = {
+    'ten operations are sent as they are filled in': async (bench) => {
+        const page = await bench.page('', DOCS);
+        for (const id of [...SENT, ...ALSO]) assert.match(await sent(page, id), /^200 /, id);
+    },
+    'every operation of the contract is there, and the search finds few': async (bench) => {
+        const page = await bench.page('', DOCS);
+        const contract = await (await fetch(`${bench.server.url}/openapi.json`)).json();
+        const n = Object.values(contract.paths).reduce((sum, item) => sum + ('get' in item) + ('post' in item), 0);
+        assert.equal(await page.locator('.operation').count(), n);
+        await page.fill('#search', 'rope cache_layout');
+        const shown = await page.locator('.operation:visible').evaluateAll((all) => all.map(({ id }) => id));
+        assert.deepEqual(shown, ['rope_table']);
+    },
+    'a refusal is shown with its words': async (bench) => {
+        const page = await bench.page('#sinusoidal', { ...DOCS, refused: true });
+        await page.fill('#form-sinusoidal input[name=d_model]', '0');
+        await page.locator('#form-sinusoidal button[type=submit]').click();
+        assert.match(await page.locator('#form-sinusoidal .status').textContent(), /^422 /);
+        assert.match(await page.locator('#form-sinusoidal pre').textContent(), /d_model/);
+    },
+    'axe finds nothing, with a form open and an answer in it, in either theme': async (bench) => {
+        for (const colorScheme of ['light', 'dark']) {
+            const page = await bench.page('', { ...DOCS, colorScheme });
+            await sent(page, 'rope_table');
+            await sent(page, 'rope_rotate');
+            assert.deepEqual(await findings(page), []);
+        }
+    },
+    'a browser that asks for /v1 gets the page': async (bench) => {
+        const { headers } = await fetch(`${bench.server.url}/v1`, { headers: { Accept: 'text/html' } });
+        assert.match(headers.get('content-type'), /^text\/html/);
+        assert.match(headers.get('content-security-policy'), /default-src 'self'/);
+    },
+};

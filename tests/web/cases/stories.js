@@ -1,0 +1,60 @@
+// stories.js - what somebody without a manual does, click by click, from the first screen of a fresh profile.
+import assert from 'node:assert/strict';
+import { readout } from '../bench.js';
+
+/** Write into the field of a parameter as a visitor does. */
+async function write(page, parameter, text) {
+    const field = page.locator(`[data-parameter="${parameter}"] input.number`);
+    await field.click();
+    await field.fill(text);
+    await page.keyboard.press('Tab');
+}
+
+export const cases = {
+    'the value at position 5, dimension 10 of 64': async (bench) => {
+        const page = await bench.page();
+        await page.click('#rooms a:text("Waves")');
+        await bench.settled(page);
+        await write(page, 'd_model', '64');
+        await bench.settled(page);
+        await page.focus('canvas.heatmap');
+        await page.keyboard.press('Home');
+        for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowDown');
+        for (let i = 0; i < 10; i++) await page.keyboard.press('ArrowRight');
+        await bench.settled(page);
+        const { position, dimension, value } = await readout(page, '.figure .readout:not(.scalars)');
+        assert.deepEqual([position, dimension], ['5', '10']);
+        assert.equal(Number(value).toFixed(4), '0.9268');
+    },
+    'the longest wavelength of Llama 3.1 8B': async (bench) => {
+        const page = await bench.page();
+        await page.click('#rooms a:text("Reach")');
+        await bench.settled(page);
+        await page.selectOption('[data-parameter="model"] select', { label: 'Llama 3.1 8B' });
+        await bench.settled(page);
+        await page.focus('.part-waves svg.curve');
+        await page.keyboard.press('End');
+        await bench.settled(page);
+        const row = page.locator('.types-table tbody tr', { hasText: 'llama-3.1-8b' });
+        const { wavelength } = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b&dtype=float64');
+        const said = await row.locator('td').nth(-3).textContent();
+        assert.equal(Number(said), wavelength.data.at(-1));
+        assert.equal(Number(said), Math.max(...wavelength.data));
+    },
+    'why a safetensors is wrong': async (bench) => {
+        const page = await bench.page();
+        await page.click('#rooms a:text("Doctor")');
+        await bench.settled(page);
+        await page.selectOption('[data-parameter="model"] select', 'llama-3.1-8b');
+        const buffer = Buffer.from(
+            await bench.raw('/v1/rope/table?head_dim=128&rope_theta=10000&positions=0:64&format=safetensors'),
+        );
+        const chooser = page.waitForEvent('filechooser');
+        await page.click('.drop');
+        await (await chooser).setFiles({ name: 'cache.safetensors', mimeType: 'application/octet-stream', buffer });
+        await page.waitForSelector('.finding');
+        await bench.settled(page);
+        assert.match(await page.textContent('.finding'), /It is not what it claims to be/);
+        assert.match(await page.textContent('.diagnosis'), /rope_theta|base/);
+    },
+};
