@@ -84,7 +84,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .DEFAULT_GOAL := all
 .PHONY: help all ready run test models-report figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
 	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
-	clients schemathesis test-web run-tests \
+	clients schemathesis test-web test-cluster test-container run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -339,6 +339,15 @@ test-web: ## test the explorer page in Chromium; WEB='keyboard speed' some
 	@$(DEPS) build web
 	+@$(AGAIN) $(B)/posenc
 	@tests/web/run build/web $(B)/posenc $(WEB)
+
+test-cluster: ## run three replicas behind nginx, Varnish and HAProxy; hold the files of docker/ against their schemas
+	@$(DEPS) build cluster
+	+@$(AGAIN) $(B)/posenc
+	@tests/cluster/run build/cluster $(B)/posenc
+
+test-container: ## build the image and run it (root)
+	@$(DEPS) container
+	@tests/container/run build/container
 
 # --- lint ---
 

@@ -118,7 +118,7 @@ static double grid_error(const element *at)
 
 static double frequency_error(const element *at)
 {
-    return pe_allowance_roundings(at->x, at->column) * ROUNDING * fabs(at->x);
+    return pe_allowance_roundings(at->x, at->row + at->column) * ROUNDING * fabs(at->x);
 }
 
 static double decay_error(const element *at)

@@ -415,7 +415,8 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
     if (out->predicted == NULL)
         return pe_fail_memory(why);
     const rule *best = choose(reading, vectors, out);
-    *found = best != NULL || reading->quality > 1 - 1.0 / EXCEPTION;
+    /* few pairs find a position for any numbers */
+    *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
         best = &listed;
         take_list(reading, out);

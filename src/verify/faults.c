@@ -455,6 +455,43 @@ const pe_fault pe_faults[] = {
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
 
+/* ---- any value ---- */
+
+bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out)
+{
+    static const struct {
+        double times, plus;
+    } changes[] = {{1, 1}, {1, -1}, {2, 0}, {0.5, 0}, {10, 0}, {0.1, 0}};
+    static const char *const kept[] = {"dtype", "numerics"}; /* of the claim, not of the table */
+    const pe_value *value = &guess->values.value[i];
+    const pe_param *row = value->param;
+    *out = (pe_fault){.name = row->name, .param = row->name};
+    for (size_t n = 0; n < PE_LEN(kept); n++)
+        if (strcmp(kept[n], row->name) == 0)
+            return false;
+    if (!value->present)
+        return false;
+    if (row->kind == PE_KIND_CHOICE) {
+        out->change = set_choice;
+        out->text = row->choices[k];
+        return out->text != NULL;
+    }
+    if (row->kind == PE_KIND_BOOL) {
+        out->change = flip_truth;
+        return k == 0;
+    }
+    if ((row->kind != PE_KIND_INT && row->kind != PE_KIND_REAL) || k >= PE_LEN(changes))
+        return false;
+    const double x = row->kind == PE_KIND_INT ? (double)value->integer : value->real;
+    out->change = set_number;
+    out->value = x * changes[k].times + changes[k].plus;
+    out->value = row->kind == PE_KIND_INT ? floor(out->value) : out->value;
+    const bool bounded = row->min != 0 || row->max != 0;
+    if (bounded && (out->value < row->min || out->value > row->max))
+        out->value = x; /* no change, which does not apply */
+    return true;
+}
+
 /* ---- adding one ---- */
 
 /* "row was X, not Y" */

@@ -26,6 +26,13 @@ extern const size_t pe_faults_n;
 bool pe_faults_set_rope_type(pe_guess *guess, const char *type) PE_MUST_CHECK;
 
 /**
+ * The k-th fault that changes value i of a guess alone: a choice or a truth to another, a number to
+ * one more, one less, its double, its half, ten times or a tenth. False: there is none, nor any
+ * beyond it. *out is to outlive the guess that it is applied to; what it names lives for ever.
+ */
+bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out) PE_MUST_CHECK;
+
+/**
  * Add the fault and its sentence to the guess. False: it does not apply, or changes nothing. Then
  * the guess is fit only for pe_guess_free.
  */

@@ -257,7 +257,7 @@ static bool find_amplitude(const pe_reading *r, pe_guess *guess)
 size_t pe_laws_find(const pe_reading *r, pe_guess *guess)
 {
     size_t n = 0;
-    if (r->tokens < 8 || r->pairs < 4)
+    if (r->tokens < 8 || r->pairs < 8)
         return 0;
     for (size_t k = 0; k < PE_LEN(laws) && n == 0; k++)
         if (follows(r, laws[k].predict)) {

@@ -202,6 +202,26 @@ static pe_status with_each_fault(search *s, const pe_guess *from, size_t first, 
     return status;
 }
 
+/* Where nothing is measured: the resource's own values, one by one. */
+static pe_status try_values(search *s, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < s->claim.values.n && status == PE_OK; i++) {
+        pe_fault fault;
+        for (size_t k = 0;
+             status == PE_OK && !is_spent(s) && pe_faults_of_value(&s->claim, i, k, &fault); k++) {
+            pe_guess guess;
+            status = pe_guess_copy(&s->claim, &guess, why);
+            if (status != PE_OK)
+                return status;
+            if (pe_faults_apply(&fault, &guess))
+                status = try_guess(s, &guess, why);
+            pe_guess_free(&guess);
+        }
+    }
+    return status;
+}
+
 /* Each fault behind the one of the guess, as a second one. */
 static pe_status try_second_faults(search *s, pe_guess *one, pe_problem *why)
 {
@@ -559,6 +579,8 @@ static pe_status search_faults(search *s, pe_problem *why)
     const pe_strays *strays = &s->report->strays;
     const bool numbers = strays->elements == 0 || strays->not_finite < strays->elements;
     pe_status status = numbers ? try_singles(s, &s->claim, why) : PE_OK;
+    if (status == PE_OK && numbers && !found(s) && s->view->layout == NULL)
+        status = try_values(s, why);
     if (status == PE_OK && numbers && s->view->layout != NULL && !is_spent(s))
         status = try_measured(s, why);
     if (status == PE_OK && numbers && !found(s) && !s->report->has_reading && !is_spent(s))

@@ -239,11 +239,13 @@ static void documents_are_coded_and_have_a_tag_of_each_coding(void **state)
 {
     (void)state;
     static const char *const targets[] = {"/openapi.json", "/openapi.yaml", "/v1", "/v1/models"};
+    static const char *const vary[] = {"Accept-Encoding", "Accept-Encoding",
+                                       "Accept, Accept-Encoding", "Accept-Encoding"};
     static const char *const codings[] = {"gzip", "zstd"};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         reply plain = get(&server, targets[i]);
         assert_header(targets[i], &plain, "Content-Encoding", NULL);
-        assert_header(targets[i], &plain, "Vary", "Accept-Encoding");
+        assert_header(targets[i], &plain, "Vary", vary[i]);
         for (size_t c = 0; c < 2; c++) {
             char line[64], condition[96], tag[64], plain_tag[64];
             size_t bytes;
@@ -251,7 +253,7 @@ static void documents_are_coded_and_have_a_tag_of_each_coding(void **state)
             reply coded = get_with("GET", targets[i], line, NULL);
             assert_status(targets[i], &coded, 200);
             assert_header(targets[i], &coded, "Content-Encoding", codings[c]);
-            assert_header(targets[i], &coded, "Vary", "Accept-Encoding");
+            assert_header(targets[i], &coded, "Vary", vary[i]);
             assert_true(coded.bytes < plain.bytes / 4);
             char *content = decoded(&coded, codings[c], &bytes);
             assert_int_equal(bytes, plain.bytes);

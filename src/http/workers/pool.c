@@ -12,7 +12,7 @@
 
 /* Threads beside those that work: each lets one job wait for its next turn. Where all do, a job goes
  * on instead of waiting. */
-#define SPARES 16
+#define SPARES 4
 
 #define STACK_BYTES ((size_t)2 << 20)
 
