@@ -44,7 +44,7 @@
       "Requests with much work that may wait for a worker; further ones are answered with 503.")   \
     X(queue_per_client, INT, 128, 1, 1000000, "requests",                                          \
       "Of these, requests and blocks of one client, by key or address.")                           \
-    X(connections_max, INT, 4096, 1, 1000000, "connections", \
+    X(connections_max, INT, 4096, 1, 1000000, "connections",                                       \
       "Connections open at once. One more ends that which has been silent for longest.")           \
     X(connections_per_address, INT, 1024, 0, 1000000, "connections",                               \
       "Of these, those of one address or network of ipv6_prefix; 0 is no limit. Trusted proxies "  \

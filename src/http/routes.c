@@ -270,12 +270,14 @@ static pe_status not_allowed(const pe_request *request, pe_problem *why)
 pe_outcome pe_route_handle(pe_request *request, pe_problem *why)
 {
     const pe_route *route = request->route;
-    pe_status status = PE_OK;
-    if (route == NULL)
-        status = not_found(request, why);
-    else if (request->method == PE_METHOD_OPTIONS)
+    if (route == NULL) {
+        (void)not_found(request, why);
+        return PE_FAILED;
+    }
+    if (request->method == PE_METHOD_OPTIONS)
         return reply_options(request);
-    else if ((route->methods & request->method) == 0)
-        status = not_allowed(request, why);
-    return status == PE_OK ? route->handler(request, why) : PE_FAILED;
+    if ((route->methods & request->method) != 0)
+        return route->handler(request, why);
+    (void)not_allowed(request, why);
+    return PE_FAILED;
 }

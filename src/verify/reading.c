@@ -74,8 +74,10 @@ static int compare_numbers(const void *a, const void *b)
 
 static double median(double *list, size_t n)
 {
+    if (n == 0)
+        return PE_NOWHERE;
     qsort(list, n, sizeof *list, compare_numbers);
-    return n > 0 ? list[n / 2] : PE_NOWHERE;
+    return list[n / 2];
 }
 
 /* Of the turn between two rows: elements are rounded, and so are float32 angles. */

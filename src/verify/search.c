@@ -357,7 +357,7 @@ static bool turns(const pe_reading *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->pairs; i++)
-        n += isfinite(r->turned[i]);
+        n += isfinite(r->turned[i]) ? 1 : 0;
     return 4 * n > 3 * r->pairs;
 }
 

@@ -42,7 +42,7 @@ class Replica:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [self.program, "serve", "--host", "127.0.0.1", "--port", str(self.port), "--kernels", self.variant,
-                 "--admin-listen", "127.0.0.1:0", "--drain-grace-ms", "0"], stderr=log, stdin=subprocess.DEVNULL)
+                 "--admin-listen", "127.0.0.1:0", "--drain-grace-ms", "0", "--access-log", "--trusted-proxies", "127.0.0.1"], stderr=log, stdin=subprocess.DEVNULL)
         self.port = self.told("listening")
         self.admin = self.told("admin_listening")
 
@@ -268,6 +268,26 @@ def by_the_edge(checks, name, edge, replicas):
     checks.that(f"{name}: no replica was asked for these", after == before, f"{after - before:.0f} requests")
 
 
+def nothing_forged(checks, name, edge, replicas):
+    """A client names no coding and gets none; what it says of its address does not stand alone."""
+    for form in ("csv", "npy"):
+        target = f"/v1/rope/table?head_dim=32&positions=0:32&tensor=cos&format={form}"
+        get(edge.port, target, {"Accept-Encoding": "gzip"})
+        status, fields, _ = get(edge.port, target)
+        plain = http.client.HTTPConnection("127.0.0.1", edge.port, timeout=60)
+        plain.putrequest("GET", target, skip_accept_encoding=True)
+        plain.endheaders()
+        answer = plain.getresponse()
+        answer.read()
+        checks.that(f"{name}: {form} is plain where no coding was named",
+                    status == 200 and answer.status == 200 and answer.getheader("Content-Encoding") is None)
+        stranger = http.client.HTTPConnection("127.0.0.1", edge.port, timeout=60, source_address=("127.0.0.9", 0))
+        get(edge.port, target + "&rope_theta=77", {"X-Forwarded-For": "6.6.6.6"}, stranger)
+    told = [json.loads(line) for replica in replicas for line in replica.log.read_text().splitlines() if "rope_theta=77" in line]
+    checks.that(f"{name}: a forged address is not believed", told and all(one["client"] == "127.0.0.9" for one in told),
+                {one["client"] for one in told})
+
+
 def restart(checks, name, edge, replicas, requests):
     """A replica is killed under load and comes back; nobody notices."""
     failed = collections.Counter()
@@ -294,6 +314,7 @@ def main():
                     by_the_edge(checks, name, edge, replicas)
                     herd(checks, name, edge.port, replicas, asked)
                     hits(checks, name, edge, replicas, 100000)
+                nothing_forged(checks, name, edge, replicas)
                 restart(checks, name, edge, replicas, 4000)
             finally:
                 edge.stop()

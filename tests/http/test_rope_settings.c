@@ -136,9 +136,9 @@ static void settings_resolve_into_the_same_frequencies(void **state)
         json_t *request = settings_request(&random);
         json_t *compared = compare_answer(&server, COMPARE, request);
         const int head_dim = (int)compare_member(request, "head_dim");
-        json_t *model = json_pack("{s:s, s:i, s:i, s:i, s:i}", "model_type", "internlm3", "head_dim",
-                                  head_dim, "hidden_size", 4 * head_dim, "num_attention_heads", 4,
-                                  "num_hidden_layers", 2);
+        json_t *model = json_pack("{s:s, s:i, s:i, s:i, s:i}", "model_type", "internlm3",
+                                  "head_dim", head_dim, "hidden_size", 4 * head_dim,
+                                  "num_attention_heads", 4, "num_hidden_layers", 2);
         for (size_t t = 0; t < COMPARE_TYPES; t++)
             check_resolved(compared, t, model, compare_member(request, "target_length"));
         json_decref(model);

@@ -36,18 +36,20 @@ pe_outcome pe_page_front(pe_request *request, pe_problem *why)
     return reply(request, &pe_explorer_files[0], "Accept, Accept-Encoding", "no-cache");
 }
 
-static const pe_explorer_file *find(const char *path)
+static pe_outcome reply_file(pe_request *request, const char *path, const char *vary,
+                             const char *cache_control, pe_problem *why)
 {
     for (size_t i = 1; i < pe_explorer_length; i++)
         if (strcmp(pe_explorer_files[i].path, path) == 0)
-            return &pe_explorer_files[i];
-    return NULL;
+            return reply(request, &pe_explorer_files[i], vary, cache_control);
+    pe_fail(why, PE_NOT_FOUND, "",
+            "%.200s is no file of this release's page; loading the page anew helps", path);
+    return PE_FAILED;
 }
 
 pe_outcome pe_page_docs(pe_request *request, pe_problem *why)
 {
-    (void)why;
-    return reply(request, find("/docs"), "Accept, Accept-Encoding", "no-cache");
+    return reply_file(request, "/docs", "Accept, Accept-Encoding", "no-cache", why);
 }
 
 pe_outcome pe_page_listing(pe_request *request, pe_problem *why)
@@ -59,16 +61,11 @@ pe_outcome pe_page_listing(pe_request *request, pe_problem *why)
 
 pe_outcome pe_page_favicon(pe_request *request, pe_problem *why)
 {
-    (void)why;
-    return reply(request, find("/favicon.ico"), "Accept-Encoding", "public, max-age=86400");
+    return reply_file(request, "/favicon.ico", "Accept-Encoding", "public, max-age=86400", why);
 }
 
 pe_outcome pe_page_asset(pe_request *request, pe_problem *why)
 {
-    const pe_explorer_file *file = find(request->path);
-    if (file != NULL)
-        return reply(request, file, "Accept-Encoding", "public, max-age=31536000, immutable");
-    pe_fail(why, PE_NOT_FOUND, "",
-            "%.200s is no file of this release's page; loading the page anew helps", request->path);
-    return PE_FAILED;
+    return reply_file(request, request->path, "Accept-Encoding",
+                      "public, max-age=31536000, immutable", why);
 }

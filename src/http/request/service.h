@@ -28,7 +28,7 @@ typedef struct pe_counters {
     atomic_uint_fast64_t stream_bytes; /* made for streams, whether or not they were taken */
     atomic_uint_fast64_t blocks_by_io, blocks_by_workers; /* of streams */
     atomic_uint_fast64_t connections;                     /* ever */
-    atomic_uint_fast64_t dropped; /* connections, to make room for others */
+    atomic_uint_fast64_t dropped;                         /* connections, to make room for others */
     atomic_uint_fast64_t work;    /* units, by the price of what was begun (plan/price.h) */
     atomic_uint_fast64_t digests; /* made, not taken from the cache */
     pe_histogram waits;           /* for a worker */
