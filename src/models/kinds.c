@@ -387,7 +387,11 @@ static void kinds_of_keys(pe_reader *reader, const pe_resource *resource)
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)dictionary.object, name, value)
         {
-            if (reader->model->n_kinds < KINDS_MAX && is_name(name))
+            if (!is_name(name))
+                pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
+                               "layer types are named by letters, digits, _ and -, got %.64s",
+                               name);
+            else if (reader->model->n_kinds < KINDS_MAX)
                 (void)pe_kinds_add(reader, name, resource, NULL, 0);
         }
         return;
