@@ -211,7 +211,7 @@ FUNCTIONS = [
         ("g: frequencies over d/2", "ladder|root|theta", {"freq": lambda q: np.power(1e4, -np.arange(q) / (2 * q))}, ""),
     ]),
     ("sinusoidal/timing", SIGNAL, timing, [
-        ("t: start_index ignored", "shift", {"start": 0}, ""),
+        ("t: start_index ignored", "shift|start_index", {"start": 0}, ""),
         ("t: start_index one more", "shift", {"start": 4}, ""),
         ("t: n for n - 1", "freq_shift|timescale|ladder", {"n": 32}, ""),
         ("t: n - 2 for n - 1", "freq_shift|timescale|ladder", {"n": 30}, ""),

@@ -340,7 +340,7 @@ def patches(c, swap=False, xy=False, offset=0, norm=1.0, theta=None, d=None, one
 PATCHES = {"head_dim": 64, "height": 6, "width": 10}
 PIXTRAL = {**PATCHES, "convention": "pixtral"}
 PATCH_ROWS = [
-    ("p: rows and columns exchanged", "axes", {"swap": True}, "Meituan-AutoML/VisionLLaMA#4"),
+    ("p: rows and columns exchanged", "axes|convention", {"swap": True}, "Meituan-AutoML/VisionLLaMA#4"),
     ("p: meshgrid transposed", "axes|permuted", {"xy": True}, "huggingface/pytorch-image-models#2541"),
     ("p: coordinates from 1", "shift", {"offset": 1}, "osaurus-ai/vmlx-swift#225"),
     ("p: coordinates of centres", "shift", {"offset": 0.5}, ""),

@@ -403,7 +403,8 @@ class Axes {
                 const turn = call(name, at[axis], '·', digits(frequency[pair], 'float64'));
                 /** @type {import('../parts/readout.js').Fact[]} */
                 const facts = [
-                    [name, formula(turn, '=', digits(values[pair], 'float64'))],
+                    // Formulas do not break; on a narrow screen the value goes to a line of its own.
+                    [name, h('span', {}, formula(turn), ` = ${digits(values[pair], 'float64')}`)],
                     [`bits of ${name}`, hex(values[pair], 'float64')],
                 ];
                 return facts;

@@ -589,7 +589,13 @@ class Reach {
                 const facts = [
                     [
                         `frequency, ${name}`,
-                        formula(unscaled.cloneNode(true), ...slower, '=', digits(frequency[pair], 'float64')),
+                        // Formulas do not break; on a narrow screen the value goes to a line of its own.
+                        h(
+                            'span',
+                            {},
+                            formula(unscaled.cloneNode(true), ...slower),
+                            ` = ${digits(frequency[pair], 'float64')}`,
+                        ),
                     ],
                     ['bits', hex(frequency[pair], 'float64')],
                 ];
