@@ -80,7 +80,8 @@ static double patch_angle(const element *at, const char *side, size_t patch, siz
     const pe_values *values = &at->guess->values;
     const bool interleaved = strcmp(pe_geometry_choice_text(values, "layout"), "interleaved") == 0;
     const double i = (double)wave_of(c, width, interleaved);
-    const double w = frequency(real(at, "base"), i, (double)(width / 2) - real(at, "freq_shift"));
+    const size_t waves = width / 2;
+    const double w = frequency(real(at, "base"), i, (double)waves - real(at, "freq_shift"));
     const double measure =
         pe_values_present(values, "base_size") ? integer(at, "base_size") / integer(at, side) : 1;
     return (double)patch * measure / real(at, "interpolation_scale") * w;

@@ -170,7 +170,8 @@ static const struct law {
 static bool is_near(const pe_reading *r, double turned, double w)
 {
     const double step = r->claimed[1] - r->claimed[0];
-    const double span = fabs(step) * (double)(r->tokens / 2);
+    const size_t half = r->tokens / 2;
+    const double span = fabs(step) * (double)half;
     const double off = turned - w, turns = off * step / TURN;
     if (fabs(off) <= 0.01 * fabs(w) + 0.05 / span)
         return true;
