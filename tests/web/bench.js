@@ -14,6 +14,9 @@ const { chromium } = require('playwright-core');
 // A request that is under way for so long will not end.
 const STUCK_MS = 120_000;
 
+// Longer than the page waits before it writes its address. Timers of a page end in the order of their ends.
+const WRITTEN_MS = 200;
+
 /** A server on a free port, or on one that it had before. */
 export class Server {
     async start(port = 0) {
@@ -97,6 +100,15 @@ export class Bench {
                 throw new Error(`never answered: ${[...page.underWay].map((request) => request.url()).join(' ')}`);
             if (page.underWay.size > 0) quiet = -1;
         }
+    }
+
+    /** The address, once what has happened so far is written in it. */
+    async address(page) {
+        await this.settled(page);
+        return page.evaluate(
+            (wait) => new Promise((resolve) => setTimeout(() => resolve(location.hash), wait)),
+            WRITTEN_MS,
+        );
     }
 
     /** What the server itself says. */

@@ -11,10 +11,8 @@ export const cases = {
         await page.focus('canvas.heatmap');
         for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', '+', '+', 'ArrowDown'])
             await page.keyboard.press(key);
-        await bench.settled(page);
-        await page.waitForFunction(() => location.hash.includes('win='));
-        await page.waitForTimeout(400); // The address is written at most every 150 ms.
-        const hash = await page.evaluate(() => location.hash);
+        const hash = await bench.address(page);
+        assert.match(hash, /win=/);
         const facts = await readout(page);
         assert.ok(hash.length < 120, `the address is long: ${hash}`);
         const other = await bench.page(hash);

@@ -23,8 +23,7 @@ export const cases = {
         const page = await bench.page('#/axes');
         await page.focus('.sequence');
         for (const key of ['ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
-        await bench.settled(page);
-        assert.match(await page.evaluate(() => location.hash), /at=21/);
+        assert.match(await bench.address(page), /at=21/);
         const { time, height, width } = await readout(page);
         assert.deepEqual([time, height, width], ['6', '8', '9']);
     },

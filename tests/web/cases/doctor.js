@@ -70,7 +70,7 @@ export const cases = {
         await page.click('[data-sample="base"]');
         await bench.settled(page);
         const text = await page.textContent('.report');
-        const other = await bench.page(new URL(page.url()).hash);
+        const other = await bench.page(await bench.address(page));
         assert.equal(await other.textContent('.report'), text);
     },
     'what cannot be compared is said': async (bench) => {

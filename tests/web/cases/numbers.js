@@ -124,8 +124,7 @@ export const cases = {
         await page.keyboard.press('+');
         await page.waitForFunction(() => location.hash.includes('win='));
         await page.waitForFunction(() => document.querySelector('.heat .note').textContent.includes('service'));
-        await bench.settled(page);
-        const [top, bottom] = new URLSearchParams(new URL(page.url()).hash.split('?')[1])
+        const [top, bottom] = new URLSearchParams((await bench.address(page)).split('?')[1])
             .get('win')
             .split(',')
             .map(Number);

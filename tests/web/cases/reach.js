@@ -71,7 +71,7 @@ export const cases = {
         await page.keyboard.press('PageUp');
         await bench.settled(page);
         assert.equal(await target.getAttribute('aria-valuenow'), '65536');
-        assert.match(page.url(), /target_length=65536/);
+        assert.match(await bench.address(page), /target_length=65536/);
         const trained = page.locator('.handle').nth(0);
         const box = await trained.boundingBox();
         await page.mouse.move(box.x + 100, box.y + 18);
@@ -81,7 +81,7 @@ export const cases = {
         await bench.settled(page);
         const now = Number(await trained.getAttribute('aria-valuenow'));
         assert.ok(now > 4096, `the training length is ${now}`);
-        assert.equal(Number(new URL(page.url()).hash.match(/max_position_embeddings=(\d+)/)[1]), now);
+        assert.equal(Number((await bench.address(page)).match(/max_position_embeddings=(\d+)/)[1]), now);
         for (const before of ['65536', '32768']) {
             await page.goBack();
             await bench.settled(page);
@@ -100,7 +100,7 @@ export const cases = {
         const own = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b&dtype=float64');
         assert.equal(Number(rows['llama-3.1-8b'][5]), own.wavelength.data.at(-1));
         assert.deepEqual(Object.keys(rows), ['default', 'linear', 'ntk', 'yarn', 'llama3', 'llama-3.1-8b']);
-        assert.equal(new URL(page.url()).hash, '#/reach?model=llama-3.1-8b&pair=63');
+        assert.equal(await bench.address(page), '#/reach?model=llama-3.1-8b&pair=63');
     },
     'a pasted config.json is resolved': async (bench) => {
         const page = await bench.page('#/reach', { refused: true });
@@ -123,8 +123,9 @@ export const cases = {
             rows,
             resolved.keys.map(({ pointer, value, status }) => [pointer.slice(2), JSON.stringify(value), status]),
         );
-        assert.match(page.url(), /rope_theta=500000/);
-        assert.match(page.url(), /max_position_embeddings=8192&target_length=131072/);
+        const address = await bench.address(page);
+        assert.match(address, /rope_theta=500000/);
+        assert.match(address, /max_position_embeddings=8192&target_length=131072/);
         assert.ok('llama3' in (await types(page)));
         await page.fill('.config textarea', '{"model_type": ');
         await page.press('.config textarea', 'Tab');

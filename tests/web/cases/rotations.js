@@ -15,8 +15,7 @@ export const cases = {
         const before = await score(page);
         await page.focus('.knob-both');
         for (const key of ['ArrowRight', 'PageUp', 'PageUp']) await page.keyboard.press(key);
-        await bench.settled(page);
-        assert.match(await page.evaluate(() => location.hash), /m=26&n=24/);
+        assert.match(await bench.address(page), /m=26&n=24/);
         assert.equal(await score(page), before);
         await page.focus('.knob-m');
         await page.keyboard.press('ArrowRight');
@@ -26,8 +25,7 @@ export const cases = {
     'a pair is chosen, and its formula has its numbers': async (bench) => {
         const page = await bench.page('#/rotations');
         await page.click('.clock:nth-child(3)');
-        await bench.settled(page);
-        assert.match(page.url(), /pair=2/);
+        assert.match(await bench.address(page), /pair=2/);
         assert.match(await page.textContent('.stage .readout'), /channels4 and 5/);
     },
     'rounded angles err the more, the further away': async (bench) => {

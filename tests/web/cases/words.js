@@ -35,7 +35,7 @@ export const cases = {
         await page.keyboard.press('ArrowLeft');
         await bench.settled(page);
         assert.equal(await order(page), 'man dog bites');
-        assert.match(await page.evaluate(() => location.hash), /to=2,0,1/);
+        assert.match(await bench.address(page), /to=2,0,1/);
         assert.match((await panels(page))[0].said, /^All 9 numbers are the same/);
         await page.goBack();
         await bench.settled(page);
