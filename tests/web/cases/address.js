@@ -1,6 +1,5 @@
 // address.js - the address holds the state: links, Back and Forward.
 import assert from 'node:assert/strict';
-import { readout } from '../bench.js';
 
 const picture = (page) => page.$eval('canvas.heatmap', (canvas) => canvas.toDataURL());
 
@@ -13,10 +12,10 @@ export const cases = {
             await page.keyboard.press(key);
         const hash = await bench.address(page);
         assert.match(hash, /win=/);
-        const facts = await readout(page);
+        const facts = await bench.readout(page);
         assert.ok(hash.length < 120, `the address is long: ${hash}`);
         const other = await bench.page(hash);
-        assert.deepEqual(await readout(other), facts);
+        assert.deepEqual(await bench.readout(other), facts);
         assert.equal(await other.$eval('input[value="sin"]', (input) => input.checked), true);
         await other.focus('canvas.heatmap');
         await bench.settled(other);
