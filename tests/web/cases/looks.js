@@ -62,6 +62,14 @@ export const cases = {
         await bench.settled(page);
         assert.deepEqual(await findings(page), []);
     },
+    'the colours of the page are those of the figures': async () => {
+        const [page, figures] = ['web/parts/palette.js', 'formats/figure/palette.c'].map((path) =>
+            readFileSync(new URL(`../../../src/${path}`, import.meta.url), 'utf8').match(/0xffffff(,\s+0x\w{6}){16}/g),
+        );
+        const stops = (lists) => lists.map((list) => list.split(/,\s+/));
+        assert.equal(page.length, 3);
+        assert.deepEqual(stops(page), stops(figures));
+    },
     'a window that is resized shows the same cells': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64&at=5,10');
         const read = () => page.textContent('.readout');
