@@ -45,6 +45,19 @@ export const cases = {
             assert.equal(await page.inputValue(field), value);
         }
     },
+    'a place that is left writes no address any more': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        await page.focus('canvas.heatmap');
+        await page.evaluate(() => {
+            const canvas = document.querySelector('canvas.heatmap');
+            for (let i = 0; i < 3; i++)
+                canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+            location.hash = '#/words';
+        });
+        assert.equal(await bench.address(page), '#/words');
+        await page.goBack();
+        assert.match(await bench.address(page), /^#\/any\/sinusoidal/);
+    },
     'every room comes back from its own address': async (bench) => {
         for (const room of await bench.rooms()) {
             const page = await bench.page(`#/${room}`);
