@@ -58,8 +58,7 @@ pe_lanes *pe_admission_lanes(pe_request *request)
 static pe_slice credentials(const pe_request *request)
 {
     static const char scheme[] = "Bearer ";
-    const char *field =
-        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
+    const char *field = request->header[PE_HEADER_AUTHORIZATION];
     if (field == NULL || strncasecmp(field, scheme, sizeof scheme - 1) != 0)
         return (pe_slice){"", 0};
     return pe_slice_of(field + strspn(field + sizeof scheme - 1, " ") + sizeof scheme - 1);
