@@ -11,7 +11,7 @@ const char *const pe_rope_params_pairings[] = {
     {                                                                                              \
         .name = "head_dim", .kind = PE_KIND_INT, .required = (is_required),                        \
         .optional = !(is_required), .by_model = true, .min = 2, .max = 65536,                      \
-        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",         \
+        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels",       \
         .help = "Channels of a head.", .example = "128"                                            \
     }
 static const pe_param head_dim_params[] = {HEAD_DIM(true, NULL)};
@@ -52,11 +52,16 @@ static const pe_param shape_params[] = {
 const pe_param_set pe_rope_shape_params = {shape_params, PE_LEN(shape_params)};
 const pe_param_set pe_rope_theta_params = {&shape_params[ROPE_THETA], 1};
 
+#define WORK(name, how, work) work,
+static const uint16_t type_work[] = {PE_ROPE_TYPE_MAP(WORK)};
+#undef WORK
+
 enum { ROPE_TYPE, FACTOR, MAX_POSITIONS, SEQ_LEN, ORIGINAL };
 static const pe_param type_params[] = {
     [ROPE_TYPE] = {.name = "rope_type",
                    .kind = PE_KIND_CHOICE,
                    .choices = pe_rope_type_names,
+                   .channel_work = type_work,
                    .help = PE_ROPE_TYPES_HELP,
                    .example = "default"},
     [FACTOR] = PE_ROPE_FACTOR_ROW(false, NULL),

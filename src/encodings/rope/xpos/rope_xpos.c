@@ -9,12 +9,16 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
+/* The ladder of powers of a pair. */
+static const uint16_t ladder_work[] = {640};
+
 static const pe_param xpos_params[] = {
     {.name = "scale_base",
      .kind = PE_KIND_REAL,
      .min = 1,
      .max = 1e6,
      .fallback = 512,
+     .channel_work = ladder_work,
      .unit = "tokens",
      .help = "The distance in tokens over which the scale of a pair falls by the factor zeta of "
              "that pair.",
