@@ -9,6 +9,7 @@ import random
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.error
 import urllib.parse
@@ -92,8 +93,14 @@ class Replica:
 class Successor:
     """A server that gets its listening socket from its parent and tells it that it is ready, as systemd has it."""
 
-    def __init__(self, program, listening, notices):
-        self.program, self.listening, self.notices = program, listening, notices
+    def __init__(self, program):
+        self.program, self.process, self.folder = program, None, tempfile.TemporaryDirectory()
+        self.listening, self.notices = socket.socket(), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.listening.bind(("127.0.0.1", 0))
+        self.listening.listen(1024)
+        self.port = self.listening.getsockname()[1]
+        self.notices.bind(f"{self.folder.name}/notices")
+        self.notices.settimeout(60)
 
     def start(self):
         environment = {**os.environ, "LISTEN_FDS": "1", "NOTIFY_SOCKET": self.notices.getsockname()}
@@ -106,6 +113,16 @@ class Successor:
     def stop(self):
         self.process.terminate()
         return self.process.wait(60)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+        self.listening.close()
+        self.notices.close()
+        self.folder.cleanup()
 
 
 class Engine:
