@@ -162,9 +162,8 @@ static allowed angle_error(const pe_expect *expect, double position, size_t i)
         return (allowed){0, 0};
     const double w = expect->frequency[i];
     const bool inexact = expect->guess->distortion.values_inexact;
-    return (allowed){
-        inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
-        a * (pe_allowance_roundings(w, i) * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
+    return (allowed){inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
+                     a * (expect->roundings[i] * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
 }
 
 static void table_row(const pe_expect *expect, const double *cosines, const double *sines,
@@ -424,12 +423,16 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
         status = plan->fill(plan, &region, row + plan->tensors[0].unit, why);
     if (status != PE_OK)
         return status;
-    expect->frequency = calloc(g->pairs, sizeof *expect->frequency);
+    expect->frequency = calloc(2 * g->pairs, sizeof *expect->frequency);
     if (expect->frequency == NULL)
         return pe_fail_memory(why);
+    expect->roundings = expect->frequency + g->pairs;
     expect->amplitude = g->cos_n > 0 ? hypot(row[0], sines[0]) : 1;
-    for (size_t i = 0; i < g->sin_n; i++)
-        expect->frequency[i] = sines[i] / expect->amplitude / PROBE;
+    for (size_t i = 0; i < g->sin_n; i++) {
+        const double w = sines[i] / expect->amplitude / PROBE;
+        expect->frequency[i] = w;
+        expect->roundings[i] = pe_allowance_roundings(&expect->guess->values, w, i);
+    }
     return PE_OK;
 }
 
