@@ -266,7 +266,9 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
                                                [PE_FLOAT16] = 0x1p-11,
                                                [PE_BFLOAT16] = 0x1p-8};
     const struct family *family = find_family(guess);
-    const double u = roundoff[guess->claim->uploads[0].array.dtype];
+    const pe_grain *stored = guess->distortion.stored;
+    const double u =
+        stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];
     const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
     element at = {.guess = guess, .plan = plan, .tensor = run->tensor};
     for (size_t e = 0; e < run->n; e++)

@@ -3,6 +3,7 @@
 #ifndef PE_VERIFY_GUESS_H
 #define PE_VERIFY_GUESS_H
 
+#include "verify/grain.h"
 #include "verify/verify.h"
 
 struct pe_fault;
@@ -23,7 +24,12 @@ typedef struct pe_distortion {
     bool exchanged;        /* cosines stand where sines belong */
     bool head_in_exponent; /* the exponents are 2i/head_dim; the first rotary_dim/2 of them count */
     bool negated;          /* every element but masks */
-    bool values_inexact;   /* they give frequencies or the amplitude to a few ulps of float64 */
+    /* Types that elements, frequencies and angles were rounded to before they went on in a wider
+     * one. NULL: none. */
+    const pe_grain *stored, *frequencies, *angles;
+    bool truncated;       /* elements were cut, not rounded */
+    const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
+    bool values_inexact;  /* they give frequencies or the amplitude to a few ulps of float64 */
 } pe_distortion;
 
 /** Owns its values and its rule. */

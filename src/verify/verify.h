@@ -97,6 +97,7 @@ typedef struct pe_reading {
 
 /** Elements that are not what they should be, and where they are. */
 typedef struct pe_strays {
+    size_t compared;                /* 0: the guess has not the upload's shape */
     size_t elements, rows, columns; /* how many, in how many rows and columns */
     size_t first_row, last_row, first_column, last_column;
     size_t not_finite;
