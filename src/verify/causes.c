@@ -425,19 +425,6 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
     return PE_OK;
 }
 
-/* A sentence, in which {a} and {b} are numbers. */
-static void say(const pe_cause *cause, const char *sentence, pe_buffer *out)
-{
-    for (const char *c = sentence; *c != '\0'; c++) {
-        if (*c != '{') {
-            pe_buffer_add(out, c, 1);
-            continue;
-        }
-        pe_buffer_format(out, "%.7g", c[1] == 'a' ? cause->a : cause->b);
-        c += 2;
-    }
-}
-
 /* Where a cause moves the position of a token; what a list says holds for its own tokens only. */
 static double move(const void *context, size_t token, double claimed)
 {
@@ -467,7 +454,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     guess->distortion.positions.cause = cause;
     pe_guess_say(guess, cause->fault, of->remedy);
     guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
-    say(cause, of->fault.rule, &guess->rule);
+    pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
 }
 
 void pe_cause_free(pe_cause *cause)

@@ -55,6 +55,17 @@ static bool flip_truth(pe_guess *guess, const pe_fault *fault)
 }
 
 /* The rows `param` and `text` change places. */
+static bool is_rope_type(const pe_guess *guess, const char *type)
+{
+    return strcmp(pe_geometry_choice_text(&guess->values, "rope_type"), type) == 0;
+}
+
+/* The factor of dynamic scaling alone. */
+static bool drop_dynamic_factor(pe_guess *guess, const pe_fault *fault)
+{
+    return is_rope_type(guess, "dynamic") && set_number(guess, fault);
+}
+
 static bool swap_numbers(pe_guess *guess, const pe_fault *fault)
 {
     const pe_param *row;
@@ -76,6 +87,12 @@ static bool copy_int(pe_guess *guess, const pe_fault *fault)
         return false;
     to->integer = from->integer;
     return true;
+}
+
+/* A sequence that is not longer than the original length has the short factors. */
+static bool take_short(pe_guess *guess, const pe_fault *fault)
+{
+    return is_rope_type(guess, "longrope") && copy_int(guess, fault);
 }
 
 /* ---- types of scaling ---- */
@@ -452,6 +469,11 @@ const pe_fault pe_faults[] = {
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "ntk_mixed"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "ntk_by_parts"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "part_ntk"},
+    {"dynamic_factor_ignored",
+     "dynamic scaling: the base grew with seq_len / max_position_embeddings alone, as with a "
+     "factor of 1",
+     .change = drop_dynamic_factor, .param = "factor", .value = 1,
+     .remedy = "scale the base by (f s/L - (f - 1))^(d/(d - 2)), s = seq_len"},
     {"factor", NULL, .change = set_number, .param = "factor", .value = 1},
     {"betas_swapped", "beta_fast and beta_slow were swapped", .change = swap_numbers,
      .param = "beta_fast", .text = "beta_slow", .remedy = "exchange beta_fast and beta_slow"},
@@ -460,6 +482,9 @@ const pe_fault pe_faults[] = {
      .change = copy_int, .param = "original_max_position_embeddings",
      .text = "max_position_embeddings",
      .remedy = "set original_max_position_embeddings in rope_scaling"},
+    {"short_factor", "short_factor was taken where long_factor is claimed", .change = take_short,
+     .param = "seq_len", .text = "original_max_position_embeddings",
+     .remedy = "pass the length of the sequence (seq_len), which chooses long_factor"},
     {"seq_len_ignored", "seq_len was taken from max_position_embeddings", .change = copy_int,
      .param = "seq_len", .text = "max_position_embeddings",
      .remedy = "pass the length of the sequence to the code that makes the frequencies"},
@@ -623,6 +648,13 @@ static void add_remedy(const pe_fault *fault, const pe_guess *before, pe_guess *
     pe_buffer_format(&guess->remedy, was->present ? "set %s to " : "leave %s out", fault->param);
     if (was->present)
         pe_value_print(was, &guess->remedy);
+    const bool base =
+        strcmp(fault->param, "rope_theta") == 0 || strcmp(fault->param, "factor") == 0;
+    if (base && is_rope_type(before, "dynamic"))
+        pe_buffer_str(&guess->remedy, "; dynamic scaling raises the base with the length: check "
+                                      "seq_len and max_position_embeddings");
+    if (base && is_rope_type(before, "ntk"))
+        pe_buffer_str(&guess->remedy, "; ntk raises the base: check the exponent d/(d - 2)");
 }
 
 static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)

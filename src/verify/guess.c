@@ -108,6 +108,18 @@ void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *rem
     guess->faults[guess->n_faults++] = fault;
 }
 
+void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)
+{
+    for (const char *c = sentence; *c != '\0'; c++) {
+        if (*c != '{') {
+            pe_buffer_add(&guess->rule, c, 1);
+            continue;
+        }
+        pe_buffer_format(&guess->rule, "%.7g", c[1] == 'a' ? a : b);
+        c += 2;
+    }
+}
+
 bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
 {
     pe_value *value = pe_values_find(values, name);

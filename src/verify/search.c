@@ -7,6 +7,7 @@
 #include "verify/causes.h"
 #include "verify/faults.h"
 #include "verify/fit.h"
+#include "verify/ladder.h"
 #include "verify/laws.h"
 #include "verify/measure.h"
 #include "verify/reading.h"
@@ -158,24 +159,22 @@ static pe_status confirm(search *s, pe_guess *guess, unsigned *by, pe_problem *w
 /* Of elements that a rounding may have moved to either side, one in so many is let go. */
 #define MOSTLY 40
 
-/* Are strays a much smaller part than those of the claim? */
-static bool is_fewer(const pe_strays *a, const pe_strays *claim)
-{
-    return 8.0 * (double)a->elements * (double)claim->compared <=
-           (double)claim->elements * (double)a->compared;
-}
-
-/* Do all but a few elements of the view follow? */
+/* Do all but a few elements of the view follow, and far fewer where angles are not rounded? */
 static pe_status explain_most(search *s, pe_guess *guess, unsigned *by, pe_problem *why)
 {
-    pe_strays strays;
-    const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
-    *by = exact ? PE_BY_EXACT : PE_BY_FLOAT32;
-    const pe_status status =
-        pe_measure_strays(&(pe_comparison){s->view, guess, &s->work}, *by, &strays, why);
-    const bool most = strays.compared > 0 && strays.elements * MOSTLY <= strays.compared &&
-                      is_fewer(&strays, &s->report->strays);
-    *by = status == PE_OK && most ? *by : 0;
+    pe_strays strays, others;
+    const pe_grain *angles = guess->distortion.angles;
+    const pe_comparison of = {s->view, guess, &s->work};
+    *by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+    pe_status status = pe_measure_strays(&of, *by, &strays, why);
+    if (status != PE_OK || strays.compared == 0 || strays.elements * MOSTLY > strays.compared) {
+        *by = 0;
+        return status;
+    }
+    guess->distortion.angles = NULL;
+    status = pe_measure_strays(&of, *by, &others, why);
+    guess->distortion.angles = angles;
+    *by = strays.elements * 8 <= others.elements ? *by : 0;
     return status;
 }
 
@@ -213,6 +212,8 @@ static pe_status try_fit(search *s, const pe_guess *from, const pe_fault *fit, p
 static pe_status try_fits(search *s, pe_guess *from, pe_problem *why)
 {
     pe_status status = PE_OK;
+    if (is_mostly(from))
+        return PE_OK;
     for (size_t f = 0; f < pe_fits_n && status == PE_OK && !is_spent(s); f++)
         status = try_fit(s, from, &pe_fits[f], why);
     return status;
@@ -260,6 +261,8 @@ static pe_status try_values(search *s, pe_problem *why)
 /* Each fault behind the one of the guess, as a second one. */
 static pe_status try_second_faults(search *s, pe_guess *one, pe_problem *why)
 {
+    if (one->faults[0]->mostly)
+        return PE_OK;
     return with_each_fault(s, one, (size_t)(one->faults[0] - pe_faults) + 1, try_guess, why);
 }
 
@@ -442,7 +445,7 @@ static pe_status peel(search *s, measured *at, pe_problem *why)
         status = pe_guess_copy(&at->guess, &guess, why);
         if (status != PE_OK)
             return status;
-        if (pe_faults_apply(&pe_faults[f], &guess))
+        if (!pe_faults[f].mostly && pe_faults_apply(&pe_faults[f], &guess))
             status = peel_one(s, &guess, &at->reading, why);
         pe_guess_free(&guess);
     }
@@ -525,6 +528,72 @@ static pe_status try_copy(search *s, const pe_guess *from, attempt *next, pe_pro
     return status;
 }
 
+/* ---- frequencies that follow a law ---- */
+
+static pe_ladder ladder_of(const pe_reading *r)
+{
+    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    return (pe_ladder){.n = r->pairs,
+                       .claimed = r->frequency,
+                       .measured = r->turned,
+                       .step = step,
+                       .span = fabs(step) * floor((double)r->tokens / 2)};
+}
+
+/* Values of scaling say nothing where a law gives the frequencies. */
+static pe_status try_beside_law(search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_fault *last = guess->faults[guess->n_faults - 1];
+    return last->param == NULL || is_layout(last) ? try_guess(s, guess, why) : PE_OK;
+}
+
+/* One law after the other, each alone and then with each single fault. */
+static pe_status try_ladder(search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
+{
+    size_t law = 0;
+    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    for (bool more = true; more && status == PE_OK && goes_on(s);) {
+        pe_guess guess;
+        status = pe_guess_copy(from, &guess, why);
+        if (status != PE_OK)
+            break;
+        more = pe_ladder_next(ladder, &law, &guess);
+        if (more)
+            status = set_positions(s, s->view, &guess, why);
+        if (more && status == PE_OK)
+            status = try_copy(s, &guess, try_guess, why);
+        if (more && status == PE_OK && goes_on(s))
+            status = with_each_fault(s, &guess, 0, try_beside_law, why);
+        pe_guess_free(&guess);
+    }
+    pe_ladder_free(ladder);
+    return status;
+}
+
+/* Frequencies that are the upload need not be measured. */
+static pe_status try_frequencies(search *s, pe_problem *why)
+{
+    pe_expect expect;
+    pe_expected_row row;
+    const pe_upload_view *view = s->view;
+    if (strcmp(view->claim->resource->name, "rope/frequencies") != 0 ||
+        strcmp(view->claim->uploads[0].name, "inv_freq") != 0)
+        return PE_OK;
+    pe_status status = pe_expect_make(&(pe_comparison){view, &s->claim, &s->work},
+                                      PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_row(&expect, 0, &row, why);
+    pe_ladder ladder = {.n = view->claim->uploads[0].array.elements,
+                        .claimed = row.value,
+                        .measured = view->got,
+                        .roundoff = pe_upload_view_roundoff(view)};
+    if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
+        status = try_ladder(s, &s->claim, &ladder, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
 /* Numbers are fitted only where no named fault explains the upload. */
 static pe_status try_numbers(search *s, const measured *at, pe_problem *why)
 {
@@ -538,12 +607,18 @@ static pe_status try_numbers(search *s, const measured *at, pe_problem *why)
 static pe_status try_laws(search *s, const measured *at, pe_problem *why)
 {
     pe_guess guess;
+    pe_ladder ladder = ladder_of(&at->reading);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     pe_status status = pe_guess_copy(&at->guess, &guess, why);
     if (status != PE_OK)
         return status;
-    if (guess.n_faults < PE_FAULTS_MAX && pe_laws_find(&at->reading, &guess) > 0) {
+    const size_t before = guess.n_faults;
+    size_t law = 0;
+    status = pe_ladder_make(&s->claim, &ladder, why);
+    if (status == PE_OK && at->reading.tokens >= 8)
+        guess.fitted |= pe_ladder_next(&ladder, &law, &guess);
+    if (status == PE_OK && pe_laws_find(&at->reading, &guess) + guess.n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "
                          "positions of %.0f of %zu rows; no element was compared",
@@ -553,6 +628,7 @@ static pe_status try_laws(search *s, const measured *at, pe_problem *why)
             insert(s->report, &finding);
     }
     pe_guess_free(&guess);
+    pe_ladder_free(&ladder);
     return status;
 }
 
@@ -564,7 +640,11 @@ static pe_status try_causes(search *s, measured *at, pe_problem *why)
     if (status != PE_OK)
         return status;
     const pe_guess *from = &at->guess;
-    if (clear && pe_causes_is_multiple(&at->cause))
+    const bool multiple = clear && pe_causes_is_multiple(&at->cause);
+    pe_ladder ladder = ladder_of(&at->reading);
+    if (multiple)
+        status = try_ladder(s, from, &ladder, why);
+    if (status == PE_OK && multiple && goes_on(s))
         status = try_copy(s, from, try_fits, why);
     if (clear && at->cause.fault != NULL) {
         pe_causes_apply(&at->cause, &at->guess);
@@ -575,6 +655,8 @@ static pe_status try_causes(search *s, measured *at, pe_problem *why)
         status = try_copy(s, from, try_guess, why);
     if (status == PE_OK && goes_on(s) && from->n_faults > 0)
         status = try_copy(s, from, try_singles, why);
+    if (status == PE_OK && goes_on(s) && at->reading.own && at->reading.tokens >= 8)
+        status = try_ladder(s, from, &ladder, why);
     if (status == PE_OK && goes_on(s) && turns(&at->reading))
         status = try_numbers(s, at, why);
     if (status == PE_OK && goes_on(s))
@@ -614,6 +696,8 @@ static pe_status search_faults(search *s, pe_problem *why)
     const pe_strays *strays = &s->report->strays;
     const bool numbers = strays->elements == 0 || strays->not_finite < strays->elements;
     pe_status status = numbers ? try_singles(s, &s->claim, why) : PE_OK;
+    if (status == PE_OK && numbers && !found(s) && s->view->layout == NULL)
+        status = try_frequencies(s, why);
     if (status == PE_OK && numbers && !found(s) && s->view->layout == NULL)
         status = try_values(s, why);
     if (status == PE_OK && numbers && s->view->layout != NULL && !is_spent(s))
