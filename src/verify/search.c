@@ -469,13 +469,13 @@ static const pe_fault strays_of_memory = {
 static const pe_fault not_finite = {
     .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
 
-static void describe_strays(const pe_strays *at, const pe_upload_view *view, pe_buffer *out)
+static void describe_strays(const pe_strays *at, pe_buffer *out)
 {
     pe_buffer_format(out,
                      "%zu of %zu elements are something else, in %zu of %zu rows (%zu to %zu) "
                      "and %zu of %zu columns (%zu to %zu)",
-                     at->elements, view->elements, at->rows, view->rows, at->first_row,
-                     at->last_row, at->columns, view->width, at->first_column, at->last_column);
+                     at->elements, at->compared, at->rows, at->all_rows, at->first_row,
+                     at->last_row, at->columns, at->all_columns, at->first_column, at->last_column);
     if (at->not_finite > 0)
         pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
 }
@@ -485,9 +485,17 @@ static bool is_few(const pe_strays *at, const pe_upload_view *view)
 {
     if (at->elements == 0)
         return false;
-    return at->not_finite == at->elements || at->elements * 8 <= view->elements ||
+    return at->not_finite == at->elements || at->elements * 8 <= at->compared ||
            (view->layout != NULL &&
-            (at->rows * 4 <= view->rows || at->columns * 16 <= view->width));
+            (at->rows * 4 <= at->all_rows || at->columns * 16 <= at->all_columns));
+}
+
+/* Memory goes bad in a few rows or single elements; in the same columns of most rows, or in a part
+ * of most, a computation does. */
+static bool is_of_memory(const pe_strays *at)
+{
+    return at->not_finite == at->elements || at->rows * 4 <= at->all_rows ||
+           at->elements * 64 <= at->compared;
 }
 
 /* A guess that explains all but a part of the upload: few rows, few columns or few elements. */
@@ -506,7 +514,8 @@ static pe_status try_strays(search *s, pe_guess *guess, pe_problem *why)
     pe_finding finding = {.exact = exact};
     const pe_fault *fault = strays.not_finite == strays.elements ? &not_finite : &strays_of_memory;
     pe_guess_say(guess, fault, fault->remedy);
-    describe_strays(&strays, s->whole, &guess->rule);
+    describe_strays(&strays, &guess->rule);
+    guess->fitted |= !is_of_memory(&strays);
     pe_buffer_str(&evidence, "all other elements are as they should be");
     status = tell(&finding, guess, &evidence, why);
     if (status == PE_OK)
