@@ -148,12 +148,14 @@ static pe_status read_option(const place *at, pe_slice word, pe_key *key)
     pe_slice value = word;
     const pe_slice name = pe_slice_next(&value, '=');
     const bool rate = pe_slice_is(name, "rate"), work = pe_slice_is(name, "work");
-    if (pe_slice_is(word, "disabled")) {
-        key->disabled = true;
-        return PE_OK;
-    }
-    if (!rate && !work)
+    const bool disabled = pe_slice_is(word, "disabled");
+    if (!rate && !work && !disabled)
         return refuse(at, "after the hash may stand %s", "rate=N, work=N and disabled");
+    if (disabled ? key->disabled : (rate ? key->rate : key->work_rate) > 0)
+        return refuse(at, "%.*s stands twice", (int)name.bytes, name.text);
+    key->disabled |= disabled;
+    if (disabled)
+        return PE_OK;
     if (parse_rate(value, rate ? &key->rate : &key->work_rate))
         return PE_OK;
     return refuse(at, "%s must be a whole number from 1 to " RATE_TEXT, rate ? "rate" : "work");
