@@ -229,7 +229,7 @@ static void say_ratios(const pe_reading *r, pe_buffer *out)
 }
 
 /* What the upload is, in sentences. */
-static void say_measured(const pe_report *report, pe_buffer *out)
+void pe_report_measured(const pe_report *report, pe_buffer *out)
 {
     const pe_reading *r = &report->reading;
     const pe_strays *strays = &report->strays;
@@ -254,7 +254,7 @@ static void write_measured(const pe_report *report, pe_buffer *out)
     pe_buffer text = {0};
     pe_json_write_name(out, "measured");
     pe_buffer_str(out, "{");
-    say_measured(report, &text);
+    pe_report_measured(report, &text);
     pe_json_write_text(out, "text", pe_buffer_text(&text));
     pe_buffer_free(&text);
     if (report->has_strays)
@@ -278,7 +278,7 @@ static size_t undecided(const pe_report *report)
     return report->n_findings > 0 ? report->findings[0].undecided : 0;
 }
 
-static const char *conclusion(const pe_report *report)
+const char *pe_report_conclusion(const pe_report *report)
 {
     if (undecided(report) > 0 && undecided(report) == report->distances.errors.elements)
         return "float32 arithmetic cannot decide numbers at such large positions: see warnings";
@@ -322,7 +322,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
 {
     pe_buffer_str(out, "{");
     truth(out, "matches", report->matches);
-    pe_json_write_text(out, "conclusion", conclusion(report));
+    pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, report->parameters);

@@ -6,6 +6,12 @@
 #include "base/buffer.h"
 #include "verify/verify.h"
 
+/** The verdict in a sentence. */
+const char *pe_report_conclusion(const pe_report *report);
+
+/** What the upload is, in sentences. */
+void pe_report_measured(const pe_report *report, pe_buffer *out);
+
 void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out);
 
 #endif

@@ -11,9 +11,27 @@
 #define ROUNDING 0x1p-24 /* of float32 */
 #define STEPS    24      /* on the way to an angle */
 
-double pe_allowance_roundings(double w, size_t i)
+#define TURN 6.283185307179586
+
+/* (dw/dv) (v/w) where llama3 smooths, else 1. The frequency v that was smoothed is the root of
+ * v (rest + slope v) = w. */
+static double smoothing(const pe_values *values, double w)
 {
-    return w == 1 ? 2 : 10 + fmax(fmin(14, 2 * fabs(log(w))), 3 * (double)i);
+    if (strcmp(pe_geometry_choice_text(values, "rope_type"), "llama3") != 0)
+        return 1;
+    const double low = pe_values_real(values, "low_freq_factor");
+    const double band = pe_values_real(values, "high_freq_factor") - low;
+    const double part = 1 / pe_values_real(values, "factor");
+    const double turns = (double)pe_values_int(values, "original_max_position_embeddings") / TURN;
+    const double slope = (1 - part) * turns / band, rest = part - (1 - part) * low / band;
+    const double v = (sqrt(rest * rest + 4 * slope * w) - rest) / (2 * slope);
+    return turns * v > low && turns * v < low + band ? 1 + slope * v * v / w : 1;
+}
+
+double pe_allowance_roundings(const pe_values *values, double w, size_t i)
+{
+    const double n = 10 + fmax(fmin(14, 2 * fabs(log(w))), 3 * (double)i);
+    return w == 1 ? 2 : n * smoothing(values, w);
 }
 
 /* One element: where it stands in its tensor, and what is known of the claim. */
@@ -119,7 +137,8 @@ static double grid_error(const element *at)
 
 static double frequency_error(const element *at)
 {
-    return pe_allowance_roundings(at->x, at->row + at->column) * ROUNDING * fabs(at->x);
+    return pe_allowance_roundings(&at->guess->values, at->x, at->row + at->column) * ROUNDING *
+           fabs(at->x);
 }
 
 static double decay_error(const element *at)
@@ -130,7 +149,7 @@ static double decay_error(const element *at)
     double sum = 0;
     for (size_t i = 0; 2 * (double)i < width; i++) {
         const double w = frequency(real(at, "rope_theta"), 2 * (double)i, width);
-        sum += pe_allowance_roundings(w, i) * ROUNDING * offset * w;
+        sum += pe_allowance_roundings(&at->guess->values, w, i) * ROUNDING * offset * w;
     }
     return 2 * sum / width + 4 * ROUNDING;
 }
@@ -247,7 +266,9 @@ pe_status pe_allowance_of_run(const pe_guess *guess, const pe_plan *plan,
                                                [PE_FLOAT16] = 0x1p-11,
                                                [PE_BFLOAT16] = 0x1p-8};
     const struct family *family = find_family(guess);
-    const double u = roundoff[guess->claim->uploads[0].array.dtype];
+    const pe_grain *stored = guess->distortion.stored;
+    const double u =
+        stored != NULL ? ldexp(1, -stored->bits) : roundoff[guess->claim->uploads[0].array.dtype];
     const double product = family == NULL || family->products ? 2 * (1 + u) * u : 0;
     element at = {.guess = guess, .plan = plan, .tensor = run->tensor};
     for (size_t e = 0; e < run->n; e++)

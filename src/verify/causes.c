@@ -147,6 +147,15 @@ static double predict_mirror(const pe_cause *cause, double first, double c)
     return cause->a - c;
 }
 
+/* Negative positions near -c: (-1) (c + b). A reversal within the table would have a = c + c'. */
+static bool read_inverse_shift(const pe_reading *r, pe_cause *out)
+{
+    if (!read_mirror(r, out))
+        return false;
+    out->b = -out->a;
+    return fabs(out->a - r->claimed[0] - r->claimed[r->tokens - 1]) > NEAR;
+}
+
 /* a (position) + b */
 static bool read_line(const pe_reading *r, pe_cause *out)
 {
@@ -225,6 +234,65 @@ static double predict_overflow(const pe_cause *cause, double first, double c)
     const double wide = exp2(cause->a), half = cause->b > 0 ? wide / 2 : 0;
     (void)first;
     return c + half - wide * floor((c + half) / wide) - half;
+}
+
+/* Positions are fractions, which are lost. */
+static bool read_fractions(const pe_reading *r, pe_cause *out)
+{
+    size_t n = 0;
+    (void)out;
+    for (size_t t = 0; t < r->tokens; t++)
+        n += r->claimed[t] != floor(r->claimed[t]);
+    return n * 4 > r->tokens;
+}
+
+static double predict_floor(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    return trunc(c);
+}
+
+static double predict_round(const pe_cause *cause, double first, double c)
+{
+    (void)cause;
+    (void)first;
+    return nearbyint(c);
+}
+
+/* From position a on there are b more. */
+static bool read_step(const pe_reading *r, pe_cause *out)
+{
+    size_t t = 1;
+    if (r->tokens < 4 || !is_near(r->position[0], r->claimed[0]))
+        return false;
+    while (t < r->tokens && is_near(r->position[t], r->claimed[t]))
+        t++;
+    if (t == r->tokens || !isfinite(r->position[t]))
+        return false;
+    out->a = r->claimed[t];
+    out->b = r->position[t] - r->claimed[t];
+    return is_near(out->b, round(out->b));
+}
+
+static double predict_step(const pe_cause *cause, double first, double c)
+{
+    (void)first;
+    return c < cause->a ? c : c + cause->b;
+}
+
+/* The same each a positions anew. */
+static bool read_steps(const pe_reading *r, pe_cause *out)
+{
+    if (!read_step(r, out))
+        return false;
+    out->a -= r->claimed[0];
+    return out->a > 1 && fabs(out->b) <= 2; /* chunks that begin elsewhere are no overlap */
+}
+
+static double predict_steps(const pe_cause *cause, double first, double c)
+{
+    return c + cause->b * floor((c - first) / cause->a);
 }
 
 static bool read_clamp(const pe_reading *r, pe_cause *out)
@@ -328,12 +396,17 @@ static const rule rules[] = {
          "take the sine's sign as in x cos(a) + rotate(x) sin(a)", read_nothing, predict_negative),
     RULE("position_overflow", "positions were kept in an integer of {a} bits, which overflowed",
          "keep positions in int64", read_overflow, predict_overflow),
+    RULE(
+        "inverse_shifted",
+        "the rotation was the inverse one: angles were negative; positions were larger by {b}",
+        "take the sine's sign as in x cos(a) + rotate(x) sin(a), and check the offset of positions",
+        read_inverse_shift, predict_mirror),
     RULE("positions_reversed", "rows are in reverse order: row p holds position {a} - p",
          "do not reverse the positions", read_mirror, predict_mirror),
-    RULE("positions_clamped", "positions were clamped at {a}",
-         "make the table as long as the positions reach", read_clamp, predict_clamp),
     RULE("positions_constant", "every row is that of position {a}",
          "pass each row its own position", read_constant, predict_constant),
+    RULE("positions_clamped", "positions were clamped at {a}",
+         "make the table as long as the positions reach", read_clamp, predict_clamp),
     RULE("positions_restart", "positions begin anew each {a} rows, at {b}",
          "do not count positions anew in each chunk or sequence; or send the positions that are "
          "meant",
@@ -345,20 +418,48 @@ static const rule rules[] = {
          predict_padding),
     RULE("positions_repeated", "each position stands in {a} rows",
          "do not repeat positions; check the division of the index", read_repeat, predict_repeat),
+    RULE("positions_truncated", "fractions of positions were cut off: positions were made integers",
+         "keep positions in float32 until the angle has been made", read_fractions, predict_floor),
+    RULE("positions_rounded", "positions were rounded to whole numbers: fractions were lost",
+         "keep positions in float32 until the angle has been made", read_fractions, predict_round),
+    RULE("position_step",
+         "from position {a} on, rows are off by {b}: a row is missing, or one stands there twice",
+         "look at the row there: chunks that overlap or leave one out, or a row inserted twice",
+         read_step, predict_step),
+    RULE("position_steps",
+         "after each {a} rows, positions are off by {b} more: chunks overlap, or leave rows out",
+         "begin each chunk where the one before ended", read_steps, predict_steps),
     RULE("position_offset", "positions were larger by {a}",
          "check the offset of the cache: past_key_values length, padding_idx + 1, start_pos",
          read_shift, predict_shift),
     RULE("position_scaled", "positions were multiplied by {a}",
-         "check linear scaling (factor, scaling_factor) and the step of the positions",
+         "check linear scaling (missing, applied twice, or of another factor) and the step of the "
+         "positions; a negative number is the other sign of the sine",
          read_multiple, predict_line),
     RULE("position_line", "positions were multiplied by {a}, and {b} was added",
-         "check the step and the offset of the positions", read_line, predict_line),
+         "check linear scaling (missing, applied twice, or of another factor), the step and the "
+         "offset of the positions; a negative number is the other sign of the sine",
+         read_line, predict_line),
 };
 
 /* Every row at a position of its own. */
 static const rule listed =
     RULE("positions_other", "rows are at other positions than claimed: see measured.positions",
          "send rows in the order of the claimed positions", NULL, NULL);
+
+/* Positions that begin anew in the claim run on. */
+static const rule running =
+    RULE("positions_run_on",
+         "positions run on as if all rows were one sequence: they do not restart with segments",
+         "restart the positions of each segment (packed sequences, batches)", NULL, NULL);
+
+static bool runs_on(const pe_reading *r)
+{
+    for (size_t t = 0; t < r->tokens; t++)
+        if (!is_near(r->position[t], r->position[0] + (double)t))
+            return false;
+    return r->tokens > 1;
+}
 
 /* ---- finding one ---- */
 
@@ -418,24 +519,11 @@ pe_status pe_causes_find(const pe_reading *reading, bool vectors, pe_cause *out,
     /* few pairs find a position for any numbers */
     *found = best != NULL || (reading->pairs >= 8 && reading->quality > 1 - 1.0 / EXCEPTION);
     if (best == NULL) {
-        best = &listed;
+        best = runs_on(reading) ? &running : &listed;
         take_list(reading, out);
     }
     out->fault = best->fault.name[0] != '\0' ? &best->fault : NULL;
     return PE_OK;
-}
-
-/* A sentence, in which {a} and {b} are numbers. */
-static void say(const pe_cause *cause, const char *sentence, pe_buffer *out)
-{
-    for (const char *c = sentence; *c != '\0'; c++) {
-        if (*c != '{') {
-            pe_buffer_add(out, c, 1);
-            continue;
-        }
-        pe_buffer_format(out, "%.7g", c[1] == 'a' ? cause->a : cause->b);
-        c += 2;
-    }
 }
 
 /* Where a cause moves the position of a token; what a list says holds for its own tokens only. */
@@ -455,7 +543,7 @@ bool pe_causes_is_multiple(const pe_cause *cause)
 
 bool pe_causes_is_list(const pe_cause *cause)
 {
-    return cause->fault == &listed.fault;
+    return cause->fault == &listed.fault || cause->fault == &running.fault;
 }
 
 void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
@@ -467,7 +555,7 @@ void pe_causes_apply(const pe_cause *cause, pe_guess *guess)
     guess->distortion.positions.cause = cause;
     pe_guess_say(guess, cause->fault, of->remedy);
     guess->fitted |= of->read == read_multiple || of->read == read_line || of == &listed;
-    say(cause, of->fault.rule, &guess->rule);
+    pe_guess_format(guess, of->fault.rule, cause->a, cause->b);
 }
 
 void pe_cause_free(pe_cause *cause)

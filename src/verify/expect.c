@@ -107,6 +107,31 @@ static void take_block(const pe_expect *expect, const double *from, size_t n, do
                n * sizeof *to);
 }
 
+/* Do frequencies or angles differ from those that the values give? */
+static bool is_recomputed(const pe_expect *expect)
+{
+    const pe_distortion *by = &expect->guess->distortion;
+    return by->frequencies != NULL || by->angles != NULL || by->ladder != NULL;
+}
+
+/* Waves of the frequencies that the guess puts in, of a block. */
+static void recompute_block(pe_expect *expect)
+{
+    const pe_distortion *by = &expect->guess->distortion;
+    const size_t pairs = expect->geometry.pairs;
+    for (size_t r = 0; r < expect->n_tokens; r++) {
+        const double p =
+            pe_upload_view_position(expect->view, &expect->positions, expect->first_token + r);
+        for (size_t i = 0; i < pairs; i++) {
+            const double exact = p * expect->frequency[i];
+            const double a =
+                by->angles != NULL ? pe_grain_round(by->angles, (double)(float)exact) : exact;
+            expect->cosines[r * pairs + i] = expect->amplitude * cos(a);
+            expect->sines[r * pairs + i] = expect->amplitude * sin(a);
+        }
+    }
+}
+
 static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
 {
     const size_t first = token - token % PE_EXPECT_BLOCK;
@@ -128,6 +153,8 @@ static pe_status fill_block(pe_expect *expect, size_t token, pe_problem *why)
     expect->n_tokens = rows;
     take_block(expect, cosines, g->cos_n, expect->cosines);
     take_block(expect, sines, g->sin_n, expect->sines);
+    if (is_recomputed(expect))
+        recompute_block(expect);
     return PE_OK;
 }
 
@@ -162,9 +189,8 @@ static allowed angle_error(const pe_expect *expect, double position, size_t i)
         return (allowed){0, 0};
     const double w = expect->frequency[i];
     const bool inexact = expect->guess->distortion.values_inexact;
-    return (allowed){
-        inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
-        a * (pe_allowance_roundings(w, i) * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
+    return (allowed){inexact ? a * 0x1p-51 * (1 + fabs(position) * w) : 0,
+                     a * (expect->roundings[i] * 0x1p-24 * fabs(position) * w + FLOAT32_STEPS)};
 }
 
 static void table_row(const pe_expect *expect, const double *cosines, const double *sines,
@@ -206,7 +232,9 @@ static void vector_row(const pe_expect *expect, const double *cosines, const dou
 {
     const pe_geometry *g = &expect->geometry;
     const pe_expected_row *row = &expect->row;
-    const double u = pe_upload_view_roundoff(expect->view);
+    const pe_grain *stored = expect->guess->distortion.stored;
+    const double u =
+        stored != NULL ? ldexp(1, -stored->bits) : pe_upload_view_roundoff(expect->view);
     for (size_t c = 0; c < g->width; c++)
         put(row, c, in[c], (allowed){0, 0});
     for (size_t i = 0; i < g->pairs; i++) {
@@ -328,6 +356,15 @@ static run find_run(const pe_expect *expect, size_t first, size_t n)
                  at[t + 1] - first < n ? at[t + 1] - first : n};
 }
 
+/* Frequencies of their own, for those of a plan. */
+static void take_ladder(const pe_expect *expect, run at, double *out)
+{
+    const double *ladder = expect->guess->distortion.ladder;
+    const bool counts = strcmp(expect->plan.tensors[at.tensor].name, "inv_freq") == 0;
+    for (size_t e = 0; e < at.n && ladder != NULL && counts; e++)
+        out[e] = ladder[at.first + e];
+}
+
 static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
 {
     const pe_upload_view *view = expect->view;
@@ -338,6 +375,7 @@ static pe_status plain_row(pe_expect *expect, size_t row, pe_problem *why)
         const run at = find_run(expect, row * view->width + done, width - done);
         const pe_allowance_run of = {at.tensor, at.first, at.n, out->value + done};
         status = plain_run(expect, at, out->value + done, why);
+        take_ladder(expect, at, out->value + done);
         if (status == PE_OK)
             status = pe_allowance_of_run(expect->guess, &expect->plan, &of, out->exact_error + done,
                                          out->float32_error + done, why);
@@ -384,10 +422,15 @@ static pe_status make(pe_expect *expect, size_t numerics, pe_problem *why)
     const pe_status status = plan_guess(expect, numerics, why);
     if (status != PE_OK || !expect->fits)
         return status;
-    expect->fits = pairs ? pairs_fit_plan(expect) : plain_fits_plan(expect);
+    expect->fits =
+        pairs ? pairs_fit_plan(expect) && !(is_recomputed(expect) && expect->view->axes > 1)
+              : plain_fits_plan(expect);
     if (!expect->fits)
         return PE_OK;
-    return pairs ? make_pairs(expect, why) : make_plain(expect, why);
+    if (!pairs)
+        return make_plain(expect, why);
+    const pe_status made = make_pairs(expect, why);
+    return made == PE_OK && is_recomputed(expect) ? pe_expect_probe(expect, why) : made;
 }
 
 pe_status pe_expect_make(const pe_comparison *of, size_t numerics, pe_expect *out, pe_problem *why)
@@ -413,6 +456,14 @@ void pe_expect_free(pe_expect *expect)
 
 /* ---- frequencies and amplitude ---- */
 
+/* The frequency that the guess puts in the place of w. Float32 precedes a narrower type. */
+static double distorted(const pe_guess *guess, size_t i, double w)
+{
+    const pe_distortion *by = &guess->distortion;
+    const double put = by->ladder != NULL ? by->ladder[i] : w;
+    return by->frequencies != NULL ? pe_grain_round(by->frequencies, (double)(float)put) : put;
+}
+
 static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_problem *why)
 {
     const pe_geometry *g = &expect->geometry;
@@ -424,12 +475,16 @@ static pe_status read_probe(pe_expect *expect, pe_plan *plan, double *row, pe_pr
         status = plan->fill(plan, &region, row + plan->tensors[0].unit, why);
     if (status != PE_OK)
         return status;
-    expect->frequency = calloc(g->pairs, sizeof *expect->frequency);
+    expect->frequency = calloc(2 * g->pairs, sizeof *expect->frequency);
     if (expect->frequency == NULL)
         return pe_fail_memory(why);
+    expect->roundings = expect->frequency + g->pairs;
     expect->amplitude = g->cos_n > 0 ? hypot(row[0], sines[0]) : 1;
-    for (size_t i = 0; i < g->sin_n; i++)
-        expect->frequency[i] = sines[i] / expect->amplitude / PROBE;
+    for (size_t i = 0; i < g->sin_n; i++) {
+        const double w = distorted(expect->guess, i, sines[i] / expect->amplitude / PROBE);
+        expect->frequency[i] = w;
+        expect->roundings[i] = pe_allowance_roundings(&expect->guess->values, w, i);
+    }
     return PE_OK;
 }
 

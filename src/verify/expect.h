@@ -36,6 +36,7 @@ typedef struct pe_expect {
     pe_positions positions;       /* moved as the guess says */
     bool two_tensors;             /* cosines and sines are tensors of their own */
     double *frequency;            /* [pairs]; NULL before pe_expect_probe */
+    double *roundings;            /* [pairs] behind it: pe_allowance_roundings */
     double amplitude;             /* 1 before that */
     double *cosines, *sines;      /* [PE_EXPECT_BLOCK][pairs] */
     pe_expected_row row;          /* [width] each */

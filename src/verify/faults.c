@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "verify/geometry.h"
 
 /* ---- values ---- */
 
@@ -54,6 +55,17 @@ static bool flip_truth(pe_guess *guess, const pe_fault *fault)
 }
 
 /* The rows `param` and `text` change places. */
+static bool is_rope_type(const pe_guess *guess, const char *type)
+{
+    return strcmp(pe_geometry_choice_text(&guess->values, "rope_type"), type) == 0;
+}
+
+/* The factor of dynamic scaling alone. */
+static bool drop_dynamic_factor(pe_guess *guess, const pe_fault *fault)
+{
+    return is_rope_type(guess, "dynamic") && set_number(guess, fault);
+}
+
 static bool swap_numbers(pe_guess *guess, const pe_fault *fault)
 {
     const pe_param *row;
@@ -75,6 +87,12 @@ static bool copy_int(pe_guess *guess, const pe_fault *fault)
         return false;
     to->integer = from->integer;
     return true;
+}
+
+/* A sequence that is not longer than the original length has the short factors. */
+static bool take_short(pe_guess *guess, const pe_fault *fault)
+{
+    return is_rope_type(guess, "longrope") && copy_int(guess, fault);
 }
 
 /* ---- types of scaling ---- */
@@ -277,6 +295,68 @@ static bool negate(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
+/* ---- narrow types ---- */
+
+/* Are all elements of the upload numbers of this type, which is narrower than theirs? */
+static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
+{
+    const pe_claim *claim = guess->claim;
+    for (size_t u = 0; u < claim->n_uploads; u++) {
+        const pe_array *array = &claim->uploads[u].array;
+        const size_t bytes = pe_dtype_bytes(array->dtype);
+        if (pe_grain_of_dtype(array->dtype)->bits <= grain->bits || array->dtype == PE_INT32)
+            return false;
+        for (size_t e = 0; e < array->elements; e++) {
+            const double x = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
+            if (isfinite(x) && pe_grain_round(grain, x) != x)
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool store_narrow(pe_guess *guess, const pe_fault *fault)
+{
+    const pe_grain *grain = &pe_grains[(size_t)fault->value];
+    if (guess->distortion.stored != NULL || !is_stored_as(guess, grain))
+        return false;
+    guess->distortion.stored = grain;
+    guess->distortion.truncated = fault->and_value > 0;
+    return true;
+}
+
+/* Waves are made of frequencies and angles. */
+static bool has_waves(const pe_guess *guess)
+{
+    return pe_geometry_pair_layout(guess->claim->resource) != NULL;
+}
+
+static bool round_frequencies(pe_guess *guess, const pe_fault *fault)
+{
+    if (!has_waves(guess) || guess->distortion.frequencies != NULL)
+        return false;
+    guess->distortion.frequencies = &pe_grains[(size_t)fault->value];
+    guess->distortion.values_inexact = true;
+    return true;
+}
+
+static bool round_angles(pe_guess *guess, const pe_fault *fault)
+{
+    if (!has_waves(guess) || guess->distortion.angles != NULL)
+        return false;
+    guess->distortion.angles = &pe_grains[(size_t)fault->value];
+    guess->distortion.values_inexact = true;
+    return true;
+}
+
+/* Frequencies, angles and waves. */
+static bool round_all(pe_guess *guess, const pe_fault *fault)
+{
+    const bool narrow = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits > 11;
+    return round_frequencies(guess, fault) && round_angles(guess, fault) &&
+           (!narrow || store_narrow(guess, fault));
+}
+
 /* ---- frequencies kept in float32 ---- */
 
 /* Values for rope/frequencies; what they own is the guess's. */
@@ -353,6 +433,12 @@ static bool float32_frequencies(pe_guess *guess, const pe_fault *fault)
 
 /* ---- the rows ---- */
 
+#define KEEP_WIDE "keep cosines, sines and products in float32, or claim the narrow dtype"
+#define KEEP_INV_FREQ                                                                              \
+    "keep inv_freq in float32: leave it out of model.half() and model.to(dtype), and autocast off"
+#define KEEP_ANGLES                                                                                \
+    "make angles in float32 with autocast off; round cosines and sines only (no TF32 matmul)"
+
 /* Simpler faults come first: of findings that explain the upload equally well, the first is told
  * first. A fault that reads values stands behind the rows that change these. */
 const pe_fault pe_faults[] = {
@@ -383,6 +469,11 @@ const pe_fault pe_faults[] = {
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "ntk_mixed"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "ntk_by_parts"},
     {"rope_type", NULL, .change = set_rope_type, .param = "rope_type", .text = "part_ntk"},
+    {"dynamic_factor_ignored",
+     "dynamic scaling: the base grew with seq_len / max_position_embeddings alone, as with a "
+     "factor of 1",
+     .change = drop_dynamic_factor, .param = "factor", .value = 1,
+     .remedy = "scale the base by (f s/L - (f - 1))^(d/(d - 2)), s = seq_len"},
     {"factor", NULL, .change = set_number, .param = "factor", .value = 1},
     {"betas_swapped", "beta_fast and beta_slow were swapped", .change = swap_numbers,
      .param = "beta_fast", .text = "beta_slow", .remedy = "exchange beta_fast and beta_slow"},
@@ -391,6 +482,9 @@ const pe_fault pe_faults[] = {
      .change = copy_int, .param = "original_max_position_embeddings",
      .text = "max_position_embeddings",
      .remedy = "set original_max_position_embeddings in rope_scaling"},
+    {"short_factor", "short_factor was taken where long_factor is claimed", .change = take_short,
+     .param = "seq_len", .text = "original_max_position_embeddings",
+     .remedy = "pass the length of the sequence (seq_len), which chooses long_factor"},
     {"seq_len_ignored", "seq_len was taken from max_position_embeddings", .change = copy_int,
      .param = "seq_len", .text = "max_position_embeddings",
      .remedy = "pass the length of the sequence to the code that makes the frequencies"},
@@ -452,6 +546,37 @@ const pe_fault pe_faults[] = {
      .param = "numerics", .text = "float32"},
     {"float32_inv_freq", "frequencies were rounded to float32, angles were not",
      .change = float32_frequencies, .remedy = "claim numerics=float32 if that is meant"},
+    {"bfloat16_elements", "elements were rounded to bfloat16 before they went on in a wider type",
+     .change = store_narrow, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_WIDE},
+    {"float16_elements", "elements were rounded to float16 before they went on in a wider type",
+     .change = store_narrow, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_WIDE},
+    {"tf32_elements", "elements were rounded to TF32, as a matrix product does it",
+     .change = store_narrow, .value = PE_GRAIN_TF32, .remedy = KEEP_WIDE},
+    {"float8_elements", "elements were rounded to float8 (e4m3)", .change = store_narrow,
+     .value = PE_GRAIN_E4M3, .remedy = KEEP_WIDE},
+    {"float8_elements", "elements were rounded to float8 (e5m2)", .change = store_narrow,
+     .value = PE_GRAIN_E5M2, .remedy = KEEP_WIDE},
+    {"bfloat16_truncated", "elements were cut to bfloat16, not rounded", .change = store_narrow,
+     .value = PE_GRAIN_BFLOAT16, .and_value = 1,
+     .remedy = "round to nearest: do not drop the low half of a float32"},
+    {"float16_truncated", "elements were cut to float16, not rounded", .change = store_narrow,
+     .value = PE_GRAIN_FLOAT16, .and_value = 1, .remedy = "round to nearest"},
+    {"bfloat16_inv_freq", "frequencies (inv_freq) were rounded to bfloat16",
+     .change = round_frequencies, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_INV_FREQ},
+    {"float16_inv_freq", "frequencies (inv_freq) were rounded to float16",
+     .change = round_frequencies, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_INV_FREQ},
+    {"tf32_inv_freq", "frequencies (inv_freq) were rounded to TF32", .change = round_frequencies,
+     .value = PE_GRAIN_TF32, .remedy = KEEP_INV_FREQ},
+    {"bfloat16_angles", "angles were rounded to bfloat16", .change = round_angles,
+     .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
+    {"float16_angles", "angles were rounded to float16", .change = round_angles,
+     .value = PE_GRAIN_FLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
+    {"tf32_angles", "angles were rounded to TF32, as a matrix product does it",
+     .change = round_angles, .value = PE_GRAIN_TF32, .remedy = KEEP_ANGLES, .mostly = true},
+    {"bfloat16_arithmetic", "frequencies, angles and waves were all computed in bfloat16",
+     .change = round_all, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
+    {"float16_arithmetic", "frequencies, angles and waves were all computed in float16",
+     .change = round_all, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
 
@@ -523,6 +648,13 @@ static void add_remedy(const pe_fault *fault, const pe_guess *before, pe_guess *
     pe_buffer_format(&guess->remedy, was->present ? "set %s to " : "leave %s out", fault->param);
     if (was->present)
         pe_value_print(was, &guess->remedy);
+    const bool base =
+        strcmp(fault->param, "rope_theta") == 0 || strcmp(fault->param, "factor") == 0;
+    if (base && is_rope_type(before, "dynamic"))
+        pe_buffer_str(&guess->remedy, "; dynamic scaling raises the base with the length: check "
+                                      "seq_len and max_position_embeddings");
+    if (base && is_rope_type(before, "ntk"))
+        pe_buffer_str(&guess->remedy, "; ntk raises the base: check the exponent d/(d - 2)");
 }
 
 static void say(const pe_fault *fault, const pe_guess *before, pe_guess *guess)

@@ -17,6 +17,7 @@ typedef struct pe_fault {
     const char *remedy;      /* what to change; NULL: "set param to Y" */
     bool vectors_only;       /* only rotated vectors can have it */
     bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
+    bool mostly;             /* a number near a boundary of rounding may fall to either side */
 } pe_fault;
 
 extern const pe_fault pe_faults[];

@@ -108,6 +108,18 @@ void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *rem
     guess->faults[guess->n_faults++] = fault;
 }
 
+void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b)
+{
+    for (const char *c = sentence; *c != '\0'; c++) {
+        if (*c != '{') {
+            pe_buffer_add(&guess->rule, c, 1);
+            continue;
+        }
+        pe_buffer_format(&guess->rule, "%.7g", c[1] == 'a' ? a : b);
+        c += 2;
+    }
+}
+
 bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice)
 {
     pe_value *value = pe_values_find(values, name);
@@ -144,7 +156,8 @@ static bool is_same_distortion(const pe_distortion *a, const pe_distortion *b)
     return p->times == q->times && p->plus == q->plus && p->rounded == q->rounded &&
            (!p->rounded || p->to == q->to) && p->move == q->move && p->cause == q->cause &&
            a->exchanged == b->exchanged && a->head_in_exponent == b->head_in_exponent &&
-           a->negated == b->negated;
+           a->negated == b->negated && a->stored == b->stored && a->truncated == b->truncated &&
+           a->frequencies == b->frequencies && a->angles == b->angles && a->ladder == b->ladder;
 }
 
 /* Positions are the same in all guesses: the distortion has the map that moves them. */

@@ -3,6 +3,7 @@
 #ifndef PE_VERIFY_GUESS_H
 #define PE_VERIFY_GUESS_H
 
+#include "verify/grain.h"
 #include "verify/verify.h"
 
 struct pe_fault;
@@ -23,7 +24,12 @@ typedef struct pe_distortion {
     bool exchanged;        /* cosines stand where sines belong */
     bool head_in_exponent; /* the exponents are 2i/head_dim; the first rotary_dim/2 of them count */
     bool negated;          /* every element but masks */
-    bool values_inexact;   /* they give frequencies or the amplitude to a few ulps of float64 */
+    /* Types that elements, frequencies and angles were rounded to before they went on in a wider
+     * one. NULL: none. */
+    const pe_grain *stored, *frequencies, *angles;
+    bool truncated;       /* elements were cut, not rounded */
+    const double *ladder; /* borrowed: frequencies in the place of those of the values; or NULL */
+    bool values_inexact;  /* they give frequencies or the amplitude to a few ulps of float64 */
 } pe_distortion;
 
 /** Owns its values and its rule. */
@@ -62,6 +68,9 @@ bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice
 
 /** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
 void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *remedy);
+
+/** Add a sentence, in which {a} and {b} are numbers, to the rule. */
+void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b);
 
 /** Do both stand for the same numbers? */
 bool pe_guess_is_same(const pe_guess *a, const pe_guess *b);

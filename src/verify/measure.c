@@ -14,24 +14,6 @@
 
 /* ---- types ---- */
 
-/* The distance of neighbours at x. */
-static double ulp(pe_dtype dtype, double x)
-{
-    static const struct {
-        int bits, least;
-    } types[PE_DTYPES] = {[PE_FLOAT32] = {24, -149},
-                          [PE_FLOAT64] = {53, -1074},
-                          [PE_FLOAT16] = {11, -24},
-                          [PE_BFLOAT16] = {8, -133},
-                          [PE_INT32] = {31, 0}};
-    int exponent;
-    if (x == 0 || !isfinite(x))
-        return ldexp(1, types[dtype].least);
-    frexp(x, &exponent); /* |x| in [2^(exponent - 1), 2^exponent) */
-    const int at = exponent - types[dtype].bits;
-    return ldexp(1, at < types[dtype].least ? types[dtype].least : at);
-}
-
 static double rounded(pe_dtype dtype, double x)
 {
     unsigned char element[8];
@@ -52,7 +34,9 @@ static double distance(double got, double x)
 typedef struct compared_row {
     const pe_upload_view *view;
     size_t row, width;
-    pe_dtype dtype, wider;
+    pe_dtype dtype;
+    const pe_grain *grain, *wider; /* that elements were rounded to, and perhaps on the way */
+    bool truncated;
     double tolerance;
     const double *got;
     pe_expected_row want;
@@ -62,12 +46,15 @@ static pe_status compare_row(pe_expect *expect, size_t row, compared_row *out, p
 {
     const pe_upload_view *view = expect->view;
     const pe_dtype dtype = view->claim->uploads[0].array.dtype;
-    const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16;
+    const pe_grain *stored = expect->guess->distortion.stored;
+    const bool narrow = dtype == PE_FLOAT16 || dtype == PE_BFLOAT16 || stored != NULL;
     *out = (compared_row){.view = view,
                           .row = row,
                           .width = pe_upload_view_row_width(view, row),
                           .dtype = dtype,
-                          .wider = narrow ? PE_FLOAT32 : PE_FLOAT64,
+                          .grain = stored != NULL ? stored : pe_grain_of_dtype(dtype),
+                          .wider = pe_grain_of_dtype(narrow ? PE_FLOAT32 : PE_FLOAT64),
+                          .truncated = expect->guess->distortion.truncated,
                           .tolerance = view->claim->tolerance,
                           .got = view->got + row * view->width};
     pe_turn_spend(ELEMENT_WORK * out->width);
@@ -96,9 +83,10 @@ static double allowance(const compared_row *r, size_t c, unsigned by)
         return r->tolerance;
     if (r->dtype == PE_INT32)
         return 0;
-    const double x = r->want.value[c], half = ulp(r->dtype, x) / 2;
+    const double x = r->want.value[c], ulp = pe_grain_ulp(r->grain, x);
+    const double half = r->truncated ? ulp : ulp / 2;
     return by == PE_BY_FLOAT32 ? half + r->want.float32_error[c]
-                               : half + ulp(r->wider, x) / 2 + r->want.exact_error[c];
+                               : half + pe_grain_ulp(r->wider, x) / 2 + r->want.exact_error[c];
 }
 
 /* Is the distance allowed? An allowance that is not finite allows none. */
@@ -116,7 +104,8 @@ static bool is_on_circle(const compared_row *r, size_t c)
     if (partner == c || r->tolerance >= 0)
         return true;
     /* 1.4143 > sqrt(2): both numbers of the pair may be off */
-    const double most = 1.4143 * (error + ulp(r->dtype, radius + 2 * error) / 2);
+    const double most =
+        1.4143 * (error + pe_grain_ulp(r->grain, radius + 2 * error) / (r->truncated ? 1 : 2));
     return isfinite(most) && fabs(hypot(r->got[c], r->got[partner]) - radius) <= most;
 }
 
@@ -263,8 +252,7 @@ static void add_element(const compared_row *r, size_t c, pe_errors *errors)
     const double x = r->want.value[c], off = distance(r->got[c], x);
     errors->elements++;
     errors->max_abs = off > errors->max_abs ? off : errors->max_abs;
-    if (off / ulp(r->dtype, x) > errors->max_ulp)
-        errors->max_ulp = off / ulp(r->dtype, x);
+    errors->max_ulp = fmax(errors->max_ulp, off / pe_grain_ulp(pe_grain_of_dtype(r->dtype), x));
     errors->rms += off * off;
 }
 
@@ -420,15 +408,39 @@ pe_status pe_measure_first_bad(const pe_comparison *of, unsigned by, pe_bad *out
 
 /* ---- how many are bad ---- */
 
-static void add_stray(size_t row, size_t column, double got, pe_strays *out)
+/* Where an element is, to a person. */
+typedef struct place {
+    size_t row, column;
+} place;
+
+static place place_of(const pe_upload_view *view, size_t row, size_t column)
+{
+    pe_bad at = {0};
+    if (view->layout != NULL)
+        return (place){row, column};
+    pe_upload_view_index(view, row, column, &at);
+    return (place){at.ndim > 1 ? at.index[0] : 0, at.ndim > 0 ? at.index[at.ndim - 1] : 0};
+}
+
+/* Which rows and columns hold strays. */
+typedef struct marks {
+    bool *rows, *columns;
+} marks;
+
+static void add_stray(place at, double got, const marks *seen, pe_strays *out)
 {
     if (out->elements == 0)
-        *out = (pe_strays){.first_row = row, .first_column = column};
+        out->first_row = at.row, out->first_column = at.column;
     out->elements++;
     out->not_finite += isfinite(got) ? 0 : 1;
-    out->last_row = row;
-    out->first_column = column < out->first_column ? column : out->first_column;
-    out->last_column = column > out->last_column ? column : out->last_column;
+    out->rows += !seen->rows[at.row];
+    out->columns += !seen->columns[at.column];
+    seen->rows[at.row] = seen->columns[at.column] = true;
+    out->first_row = at.row < out->first_row ? at.row : out->first_row;
+    out->last_row = at.row > out->last_row ? at.row : out->last_row;
+    out->first_column = at.column < out->first_column ? at.column : out->first_column;
+    out->last_column = at.column > out->last_column ? at.column : out->last_column;
+    out->map[at.row * PE_MAP_CELLS / out->all_rows][at.column * PE_MAP_CELLS / out->all_columns]++;
 }
 
 /* -inf is a number of a bias that masks. */
@@ -437,35 +449,48 @@ static bool is_mask(const compared_row *r, size_t c)
     return r->got[c] == -HUGE_VAL && strcmp(r->view->claim->resource->encoding, "alibi") == 0;
 }
 
-static void count_row(const compared_row *r, unsigned by, bool *columns, pe_strays *out)
+static void count_row(const compared_row *r, unsigned by, const marks *seen, pe_strays *out)
 {
-    const size_t before = out->elements;
+    out->compared += r->width;
     for (size_t c = 0; c < r->width; c++)
-        if ((explained_by(r, c) & by) == 0) {
-            add_stray(r->row, c, is_mask(r, c) ? 0 : r->got[c], out);
-            out->columns += !columns[c];
-            columns[c] = true;
-        }
-    out->rows += out->elements > before;
+        if ((explained_by(r, c) & by) == 0)
+            add_stray(place_of(r->view, r->row, c), is_mask(r, c) ? 0 : r->got[c], seen, out);
+}
+
+/* How many rows and columns there are, to a person. */
+static void set_extent(const pe_upload_view *view, pe_strays *out)
+{
+    *out = (pe_strays){.all_rows = view->rows, .all_columns = view->width};
+    if (view->layout != NULL)
+        return;
+    out->all_rows = out->all_columns = 1;
+    for (size_t u = 0; u < view->n_tensors; u++) {
+        const pe_shape *shape = &view->claim->uploads[u].array.shape;
+        if (shape->ndim > 1 && shape->dim[0] > out->all_rows)
+            out->all_rows = shape->dim[0];
+        if (shape->ndim > 0 && shape->dim[shape->ndim - 1] > out->all_columns)
+            out->all_columns = shape->dim[shape->ndim - 1];
+    }
 }
 
 pe_status pe_measure_strays(const pe_comparison *of, unsigned by, pe_strays *out, pe_problem *why)
 {
     pe_expect expect;
     compared_row r;
-    bool *columns = calloc(of->view->width + 1, sizeof *columns);
-    *out = (pe_strays){0};
-    pe_status status =
-        columns == NULL ? pe_fail_memory(why) : expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
+    set_extent(of->view, out);
+    marks seen = {.rows = calloc(out->all_rows + out->all_columns, sizeof(bool))};
+    seen.columns = seen.rows + out->all_rows;
+    pe_status status = seen.rows == NULL ? pe_fail_memory(why)
+                                         : expect_exact(of, by == PE_BY_FLOAT32, &expect, why);
     if (status == PE_OK && expect.fits) {
         for (size_t row = 0; row < of->view->rows && status == PE_OK; row++) {
             status = compare_row(&expect, row, &r, why);
             if (status == PE_OK)
-                count_row(&r, by, columns, out);
+                count_row(&r, by, &seen, out);
         }
         *of->work += of->view->elements;
         pe_expect_free(&expect);
     }
-    free(columns);
+    free(seen.rows);
     return status;
 }

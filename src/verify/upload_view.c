@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/guess.h"
+
 /* ---- tensors by name ---- */
 
 static void shape_text(const pe_shape *shape, pe_buffer *out)
@@ -352,6 +354,21 @@ static pe_status match_uploads(pe_upload_view *view, pe_claim *claim, const pe_p
     return status;
 }
 
+/* Plan the claim as float64: of a narrower type that has no room for some tensor, the upload may
+ * hold another one. */
+static pe_status plan_claim(pe_claim *claim, const pe_verify_context *context, pe_plan *out,
+                            pe_problem *why)
+{
+    pe_value *dtype = pe_values_find(&claim->values, "dtype");
+    const pe_value was = dtype != NULL ? *dtype : (pe_value){0};
+    (void)pe_guess_set_choice(&claim->values, "dtype", "float64");
+    const pe_status status =
+        claim->resource->plan(&claim->values, context->tables, context->limits, out, why);
+    if (dtype != NULL)
+        *dtype = was;
+    return status;
+}
+
 pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
                               pe_upload_view *out, pe_problem *why)
 {
@@ -365,7 +382,7 @@ pe_status pe_upload_view_make(pe_claim *claim, const pe_verify_context *context,
     pe_status status = check_elements(claim, context->bounds, why);
     if (status != PE_OK)
         return status;
-    status = claim->resource->plan(&claim->values, context->tables, context->limits, &plan, why);
+    status = plan_claim(claim, context, &plan, why);
     if (status == PE_OK)
         status = match_uploads(out, claim, &plan, why);
     if (status == PE_OK)

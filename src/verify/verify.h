@@ -95,11 +95,18 @@ typedef struct pe_reading {
     double amplitude, claimed_amplitude;
 } pe_reading;
 
-/** Elements that are not what they should be, and where they are. */
+/** Cells of a small map: parts of the rows by parts of the columns. */
+#define PE_MAP_CELLS 8
+
+/** Elements that are not what they should be, and where they are. Rows are those of a person: of
+ * numbers that are no pairs, units of the leading axis; their columns are along the last axis. */
 typedef struct pe_strays {
+    size_t compared;                /* 0: the guess has not the upload's shape */
     size_t elements, rows, columns; /* how many, in how many rows and columns */
     size_t first_row, last_row, first_column, last_column;
+    size_t all_rows, all_columns;
     size_t not_finite;
+    size_t map[PE_MAP_CELLS][PE_MAP_CELLS]; /* elements by row and column */
 } pe_strays;
 
 #define PE_FAULTS_MAX   3

@@ -547,6 +547,45 @@ static void large_uploads_are_refused_and_long_searches_end(void **state)
     json_decref(report);
 }
 
+static void contains_all(const char *text, const char *const *parts)
+{
+    for (; *parts != NULL; parts++)
+        if (strstr(text, *parts) == NULL)
+            fail_msg("no \"%s\" in: %s", *parts, text);
+}
+
+static void a_report_is_told_to_people(void **state)
+{
+    static const char body[] = "{\"encoding\":\"rope\",\"parameters\":{\"head_dim\":4,"
+                               "\"rope_theta\":500000,\"positions\":\"0:2\"}," TABLE "}";
+    static const struct {
+        const char *accept, *type;
+        const char *parts[8];
+    } cases[] = {
+        {"Accept: text/plain",
+         "text/plain",
+         {"rope/table: does not match\n", "1. rope_theta was 10000, not 500000\n",
+          "Remedy: set rope_theta to 500000\n", "cos[1, 1], position 1, pair 1: expected 0.99999",
+          "rows from      0:       0       0       0       0\n",
+          "rows from      1:       0       1       0       1\n", NULL}},
+        {"Accept: text/markdown, application/json;q=0.5",
+         "text/markdown",
+         {"# rope/table: does not match\n", "## Causes and remedies\n", "**Remedy:**", NULL}},
+        {"Accept: application/json, text/plain", "application/json", {"\"diagnosis\":[", NULL}},
+        {"Accept: */*", "application/json", {"\"diagnosis\":[", NULL}},
+    };
+    (void)state;
+    for (size_t k = 0; k < PE_LEN(cases); k++) {
+        const char *const headers[] = {cases[k].accept, "Content-Type: application/json", NULL};
+        reply answer = fetch(&server, "POST", "/v1/verify", headers, body, sizeof body - 1);
+        assert_int_equal(answer.status, 200);
+        assert_header(cases[k].accept, &answer, "Content-Type", cases[k].type);
+        assert_header(cases[k].accept, &answer, "Vary", "Accept");
+        contains_all(answer.body, cases[k].parts);
+        reply_free(&answer);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -565,6 +604,7 @@ int main(void)
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),
         cmocka_unit_test(a_model_is_claimed_by_name),
+        cmocka_unit_test(a_report_is_told_to_people),
         cmocka_unit_test(large_uploads_are_refused_and_long_searches_end),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* verify_page.c - the handler of POST /v1/verify. */
+#include <string.h>
+
 #include "api/claim.h"
 #include "api/report_json.h"
+#include "api/report_text.h"
 #include "base/clock.h"
+#include "formats/negotiate.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
 #include "http/request/admission.h"
@@ -72,12 +76,36 @@ static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *
     return pe_admission_take(request, work, why);
 }
 
+/* JSON, unless Accept names a text and likes it no less. */
+static const char *media_type_of(const pe_request *request)
+{
+    static const char *const texts[] = {"text/plain", "text/markdown"};
+    for (size_t t = 0; t < PE_LEN(texts); t++)
+        if (pe_format_prefers(request->header[PE_HEADER_ACCEPT], texts[t], "application/json"))
+            return texts[t];
+    return "application/json";
+}
+
+static pe_outcome reply(pe_request *request, const pe_claim *claim, const pe_report *report,
+                        pe_problem *why)
+{
+    pe_buffer content = {0};
+    const char *type = media_type_of(request);
+    const pe_field fields[] = {
+        {"Content-Type", type}, {"Cache-Control", "no-store"}, {"Vary", "Accept"}, {0}};
+    if (strcmp(type, "application/json") == 0)
+        pe_report_json(claim, report, &content);
+    else
+        pe_report_text(claim, report, strcmp(type, "text/markdown") == 0, &content);
+    return pe_reply_content(request, MHD_HTTP_OK, &content, fields, why);
+}
+
 /* Hundreds of tables may have to be computed: always a worker's. */
 pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
 {
     pe_claim claim;
     pe_report report;
-    pe_buffer content = {0};
+    pe_outcome outcome = PE_FAILED;
     if (!pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_page_verify);
     pe_thread_computes();
@@ -88,9 +116,9 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
         status = verify(request, &claim, &report, why);
     if (status == PE_OK) {
         pe_admission_spend(request, report.work);
-        pe_report_json(&claim, &report, &content);
+        outcome = reply(request, &claim, &report, why);
         pe_verify_report_free(&report);
     }
     pe_verify_claim_free(&claim);
-    return status == PE_OK ? pe_reply_json(request, &content, "no-store", why) : PE_FAILED;
+    return outcome;
 }

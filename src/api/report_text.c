@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* report_text.c - what POST /v1/verify answers to people. */
+#include "api/report_text.h"
+
+#include <math.h>
+
+#include "api/report_json.h"
+
+/* A heading, and an empty line. */
+static void head(pe_buffer *out, bool markdown, const char *text)
+{
+    pe_buffer_format(out, markdown ? "\n## %s\n\n" : "\n%s\n\n", text);
+}
+
+static void write_cause(const pe_finding *finding, bool markdown, pe_buffer *out)
+{
+    pe_buffer_format(out, "%zu. %s%s\n", finding->rank, finding->rule,
+                     finding->fitted ? " (numbers were fitted)" : "");
+    pe_buffer_format(out, "   %sRemedy:%s %s\n", markdown ? "**" : "", markdown ? "**" : "",
+                     finding->remedy);
+    pe_buffer_format(out, "   %sEvidence:%s %s\n", markdown ? "**" : "", markdown ? "**" : "",
+                     finding->evidence);
+}
+
+static void write_bad(const pe_bad *bad, pe_buffer *out)
+{
+    pe_buffer_format(out, "%s[", bad->tensor[0] != '\0' ? bad->tensor : "table");
+    for (size_t d = 0; d < bad->ndim; d++)
+        pe_buffer_format(out, "%s%zu", d == 0 ? "" : ", ", bad->index[d]);
+    pe_buffer_str(out, "]");
+    if (bad->has_pair)
+        pe_buffer_format(out, ", position %.17g, pair %zu", bad->position, bad->pair);
+    pe_buffer_format(out, ": expected %.9g, got %.9g\n", bad->expected, bad->got);
+}
+
+/* Cells there are: no more than rows or columns. */
+static size_t cells(size_t all)
+{
+    return all < PE_MAP_CELLS ? all : PE_MAP_CELLS;
+}
+
+/* The k-th of the parts of the map that are in use: sparse where there are fewer than its cells. */
+static size_t cell(size_t k, size_t all)
+{
+    return all < PE_MAP_CELLS ? k * PE_MAP_CELLS / all : k;
+}
+
+static void write_map(const pe_strays *at, pe_buffer *out)
+{
+    const size_t down = cells(at->all_rows), across = cells(at->all_columns);
+    for (size_t r = 0; r < down; r++) {
+        pe_buffer_format(out, "    rows from %6zu:", (r * at->all_rows + down - 1) / down);
+        for (size_t c = 0; c < across; c++)
+            pe_buffer_format(out, " %7zu",
+                             at->map[cell(r, at->all_rows)][cell(c, at->all_columns)]);
+        pe_buffer_str(out, "\n");
+    }
+}
+
+static void write_strays(const pe_strays *at, bool markdown, pe_buffer *out)
+{
+    head(out, markdown, "Wrong elements by row, and by column from left to right");
+    write_map(at, out);
+    pe_buffer_format(out, "\n%zu of %zu elements, in %zu of %zu rows and %zu of %zu columns.\n",
+                     at->elements, at->compared, at->rows, at->all_rows, at->columns,
+                     at->all_columns);
+}
+
+void pe_report_text(const pe_claim *claim, const pe_report *report, bool markdown, pe_buffer *out)
+{
+    pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
+                     report->matches ? "matches" : "does not match");
+    pe_buffer_format(out, "\n%s.\n", pe_report_conclusion(report));
+    if (report->n_findings > 0)
+        head(out, markdown, "Causes and remedies");
+    for (size_t f = 0; f < report->n_findings; f++)
+        write_cause(&report->findings[f], markdown, out);
+    if (report->first_bad.any) {
+        head(out, markdown, "First wrong element");
+        write_bad(&report->first_bad, out);
+    }
+    if (report->matches)
+        return;
+    head(out, markdown, "Measured");
+    pe_report_measured(report, out);
+    pe_buffer_str(out, "\n");
+    if (report->has_strays && report->strays.elements > 0)
+        write_strays(&report->strays, markdown, out);
+}

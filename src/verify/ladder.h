@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* ladder.h - how measured frequencies came from claimed ones: laws. */
+#ifndef PE_VERIFY_LADDER_H
+#define PE_VERIFY_LADDER_H
+
+#include "verify/faults.h"
+
+/** Frequencies of pairs, fastest first. */
+typedef struct pe_ladder {
+    size_t n;
+    const double *claimed;
+    const double *measured; /* NAN: not known */
+    double *plain;          /* owned: of the claimed base without any scaling */
+    double *put;            /* owned: those of the law that pe_ladder_next found */
+    double theta, factor;   /* of the claim; 1: it has none */
+    double dynamic_length;  /* max_position_embeddings of dynamic scaling; 0: it is another one */
+    double head_pairs;      /* half of head_dim; 0: there is none */
+    bool listed;            /* scaling is a list of factors */
+    double step, span;      /* of the positions that tell the measured ones; 0: told as such */
+    double roundoff;        /* of frequencies that are told as such */
+} pe_ladder;
+
+/** Make the owned arrays for a guess. */
+pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *ladder, pe_problem *why) PE_MUST_CHECK;
+void pe_ladder_free(pe_ladder *ladder);
+
+/**
+ * The next law from *law on that the measured frequencies follow and the claimed ones do not. It is
+ * added to the guess, which borrows ladder->put. False: there is none.
+ */
+bool pe_ladder_next(const pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
+
+#endif
