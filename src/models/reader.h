@@ -111,7 +111,7 @@ const char *pe_reader_fact_name(pe_fact fact);
 bool pe_reader_knows_key(const char *name);
 const char *pe_reader_nearest_key(const char *name);
 
-/** The type of a JSON value in words: "a string". */
+/** The type of a JSON value in words: "a string"; "NaN", "Infinity" and "-Infinity" are themselves. */
 const char *pe_reader_type_text(const json_t *value);
 
 /** Set the row `name` of values from JSON of its type, within its bounds, present and given. Is

@@ -378,6 +378,15 @@ static void warn_unknown(pe_reader *reader)
                        "position_embedding_type");
 }
 
+/* A configuration that was wrapped, as {"config": {...}}. */
+static void refuse_wrapped(pe_reader *reader)
+{
+    const json_t *inner = json_object_get(reader->whole, "config");
+    if (json_is_object(inner) && json_object_get(reader->whole, "model_type") == NULL)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "config",
+                       "config holds the configuration: post that object itself");
+}
+
 /* Facts are looked for in attn_config, so it must be an object. */
 static void check_attention(pe_reader *reader)
 {
@@ -404,8 +413,10 @@ static void resolve(pe_reader *reader)
     } else {
         resolve_stack(reader, scheme, "all");
     }
-    if (scheme == PE_SCHEME_UNKNOWN)
+    if (scheme == PE_SCHEME_UNKNOWN) {
+        refuse_wrapped(reader);
         warn_unknown(reader);
+    }
     if (scheme != PE_SCHEME_ROPE)
         report_all_unread(reader);
 }
@@ -420,7 +431,8 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     if (reader.model == NULL)
         return pe_fail_memory(why);
     enter_text_config(&reader);
-    read_model_type(&reader);
+    if (reader.status == PE_OK)
+        read_model_type(&reader);
     if (reader.status == PE_OK)
         resolve(&reader);
     json_decref(reader.dictionary);

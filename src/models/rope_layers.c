@@ -462,6 +462,24 @@ static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
     return any;
 }
 
+/* vLLM reads each of the two by itself; transformers neither where one is absent.
+ *
+ * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
+static void warn_of_lone_mscale(pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    const bool one = pe_dictionary_member(r, "mscale") != NULL;
+    if (strcmp(r->type->name, "yarn") == 0 &&
+        pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
+        one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
+        !pe_values_present(values, "attention_factor"))
+        pe_reader_warn(r->reader,
+                       "%s is absent: transformers then reads neither it nor %s, while vLLM takes "
+                       "%s, which gives another attention factor",
+                       one ? "mscale_all_dim" : "mscale", one ? "mscale" : "mscale_all_dim",
+                       one ? "0 for it" : "1 for it");
+}
+
 static void check(pe_rope_reading *r)
 {
     pe_problem why = {0};
@@ -559,6 +577,7 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         pe_dictionary_read_defaults,
         check,
         check_lengths,
+        warn_of_lone_mscale,
     };
     pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
     for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)

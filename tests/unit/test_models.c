@@ -336,6 +336,9 @@ static void every_key_is_reported(void **state)
 static const struct {
     const char *config, *says;
 } warnings[] = {
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"max_position_embeddings\":4096,"
+     "\"rope_scaling\":{" YARN ",\"mscale\":1}}",
+     "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
     {"{\"head_dim\":64}", "nothing says how positions are encoded"},
