@@ -139,8 +139,8 @@ static void put_key(const pe_model_key *key, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
-/* The members of a resolved model, without braces. */
-static void put_model(const pe_model *model, pe_buffer *out)
+/* What a configuration says, and what a tower within it does. */
+static void put_said(const pe_model *model, pe_buffer *out)
 {
     pe_json_write_text(out, "encoding", model->encoding);
     pe_json_write_name(out, "parameters");
@@ -156,6 +156,26 @@ static void put_model(const pe_model *model, pe_buffer *out)
     pe_buffer_str(out, "[");
     for (size_t p = 0; p < model->n_parts; p++)
         put_part(&model->parts[p], out);
+    pe_buffer_str(out, "]");
+}
+
+static void put_tower(const pe_model_tower *tower, pe_buffer *out)
+{
+    pe_json_write_item(out);
+    pe_buffer_str(out, "{");
+    pe_json_write_text(out, "pointer", tower->pointer);
+    put_said(tower->model, out);
+    pe_buffer_str(out, "}");
+}
+
+/* The members of a resolved model, without braces. */
+static void put_model(const pe_model *model, pe_buffer *out)
+{
+    put_said(model, out);
+    pe_json_write_name(out, "towers");
+    pe_buffer_str(out, "[");
+    for (size_t t = 0; t < model->n_towers; t++)
+        put_tower(&model->towers[t], out);
     pe_buffer_str(out, "]");
     pe_json_write_name(out, "keys");
     pe_buffer_str(out, "[");

@@ -40,6 +40,7 @@ typedef struct fact_row {
 static const fact_row facts[PE_FACTS] = {
     [PE_FACT_HIDDEN] = FACT(INT, 1, WIDTH_MAX, "head_dim", "hidden_size", "n_embd", "d_model",
                             "dim", "hidden_dim", "emb_dim"),
+    [PE_FACT_EMBED] = FACT(INT, 1, WIDTH_MAX, "head_dim", "embed_dim"),
     [PE_FACT_HEADS] = FACT(INT, 1, 65536, "head_dim", "num_attention_heads", "n_head", "n_heads",
                            "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
     [PE_FACT_HEAD_DIM] =
@@ -250,6 +251,12 @@ static void add_key(pe_reader *reader, pe_model_key *key)
     free(key->pointer);
     free(key->value);
     free(key->note);
+}
+
+void pe_reader_take_key(pe_reader *reader, pe_model_key *key)
+{
+    add_key(reader, key);
+    *key = (pe_model_key){0};
 }
 
 static char *pointer_of(const pe_reader *reader, const char *where)

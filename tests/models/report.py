@@ -33,6 +33,7 @@ FOLDER = pathlib.Path(__file__).parent
 APPLIES = re.compile("(?=.*(rotary|rope|rotate_))(?=.*(apply|rotate))")
 HELPERS = {"rotate_half", "rotate_every_two", "dynamic_rope_update"}
 LIMIT_SECONDS = 90
+GRID = [0, 1, 0, 2], [0, 0, 1, 5]  # rows and columns of patches that are compared
 
 
 def load_classes():
@@ -75,6 +76,8 @@ def config_of(cls):
     """The name of the configuration class that a module's __init__ takes."""
     parameter = inspect.signature(cls.__init__).parameters.get("config")
     annotation = getattr(parameter, "annotation", None)
+    if annotation is inspect.Parameter.empty:
+        return None
     return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None)
 
 
@@ -91,15 +94,36 @@ def measure_rotary(modules, entry, torch):
         if not re.search("rotary|rope", cls.__name__, re.I):
             continue
         try:
-            made = cls(entry["class"]())
+            made = cls(entry["class"]()).eval()
         except Exception as error:
             print(f"{cls.__name__}: {str(error)[:100]!r}", file=sys.stderr)
             continue
         freq = {key: value.double().flatten().tolist() for key, value in made.named_buffers()
                 if key.endswith("inv_freq") and "original" not in key and value.dim() <= 2}
         scale = {key: float(value) for key, value in vars(made).items() if key.endswith("attention_scaling")}
-        found.append({"class": cls.__name__, "freq": freq, "scale": scale})
+        found.append({"class": cls.__name__, "freq": freq, "scale": scale, "grid": measure_grid(made, torch)})
     return found
+
+
+def measure_grid(made, torch):
+    """Cosines of a rotation by rows and columns at GRID, all channels; None: it is none, or takes other things."""
+    config, (rows, columns) = getattr(made, "config", None), GRID
+    if hasattr(made, "freqs_ci"):  # the patches of the whole image, row by row
+        side = config.image_size // config.patch_size
+        return [made.freqs_ci[r * side + c].real.flatten().repeat_interleave(2).tolist() for r, c in zip(rows, columns)]
+    try:
+        if "pixel_values" in inspect.signature(made.forward).parameters:
+            side = 8 * config.patch_size
+            cos = made(torch.zeros(1, 3, side, side))[0]
+            return [cos[r * 8 + c].tolist() for r, c in zip(rows, columns)]
+        source = inspect.getsource(sys.modules[type(made).__module__])
+        origin = 1 if "index_copy(0, patch_index, position_ids + 1)" in source else 0  # Inkling 2's model adds it
+        places = [columns, rows] if "stack([wpos_ids" in source else [rows, columns]  # SAM 3's has columns first
+        cos = made(torch.zeros(1), torch.tensor(places).T + origin)[0]
+    except Exception as error:
+        print(f"{type(made).__name__}: {str(error)[:100]!r}", file=sys.stderr)
+        return None
+    return cos.reshape(len(rows), -1).tolist() if cos.numel() % len(rows) == 0 else None
 
 
 def stand_in(value, role, torch):
@@ -210,8 +234,8 @@ def measure_class(entry):
     rotary = measure_rotary(modules, entry, torch)
     calls, ran = run_model(modules, entry, torch)
     seen = {json.dumps(call): call for call in calls}
-    methods = any(APPLIES.search(name) for cls in classes_for(modules, entry["class"].__name__, torch.nn.Module)
-                  for name in vars(cls))
+    methods = any(APPLIES.search(name) for of in (entry["class"].__name__, None)  # None: any configuration
+                  for cls in classes_for(modules, of, torch.nn.Module) for name in vars(cls))
     return {"rotary": rotary, "calls": list(seen.values()), "ran": ran, "methods": methods}
 
 
@@ -282,12 +306,48 @@ def compare_calls(measured, layers):
     return wrong
 
 
-def judge(server, measured, status, answer, composite):
+def compare_grid(server, measured, answer):
+    """Cosines of patches, and the channels of a pair, which the resource of rotations knows."""
+    rotation = next(part["parameters"] for part in answer["resources"] if part["path"] == "/v1/rope/grid/rotate")
+    told = {key: value for key, value in answer["parameters"].items() if key != "spatial_merge_size"}
+    normalized = {"height": 8, "width": 8} if told["convention"] == "dinov3" else {}
+    status, table = server.post("/v1/rope/grid", told | normalized | {"positions": list(GRID)})
+    theirs = [rotary["grid"] for rotary in measured["rotary"] if rotary.get("grid")]
+    if status != 200:
+        return [f"/v1/rope/grid refuses {told}"]
+    mine, found = table["cos"]["data"], set()
+    for cos in theirs:
+        for name, pick in (("half", slice(0, len(mine[0]))), ("interleaved", slice(0, None, 2))):
+            if all(abs(a - b) < 1e-5 for ours, row in zip(mine, cos) for a, b in zip(ours, row[pick])):
+                found.add(name)
+    own = "half" if told["convention"] in ("qwen2_vl", "pixtral", "dinov3") else "interleaved"
+    if theirs and rotation.get("pairing", own) not in found:
+        return [f"cosines of patches in {rotation.get('pairing', own)} pairs"]
+    return []
+
+
+def compare_towers(server, config, towers):
+    """A tower is what its configuration alone is."""
+    wrong = []
+    for tower in towers:
+        inner = config
+        for name in tower["pointer"][2:].split("/"):
+            inner = inner[name]
+        status, alone = server.post("/v1/models/resolve", inner)
+        if status != 200 or alone["layers"] != tower["layers"]:
+            wrong.append(f"{tower['pointer']} alone is another")
+    return wrong
+
+
+def judge(server, measured, status, answer, config):
     rotary = [one for one in measured.get("rotary", []) if one["freq"]]
     if status != 200:
         return "refused", answer["detail"]
+    if wrong := compare_towers(server, config, answer["towers"]):
+        return "wrong", "; ".join(wrong)
     if answer["encoding"] == "unknown":
-        return "unknown", answer["warnings"][-1].split(": looked")[0]
+        own = [text for text in answer["warnings"] if "_config: " not in text]
+        return "unknown", own[-1].split(": looked")[0]
     if "ran" not in measured:
         return "unseen", "the modules did not end"
     if answer["encoding"] != "rope":
@@ -295,7 +355,11 @@ def judge(server, measured, status, answer, composite):
             return "wrong", f"{answer['encoding']}, but rotates"
         return ("none" if answer["encoding"] == "none" else "right"), "nothing rotates"
     layers = [layer for layer in answer["layers"] if layer["encoding"] == "rope"]
-    if composite:
+    if "convention" in answer["parameters"]:
+        wrong = compare_grid(server, measured, answer)
+        seen = any(one.get("grid") for one in measured["rotary"])
+        return ("wrong", "; ".join(wrong)) if wrong else ("right" if seen else "unseen", "cosines of patches")
+    if is_composite(config):
         return "right", "as its text model's configuration"
     tried = [compare_frequencies(server, one, layers) for one in rotary]
     wrong = min(tried, key=len, default=[]) + compare_calls(measured, layers)
@@ -309,7 +373,8 @@ def judge(server, measured, status, answer, composite):
 
 def is_composite(config):
     return any(isinstance(config.get(key), dict) for key in
-               ("text_config", "thinker_config", "language_config", "llm_config", "vlm_config", "decoder"))
+               ("text_config", "thinker_config", "language_config", "llm_config", "vlm_config", "decoder",
+                "decoder_config"))
 
 
 def load_test():
@@ -329,7 +394,7 @@ def write_verdicts(paths):
     server, rows, counts = test.Server(), [], {}
     for name, entry in sorted(classes.items()):
         status, answer = server.post("/v1/models/resolve", entry["config"])
-        verdict, why = judge(server, measured.get(name, {}), status, answer, is_composite(entry["config"]))
+        verdict, why = judge(server, measured.get(name, {}), status, answer, entry["config"])
         counts[verdict] = counts.get(verdict, 0) + 1
         rows.append("\t".join([name, entry["class"].model_type or "-", verdict, test.digest(status, answer), why[:120]]))
         if name not in known and known:
