@@ -115,12 +115,15 @@ void pe_query_locate(const pe_query *query, pe_problem *why)
 
 /* ---- problems ---- */
 
+/* More than there are. */
+#define ALIASES_MAX 64
+
 /* Every name that may be meant: rows (those of tensors only in a body), the nested object, the
- * representation's. *own: how many are no figure's. */
+ * representation's, aliases. *own: how many are no figure's and no alias. */
 static size_t list_names(const pe_resource *resource, bool in_body, const char **names, size_t *own)
 {
     const pe_param *param;
-    size_t n = 0;
+    size_t n = 0, last;
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
         if (in_body || param->kind != PE_KIND_TENSOR)
             names[n++] = param->name;
@@ -129,6 +132,11 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
     *own = n + PE_OUTPUT_VIEW;
     for (size_t i = 0; i < PE_OUTPUT_N; i++)
         names[n++] = pe_query_output_names[i];
+    last = n + ALIASES_MAX;
+    for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
+        for (size_t a = 0; param->aliases != NULL && param->aliases[a] != NULL && n < last; a++)
+            if (in_body || param->kind != PE_KIND_TENSOR)
+                names[n++] = param->aliases[a];
     return n;
 }
 
@@ -236,6 +244,18 @@ static const char *synonym_of(const char *name, const char *const *names, size_t
     return NULL;
 }
 
+/* The same for a name that is nearly one of these. */
+static const char *near_synonym(const char *name, const char *const *names, size_t n)
+{
+    const char *words[PE_LEN(synonyms)];
+    size_t known = 0;
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        if (synonym_of(synonyms[s].name, names, n) != NULL)
+            words[known++] = synonyms[s].name;
+    const char *near = pe_nearest_name(name, words, known);
+    return near != NULL ? synonym_of(near, names, n) : NULL;
+}
+
 /* Parameters that clients know of other resources; their absence means something. */
 static const struct {
     const char *name, *before, *after; /* the path */
@@ -261,14 +281,17 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
         if (strcmp(elsewhere[i].name, name) == 0)
             return pe_fail(why, PE_INVALID_PARAMETER, where, "%s %s%s", elsewhere[i].before,
                            resource->path, elsewhere[i].after);
-    const char **names =
-        calloc(pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1, sizeof *names);
+    const char **names = calloc(
+        pe_params_count(resource->param_sets) + PE_OUTPUT_N + 1 + ALIASES_MAX, sizeof *names);
     if (names == NULL)
         return pe_fail_memory(why);
     size_t own;
     const size_t n = list_names(resource, in_body, names, &own);
-    const char *synonym = synonym_of(name, names, own);
-    const char *near = synonym != NULL ? synonym : pe_nearest_name(name, names, n);
+    const char *near = synonym_of(name, names, own);
+    if (near == NULL)
+        near = pe_nearest_name(name, names, n);
+    if (near == NULL)
+        near = near_synonym(name, names, own);
     free(names);
     if (near != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,

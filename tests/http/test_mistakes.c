@@ -16,6 +16,9 @@ static const struct {
 } mistakes[] = {
     /* a porter */
     {"/v1/rope/table?head_dim=128&theta=500000", NULL, "did you mean rope_theta?"},
+    {"/v1/rope/table?head_dim=128&thta=500000", NULL, "did you mean rope_theta?"},
+    {"/v1/rope/table?head_dim=128&bas=500000", NULL, "did you mean base?"},
+    {"/v1/sinusoidal?d_model=8&max_lenght=4", NULL, "did you mean positions=0:N?"},
     {"/v1/rope/table?head_dim=128&rope_base=500000", NULL, "did you mean rope_theta?"},
     {"/v1/rope/table?head_dim=128&freq_base=1e6", NULL, "did you mean rope_theta?"},
     {"/v1/rope/table?dim=128", NULL, "did you mean head_dim?"},

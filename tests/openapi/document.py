@@ -13,7 +13,7 @@ from rows import example_of, name_parameter, parameter_of, schema_of
 # Headers of numbers: of tables, which are kept, and of what is made of a body.
 SHARED = {"Vary": "vary", "Server-Timing": "server_timing", "Cache-Control": "cache_control",
           "X-Request-Id": "request_id", "X-Tensor-Shape": "tensor_shape", "X-Tensor-Dtype": "tensor_dtype",
-          "Content-Encoding": "content_encoding"}
+          "Content-Encoding": "content_encoding", "Content-Disposition": "content_disposition"}
 KEPT = {"ETag": "etag", "Content-Location": "content_location", "Accept-Ranges": "accept_ranges",
         "Repr-Digest": "repr_digest"}
 

@@ -17,7 +17,7 @@ static const pe_param width_params[] = {
      .plan_work = PE_PLAN_WORK_PRODUCT,
      .unit = "channels",
      .help = "Width of a row.",
-     .example = "512"},
+     .example = "64"},
 };
 
 static const pe_param padding_params[] = {
