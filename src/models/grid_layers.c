@@ -106,6 +106,4 @@ void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
     read_theta(reader, kind);
     read_merge(reader, kind);
     add_parts(reader, kind);
-    if (type->note != NULL)
-        pe_reader_warn(reader, "model type %s: %s", type->name, type->note);
 }

@@ -29,6 +29,7 @@ static const struct member {
     MEMBER(TEXT, note),
     MEMBER(TRUTH, interleaved),
     MEMBER(TRUTH, backwards),
+    MEMBER(TEXT, theta_key),
     MEMBER(NUMBER, theta),
     MEMBER(NUMBER, local_theta),
     MEMBER(TREE, rope_parameters),

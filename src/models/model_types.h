@@ -31,6 +31,7 @@ typedef struct pe_model_type {
     const char *note;     /* what to say of its layers */
     bool interleaved;
     bool backwards;                /* pairs turn by minus the angle */
+    const char *theta_key;         /* the base stands here alone, outside of a dictionary */
     double theta, local_theta;     /* rope_theta; that of sliding layers, where it differs */
     const json_t *rope_parameters; /* where the configuration has none */
     bool keeps_null;               /* ... or null */

@@ -488,6 +488,8 @@ static void resolve(pe_reader *reader)
     } else {
         resolve_stack(reader, scheme, "all");
     }
+    if (reader->type->note != NULL)
+        pe_reader_warn(reader, "model type %s: %s", reader->type->name, reader->type->note);
     if (scheme == PE_SCHEME_UNKNOWN) {
         refuse_wrapped(reader);
         warn_unknown(reader);

@@ -134,13 +134,31 @@ static double fallback_theta(pe_rope_reading *r)
     return 10000;
 }
 
+/* GPT-NeoX has the base under a name of its own, and does not read rope_theta. */
+static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
+{
+    pe_reader *reader = r->reader;
+    const char *key = reader->type->theta_key;
+    if (key == NULL)
+        return pe_reader_finds_fact(reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
+                                    where);
+    const json_t *value = pe_reader_member(reader, key);
+    const json_t *unread = pe_reader_member(reader, "rope_theta");
+    pe_reader_ignored(reader, "rope_theta", unread, "this model type reads rotary_emb_base");
+    if (unread != NULL)
+        pe_reader_warn(reader, "rope_theta is not read by model type %s: %s is", reader->type->name,
+                       key);
+    *where = key;
+    *out = json_number_value(value);
+    pe_reader_used(reader, key, value, "rope_theta", NULL);
+    return json_is_number(value);
+}
+
 static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
     double theta = 0, ratio = 1;
-    if (!has_nested_theta(r, &theta) &&
-        !pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, &theta,
-                              &where))
+    if (!has_nested_theta(r, &theta) && !finds_theta(r, &theta, &where))
         theta = fallback_theta(r);
     if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
@@ -241,6 +259,17 @@ static void set_class_default(pe_rope_reading *r, const char *parameter, const c
     pe_dictionary_set_number(r, parameter, where, number);
 }
 
+/* transformers multiplies qk_rope_head_dim by it where frequencies are scaled, and then fails. */
+static void warn_of_part(pe_rope_reading *r, const json_t *nested)
+{
+    const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
+    const json_t *part = nested != NULL ? nested : beside;
+    if (r->type != &pe_rope_default && part != NULL && json_number_value(part) != 1)
+        pe_reader_warn(r->reader,
+                       "partial_rotary_factor is ignored: all of qk_rope_head_dim turns; "
+                       "transformers makes too few frequencies of it");
+}
+
 /* The part of a head that rotates: nested, beside, or the class's own. */
 static void read_rotary_part(pe_rope_reading *r, double head_dim)
 {
@@ -250,6 +279,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
     if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
+        warn_of_part(r, nested);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
         return;

@@ -12,17 +12,20 @@ rotary classes compute inv_freq and the attention factor, which are compared wit
     unseen   the modules could not be run: nothing was compared
     wrong    the answer disagrees: a mistake of the program
 
-Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE...
+Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE... | variants COUNT [CLASSES]
 """
+import contextlib
 import glob
 import importlib
 import importlib.machinery
 import importlib.util
 import inspect
+import io
 import json
 import lzma
 import os
 import pathlib
+import random
 import re
 import signal
 import sys
@@ -87,14 +90,14 @@ def classes_for(modules, name, base):
             and config_of(cls) == name]
 
 
-def measure_rotary(modules, entry, torch):
+def measure_rotary(modules, entry, torch, config=None):
     """inv_freq and attention factor of the rotary classes of this configuration."""
     found = []
     for cls in classes_for(modules, entry["class"].__name__, torch.nn.Module):
         if not re.search("rotary|rope", cls.__name__, re.I):
             continue
         try:
-            made = cls(entry["class"]()).eval()
+            made = cls(config or entry["class"]()).eval()
         except Exception as error:
             print(f"{cls.__name__}: {str(error)[:100]!r}", file=sys.stderr)
             continue
@@ -259,6 +262,98 @@ def measure(shard, path):
             os.waitpid(child, 0)
 
 
+# ---- variants ----
+
+
+def draw_scaling(draw, head_dim):
+    """A dictionary of a rope type, without its base."""
+    name = draw.choice(["default", "linear", "dynamic", "yarn", "longrope", "llama3"])
+    scaling = {"rope_type": name}
+    if name != "default":
+        scaling["factor"] = draw.choice([2.0, 4.0, 8.0, 32.0])
+    if name in ("yarn", "longrope", "llama3"):
+        scaling["original_max_position_embeddings"] = draw.choice([2048, 4096, 8192])
+    if name == "llama3":
+        scaling |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    if name == "yarn":
+        more = {"beta_fast": 16.0, "beta_slow": 2.0, "mscale": 0.7, "mscale_all_dim": 1.0, "attention_factor": 1.3,
+                "truncate": False}
+        scaling |= {key: draw.choice([value, None]) for key, value in more.items() if draw.random() < 0.3}
+    if name == "longrope":
+        scaling |= {key: [draw.choice([1.0, 1.25, 3.0]) for _ in range(head_dim // 2)]
+                    for key in ("short_factor", "long_factor")}
+    return scaling
+
+
+def draw_variant(draw, config, head_dim):
+    """The default configuration with another rotation, in the spelling of transformers 4 or 5."""
+    variant = {key: value for key, value in config.items() if not re.match("rope_|partial_rotary|original_max", key)}
+    theta = draw.choice([5e5, 1e6, 10000.0, None])
+    scaling = draw.choice([None, draw_scaling(draw, head_dim), draw_scaling(draw, head_dim)])
+    if draw.random() < 0.2:
+        variant["partial_rotary_factor"] = draw.choice([0.5, 0.25])
+    if draw.random() < 0.5:  # transformers 4
+        if theta is not None:
+            variant["rope_theta"] = theta
+        if scaling is not None and draw.random() < 0.5:
+            scaling["type"] = scaling.pop("rope_type")
+        variant["rope_scaling"] = scaling
+        return variant
+    variant["rope_parameters"] = scaling if scaling is None or theta is None else scaling | {"rope_theta": theta}
+    if scaling is not None and draw.random() < 0.2:
+        scaling["partial_rotary_factor"] = 0.5
+    return variant
+
+
+def judge_variant(server, modules, cls, variant, torch):
+    """None: transformers refuses it, or its module cannot be made."""
+    try:
+        config = cls.from_dict(json.loads(json.dumps(variant)))
+        rotary = measure_rotary(modules, {"class": cls, "config": variant}, torch, config)
+    except Exception:
+        return None
+    rotary = [one for one in rotary if one["freq"]]
+    if not rotary:
+        return None
+    status, answer = server.post("/v1/models/resolve", variant)
+    if status != 200:
+        return "refused", answer["detail"]
+    if answer["encoding"] != "rope":
+        return answer["encoding"], ""
+    layers = [layer for layer in answer["layers"] if layer["encoding"] == "rope"]
+    wrong = min((compare_frequencies(server, one, layers) for one in rotary), key=len)
+    return ("wrong", "; ".join(wrong)) if wrong else ("right", "")
+
+
+def write_variants(count, only=""):
+    """Draw variants of the classes whose rotation is right by default, and print those that are told wrong."""
+    import torch
+    torch.set_num_threads(1)
+    test, classes, counts = load_test(), load_classes(), {}
+    verdicts, draw, server = test.read_verdicts(), random.Random(1), test.Server()
+    names = [name for name, row in sorted(verdicts.items()) if row[2] == "right" and "inv_freq" in row[4]
+             and name in classes and re.search(only, name)]
+    for name in (names * (int(count) // max(1, len(names)) + 1))[:int(count)]:
+        entry = classes[name]
+        status, answer = server.post("/v1/models/resolve", entry["config"])
+        dims = [layer["parameters"]["rotary_dim"] for layer in answer["layers"] if "rotary_dim" in layer["parameters"]]
+        if not dims:
+            continue
+        head_dim = dims[0]
+        variant = draw_variant(draw, entry["config"], head_dim)
+        with contextlib.redirect_stderr(io.StringIO()):
+            verdict = judge_variant(server, modeling_modules(entry["folder"]), entry["class"], variant, torch)
+        if verdict is None:
+            verdict = "refused by transformers", ""
+        counts[verdict[0]] = counts.get(verdict[0], 0) + 1
+        if verdict[0] in ("wrong", "refused", "unknown"):
+            told = {key: variant.get(key) for key in ("rope_scaling", "rope_parameters", "rope_theta",
+                                                      "partial_rotary_factor") if key in variant}
+            print(f"{name} {verdict[0]}: {verdict[1]}: {json.dumps(told)[:300]}")
+    server.stop()
+    print(", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items())))
+
+
 # ---- verdicts ----
 
 
@@ -414,5 +509,7 @@ if __name__ == "__main__":
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     if sys.argv[1] == "measure":
         measure(*sys.argv[2:])
+    elif sys.argv[1] == "variants":
+        write_variants(*sys.argv[2:])
     else:
         write_verdicts(sys.argv[2:])

@@ -96,6 +96,16 @@ static const spelling spellings[] = {
     {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"truncate\":false}}",
      NULL, "truncate", "false"},
 
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"truncate\":null}}",
+     NULL, "truncate", "false"},
+    {"{\"model_type\":\"gpt_neox\",\"head_dim\":64,\"rope_theta\":5e5,\"rotary_emb_base\":2e4}",
+     NULL, "rope_theta", "20000"},
+    {"{\"model_type\":\"ministral3\",\"rope_theta\":5e5,\"rope_scaling\":null}", NULL, "rope_theta",
+     "1000000"},
+    {"{\"model_type\":\"t5gemma2_text\"" LAYERS ",\"rope_scaling\":{\"type\":\"linear\","
+     "\"factor\":8}}",
+     "sliding_attention", "factor", NULL},
+    {"{\"model_type\":\"bailing_hybrid\"}", NULL, "rope_theta", "6000000"},
     {"{\"model_type\":\"gpt_oss\"}", NULL, "factor", "32"},
     {"{\"model_type\":\"gpt_oss\",\"rope_parameters\":{\"rope_theta\":1e5}}", NULL, "factor", NULL},
     {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":null}", NULL, "rope_type", "\"yarn\""},
