@@ -68,6 +68,22 @@ static const char *type_key(pe_rope_reading *r)
     return new != NULL ? "rope_type" : "type";
 }
 
+/* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
+ * rope_type already, it does not read the old spelling. */
+static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
+{
+    if (!r->reader->type->by_type || value == NULL || strcmp(key, "type") != 0 ||
+        strcmp(r->dictionary.place, "rope_scaling/") != 0)
+        return false;
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
+                      "transformers 5 reads rope_type alone in this model type");
+    pe_reader_warn(r->reader,
+                   "rope_scaling has type and no rope_type, which transformers 5 does not "
+                   "read in model type %s: frequencies are not scaled",
+                   r->reader->type->name);
+    return true;
+}
+
 static void read_type(pe_rope_reading *r)
 {
     const char *key = type_key(r), *note = NULL;
@@ -75,6 +91,8 @@ static void read_type(pe_rope_reading *r)
     const char *name = json_string_value(value);
     r->type = &pe_rope_default;
     pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
+    if (is_unread_type(r, key, value))
+        return;
     if (value == NULL) {
         if (r->dictionary.object != NULL && pe_dictionary_member(r, "factor") != NULL)
             pe_reader_warn(r->reader,
@@ -259,12 +277,13 @@ static void set_class_default(pe_rope_reading *r, const char *parameter, const c
     pe_dictionary_set_number(r, parameter, where, number);
 }
 
-/* transformers multiplies qk_rope_head_dim by it where frequencies are scaled, and then fails. */
+/* transformers multiplies qk_rope_head_dim by it, and then fails. */
 static void warn_of_part(pe_rope_reading *r, const json_t *nested)
 {
     const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
     const json_t *part = nested != NULL ? nested : beside;
-    if (r->type != &pe_rope_default && part != NULL && json_number_value(part) != 1)
+    const bool reads = r->type != &pe_rope_default || !r->reader->type->whole_head;
+    if (reads && part != NULL && json_number_value(part) != 1)
         pe_reader_warn(r->reader,
                        "partial_rotary_factor is ignored: all of qk_rope_head_dim turns; "
                        "transformers makes too few frequencies of it");

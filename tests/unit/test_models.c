@@ -105,6 +105,8 @@ static const spelling spellings[] = {
     {"{\"model_type\":\"t5gemma2_text\"" LAYERS ",\"rope_scaling\":{\"type\":\"linear\","
      "\"factor\":8}}",
      "sliding_attention", "factor", NULL},
+    {"{\"model_type\":\"gemma3_text\",\"rope_scaling\":{\"type\":\"linear\",\"factor\":8}}", NULL,
+     "rope_type", "\"default\""},
     {"{\"model_type\":\"bailing_hybrid\"}", NULL, "rope_theta", "6000000"},
     {"{\"model_type\":\"gpt_oss\"}", NULL, "factor", "32"},
     {"{\"model_type\":\"gpt_oss\",\"rope_parameters\":{\"rope_theta\":1e5}}", NULL, "factor", NULL},
