@@ -46,9 +46,11 @@ async function follow() {
     const room = rooms.find((each) => each.id === id) ?? rooms[0];
     say('');
     if (current !== null && current.place.room === room.id && current.place.rest === rest) {
+        host.removeAttribute('aria-busy');
         current.place.take(values);
         return current.shown.update();
     }
+    host.setAttribute('aria-busy', 'true');
     const place = new Place(room.id, rest, values);
     const [module, known] = await Promise.all([room.load().catch(gone), listing()]);
     const now = read();
@@ -57,6 +59,7 @@ async function follow() {
     host.className = `room room-${room.id}`;
     document.title = `${room.title} – posenc`;
     mark(room.id);
+    host.removeAttribute('aria-busy');
     current = { place, shown: module.show(host, { listing: known, place, go, fail }) };
 }
 
@@ -68,7 +71,11 @@ function mark(id) {
     }
 }
 
-const start = () => follow().catch(fail);
+const start = () =>
+    follow().catch((error) => {
+        host.removeAttribute('aria-busy');
+        fail(error);
+    });
 
 document.documentElement.classList.toggle('embed', embedded());
 nav.replaceChildren(...rooms.map(({ id, title }) => h('a', { href: `#/${id}`, 'data-room': id }, title)));

@@ -182,6 +182,26 @@ static void a_head_tells_what_a_get_would(void **state)
     reply_free(&body);
 }
 
+/* ---- what is drawn ---- */
+
+#define LEGEND(value) "text-anchor=\"start\" fill=\"#16191c\">" value "</text>"
+
+/* Both arms of the scale beyond 1 are for values of both signs. */
+static void a_legend_has_no_sign_that_values_never_have(void **state)
+{
+    (void)state;
+    reply biases = get(&server, "/v1/alibi/bias?num_heads=8&query_length=8&format=svg");
+    assert_non_null(strstr(biases.body, LEGEND("-5")));
+    assert_non_null(strstr(biases.body, LEGEND("0")));
+    assert_null(strstr(biases.body, LEGEND("5")));
+    reply both = post_json(&server, "/v1/rope/scores",
+                           "{\"q\":[[1,2],[1,2]],\"k\":[[1,0],[-2,-1]],\"format\":\"svg\"}");
+    assert_non_null(strstr(both.body, LEGEND("-4")));
+    assert_non_null(strstr(both.body, LEGEND("4")));
+    reply_free(&biases);
+    reply_free(&both);
+}
+
 /* ---- bodies ---- */
 
 static void a_body_asks_for_a_figure_too(void **state)
@@ -244,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_figure_is_kept_and_has_a_tag),
         cmocka_unit_test(a_range_of_a_figure_is_the_whole),
         cmocka_unit_test(a_head_tells_what_a_get_would),
+        cmocka_unit_test(a_legend_has_no_sign_that_values_never_have),
         cmocka_unit_test(a_body_asks_for_a_figure_too),
         cmocka_unit_test(a_large_figure_streams_in_bounded_memory),
     };

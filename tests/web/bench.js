@@ -11,15 +11,60 @@ export const folder = process.env.POSENC_WEB;
 export const require = createRequire(`${folder}/tools/`);
 const { chromium } = require('playwright-core');
 
-// A request that is under way for so long will not end.
+// What takes so long will not end. Cases wait for states alone, so a slow machine only makes them slow.
 const STUCK_MS = 120_000;
 
-// Longer than the page waits before it writes its address. Timers of a page end in the order of their ends.
-const WRITTEN_MS = 200;
+/** Runs in a page before its scripts: keeps the names of what has begun and not ended in globalThis.begun. */
+function watch() {
+    const begun = (globalThis.begun = { names: new Map(), frame: requestAnimationFrame.bind(globalThis) });
+    const { names } = begun;
+    let ids = 0;
+    const promised = (owner, name) => {
+        const own = owner[name];
+        owner[name] = function (...given) {
+            const id = `${name} ${(ids += 1)}`;
+            const ended = () => void names.delete(id);
+            names.set(id, `${name} ${given[0] ?? ''}`);
+            const promise = own.apply(this, given);
+            promise.then(ended, ended);
+            return promise;
+        };
+    };
+    const called = (begin, end) => {
+        const [own, stop] = [globalThis[begin], globalThis[end]].map((each) => each.bind(globalThis));
+        globalThis[begin] = (act, ...more) => {
+            const id = own((...given) => (names.delete(`${begin} ${id}`), act(...given)), ...more);
+            names.set(`${begin} ${id}`, `${begin} ${more}`);
+            return id;
+        };
+        globalThis[end] = (id) => (names.delete(`${begin} ${id}`), stop(id));
+    };
+    promised(globalThis, 'fetch');
+    promised(globalThis, 'createImageBitmap');
+    for (const name of ['arrayBuffer', 'blob', 'json', 'text']) promised(Response.prototype, name);
+    for (const name of ['arrayBuffer', 'text']) promised(Blob.prototype, name);
+    called('setTimeout', 'clearTimeout');
+    called('requestAnimationFrame', 'cancelAnimationFrame');
+}
 
-/** A server on a free port, or on one that it had before. */
+/** Runs in a page: what is still to come, two frames from now, when observers and events have told. */
+function coming() {
+    const { names, frame } = globalThis.begun;
+    const told = () => {
+        if (document.querySelector(':is(#room, #operations) > :not(.skeleton)') === null) return ['the first room'];
+        const busy = [...document.querySelectorAll('[aria-busy="true"]')].map((each) => `busy ${each.className}`);
+        return [...busy, ...names.values()];
+    };
+    return new Promise((resolve) => frame(() => frame(() => resolve(told()))));
+}
+
+// Below those that the system gives to connections: a server that comes back finds its own still free.
+const OWN_PORTS = { first: 20_000, count: 10_000 };
+
 export class Server {
+    /** On a free port, or on the one that it had before. */
     async start(port = 0) {
+        this.port = undefined;
         this.child = spawn(process.env.POSENC_BINARY, ['serve', '--port', String(port), '--admin-listen', ''], {
             stdio: ['ignore', 'ignore', 'pipe'],
         });
@@ -28,9 +73,16 @@ export class Server {
             if (event.event === 'listening') this.port = event.port;
             if (event.event === 'ready') break;
         }
+        if (this.port === undefined) throw new Error(`the server does not listen on port ${port}`);
         this.child.stderr.resume();
         this.url = `http://127.0.0.1:${this.port}`;
         return this;
+    }
+
+    /** On a port that nothing else takes while it is stopped. */
+    async startOwn() {
+        const port = OWN_PORTS.first + (process.pid % OWN_PORTS.count);
+        return this.start(port).catch(() => this.start(port + 1));
     }
 
     async stop() {
@@ -65,7 +117,7 @@ export class Bench {
         });
         this.contexts.push(context);
         const page = await context.newPage();
-        page.setDefaultTimeout(30_000);
+        page.setDefaultTimeout(STUCK_MS);
         page.on('pageerror', (error) => this.complaints.push(`an error: ${error.stack}`));
         page.on('console', (message) => {
             if (!(refused && message.text().startsWith('Failed to load resource')))
@@ -75,40 +127,54 @@ export class Bench {
             if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== server.url)
                 this.complaints.push(`a request to another origin: ${request.url()}`);
         });
-        page.underWay = new Set();
-        page.on('request', (request) => page.underWay.add(request));
-        for (const end of ['requestfinished', 'requestfailed'])
-            page.on(end, (request) => page.underWay.delete(request));
+        await page.addInitScript(watch);
         await page.goto(`${server.url}/${search}${hash}`);
         await this.settled(page);
         return page;
     }
 
-    /** Wait until nothing is busy and no request is under way, and what was asked for has been drawn. */
+    /** Wait until all that was asked for has been answered and drawn, and the address has been written. */
     async settled(page) {
-        const frames = () =>
-            page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-        await page.waitForFunction(
-            () =>
-                document.querySelector(':is(#room, #operations) > :not(.skeleton)') &&
-                !document.querySelector('[aria-busy="true"]'),
-        );
         const began = Date.now();
         for (let quiet = 0; quiet < 3; quiet++) {
-            await frames();
-            if (Date.now() - began > STUCK_MS)
-                throw new Error(`never answered: ${[...page.underWay].map((request) => request.url()).join(' ')}`);
-            if (page.underWay.size > 0) quiet = -1;
+            const left = await page.evaluate(coming);
+            if (left.length === 0) continue;
+            if (Date.now() - began > STUCK_MS) throw new Error(`still to come: ${left.join(', ')}`);
+            quiet = -1;
         }
     }
 
     /** The address, once what has happened so far is written in it. */
     async address(page) {
         await this.settled(page);
-        return page.evaluate(
-            (wait) => new Promise((resolve) => setTimeout(() => resolve(location.hash), wait)),
-            WRITTEN_MS,
+        return page.evaluate(() => location.hash);
+    }
+
+    /** The text of an element, once what it says has come. */
+    async text(page, selector) {
+        await this.settled(page);
+        return page.textContent(selector);
+    }
+
+    /** The facts of a read-out, by name. */
+    async readout(page, selector = '.readout:not(.scalars)') {
+        await this.settled(page);
+        return page.$eval(selector, (list) =>
+            Object.fromEntries([...list.children].map((each) => [...each.children].map((cell) => cell.textContent))),
         );
+    }
+
+    /** What the exercises of a room say to these answers, in their order. */
+    async answered(page, answers) {
+        const said = [];
+        for (const [i, text] of answers.entries()) {
+            const form = page.locator('.exercise').nth(i);
+            await form.locator('input').fill(text);
+            await form.locator('button').click();
+            await this.settled(page);
+            said.push(await form.locator('.verdict').textContent());
+        }
+        return said;
     }
 
     /** What the server itself says. */
@@ -143,30 +209,4 @@ export class Bench {
         await this.browser.close();
         await this.server.stop();
     }
-}
-
-/** The facts of a read-out, by name. */
-export async function readout(page, selector = '.readout:not(.scalars)') {
-    return page.$eval(selector, (list) =>
-        Object.fromEntries(
-            [...list.querySelectorAll('div')].map((each) => [
-                each.children[0].textContent,
-                each.children[1].textContent,
-            ]),
-        ),
-    );
-}
-
-/** What the exercises of a room say to these answers, in their order. */
-export async function answered(page, answers) {
-    const said = [];
-    for (const [i, text] of answers.entries()) {
-        const form = page.locator('.exercise').nth(i);
-        await form.locator('input').fill(text);
-        await form.locator('.verdict').evaluate((verdict) => (verdict.textContent = ''));
-        await form.locator('button').click();
-        await form.locator('.verdict:not(:empty)').waitFor();
-        said.push(await form.locator('.verdict').textContent());
-    }
-    return said;
 }

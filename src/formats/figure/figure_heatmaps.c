@@ -17,7 +17,8 @@ typedef struct colouring {
     bool steps;      /* a colour for each whole number */
 } colouring;
 
-/* Indices: a colour each. Beyond 1 without a sign: the sequential scale. Else the diverging one. */
+/* Indices: a colour each. Beyond 1 without a sign: the sequential scale. Else the diverging one, of
+ * which values from beyond -1 to 0 have the lower half. */
 static colouring choose(const pe_figure *figure)
 {
     const double low = figure->least, high = figure->most;
@@ -30,6 +31,8 @@ static colouring choose(const pe_figure *figure)
         return (colouring){pe_axis_around(low, high, pe_figure_wants_log(figure)),
                            PE_SEQUENTIAL_ZERO, PE_SEQUENTIAL, false};
     const double end = most == 0 || (most > SMALL && most <= 1) ? 1 : pe_axis_round_up(most);
+    if (high <= 0 && end > 1)
+        return (colouring){{-end, 0, false}, PE_MINUS_ONE, PE_DIVERGING / 2 + 1, false};
     return (colouring){{-end, end, false}, PE_MINUS_ONE, PE_DIVERGING, false};
 }
 

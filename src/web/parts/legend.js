@@ -25,8 +25,8 @@ export function legend(first) {
         bar.getContext('2d')?.putImageData(image, 0, 0);
         low.textContent = brief(from);
         high.textContent = brief(to);
-        const words = signed ? ['Blue', 'white is 0, red'] : ['White', 'dark'];
-        bar.setAttribute('aria-label', `${words[0]} is ${low.textContent}, ${words[1]} is ${high.textContent}.`);
+        const [first, last] = !signed ? ['White', 'dark'] : ['Blue', to > 0 ? 'white is 0, red' : 'white'];
+        bar.setAttribute('aria-label', `${first} is ${low.textContent}, ${last} is ${high.textContent}.`);
     };
     show(first);
     return { element: h('div', { class: 'legend' }, low, bar, high), show };

@@ -1,10 +1,20 @@
-// palette.js - the colours of values, those of the service's own figures: blue below zero, white at zero, red above.
+// palette.js - the colours of values, those of the service's own figures (palette.c): blue below zero, white at zero,
+// red above.
 //
 // The arms have equal lightness at equal distance from zero, so that the scale reads the same without hue.
 
-const BLUE = [0xffffff, 0xdae9fc, 0xb9d2f2, 0x99bbe7, 0x7aa4da, 0x5c8ecd, 0x3d77bf, 0x1a60b0, 0x004b97];
-const RED = [0xffffff, 0xfcdfdc, 0xf2c2bc, 0xe6a69d, 0xd88980, 0xc86e64, 0xb85149, 0xa6332d, 0x94020d];
-const TEAL = [0xffffff, 0xd9e7e5, 0xb6cecc, 0x94b5b3, 0x739d9a, 0x538582, 0x316e6a, 0x005854, 0x003f3c];
+const BLUE = [
+    0xffffff, 0xeaf4ff, 0xd5e9ff, 0xc1deff, 0xacd2ff, 0x99c7ff, 0x85bbff, 0x73b0fd, 0x61a4f8, 0x5098f1, 0x3f8cea,
+    0x2e80e0, 0x1d75d6, 0x0969ca, 0x005ebe, 0x0053b2, 0x0048a6,
+];
+const RED = [
+    0xffffff, 0xffeeec, 0xffddd8, 0xffccc6, 0xffbcb3, 0xfdaba1, 0xf99b90, 0xf38b80, 0xed7b70, 0xe56c62, 0xdb5e54,
+    0xd14f47, 0xc6423b, 0xba3530, 0xad2825, 0xa0191a, 0x94020d,
+];
+const TEAL = [
+    0xffffff, 0xeaf3f2, 0xd6e8e6, 0xc1dcda, 0xadd0cd, 0x99c5c1, 0x86b9b5, 0x73ada9, 0x61a19d, 0x4f9591, 0x3d8984,
+    0x2b7d78, 0x17716d, 0x006561, 0x005955, 0x004d4a, 0x00423e,
+];
 const STEPS = 256;
 
 /** Bytes of a colour along stops. @param {number[]} stops @param {number} t from 0 to 1 */
@@ -31,7 +41,7 @@ const SEQUENTIAL = words((i) => along(TEAL, i / (2 * STEPS)), 2 * STEPS + 1);
  * @typedef {object} Scale
  * @property {number} from
  * @property {number} to
- * @property {boolean} signed blue to red; else white to dark
+ * @property {boolean} signed blue to red, or the blue half; else white to dark
  */
 
 /** The least round number (1, 2, 5, times a power of ten) that is not below a positive value. @param {number} value */
@@ -53,7 +63,7 @@ export function scaleOf(least, most, dtype) {
     if (least >= 0 && most > 1) return { from: 0, to: rounded(most), signed: false };
     const size = Math.max(Math.abs(least), Math.abs(most));
     const end = size === 0 || (size > 0.25 && size <= 1) ? 1 : rounded(size);
-    return { from: -end, to: end, signed: true };
+    return { from: -end, to: most <= 0 && end > 1 ? 0 : end, signed: true };
 }
 
 /**
@@ -64,7 +74,7 @@ export function scaleOf(least, most, dtype) {
  */
 export function painter({ from, to, signed }, none) {
     const all = signed ? DIVERGING : SEQUENTIAL;
-    const factor = (2 * STEPS) / (to - from || 1);
+    const factor = (signed && to === 0 ? STEPS : 2 * STEPS) / (to - from || 1);
     return (value) => {
         const i = Math.round((value - from) * factor);
         if (!(i > -1e9 && i < 1e9)) return none;

@@ -108,12 +108,14 @@ export class Place {
 }
 
 let waiting = '';
+/** The fragment that it replaces; what the visitor went to meanwhile stays. */
+let replaced = '';
 let timer = 0;
 
 function write() {
     timer = 0;
     if (waiting === '') return;
-    history.replaceState(null, '', waiting);
+    if (location.hash === replaced) history.replaceState(null, '', waiting);
     waiting = '';
     timer = window.setTimeout(write, WRITE_MS);
 }
@@ -124,6 +126,7 @@ function write() {
  */
 function later(url) {
     waiting = url;
+    replaced = location.hash;
     if (timer === 0) write();
 }
 

@@ -37,7 +37,9 @@ function said(figure) {
         .map((text) => Number(text.textContent));
     const end = Math.max(...labels.map(Math.abs));
     return {
-        ends: /** @type {[number, number]} */ (labels.some((label) => label < 0) ? [-end, end] : [0, end]),
+        ends: /** @type {[number, number]} */ (
+            labels.some((label) => label < 0) ? [-end, Math.max(0, ...labels)] : [0, end]
+        ),
         words: texts.find((text) => text.textContent?.startsWith('minimum and maximum'))?.textContent ?? '',
     };
 }

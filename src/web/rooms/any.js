@@ -164,6 +164,7 @@ export function show(host, context) {
         picture.setAttribute('aria-busy', 'true');
         try {
             const { wanted, found } = await ask(/** @type {Resource} */ (resource), values, signal);
+            if (signal.aborted) return;
             controls.show(values);
             shown = key;
             figure?.stop();
@@ -185,5 +186,5 @@ export function show(host, context) {
         ),
     );
     void load();
-    return { update: () => void load(), stop: () => (asked.abort(), figure?.stop()) };
+    return { update: () => void load(), stop: () => (clearTimeout(timer), asked.abort(), figure?.stop()) };
 }

@@ -10,6 +10,7 @@ import { colour, scaleOf } from '../parts/palette.js';
 import { Readout } from '../parts/readout.js';
 import { exercise, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
+import { scores, shareFormula } from './softmax.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
 /** @typedef {'none' | 'sinusoidal' | 'rope' | 'alibi'} Scheme */
@@ -67,6 +68,9 @@ function bodyOf(words, order, seed, scheme, causal) {
     const slope = scheme === 'alibi' ? { slope: SLOPE } : {};
     return { q: both('query'), k: both('key'), scheme, ...slope, ...(causal ? { causal } : {}) };
 }
+
+/** The moved sentence of a body alone. @param {ReturnType<typeof bodyOf>} body */
+const moved = ({ q, k, scheme }) => ({ q: q[1], k: k[1], scheme });
 
 /** @param {ReturnType<typeof bodyOf>} body @param {number[]} order @param {AbortSignal} [signal] @returns {Promise<Shares>} */
 async function attention(body, order, signal) {
@@ -356,7 +360,11 @@ class Words {
         this.readout = new Readout();
         this.made = vectors();
         /** @private @type {Shares[]} */ this.shares = [];
+        /** The state whose shares are shown. @private */ this.shown = '';
+        /** Of which state they are, and the scores of each panel. @private */
+        this.scores = { of: '', found: /** @type {Awaited<ReturnType<typeof scores>>[]} */ ([]) };
         /** @private */ this.questions = new Latest(context.fail, { patient: true });
+        /** @private */ this.reasons = new Latest(context.fail, { patient: true });
         this.panels.forEach(({ maps }) => this.follow(maps));
         host.replaceChildren(lead(context.listing), ...this.layout(), exercises());
         this.update();
@@ -432,6 +440,7 @@ class Words {
             (signal) => Promise.all(schemes.map((scheme) => attention(this.body(scheme), order, signal))),
             (shares) => {
                 this.shares = shares;
+                this.shown = JSON.stringify(state);
                 this.panels.forEach((each, i) => each.show(schemes[i], words, order, shares[i]));
                 this.point();
             },
@@ -447,14 +456,39 @@ class Words {
             cell.classList.toggle('at', cell.getAttribute('data-pair') === at);
         if (words[query] === undefined || words[key] === undefined || this.shares.length === 0)
             return this.readout.show(null);
+        if (JSON.stringify(this.state()) !== this.shown) return; // Its shares are on their way, and will point again.
         const change = /** @param {Shares} each */ (each) =>
             [0, 1].map((which) => digits(each(which, query, key), 'float32')).join(' → ');
-        this.readout.show([
-            ['from', words[query]],
-            ['to', words[key]],
-            ...this.shares.map(
-                (each, i) => /** @type {import('../parts/readout.js').Fact} */ ([NAMES[schemes[i]], change(each)]),
-            ),
+        /** @type {import('../parts/readout.js').Fact[]} */
+        const facts = this.shares.map((each, i) => [NAMES[schemes[i]], change(each)]);
+        this.readout.show([['from', words[query]], ['to', words[key]], ...facts, ...this.formulas(query, key)]);
+    }
+
+    /** The shares as moved, as formulas; none until their scores have come.
+     * @private @param {number} query @param {number} key @returns {import('../parts/readout.js').Fact[]} */
+    formulas(query, key) {
+        const { order, schemes, causal } = this.state();
+        const of = this.shown;
+        if (this.scores.of !== of) {
+            void this.reasons.ask(
+                of,
+                (signal) => Promise.all(schemes.map((scheme) => scores(moved(this.body(scheme)), signal))),
+                (found) => {
+                    this.scores = { of, found };
+                    this.point();
+                },
+            );
+            return [];
+        }
+        const at = { query: order.indexOf(query), key: order.indexOf(key), width: CHANNELS };
+        const first = at.query * order.length;
+        return schemes.map((scheme, i) => [
+            `formula, ${NAMES[scheme]}`,
+            shareFormula(this.scores.found[i].slice(first, first + (causal ? at.query + 1 : order.length)), {
+                ...at,
+                slope: scheme === 'alibi' ? SLOPE : 0,
+                value: this.shares[i](1, query, key),
+            }),
         ]);
     }
 
@@ -500,6 +534,7 @@ class Words {
 
     stop() {
         this.questions.stop();
+        this.reasons.stop();
     }
 }
 

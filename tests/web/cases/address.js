@@ -1,6 +1,5 @@
 // address.js - the address holds the state: links, Back and Forward.
 import assert from 'node:assert/strict';
-import { readout } from '../bench.js';
 
 const picture = (page) => page.$eval('canvas.heatmap', (canvas) => canvas.toDataURL());
 
@@ -13,10 +12,10 @@ export const cases = {
             await page.keyboard.press(key);
         const hash = await bench.address(page);
         assert.match(hash, /win=/);
-        const facts = await readout(page);
+        const facts = await bench.readout(page);
         assert.ok(hash.length < 120, `the address is long: ${hash}`);
         const other = await bench.page(hash);
-        assert.deepEqual(await readout(other), facts);
+        assert.deepEqual(await bench.readout(other), facts);
         assert.equal(await other.$eval('input[value="sin"]', (input) => input.checked), true);
         await other.focus('canvas.heatmap');
         await bench.settled(other);
@@ -45,6 +44,19 @@ export const cases = {
             );
             assert.equal(await page.inputValue(field), value);
         }
+    },
+    'a place that is left writes no address any more': async (bench) => {
+        const page = await bench.page('#/any/sinusoidal?d_model=64');
+        await page.focus('canvas.heatmap');
+        await page.evaluate(() => {
+            const canvas = document.querySelector('canvas.heatmap');
+            for (let i = 0; i < 3; i++)
+                canvas.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+            location.hash = '#/words';
+        });
+        assert.equal(await bench.address(page), '#/words');
+        await page.goBack();
+        assert.match(await bench.address(page), /^#\/any\/sinusoidal/);
     },
     'every room comes back from its own address': async (bench) => {
         for (const room of await bench.rooms()) {

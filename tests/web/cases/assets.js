@@ -71,18 +71,8 @@ export const cases = {
     },
     'a second visit takes every file from the cache': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
-        const devtools = await page.context().newCDPSession(page);
-        const fetched = [];
-        await devtools.send('Network.enable');
-        devtools.on('Network.responseReceived', ({ response }) => {
-            if (response.url.includes('/assets/') && !response.fromDiskCache && !response.fromPrefetchCache)
-                fetched.push(response.url);
-        });
-        const cached = new Set();
-        devtools.on('Network.requestServedFromCache', ({ requestId }) => cached.add(requestId));
         await page.goto(`${bench.server.url}/#/any/rope/table?head_dim=64`);
-        await page.evaluate(() => location.reload());
-        await page.waitForLoadState('load');
+        await page.reload();
         await bench.settled(page);
         const network = await page.evaluate(() =>
             performance

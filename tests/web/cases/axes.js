@@ -1,6 +1,5 @@
 // axes.js - the story of the room: positions of tokens are the server's, and each pair is turned by one axis.
 import assert from 'node:assert/strict';
-import { answered, readout } from '../bench.js';
 
 const owned = (page, room = '.stage') =>
     page.$$eval(`${room} .owned li`, (list) => list.map((each) => each.textContent));
@@ -24,7 +23,7 @@ export const cases = {
         await page.focus('.sequence');
         for (const key of ['ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
         assert.match(await bench.address(page), /at=21/);
-        const { time, height, width } = await readout(page);
+        const { time, height, width } = await bench.readout(page);
         assert.deepEqual([time, height, width], ['6', '8', '9']);
     },
     'a model that counts time has seconds between its frames': async (bench) => {
@@ -42,7 +41,7 @@ export const cases = {
     },
     'a hand is explained with its numbers and bits': async (bench) => {
         const page = await bench.page('#/axes?at=14&pair=20');
-        const facts = await readout(page);
+        const facts = await bench.readout(page);
         const table = await bench.json('/v1/rope/table?model=qwen2-vl-2b&positions=6;7;8&dtype=float64');
         assert.match(facts.cos, new RegExp(`cos.*7.*·.*=\\s*${table.cos.data[0][20]}`, 's'));
         const bits = new DataView(new ArrayBuffer(8));
@@ -70,7 +69,7 @@ export const cases = {
     },
     'the exercises know their answers': async (bench) => {
         const page = await bench.page('#/axes');
-        const said = await answered(page, ['13', '24']);
+        const said = await bench.answered(page, ['13', '24']);
         assert.ok(
             said.every((each) => each.startsWith('Right')),
             said.join(' '),

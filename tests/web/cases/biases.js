@@ -1,6 +1,5 @@
 // biases.js - slopes, heads, and the maps of buckets.
 import assert from 'node:assert/strict';
-import { answered, readout } from '../bench.js';
 
 export const cases = {
     'the slopes are those of the API, for a power of two and for others': async (bench) => {
@@ -19,7 +18,7 @@ export const cases = {
         await page.focus('.figure-frame > .heat canvas');
         await page.keyboard.press('End');
         await page.keyboard.press('ArrowLeft');
-        const { value } = await readout(page);
+        const { value } = await bench.readout(page);
         const { data } = await bench.json('/v1/alibi/bias?num_heads=8&query_length=32&form=causal&heads=2');
         assert.equal(Number(value.replace('−', '-')), data[0][31][30]);
     },
@@ -36,7 +35,7 @@ export const cases = {
         ];
         for (const [scheme, rest, expected] of cells) {
             const page = await bench.page(`#/biases?${scheme ? `scheme=${scheme}&` : ''}${rest}`);
-            const { formula, bits } = await readout(page);
+            const { formula, bits } = await bench.readout(page);
             if (expected instanceof RegExp) assert.match(plain(formula), expected);
             else assert.equal(plain(formula), expected);
             assert.match(bits, /^0x[0-9a-f]{8}$/);
@@ -68,7 +67,7 @@ export const cases = {
     'the exercises know the answers of the server': async (bench) => {
         const page = await bench.page('#/biases');
         const { data } = await bench.json('/v1/t5/buckets?query_length=101');
-        assert.deepEqual(await answered(page, ['0.70711', String(data[100][0]), '169']), [
+        assert.deepEqual(await bench.answered(page, ['0.70711', String(data[100][0]), '169']), [
             'Right: 0.7071067691 ',
             `Right: ${data[100][0]} `,
             'Right: 169 ',

@@ -1,11 +1,9 @@
 // doctor.js - what is wrong with a file, and where it begins to be wrong.
 import assert from 'node:assert/strict';
-import { answered, readout } from '../bench.js';
 
 async function dropped(bench, page, { path, name }) {
     const buffer = Buffer.from(await bench.raw(path));
     await page.setInputFiles('.drop input', { name, mimeType: 'application/octet-stream', buffer });
-    await page.waitForFunction(() => document.querySelector('.finding, .part-verdict .error:not([hidden])'));
     await bench.settled(page);
 }
 
@@ -21,7 +19,7 @@ export const cases = {
             /It is not what it claims to be: rope_theta was 10000, not 500000/,
         );
         assert.match(await page.textContent('.report'), /first wrong placecos, position 1, pair 1/);
-        const facts = await readout(page, '.difference .readout:not(.scalars)');
+        const facts = await bench.readout(page, '.difference .readout:not(.scalars)');
         assert.equal(facts.position, '1');
         assert.equal(facts.pair, '1');
         const [got, wanted] = await Promise.all(
@@ -57,11 +55,7 @@ export const cases = {
         const page = await bench.page('#/doctor');
         for (const [name, said] of Object.entries(words)) {
             await page.click(`[data-sample="${name}"]`);
-            await page.waitForFunction(
-                (pattern) => new RegExp(pattern).test(document.querySelector('.finding')?.textContent ?? ''),
-                said.source,
-            );
-            await bench.settled(page);
+            assert.match(await bench.text(page, '.finding'), said);
             assert.equal(await page.isVisible('.difference .figure'), name !== 'right');
         }
     },
@@ -80,8 +74,10 @@ export const cases = {
             mimeType: 'text/plain',
             buffer: Buffer.from('no tensors'),
         });
-        await page.waitForSelector('.part-verdict .error:not([hidden])');
-        assert.match(await page.textContent('.part-verdict .error'), /x\.txt is neither \.npy nor \.safetensors/);
+        assert.match(
+            await bench.text(page, '.part-verdict .error:not([hidden])'),
+            /x\.txt is neither \.npy nor \.safetensors/,
+        );
         await dropped(bench, page, {
             path: '/v1/sinusoidal?d_model=7&positions=0:5&format=safetensors',
             name: 'odd.safetensors',
@@ -93,6 +89,6 @@ export const cases = {
         await page.click('[data-sample="scaling"]');
         await bench.settled(page);
         const pair = (await page.textContent('.report')).match(/pair (\d+)/)[1];
-        assert.deepEqual(await answered(page, ['10000', pair]), ['Right: 10\u202f000 ', `Right: ${pair} `]);
+        assert.deepEqual(await bench.answered(page, ['10000', pair]), ['Right: 10\u202f000 ', `Right: ${pair} `]);
     },
 };

@@ -23,8 +23,7 @@ export const cases = {
         const page = await bench.page('#/any/rope/scores', { refused: true });
         await page.fill('[data-parameter=k] textarea', '[[1,2]]');
         await page.press('[data-parameter=k] textarea', 'Tab');
-        await page.waitForSelector('.error:not([hidden])');
-        assert.match(await page.textContent('.error:not([hidden])'), /\d/);
+        assert.match(await bench.text(page, '.error:not([hidden])'), /\d/);
     },
     'a busy server is asked again': async (bench) => {
         const page = await bench.page('', { refused: true });
@@ -48,7 +47,7 @@ export const cases = {
         assert.equal(refusals >= 2, true);
     },
     'a server that goes away is missed calmly, and its return is seen': async (bench) => {
-        const server = await new Server().start();
+        const server = await new Server().startOwn();
         const page = await bench.page('#/any/sinusoidal?d_model=64', { refused: true, server });
         await server.stop();
         await page.fill('[data-parameter=d_model] input.number', '32');

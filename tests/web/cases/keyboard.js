@@ -1,6 +1,5 @@
 // keyboard.js - everything works without a pointer.
 import assert from 'node:assert/strict';
-import { readout } from '../bench.js';
 
 const focused = (page) =>
     page.evaluate(() => {
@@ -36,10 +35,10 @@ export const cases = {
         const page = await bench.page('#/any/sinusoidal?d_model=64');
         await page.focus('canvas.heatmap');
         for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight', 'Shift+ArrowDown']) await page.keyboard.press(key);
-        let facts = await readout(page);
+        let facts = await bench.readout(page);
         assert.deepEqual([facts.position, facts.dimension], ['11', '2']);
         await page.keyboard.press('End');
-        facts = await readout(page);
+        facts = await bench.readout(page);
         assert.deepEqual([facts.position, facts.dimension], ['127', '63']);
         await page.keyboard.press('+');
         await page.waitForFunction(() => location.hash.includes('win='));

@@ -18,6 +18,7 @@ export async function findings(page) {
 
 /** Places that have a room's parts open, and more than its first state. */
 const PLACES = {
+    words: ['#/words?at=0,2'],
     waves: ['#/waves?at=40,10', '#/waves?numerics=float32'],
     reach: ['#/reach?pair=50', '#/reach?model=llama-3.1-8b&types=default,llama3,naive', '#/reach?numerics=float32'],
     rotations: ['#/rotations', '#/rotations?numerics=float32&angle=bfloat16'],
@@ -61,6 +62,14 @@ export const cases = {
         for (const summary of await page.$$('summary')) await summary.click();
         await bench.settled(page);
         assert.deepEqual(await findings(page), []);
+    },
+    'the colours of the page are those of the figures': async () => {
+        const [page, figures] = ['web/parts/palette.js', 'formats/figure/palette.c'].map((path) =>
+            readFileSync(new URL(`../../../src/${path}`, import.meta.url), 'utf8').match(/0xffffff(,\s+0x\w{6}){16}/g),
+        );
+        const stops = (lists) => lists.map((list) => list.split(/,\s+/));
+        assert.equal(page.length, 3);
+        assert.deepEqual(stops(page), stops(figures));
     },
     'a window that is resized shows the same cells': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64&at=5,10');

@@ -1,6 +1,5 @@
 // numbers.js - what the page shows is what the API says, digit by digit and bit by bit.
 import assert from 'node:assert/strict';
-import { readout } from '../bench.js';
 
 const plain = (text) => text.replace('−', '-').replace('e−', 'e-');
 
@@ -13,7 +12,7 @@ const bits = (bytes, index, size) =>
 
 async function same(bench, { resource, query, row, column, width, size = 4 }) {
     const page = await bench.page(`#/any/${resource}?${query}&at=${row},${column}`);
-    const facts = await readout(page);
+    const facts = await bench.readout(page);
     const address = `/v1/${resource}?${query}`;
     const answer = await bench.json(address);
     const tensor = answer.data ? answer : answer[new URLSearchParams(query).get('tensor')];
@@ -70,18 +69,15 @@ export const cases = {
         const page = await bench.page(
             '#/any/sinusoidal?d_model=64&positions=0:200000&at=150000,9&win=149990,150010,0,64',
         );
-        const { value, position } = await readout(page);
+        const { value, position } = await bench.readout(page);
         const answer = await bench.json('/v1/sinusoidal?d_model=64&positions=150000');
         assert.equal(position, '150000');
         assert.equal(plain(value), String(answer.data[0][9]));
     },
     'from a million positions to one cell, without a step': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=64&positions=0:1000000');
-        await page.waitForFunction(() =>
-            /The service shows the minimum and maximum of up to \d+ x 1/.test(
-                document.querySelector('.heat .note').textContent,
-            ),
-        );
+        const note = await bench.text(page, '.heat .note');
+        assert.match(note, /The service shows the minimum and maximum of up to \d+ x 1/);
         const painted = () =>
             page.$eval('canvas.heatmap', (canvas) => {
                 const copy = new OffscreenCanvas(60, 60).getContext('2d');
@@ -102,15 +98,10 @@ export const cases = {
             assert.ok(n < 50 || (await painted()) > 1, `${n} rows are blank`);
             for (let i = 0; i < 6; i++) await page.keyboard.press('+');
             await bench.settled(page);
-            // What moves is written into the address a moment later.
-            await page.waitForFunction((before) => {
-                const win = new URLSearchParams(location.hash.split('?')[1]).get('win');
-                const [top, bottom] = (win ?? '0,1000000').split(',').map(Number);
-                return bottom - top < before;
-            }, n);
+            assert.ok((await rows()) < n, `${n} rows stay`);
         }
         await page.keyboard.press('ArrowRight');
-        const { value } = await readout(page);
+        const { value } = await bench.readout(page);
         const answer = await bench.json('/v1/sinusoidal?d_model=64&positions=0:1');
         assert.equal(plain(value), String(answer.data[0][1]));
         await page.keyboard.press('0');
@@ -144,7 +135,7 @@ export const cases = {
     'the table on demand has the numbers in view': async (bench) => {
         const page = await bench.page('#/any/sinusoidal?d_model=8&positions=3:7');
         await page.click('summary:text("Table")');
-        await page.waitForSelector('tbody tr');
+        await bench.settled(page);
         const cells = await page.$$eval('tbody tr', (rows) =>
             rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)),
         );

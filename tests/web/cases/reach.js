@@ -1,6 +1,5 @@
 // reach.js - types side by side, two lengths, a model, and a pasted configuration.
 import assert from 'node:assert/strict';
-import { answered, readout } from '../bench.js';
 
 const LLAMA = {
     model_type: 'llama',
@@ -53,7 +52,7 @@ export const cases = {
     },
     'a pair is explained for each type, with its bits': async (bench) => {
         const page = await bench.page('#/reach?pair=50&types=default,yarn');
-        const facts = await readout(page, '.stage > .readout');
+        const facts = await bench.readout(page, '.stage > .readout');
         const { inv_freq, stretch } = await bench.json(
             '/v1/rope/compare?head_dim=128&max_position_embeddings=4096&target_length=32768&rope_types=default,yarn&dtype=float64',
         );
@@ -107,7 +106,6 @@ export const cases = {
         await page.click('summary:text("Paste a config.json")');
         await page.fill('.config textarea', JSON.stringify(LLAMA));
         await page.press('.config textarea', 'Tab');
-        await page.waitForSelector('.keys');
         await bench.settled(page);
         const rows = await page.$$eval('.keys tbody tr', (list) =>
             list.map((row) => [...row.children].slice(0, 3).map((cell) => cell.textContent)),
@@ -129,8 +127,7 @@ export const cases = {
         assert.ok('llama3' in (await types(page)));
         await page.fill('.config textarea', '{"model_type": ');
         await page.press('.config textarea', 'Tab');
-        await page.waitForSelector('.config .error:not([hidden])');
-        assert.match(await page.textContent('.config .error'), /not a JSON object/);
+        assert.match(await bench.text(page, '.config .error:not([hidden])'), /not a JSON object/);
     },
     'the server’s own words where a comparison is refused': async (bench) => {
         const page = await bench.page('#/reach?types=longrope', { refused: true });
@@ -150,7 +147,7 @@ export const cases = {
     },
     'the exercises know the answers of the server': async (bench) => {
         const page = await bench.page('#/reach');
-        const [base, wave, pair] = await answered(page, ['82684.6', '20470000', '46']);
+        const [base, wave, pair] = await bench.answered(page, ['82684.6', '20470000', '46']);
         assert.equal(base, 'Right: 82\u202f684.62264 ');
         const { wavelength } = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b');
         assert.match(wave, wavelength.data.at(-1) > 2.05e7 || wavelength.data.at(-1) < 2.04e7 ? /Not yet/ : /Right/);
@@ -158,6 +155,6 @@ export const cases = {
         const longest = await bench.json('/v1/rope/frequencies?head_dim=128');
         const first = longest.wavelength.data.findIndex((positions) => positions > 4096);
         assert.equal(first, 46);
-        assert.match((await answered(page, ['0', String(wavelength.data.at(-1)), '45']))[1], /Right/);
+        assert.match((await bench.answered(page, ['0', String(wavelength.data.at(-1)), '45']))[1], /Right/);
     },
 };

@@ -1,26 +1,24 @@
 // rotations.js - the story of the room: the score follows m - n, and stands still when both move.
 import assert from 'node:assert/strict';
-import { answered } from '../bench.js';
 
-const score = (page) => page.textContent('.score');
 const KNOWN = '#/rotations?q=0.3,-1.2&k=1,0.5';
 
 export const cases = {
     'the score of the known pair': async (bench) => {
         const page = await bench.page(KNOWN);
-        assert.ok(Math.abs(Number(await score(page)) - 1.3524) < 5e-5);
+        assert.ok(Math.abs(Number(await bench.text(page, '.score')) - 1.3524) < 5e-5);
     },
     'it stands still when both move, and moves with one': async (bench) => {
         const page = await bench.page('#/rotations');
-        const before = await score(page);
+        const before = await bench.text(page, '.score');
         await page.focus('.knob-both');
         for (const key of ['ArrowRight', 'PageUp', 'PageUp']) await page.keyboard.press(key);
         assert.match(await bench.address(page), /m=26&n=24/);
-        assert.equal(await score(page), before);
+        assert.equal(await bench.text(page, '.score'), before);
         await page.focus('.knob-m');
         await page.keyboard.press('ArrowRight');
         await bench.settled(page);
-        assert.notEqual(await score(page), before);
+        assert.notEqual(await bench.text(page, '.score'), before);
     },
     'a pair is chosen, and its formula has its numbers': async (bench) => {
         const page = await bench.page('#/rotations');
@@ -39,7 +37,7 @@ export const cases = {
     },
     'the exercises know the answers of the server': async (bench) => {
         const page = await bench.page('#/rotations');
-        const said = await answered(page, ['1.3524', '-1.1027', '54410']);
+        const said = await bench.answered(page, ['1.3524', '-1.1027', '54410']);
         assert.ok(
             said.every((each) => each.startsWith('Right')),
             said.join(' '),

@@ -34,9 +34,9 @@ const RUN = {
 };
 
 /** The snippets of a page, by name. */
-async function snippets(page) {
+async function snippets(bench, page) {
     await page.click('summary:text("Take it along")');
-    await page.waitForSelector('.snippet');
+    await bench.settled(page);
     return Object.fromEntries(
         await page.$$eval('.snippet', (list) =>
             list.map((each) => [each.dataset.snippet, each.querySelector('code').textContent]),
@@ -56,7 +56,7 @@ export const cases = {
     'curl, NumPy, PyTorch and JavaScript run': async (bench) => {
         for (const place of PLACES) {
             const page = await bench.page(place);
-            const all = await snippets(page);
+            const all = await snippets(bench, page);
             for (const [name, execute] of Object.entries(RUN)) {
                 const { stdout } = await execute(all[name]);
                 shape(name, stdout, /positions|alibi/.test(place) ? 8 : place.endsWith('rotate') ? 4 : 2);
@@ -67,7 +67,7 @@ export const cases = {
     'downloads are files of their format': async (bench) => {
         const page = await bench.page(PLACES[1]);
         await page.click('summary:text("Take it along")');
-        await page.waitForSelector('.files a >> nth=2');
+        await bench.settled(page);
         const links = await page.$$eval('.files a', (list) => list.map((link) => [link.textContent, link.href]));
         assert.ok(links.length >= 3);
         for (const [name, href] of links) {
@@ -78,7 +78,7 @@ export const cases = {
     },
     'the copy button copies': async (bench) => {
         const page = await bench.page(PLACES[0], { permissions: ['clipboard-read', 'clipboard-write'] });
-        const all = await snippets(page);
+        const all = await snippets(bench, page);
         await page.click('[data-snippet=curl] button');
         await page.waitForFunction(async (text) => (await navigator.clipboard.readText()) === text, all.curl);
     },

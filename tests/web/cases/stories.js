@@ -1,6 +1,5 @@
 // stories.js - what somebody without a manual does, click by click, from the first screen of a fresh profile.
 import assert from 'node:assert/strict';
-import { readout } from '../bench.js';
 
 /** Write into the field of a parameter as a visitor does. */
 async function write(page, parameter, text) {
@@ -22,7 +21,7 @@ export const cases = {
         for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowDown');
         for (let i = 0; i < 10; i++) await page.keyboard.press('ArrowRight');
         await bench.settled(page);
-        const { position, dimension, value } = await readout(page, '.figure .readout:not(.scalars)');
+        const { position, dimension, value } = await bench.readout(page, '.figure .readout:not(.scalars)');
         assert.deepEqual([position, dimension], ['5', '10']);
         assert.equal(Number(value).toFixed(4), '0.9268');
     },
@@ -52,9 +51,7 @@ export const cases = {
         const chooser = page.waitForEvent('filechooser');
         await page.click('.drop');
         await (await chooser).setFiles({ name: 'cache.safetensors', mimeType: 'application/octet-stream', buffer });
-        await page.waitForSelector('.finding');
-        await bench.settled(page);
-        assert.match(await page.textContent('.finding'), /It is not what it claims to be/);
+        assert.match(await bench.text(page, '.finding'), /It is not what it claims to be/);
         assert.match(await page.textContent('.diagnosis'), /rope_theta|base/);
     },
 };

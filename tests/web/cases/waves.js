@@ -1,6 +1,5 @@
 // waves.js - M_k lands, the lamps and waves follow, and float32 drifts from the exact angles.
 import assert from 'node:assert/strict';
-import { answered } from '../bench.js';
 
 const centre = (page, selector) =>
     page.$$eval(selector, (list) =>
@@ -88,7 +87,7 @@ export const cases = {
         await page.focus('.drift canvas');
         await page.keyboard.press('ArrowDown');
         await page.keyboard.press('ArrowRight');
-        const said = await page.textContent('.drift .readout');
+        const said = await bench.text(page, '.drift .readout');
         const [exact, rounded] = await Promise.all(
             ['float64', 'bfloat16'].map(
                 async (dtype) => (await bench.json(`/v1/rope/frequencies?head_dim=64&dtype=${dtype}`)).inv_freq.data[1],
@@ -100,9 +99,9 @@ export const cases = {
     },
     'the exercises know the answers of the server': async (bench) => {
         const page = await bench.page('#/waves');
-        const right = await answered(page, ['0.9268', '54410', '0.754']);
+        const right = await bench.answered(page, ['0.9268', '54410', '0.754']);
         assert.deepEqual(right, ['Right: 0.9267573357 ', 'Right: 54\u202f410.14313 positions', 'Right: 0.7539022565 ']);
-        assert.deepEqual(await answered(page, ['0.9', '62832', 'x']), [
+        assert.deepEqual(await bench.answered(page, ['0.9', '62832', 'x']), [
             'Not yet. The figures above have it.',
             'Not yet. The figures above have it.',
             'A number is asked for.',

@@ -29,6 +29,31 @@ export const cases = {
             assert.notDeepEqual(maps[0], maps[1]);
         }
     },
+    'a share is explained with its numbers, in each scheme': async (bench) => {
+        const number = (text) => Number(text.replace('−', '-'));
+        for (const third of ['rope', 'alibi']) {
+            const page = await bench.page(`#/words?third=${third}&at=0,2`);
+            await bench.settled(page);
+            const formulas = await page.$$eval('.readout math', (list) =>
+                list.map((math) => ({
+                    value: math.nextSibling.textContent.replace(' = ', ''),
+                    exponents: [...math.querySelectorAll('msup')].map((each) =>
+                        [...each.children[1].querySelectorAll('mn')].map((mn) => mn.textContent),
+                    ),
+                })),
+            );
+            assert.equal(formulas.length, 3);
+            for (const { value, exponents } of formulas) {
+                const terms = exponents.map((each) => {
+                    const [score, root, slope = 0, distance = 0] = each.map(number);
+                    return Math.exp(score / root - slope * distance);
+                });
+                const share = terms[0] / terms.slice(1).reduce((sum, each) => sum + each);
+                assert.equal(terms.length, 4);
+                assert.ok(Math.abs(share / number(value) - 1) < 1e-3, `${share} is not ${value}`);
+            }
+        }
+    },
     'words are moved by arrow keys, and Back undoes it': async (bench) => {
         const page = await bench.page('#/words');
         await page.focus('.word:text-is("dog")');
