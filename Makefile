@@ -171,6 +171,7 @@ models-report: $(B)/posenc ## compare models/resolve with every configuration cl
 	@for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
 	    2>build/models-report/log.$$shard & done; wait
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(MEASURED)
+	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py variants 3000
 
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build
