@@ -57,14 +57,21 @@ static const pe_command *find(const char *name)
     return NULL;
 }
 
-static int refuse(const char *name)
+#define NAMES_MAX 128
+
+/* Where an encoding may be named as well, the nearest may be one. */
+static int refuse(const char *name, bool or_encoding)
 {
-    const char *names[PE_LEN(commands)];
+    size_t n = 0;
+    const char *names[NAMES_MAX];
     pe_problem why;
-    for (size_t c = 0; c < PE_LEN(commands); c++)
-        names[c] = commands[c].name;
-    const char *near = pe_nearest_name(name, names, PE_LEN(commands));
-    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "no command is called %.100s%s%s%s", name,
+    for (; n < PE_LEN(commands); n++)
+        names[n] = commands[n].name;
+    for (size_t r = 0; or_encoding && n < NAMES_MAX && pe_registry[r] != NULL; r++)
+        names[n++] = pe_registry[r]->name;
+    const char *near = pe_nearest_name(name, names, n);
+    (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "no command%s is called %.100s%s%s%s",
+                  or_encoding ? " or encoding" : "", name,
                   near == NULL ? "; posenc help lists them" : ", did you mean ",
                   near == NULL ? "" : near, near == NULL ? "" : "?");
     return pe_cli_fail("start_failed", &why);
@@ -146,7 +153,7 @@ static int run_help(int n_arguments, char **arguments)
     char *of_table[] = {n_arguments > 0 ? arguments[0] : NULL, (char[]){"--help"}};
     if (command == NULL && n_arguments > 0 && pe_registry_find(arguments[0]) != NULL)
         return pe_cli_table((int)PE_LEN(of_table), of_table);
-    return n_arguments > 0 && command == NULL ? refuse(arguments[0]) : print_help(command);
+    return n_arguments > 0 && command == NULL ? refuse(arguments[0], true) : print_help(command);
 }
 
 static bool is_help(const char *argument)
@@ -175,5 +182,5 @@ int main(int argc, char **argv)
     if (argv[1][0] == '-')
         return refuse_flag(argv[1]);
     const pe_command *command = find(argv[1]);
-    return command == NULL ? refuse(argv[1]) : run_command(command, argc - 2, argv + 2);
+    return command == NULL ? refuse(argv[1], false) : run_command(command, argc - 2, argv + 2);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 
 /* Two blocks of bytes: lines are added to one while the thread writes the other, without the lock,
  * which guards all else. */
@@ -195,8 +196,9 @@ bool pe_log_sink_is_stderr(const pe_log_sink *sink)
 
 pe_status pe_log_sink_run(pe_log_sink *sink, pe_problem *why)
 {
-    sink->runs = pthread_create(&sink->thread, NULL, write_lines, sink) == 0;
-    return sink->runs ? PE_OK : pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+    const int error = pthread_create(&sink->thread, NULL, write_lines, sink);
+    sink->runs = error == 0;
+    return sink->runs ? PE_OK : pe_process_fail_thread("log", error, why);
 }
 
 void pe_log_sink_add(pe_log_sink *sink, const void *line, size_t bytes)

@@ -2,9 +2,12 @@
 /* process.c - what the process takes of the machine. */
 #include "base/process.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +70,24 @@ uint64_t pe_process_files(const pe_process *process)
             n += (asked[i].revents & POLLNVAL) == 0;
     }
     return n;
+}
+
+/* The system does not tell which of the two it is. It holds root to no number of its own. */
+pe_status pe_process_fail_thread(const char *purpose, int error, pe_problem *why)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    char user[96] = "";
+    getrlimit(RLIMIT_NPROC, &limit);
+    if (limit.rlim_cur != RLIM_INFINITY && geteuid() != 0)
+        snprintf(user, sizeof user, "the user may have %llu (RLIMIT_NPROC, ulimit -u), and ",
+                 (unsigned long long)limit.rlim_cur);
+    if (error != EAGAIN)
+        return pe_fail(why, PE_INTERNAL, "", "could not start a thread (%s): %s", purpose,
+                       strerror(error));
+    return pe_fail(why, PE_INTERNAL, "",
+                   "could not start a thread (%s): too many processes and threads; %sthe control "
+                   "group may have a limit (pids.max)",
+                   purpose, user);
 }
 
 double pe_process_cpu_seconds(void)

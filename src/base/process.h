@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
+
 /** What is known from the start on: later the files of /proc can no longer be opened. */
 typedef struct pe_process {
     int memory;           /* /proc/self/statm; -1: none */
@@ -25,6 +27,9 @@ bool pe_process_memory(const pe_process *process, uint64_t *reserved, uint64_t *
 
 /** Descriptors that are open. */
 uint64_t pe_process_files(const pe_process *process);
+
+/** A thread could not be started, by this error: what it was for, and which limit may be reached. */
+pe_status pe_process_fail_thread(const char *purpose, int error, pe_problem *why);
 
 /** Seconds that all threads have computed, those of the system for them included. */
 double pe_process_cpu_seconds(void);

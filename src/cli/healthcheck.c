@@ -14,11 +14,16 @@
 
 #include "base/array.h"
 #include "cli/cli.h"
+#include "http/connection/sockets.h"
 
 #define TIMEOUT_MS 2000
 
 struct endpoint {
-    struct sockaddr_storage address;
+    union {
+        struct sockaddr any;
+        struct sockaddr_storage internet;
+        struct sockaddr_un path;
+    } address;
     socklen_t bytes;
 };
 
@@ -31,15 +36,19 @@ static bool take_address(const struct addrinfo *from, struct endpoint *out)
     return true;
 }
 
-/* Where to reach a server that listens on host: one that listens everywhere is on the loopback. A
- * name means its IPv4 address, as it does where the server listens. */
-static bool resolve(const char *host, uint16_t port, struct endpoint *out)
+/* Where to reach a server that listens at a place: one that listens everywhere is on the loopback.
+ * A name means its IPv4 address, as it does where the server listens. */
+static bool resolve(const pe_socket_place *place, struct endpoint *out)
 {
     static const int families[] = {AF_INET, AF_INET6};
+    const char *host = place->name;
+    out->bytes = sizeof out->address.path;
+    if (place->port < 0)
+        return pe_socket_path_address(host, &out->address.path);
     const bool everywhere = strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
     const char *at = !everywhere ? host : host[0] == ':' ? "::1" : "127.0.0.1";
-    char service[8];
-    snprintf(service, sizeof service, "%u", port);
+    char service[12];
+    snprintf(service, sizeof service, "%d", place->port);
     for (size_t f = 0; f < PE_LEN(families); f++) {
         const struct addrinfo hints = {
             .ai_family = families[f], .ai_flags = AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
@@ -81,7 +90,7 @@ static bool await(int fd, short events, int64_t deadline_ms)
 
 static bool connect_by(int fd, const struct endpoint *to, int64_t deadline_ms)
 {
-    if (connect(fd, (const struct sockaddr *)&to->address, to->bytes) == 0)
+    if (connect(fd, &to->address.any, to->bytes) == 0)
         return true;
     int error = 0;
     socklen_t bytes = sizeof error;
@@ -119,9 +128,11 @@ static bool receive_line(int fd, char *line, size_t bytes, int64_t deadline_ms)
 }
 
 /* GET /healthz; the status line goes to `line`. */
-static bool query(int fd, const struct endpoint *to, const char *host, char *line, size_t bytes)
+static bool query(int fd, const struct endpoint *to, const pe_socket_place *place, char *line,
+                  size_t bytes)
 {
     const int64_t deadline_ms = now_ms() + TIMEOUT_MS;
+    const char *host = place->port < 0 ? "localhost" : place->name;
     const bool v6 = strchr(host, ':') != NULL;
     char request[512];
     snprintf(request, sizeof request,
@@ -133,43 +144,52 @@ static bool query(int fd, const struct endpoint *to, const char *host, char *lin
 }
 
 /* Whom to ask: this command speaks no TLS, so that a server of TLS is asked at its listener for
- * operators. */
-static pe_status choose(const pe_settings *settings, char *host, size_t bytes, int *port,
-                        pe_problem *why)
+ * operators; one that listens at several places, at the first. */
+static pe_status choose(const pe_settings *settings, pe_socket_place *out, pe_problem *why)
 {
     const bool tls = *settings->tls_certificate != '\0';
-    const char *place = tls ? settings->admin_listen : settings->host;
-    const char *colon = tls ? strrchr(place, ':') : NULL;
-    const bool bracketed = *place == '[';
-    const size_t length = colon == NULL ? strlen(place) : (size_t)(colon - place);
-    *port = colon == NULL ? (int)settings->port : (int)strtol(colon + 1, NULL, 10);
-    if (*port == 0 || (tls && colon == NULL))
-        return pe_fail(why, PE_INVALID_PARAMETER, tls ? "admin_listen" : "port",
-                       "port must be the one that the server listens on, got %d; with TLS that of "
-                       "admin_listen",
-                       *port);
-    snprintf(host, bytes, "%.*s", (int)length - 2 * bracketed, place + bracketed);
+    const char *place = tls                      ? settings->admin_listen
+                        : settings->listen.n > 0 ? settings->listen.item[0]
+                                                 : NULL;
+    out->port = (int)settings->port;
+    snprintf(out->name, sizeof out->name, "%s", settings->host);
+    if (tls && *place == '\0')
+        return pe_fail(why, PE_INVALID_PARAMETER, "admin_listen",
+                       "with TLS the server is asked at admin_listen, which is empty");
+    if (place != NULL && pe_socket_place_read(place, out, why) != PE_OK)
+        return why->status;
+    if (out->port == 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, place == NULL ? "port" : "listen",
+                       "port must be the one that the server listens on, got 0");
     return PE_OK;
+}
+
+static pe_status fail_to_reach(const pe_socket_place *place, int error, pe_problem *why)
+{
+    if (place->port < 0)
+        return pe_fail(why, PE_INTERNAL, "", "no answer from %s: %s", place->name, strerror(error));
+    return pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s", place->name, place->port,
+                   strerror(error));
 }
 
 static pe_status check(const pe_settings *settings, pe_problem *why)
 {
     struct endpoint to;
-    char line[128] = "", host[PE_SETTING_TEXT_MAX];
-    int port;
-    if (choose(settings, host, sizeof host, &port, why) != PE_OK)
+    char line[128] = "";
+    pe_socket_place place;
+    if (choose(settings, &place, why) != PE_OK)
         return why->status;
-    if (!resolve(host, (uint16_t)port, &to))
-        return pe_fail(why, PE_INVALID_PARAMETER, "host",
-                       "host must be an address or a name, got %s", host);
-    const int fd = socket(to.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const bool answered = fd >= 0 && query(fd, &to, host, line, sizeof line);
+    if (!resolve(&place, &to))
+        return pe_fail(why, PE_INVALID_PARAMETER, place.port < 0 ? "listen" : "host",
+                       "the server's place must be an address, a name or a path, got %s",
+                       place.name);
+    const int fd = socket(to.address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const bool answered = fd >= 0 && query(fd, &to, &place, line, sizeof line);
     const int error = errno;
     if (fd >= 0)
         close(fd);
     if (!answered)
-        return pe_fail(why, PE_INTERNAL, "", "no answer from %s port %d: %s", host, port,
-                       strerror(error));
+        return fail_to_reach(&place, error, why);
     /* "HTTP/1.1 200 OK" */
     const char *code = strchr(line, ' ');
     if (strncmp(line, "HTTP/1.", 7) != 0 || code == NULL || strncmp(code, " 200", 4) != 0)

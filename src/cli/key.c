@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* key.c - `posenc key new NAME`: a key for a client, and the line that lets it in. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "http/clients/keys.h"
 
-static int refuse(const char *detail)
+static pe_status read_name(int n_arguments, char **arguments, pe_problem *why)
 {
-    fprintf(stderr, "posenc key: %s\n", detail);
-    return PE_EXIT_USAGE;
+    if (n_arguments != 2 || strcmp(arguments[0], "new") != 0)
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "expected: posenc key new NAME");
+    if (pe_key_is_name(pe_slice_of(arguments[1])))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "name",
+                   "a name must be 1 to %d letters, digits, '.', '_' or '-', got %.100s",
+                   PE_KEY_NAME_MAX, arguments[1]);
 }
 
 int pe_cli_key(int n_arguments, char **arguments)
@@ -18,12 +22,8 @@ int pe_cli_key(int n_arguments, char **arguments)
     pe_buffer text = {0};
     uint8_t hash[PE_KEY_HASH_BYTES];
     char key[PE_KEY_TEXT_BYTES], digits[2 * PE_KEY_HASH_BYTES + 1];
-    if (n_arguments != 2 || strcmp(arguments[0], "new") != 0)
-        return refuse("expected: posenc key new NAME");
-    if (!pe_key_is_name(pe_slice_of(arguments[1])))
-        return refuse("a name must be 1 to 64 letters, digits, '.', '_' or '-'");
-    if (pe_key_new(key, hash, &why) != PE_OK)
-        return pe_cli_fail("key", &why);
+    if (read_name(n_arguments, arguments, &why) != PE_OK || pe_key_new(key, hash, &why) != PE_OK)
+        return pe_cli_fail("key_failed", &why);
     pe_key_print(hash, sizeof hash, digits);
     pe_buffer_format(&text,
                      "The key, which is shown this once (Authorization: Bearer KEY):\n\n%s\n\n"

@@ -51,8 +51,11 @@ static pe_status split(const pe_table_arguments *table, int n, char **arguments,
 {
     const char *argument = arguments[0], *next = n > 1 ? arguments[1] : NULL;
     *out = (struct flag){.width = 1};
+    if (strcmp(argument, "-o") == 0)
+        argument = "--output";
     if (strncmp(argument, "--", 2) != 0 || argument[2] == '\0')
-        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s", argument);
+        return pe_fail(why, PE_INVALID_PARAMETER, "", "unexpected argument %.100s%s", argument,
+                       strncmp(argument, "-o", 2) == 0 ? "; the file is named by -o FILE" : "");
     const size_t bytes = strcspn(argument + 2, "=");
     if (bytes >= sizeof out->name)
         return pe_fail(why, PE_INVALID_PARAMETER, "", "unknown flag %.100s", argument);
@@ -68,7 +71,7 @@ static pe_status split(const pe_table_arguments *table, int n, char **arguments,
         out->value = next;
         out->width = 2;
     } else {
-        return pe_fail(why, PE_INVALID_PARAMETER, out->name, "%s needs a value", argument);
+        return pe_fail(why, PE_INVALID_PARAMETER, out->name, "%s needs a value", arguments[0]);
     }
     return PE_OK;
 }
@@ -110,7 +113,7 @@ static pe_status find_format(pe_table_arguments *table, pe_problem *why)
                          name != NULL ? pe_formats[f]->name : pe_formats[f]->extension);
     const pe_status status =
         pe_fail(why, PE_INVALID_PARAMETER, "format", "%s %.100s; known are %s%s",
-                name != NULL ? "no format is called" : "no format has the extension of",
+                name != NULL ? "no format is called" : "no format has the extension of the file",
                 name != NULL ? name : table->output, pe_buffer_text(&known),
                 name != NULL ? "" : ", or give --format");
     pe_buffer_free(&known);
@@ -119,19 +122,29 @@ static pe_status find_format(pe_table_arguments *table, pe_problem *why)
 
 /* ---- the interface ---- */
 
-/* Flags of the command itself, which are no parameters. */
-static bool take_own(pe_table_arguments *table, const struct flag *flag)
+/* Flags of the command itself, which are no parameters; NULL for others. */
+static const char **own_value(pe_table_arguments *table, const char *name)
 {
     const struct {
-        const char *name, **value;
+        const char *name;
+        const char **value;
     } own[] = {{"output", &table->output}, {"body", &table->body}, {"format", &table->format_name}};
     for (size_t o = 0; o < PE_LEN(own); o++)
-        if (strcmp(flag->name, own[o].name) == 0) {
-            *own[o].value = flag->value;
-            table->output_given |= own[o].value == &table->output;
-            return true;
-        }
-    return false;
+        if (strcmp(name, own[o].name) == 0)
+            return own[o].value;
+    return NULL;
+}
+
+static pe_status set_own(const struct flag *flag, const char **value, pe_problem *why)
+{
+    if (*value != NULL)
+        return pe_fail(why, PE_INVALID_PARAMETER, flag->name,
+                       "--%s is given twice, as %.100s and %.100s", flag->name, *value,
+                       flag->value);
+    if (*flag->value == '\0' || (flag->width == 2 && strncmp(flag->value, "--", 2) == 0))
+        return pe_fail(why, PE_INVALID_PARAMETER, flag->name, "--%s needs a value", flag->name);
+    *value = flag->value;
+    return PE_OK;
 }
 
 /* The first of n arguments, with its value; *width: how many arguments that takes. */
@@ -139,12 +152,6 @@ static pe_status take(pe_table_arguments *table, int n, char **arguments, int *w
                       pe_problem *why)
 {
     struct flag flag;
-    if (strcmp(arguments[0], "-o") == 0 && n > 1) {
-        table->output = arguments[1];
-        table->output_given = true;
-        *width = 2;
-        return PE_OK;
-    }
     *width = pe_config_flag_width(n, arguments);
     if (*width > 0) {
         memcpy(&table->settings[table->n_settings], arguments, (size_t)*width * sizeof *arguments);
@@ -154,9 +161,11 @@ static pe_status take(pe_table_arguments *table, int n, char **arguments, int *w
     const pe_status status = split(table, n, arguments, &flag, why);
     if (status != PE_OK)
         return status;
-    if (!take_own(table, &flag))
-        add_parameter(&table->query, &flag);
     *width = flag.width;
+    const char **own = own_value(table, flag.name);
+    if (own != NULL)
+        return set_own(&flag, own, why);
+    add_parameter(&table->query, &flag);
     return PE_OK;
 }
 
@@ -170,6 +179,9 @@ static pe_status take_all(pe_table_arguments *table, int n, char **arguments, pe
         if (status != PE_OK)
             return status;
     }
+    table->output_given = table->output != NULL;
+    if (!table->output_given)
+        table->output = "-";
     const pe_status status = find_format(table, why);
     if (status != PE_OK)
         return status;
@@ -187,13 +199,17 @@ static bool asks_help(int n, char **arguments)
 pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_arguments *out,
                                   pe_problem *why)
 {
-    out->output = "-";
     out->help = asks_help(n_arguments, arguments);
     if (n_arguments == 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "",
                        "an encoding is required; posenc table --help lists them");
     if (out->help && arguments[0][0] == '-')
         return PE_OK;
+    if (arguments[0][0] == '-')
+        return pe_fail(why, PE_INVALID_PARAMETER, "",
+                       "the encoding comes first: posenc table ENCODING %.100s ...; posenc table "
+                       "--help lists them",
+                       arguments[0]);
     const pe_status status = find_resource(arguments[0], out, why);
     if (status != PE_OK || out->help)
         return status;

@@ -58,6 +58,7 @@ extern const pe_encoder pe_raw_encode, pe_base64_encode, pe_reduced_encode;
 typedef struct pe_reducer {
     size_t elements;    /* that it needs: the first ones of the tensor */
     uint64_t bytes_max; /* of its text */
+    uint64_t work;      /* of making that, in units (plan/price.h), without the elements */
     void *state;        /* owned */
     pe_status (*take)(void *state, const pe_elements *elements, pe_problem *why);
     pe_status (*finish)(void *state, pe_buffer *out, pe_problem *why);

@@ -640,6 +640,15 @@ uint64_t pe_stream_work(const pe_stream *stream, size_t bytes)
     return most;
 }
 
+uint64_t pe_stream_reduced_work(const pe_stream *stream)
+{
+    const pe_reducer *reducer = &stream->segments.reducer;
+    if (reducer->release == NULL)
+        return 0;
+    const pe_tensor *tensor = tensor_at(stream);
+    return pe_price_plus(pe_price_times(reducer->elements, tensor->work), reducer->work);
+}
+
 bool pe_stream_is_text(const pe_stream *stream)
 {
     return pe_stream_room(stream) > 0;

@@ -50,6 +50,9 @@ size_t pe_stream_room(const pe_stream *stream);
  */
 void pe_stream_sample(pe_stream *stream, size_t part, size_t parts);
 
+/** What all that a reducer takes and makes costs, in units of work; 0 where there is none. */
+uint64_t pe_stream_reduced_work(const pe_stream *stream);
+
 /** What the numbers of `bytes` bytes cost, in units of work, where they are dearest. */
 uint64_t pe_stream_work(const pe_stream *stream, size_t bytes);
 

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "http/clients/clients.h"
 #include "http/connection/linger.h"
 #include "http/connection/watchdog.h"
@@ -248,11 +249,13 @@ pe_status pe_acceptor_start(pe_service *service, const pe_listener *listener, si
         acceptor->listener[i] = listener[i];
     acceptor->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     *out = acceptor; /* before there are connections, whose threads wake it */
-    if (acceptor->wake >= 0 && pthread_create(&acceptor->thread, NULL, accept_all, acceptor) == 0)
+    const int error =
+        acceptor->wake < 0 ? errno : pthread_create(&acceptor->thread, NULL, accept_all, acceptor);
+    if (error == 0)
         return PE_OK;
     *out = NULL;
     pe_acceptor_free(acceptor);
-    return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+    return pe_process_fail_thread("new connections", error, why);
 }
 
 static void wake(const pe_acceptor *acceptor)

@@ -18,6 +18,7 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/process.h"
 #include "exact/reserve.h"
 #include "http/acceptor.h"
 #include "http/answer/precompute.h"
@@ -162,7 +163,7 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
     if (server->admin > 0)
         service->admin = pe_daemon_start(service, 1, false);
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
-        return pe_fail(why, PE_INTERNAL, "", "could not start serving");
+        return pe_process_fail_thread("connections", errno, why);
     for (size_t i = 0; i < server->n_listeners; i++)
         server->listener[i].daemon = server->listener[i].admin ? service->admin : server->daemon;
     return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,

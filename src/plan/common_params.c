@@ -24,11 +24,15 @@ const pe_param_set pe_params_positions = {positions, PE_LEN(positions)};
         .help = "The element type of the numbers.", .example = "float32"                           \
     }
 
+/* By numerics: each step of float32 is rounded. */
+static const uint16_t numerics_work[] = {0, 96};
+
 static const pe_param output[] = {
     DTYPE,
     {.name = "numerics",
      .kind = PE_KIND_CHOICE,
      .choices = pe_plan_numerics,
+     .channel_work = numerics_work,
      .help = "The arithmetic. exact: the numbers are correctly rounded. float32: the arithmetic of "
              "the PyTorch reference path.",
      .example = "exact"},

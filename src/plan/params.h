@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/array.h"
 
@@ -45,13 +46,15 @@ typedef struct pe_param {
     size_t list_max;    /* REAL_LIST: most items; TOKEN_RUNS: most runs */
     size_t list_row;    /* REAL_LIST: rows of so many items, with semicolons between them or
                                  * as nested arrays; 0: no rows */
-    size_t min_dims, max_dims; /* TENSOR */
-    bool as_float64;           /* TENSOR: read as float64 whatever dtype says */
-    size_t plan_work;          /* INT: what each one of it (a channel, a head) may cost the plan,
+    size_t min_dims, max_dims;    /* TENSOR */
+    bool as_float64;              /* TENSOR: read as float64 whatever dtype says */
+    size_t plan_work;             /* INT: what each one of it (a channel, a head) may cost the plan,
                                  * in elements of a plain table: PE_PLAN_WORK_...; 0: nothing */
-    const char *unit;          /* "tokens", "channels", ... or NULL */
-    const char *help;          /* one sentence */
-    const char *example;       /* text of a typical value */
+    const uint16_t *channel_work; /* what each of those costs more: of CHOICE by choice, of others
+                                   * the first where the row is present; NULL: nothing */
+    const char *unit;             /* "tokens", "channels", ... or NULL */
+    const char *help;             /* one sentence */
+    const char *example;          /* text of a typical value */
 } pe_param;
 
 /** Rows that belong together, in the order in which they are listed. */
@@ -80,7 +83,7 @@ const pe_param *pe_params_find(const pe_param_set *const *sets, const char *name
 const char *pe_param_alias(const pe_param *param, const char *name);
 
 /** A frequency of a geometric sequence is a product; others are powers and logarithms in MPFR, for
- * each of a number of types where these are compared. Measured: up to 0.5, 20 and 50 us. */
+ * each of a number of types where these are compared. As measured. */
 #define PE_PLAN_WORK_PRODUCT 16
 #define PE_PLAN_WORK_POWER   256
 #define PE_PLAN_WORK_POWERS  1024

@@ -21,6 +21,9 @@ uint64_t pe_price_sum(const pe_price *price)
 
 /* ---- from parameters ---- */
 
+/* Units of work, as measured. */
+#define POSITION_WORK ((uint64_t)16)
+
 static size_t longest_dimension(const pe_values *values)
 {
     size_t longest = 0;
@@ -32,16 +35,41 @@ static size_t longest_dimension(const pe_values *values)
     return longest;
 }
 
-/* Where a row that makes planning long is absent, a tensor will tell: at most its longest axis. */
+/* How many frequencies or slopes a row stands for. Where one that makes planning long is absent, a
+ * tensor will tell: at most its longest axis. */
+static uint64_t channels_of(const pe_value *value, size_t longest)
+{
+    if (value->param->plan_work == 0)
+        return 0;
+    return value->present ? (uint64_t)value->integer : longest;
+}
+
+/* What this value adds to the work of each of them. */
+static uint64_t work_more(const pe_value *value)
+{
+    const uint16_t *work = value->param->channel_work;
+    return work != NULL && value->present ? work[value->choice] : 0;
+}
+
+/* A listed position is read and looked at by itself; one of a range follows from others. */
+static uint64_t list_work(const pe_value *value)
+{
+    const bool listed = value->param->kind == PE_KIND_POSITIONS && value->positions.list != NULL;
+    return listed ? value->positions.count * POSITION_WORK : 0;
+}
+
 static uint64_t planning(const pe_values *values)
 {
-    const uint64_t longest = longest_dimension(values);
-    uint64_t work = 0;
+    const size_t longest = longest_dimension(values);
+    uint64_t work = 0, channels = 0, more = 0;
     for (size_t p = 0; p < values->n; p++) {
         const pe_value *value = &values->value[p];
-        work += value->param->plan_work * (value->present ? (uint64_t)value->integer : longest);
+        const uint64_t own = channels_of(value, longest);
+        work += value->param->plan_work * own + list_work(value);
+        channels += own;
+        more += work_more(value);
     }
-    return work;
+    return work + channels * more;
 }
 
 /* The number of a row; where it is absent, that of the row that its default names. */

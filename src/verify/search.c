@@ -589,6 +589,7 @@ static pe_status search_faults(search *s, pe_problem *why)
         (!numbers || s->whole->layout == NULL))
         status = try_copy(s, &s->claim, try_strays, why);
     s->report->complete = !is_spent(s);
+    s->report->work = s->work;
     rank(s->report);
     return status;
 }

@@ -132,6 +132,7 @@ typedef struct pe_report {
     size_t hypotheses; /* guesses that were tried */
     bool pairs_tried;  /* whether pairs of faults were, too */
     size_t sampled; /* positions in which faults were looked for; 0: all. Findings hold for all. */
+    size_t work;    /* elements, roughly, that were computed to find them, beside the claim's */
     bool complete;  /* false: max_work or given_up ended the search */
     char *parameters; /* owned: canonical JSON of the claim */
     bool has_reading;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* arrivals.c - what is read before a request is known: where it begins and ends, and whose it is. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "fuzz/targets.h"
 #include "http/clients/keys.h"
 #include "http/connection/framing.h"
+#include "http/connection/inlet.h"
 #include "http/connection/proxy_header.h"
 #include "http/request/client_address.h"
 
@@ -73,6 +77,160 @@ void fuzz_framing(pe_slice input)
     FUZZ_PROMISE(again.status == PE_OK);
     FUZZ_PROMISE(same(&whole, &again));
     pe_buffer_free(&whole.passed);
+}
+
+/* ---- the inlet ------------------------------------------------------------------------------- */
+
+enum { ROOM_MAX = 512, HELD_MAX = 1280 };
+
+/* One connection's end here, and what the library was given of it. */
+typedef struct inlet_run {
+    pe_inlet inlet;
+    pe_watch watch;
+    int client;
+    size_t room; /* of the library */
+    pe_buffer given;
+    size_t refusals;
+    bool over;
+} inlet_run;
+
+static void count_refusal(void *context)
+{
+    ((inlet_run *)context)->refusals++;
+}
+
+/* As the library does: each request is begun when its header is there, and answered at its end. */
+static void answer_all(inlet_run *run)
+{
+    pe_inlet *inlet = &run->inlet;
+    while (inlet->begun < inlet->framing.requests)
+        pe_inlet_began(inlet);
+    const bool body =
+        inlet->framing.part != PE_FRAMING_HEADER && inlet->framing.part != PE_FRAMING_OVER;
+    while (run->refusals == 0 && inlet->answered + body < inlet->framing.requests)
+        pe_inlet_answered(inlet);
+    if (run->refusals == 0 && pe_inlet_is_refused(inlet))
+        count_refusal(run);
+}
+
+static bool has_more(int fd)
+{
+    int waiting = 0;
+    return ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
+}
+
+/* Until there is no more. A short look leaves nothing in the socket: the library waits then. */
+static void receive_all(inlet_run *run)
+{
+    char room[ROOM_MAX];
+    while (!run->over && run->refusals == 0) {
+        const ssize_t got = recv(run->inlet.socket, room, run->room, 0);
+        FUZZ_PROMISE(got <= (ssize_t)run->room);
+        run->over = got == 0 || (got < 0 && errno != EAGAIN);
+        if (got > 0) {
+            pe_buffer_add(&run->given, room, (size_t)got);
+            answer_all(run);
+        }
+        if (got == (ssize_t)run->room || run->over || run->refusals > 0)
+            continue;
+        FUZZ_PROMISE(run->inlet.proxied || !has_more(run->inlet.socket));
+        return;
+    }
+}
+
+static void connect_run(inlet_run *run, pe_watchdog *watchdog, bool proxied)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+        abort();
+    run->client = ends[1];
+    run->inlet = (pe_inlet){.socket = ends[0],
+                            .watchdog = watchdog,
+                            .watch = &run->watch,
+                            .limits = limits,
+                            .held_max = HELD_MAX,
+                            .refused = count_refusal,
+                            .late = count_refusal,
+                            .context = run,
+                            .proxied = proxied};
+    if (!pe_inlet_open(&run->inlet))
+        abort();
+}
+
+/* `piece` bytes after `piece` bytes, and the end. */
+static void run_inlet(inlet_run *run, pe_watchdog *watchdog, pe_slice input, size_t piece,
+                      bool proxied)
+{
+    connect_run(run, watchdog, proxied);
+    for (size_t at = 0, step; at < input.bytes && !run->over && run->refusals == 0; at += step) {
+        step = input.bytes - at < piece ? input.bytes - at : piece;
+        if (send(run->client, input.text + at, step, MSG_NOSIGNAL) != (ssize_t)step)
+            abort();
+        receive_all(run);
+    }
+    shutdown(run->client, SHUT_WR);
+    receive_all(run);
+    pe_inlet_close(&run->inlet);
+    close(run->inlet.socket);
+    close(run->client);
+}
+
+/* The library gets what framing lets pass, in this order; of a connection that is refused, which is
+ * told once, perhaps less. */
+static void check_run(inlet_run *run, const arrival *expected)
+{
+    const pe_slice given = pe_buffer_slice(&run->given), all = pe_buffer_slice(&expected->passed);
+    const bool sound = expected->status == PE_OK;
+    FUZZ_PROMISE(given.bytes <= all.bytes && (!sound || given.bytes == all.bytes));
+    FUZZ_PROMISE(given.bytes == 0 || memcmp(given.text, all.text, given.bytes) == 0);
+    FUZZ_PROMISE(run->refusals == (sound ? 0 : 1));
+    pe_buffer_free(&run->given);
+}
+
+/* What stands behind a header of the PROXY protocol; refused without one, and none of a part. */
+static arrival arrive_proxied(pe_slice input)
+{
+    pe_proxy_header header = {0};
+    const pe_proxy_found found =
+        input.bytes == 0 ? PE_PROXY_PART : pe_proxy_header_read(input, &header);
+    if (found != PE_PROXY_WHOLE)
+        return (arrival){.status = found == PE_PROXY_PART ? PE_OK : PE_MALFORMED_REQUEST};
+    const pe_slice rest = {input.text + header.bytes, input.bytes - header.bytes};
+    return arrive(rest, rest.bytes);
+}
+
+/* Each piece takes hundreds of bytes of a socket's room, and a part of a PROXY header stays there. */
+static size_t smallest_piece(pe_slice input)
+{
+    return input.bytes <= 128 ? 1 : 16;
+}
+
+static void run_all(pe_slice input, pe_watchdog *watchdog, bool proxied)
+{
+    static const size_t rooms[] = {1, 13, ROOM_MAX};
+    arrival expected = proxied ? arrive_proxied(input) : arrive(input, input.bytes);
+    for (size_t r = 0; r < 2 * sizeof rooms / sizeof *rooms; r++) {
+        inlet_run run = {.room = rooms[r / 2]};
+        run_inlet(&run, watchdog, input, r % 2 == 0 ? input.bytes : smallest_piece(input), proxied);
+        check_run(&run, &expected);
+    }
+    pe_buffer_free(&expected.passed);
+}
+
+/* However the bytes are cut, and whatever room the library has. */
+void fuzz_inlet(pe_slice input)
+{
+    const int64_t long_enough = INT64_MAX / 4;
+    pe_deadlines never = {0};
+    for (size_t phase = 0; phase < PE_PHASES; phase++)
+        never.of[phase] = long_enough;
+    pe_problem why;
+    pe_watchdog *watchdog = NULL;
+    if (pe_watchdog_make(&never, NULL, NULL, &watchdog, &why) != PE_OK)
+        abort();
+    run_all(input, watchdog, false);
+    run_all(input, watchdog, true);
+    pe_watchdog_free(watchdog);
 }
 
 /* ---- proxies --------------------------------------------------------------------------------- */

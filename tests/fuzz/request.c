@@ -56,7 +56,7 @@ static void read_first_line(pe_request *request, pe_slice line)
 static void read_field(pe_request *request, pe_slice line)
 {
     static const char *const names[PE_HEADERS] = {
-#define FIELD_NAME(name, text) text,
+#define FIELD_NAME(name, text, once) text,
         PE_HEADER_MAP(FIELD_NAME)
 #undef FIELD_NAME
     };

@@ -565,6 +565,7 @@ const fuzz_target fuzz_targets[] = {
     {"settings", run_settings, setting_token, "a file of settings"},
     {"keys", fuzz_keys, fuzz_token_key, "a file of keys"},
     {"framing", fuzz_framing, fuzz_token_wire, "the bytes of a connection"},
+    {"inlet", fuzz_inlet, fuzz_token_wire, "the bytes of a connection, perhaps behind a proxy"},
     {"proxy_header", fuzz_proxy_header, fuzz_token_wire, "the first bytes of a connection"},
     {"forwarded", fuzz_forwarded, fuzz_token_wire, "X-Forwarded-For"},
     {0},

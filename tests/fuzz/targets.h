@@ -50,6 +50,7 @@ int fuzz_file(pe_slice text, char path[FUZZ_PATH_BYTES]);
 void fuzz_request(pe_slice input);
 /** Bytes of a connection, however they are cut. */
 void fuzz_framing(pe_slice input);
+void fuzz_inlet(pe_slice input);
 void fuzz_proxy_header(pe_slice input);
 void fuzz_forwarded(pe_slice input);
 void fuzz_keys(pe_slice input);

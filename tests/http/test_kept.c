@@ -131,7 +131,7 @@ static void positions_on_several_axes_are_refused_before_any_is_held(void **stat
         {"/v1/rope/table?head_dim=8&mrope_section=1,1,2&positions=0:80000000;0:80000000;5", NULL,
          "the same number of positions on every axis"},
         {"/v1/rope/table?head_dim=8&mrope_section=1,1,2&positions=0:100000000;0:100000000", NULL,
-         "3 axes of mrope_section, got 2"},
+         "a row for each of the 3 axes, got 2"},
         {"/v1/rope/table?head_dim=8&positions=0:100000000;0:100000000", NULL, "positions"},
         {"/v1/rope/grid?head_dim=8&positions=0:60000000;0:60000000;0:60000000", NULL, "[2, n]"},
         {"/v1/rope/rotate", "{\"q\":[[1,2]],\"positions\":\"0:100000000;5\"}",

@@ -281,6 +281,14 @@ static void leave_stale_socket(const char *path)
     close(fd);
 }
 
+/* Another command, in the program's place. */
+static void check_health(program *of)
+{
+    char place[160];
+    snprintf(place, sizeof place, "unix:%s", path_in(of, "socket"));
+    execl(getenv("POSENC_BINARY"), "posenc", "healthcheck", "--listen", place, NULL);
+}
+
 static void a_unix_socket_is_served_like_any_other(void **state)
 {
     (void)state;
@@ -295,6 +303,9 @@ static void a_unix_socket_is_served_like_any_other(void **state)
     wait_for_listening(&one);
     expect_answer(open_unix(path_in(&one, "socket")));
     expect_answer(wire_open(&one.server));
+    program healthcheck = one;
+    launch(&healthcheck, NULL, check_health);
+    assert_int_equal(end_of(&healthcheck), 0);
     launch(&other, again, NULL);
     assert_int_equal(end_of(&other), 2);
     expect_line(&other, "\"start_failed\"", "Address already in use");

@@ -16,8 +16,8 @@
     "/v1/rope/decay?head_dim=65536&offsets=0:9007199254740000:33554432&rope_theta=3001&"           \
     "format=raw&dtype=float16"
 #define DECAYS "/v1/rope/decay?head_dim=65536&offsets=0:33554432000:33554432&format=raw"
-/* 32768 frequencies at 256 units, twice: by head_dim. */
-#define PLANNING (65536L * 256)
+/* For each of head_dim. */
+#define PLANNING (65536L * 16)
 
 static test_server server;
 
@@ -122,12 +122,90 @@ static void planning_has_a_price(void **state)
     server_start(&small, flags);
     reply answer = get(&small, "/v1/rope/table?head_dim=65536&positions=0");
     assert_status("wide", &answer, 422);
-    assert_non_null(strstr(answer.body, "\"max_work\":1000000,\"requested_work\":16777216"));
+    assert_non_null(strstr(answer.body, "\"max_work\":1000000,\"requested_work\":1048576"));
     reply_free(&answer);
     answer = get(&small, "/v1/rope/table?head_dim=128&positions=0:1000");
     assert_status("narrow", &answer, 200);
     reply_free(&answer);
     server_end(&small);
+}
+
+/* Rows of work, as they were measured: figures by their pixels, frequencies by their type, listed
+ * positions, what is planned and then refused. */
+static void prices_follow_what_is_done(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *target;
+        long status, work;
+    } rows[] = {
+        {"/v1/sinusoidal?d_model=8&positions=0:8&format=csv", 200, 8 * 16 + 64},
+        {"/v1/sinusoidal?d_model=8&positions=0:8&format=svg", 200, 8 * 16 + 64 + 32768 + 2 * 64},
+        {"/v1/sinusoidal?d_model=8&positions=0:8&format=png", 200, 8 * 16 + 64 + 2 * 800 * 500},
+        {"/v1/sinusoidal?d_model=2&positions=5,700,80000", 200, 2 * 16 + 3 * 16 + 6},
+        {"/v1/rope/frequencies?head_dim=128&format=csv&tensor=inv_freq", 200, 128 * 16 + 64 * 256},
+        {"/v1/rope/"
+         "frequencies?head_dim=128&format=csv&tensor=inv_freq&rope_type=llama3&factor=8&low_freq_"
+         "factor=1&"
+         "high_freq_factor=4&original_max_position_embeddings=8192",
+         200, 128 * (16 + 512) + 64 * 256},
+        {"/v1/rope/xpos/table?head_dim=128&positions=0:1&format=raw", 406, 128 * (16 + 640)},
+        {"/v1/models/llama-3.1-8b", 200, 20480},
+        {"/v1/models", 200, 0},
+    };
+    for (size_t i = 0; i < PE_LEN(rows); i++) {
+        const long before = work_of(&server);
+        reply answer = get(&server, rows[i].target);
+        assert_status(rows[i].target, &answer, rows[i].status);
+        reply_free(&answer);
+        const long work = work_of(&server) - before;
+        if (work != rows[i].work)
+            fail_msg("%s: work %ld, wanted %ld", rows[i].target, work, rows[i].work);
+    }
+}
+
+static void configurations_and_searches_have_a_price(void **state)
+{
+    (void)state;
+    static const char config[] =
+        "{\"model_type\":\"llama\",\"hidden_size\":64,\"num_attention_heads\":2,"
+        "\"num_hidden_layers\":1}";
+    static const char *const flags[] = {"--address-work-rate", "1000", NULL};
+    test_server few;
+    server_start(&few, flags);
+    long before = work_of(&few);
+    reply answer = post_json(&few, "/v1/models/resolve", config);
+    assert_status("resolve", &answer, 200);
+    reply_free(&answer);
+    assert_int_equal(work_of(&few) - before, 12288 + (long)strlen(config) * 5 / 2);
+    before = work_of(&few);
+    answer = get(&few, "/v1/models?q=llama");
+    assert_problem("a search", &answer, 429, "rate-limited");
+    reply_free(&answer);
+    assert_int_equal(work_of(&few), before);
+    server_end(&few);
+}
+
+/* A search for faults is settled by what it took. */
+static void a_search_for_faults_is_settled(void **state)
+{
+    (void)state;
+    static const char right[] =
+        "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":4,\"positions\":\"0:1\"},"
+        "\"table\":[[0,1,0,1]]}";
+    static const char wrong[] =
+        "{\"encoding\":\"sinusoidal\",\"parameters\":{\"d_model\":4,\"positions\":\"0:1\"},"
+        "\"table\":[[0,1,0.5,7]]}";
+    long before = work_of(&server);
+    reply answer = post_json(&server, "/v1/verify", right);
+    assert_status("right", &answer, 200);
+    reply_free(&answer);
+    assert_int_equal(work_of(&server) - before, 4 * 16 + 4 + 4 * 4);
+    before = work_of(&server);
+    answer = post_json(&server, "/v1/verify", wrong);
+    assert_status("wrong", &answer, 200);
+    reply_free(&answer);
+    assert_true(work_of(&server) - before > 4 * 16 + 4 + 4 * 4);
 }
 
 /* What is verified is priced like what is asked for. */
@@ -161,6 +239,9 @@ int main(void)
         cmocka_unit_test(a_head_makes_nothing),
         cmocka_unit_test(a_wide_scaled_base_is_cheap),
         cmocka_unit_test(planning_has_a_price),
+        cmocka_unit_test(prices_follow_what_is_done),
+        cmocka_unit_test(configurations_and_searches_have_a_price),
+        cmocka_unit_test(a_search_for_faults_is_settled),
         cmocka_unit_test(a_claim_has_a_price),
     };
     return server_run_tests(tests, PE_LEN(tests), &server,

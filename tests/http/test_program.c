@@ -101,6 +101,11 @@ static const struct says {
     {{"table", "sinusoidal", "--help"}, NULL, 0, "--d_model", ""},
     {{"srve"}, NULL, 2, "", "did you mean serve?"},
     {{"help", "tabel"}, NULL, 2, "", "did you mean table?"},
+    {{"help", "rope/tabel"}, NULL, 2, "", "did you mean rope/table?"},
+    {{"help", "nothing-like-it"}, NULL, 2, "", "no command or encoding is called nothing-like-it"},
+    {{"key"}, NULL, 2, "", "\"event\":\"key_failed\""},
+    {{"key", "new"}, NULL, 2, "", "expected: posenc key new NAME"},
+    {{"key", "new", "a/b"}, NULL, 2, "", "got a/b"},
     {{"--port", "1"}, NULL, 2, "", "a command comes first: posenc serve --port"},
     {{NULL}, NULL, 2, "posenc help rope/table", ""},
     {{"help", "rope/table"}, NULL, 0, "--rope_theta", ""},
@@ -140,7 +145,17 @@ static const struct says {
      "",
      "port must be the one that the server listens on, got 0"},
     {{"healthcheck", "--config=/nonexistent"}, NULL, 1, "", "unhealthy"},
+    {{"healthcheck", "--listen=127.0.0.1:0"}, NULL, 1, "", "got 0"},
+    {{"healthcheck", "--listen=127.0.0.1"}, NULL, 1, "", "must be unix:/path, host:port"},
+    {{"healthcheck", "--listen=unix:/nonexistent/s"}, NULL, 1, "", "no answer from /nonexistent/s"},
+    {{"healthcheck", "--listen=unix:s"}, NULL, 1, "", "an address, a name or a path, got s"},
     {{"table"}, NULL, 2, "", "an encoding is required"},
+    {{"table", "-o", "x.npy", "sinusoidal"}, NULL, 2, "", "the encoding comes first"},
+    {{"table", "sinusoidal", "--d-model=4", "-o"}, NULL, 2, "", "-o needs a value"},
+    {{"table", "sinusoidal", "-o", "--d-model=4"}, NULL, 2, "", "--output needs a value"},
+    {{"table", "sinusoidal", "--output="}, NULL, 2, "", "--output needs a value"},
+    {{"table", "sinusoidal", "-ox.npy"}, NULL, 2, "", "the file is named by -o FILE"},
+    {{"table", "sinusoidal", "-o", "a.npy", "--output=b.npy"}, NULL, 2, "", "given twice"},
     {{"table", "sinusoidl"}, NULL, 2, "", "did you mean sinusoidal?"},
     {{"table", "sinusoidal"}, NULL, 2, "", "d_model"},
     {{"table", "sinusoidal", "--d-model"}, NULL, 2, "", "--d-model needs a value"},
@@ -296,11 +311,15 @@ static void a_file_is_written_whole_in_the_format_of_its_extension(void **state)
 static void healthcheck_tells_whether_the_server_answers(void **state)
 {
     (void)state;
-    static const struct {
+    char listens[64];
+    snprintf(listens, sizeof listens, "POSENC_LISTEN=127.0.0.1:%d unix:/nonexistent", server.port);
+    const struct {
         const char *variable;
         int status;
     } cases[] = {
         {NULL, 0},
+        {listens, 0},                           /* the first of them */
+        {"POSENC_LISTEN=unix:/nonexistent", 1}, /* not where host and port say */
         {"POSENC_HOST=0.0.0.0", 0},  /* a server that listens everywhere is on the loopback */
         {"POSENC_HOST=127.0.0.2", 1} /* the server listens on another address */
     };

@@ -10,6 +10,8 @@
 #include "base/array.h"
 #include "base/turns.h"
 #include "cache/cache.h"
+#include "formats/figure/pixels.h"
+#include "http/reply/coding.h"
 #include "http/workers/pool.h"
 
 /* More than there are threads. */
@@ -168,9 +170,49 @@ static void no_thread_is_left_and_the_one_that_fills_goes_on(void **state)
     have_many_want(2, pe_pool_threads(2) - 2);
 }
 
+/* ---- one long job ---- */
+
+static void count_turn(void *context)
+{
+    ++*(size_t *)context;
+}
+
+/* What is coded or drawn is no matter of a library that is called once. */
+static void coding_and_drawing_come_round(void **state)
+{
+    (void)state;
+    enum { SIDE = 1024, BYTES = SIDE * SIDE };
+    static const size_t size[2] = {SIDE, SIDE};
+    static unsigned char data[4 * BYTES];
+    size_t waits = 0;
+    const pe_turn_ways ways = {.wait = count_turn, .context = &waits};
+    pe_problem why;
+    pe_turn_take(&ways);
+    for (int coding = PE_CODING_GZIP; coding < PE_CODINGS; coding++) {
+        pe_buffer coded = {0};
+        waits = 0;
+        assert_int_equal(
+            pe_coding_apply((pe_coding)coding, (const char *)data, sizeof data, &coded, &why),
+            PE_OK);
+        assert_true(coded.bytes > 0);
+        pe_buffer_free(&coded);
+        assert_true(waits >= pe_coding_work((pe_coding)coding, sizeof data) / PE_TURN_WORK - 1);
+    }
+    pe_palette palette;
+    pe_buffer png = {0};
+    pe_palette_make(false, &palette);
+    waits = 0;
+    pe_pixels_png(data, size, &palette, &png);
+    assert_false(png.failed);
+    pe_buffer_free(&png);
+    assert_true(waits >= BYTES * PE_PIXEL_WORK / PE_TURN_WORK - 1);
+    pe_turn_take(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coding_and_drawing_come_round),
         cmocka_unit_test(another_client_runs_before_a_long_job_ends),
         cmocka_unit_test(the_jobs_of_one_client_end_in_their_order),
         cmocka_unit_test(whoever_waits_gives_its_place_to_the_one_that_fills),

@@ -35,15 +35,14 @@ pe_status pe_rope_axes_check(const pe_rope_axes *axes, const char *name,
     if (axes == NULL)
         return pe_fail(
             why, PE_INVALID_PARAMETER, name,
-            "%s must be one for each token, [n], unless mrope_section names the pairs of "
-            "each axis",
+            "%s must be one for each token, [n], unless mrope_section or axes_dims names the pairs "
+            "of each axis",
             name);
     if (positions->shape.dim[0] == axes->n)
         return PE_OK;
-    return pe_fail(
-        why, PE_INVALID_PARAMETER, name,
-        "%s must be [n] or have a row for each of the %zu axes of mrope_section, got %zu", name,
-        axes->n, positions->shape.dim[0]);
+    return pe_fail(why, PE_INVALID_PARAMETER, name,
+                   "%s must be [n] or have a row for each of the %zu axes, got %zu", name, axes->n,
+                   positions->shape.dim[0]);
 }
 
 /* ---- tables ---- */

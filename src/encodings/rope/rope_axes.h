@@ -5,9 +5,6 @@
 
 #include "encodings/rope/rope_cos_sin.h"
 
-/** Most axes: time, height, width, and the image of XD-RoPE. */
-#define PE_ROPE_AXES_MAX 4
-
 /** Pairs [first, first + count) turn by the position on `axis`, with frequencies at, at + 1, ... of
  * the set. */
 typedef struct pe_rope_axis_run {

@@ -92,14 +92,21 @@ static const mrope_layout layouts[] = {
 
 /* ---- parameters ---- */
 
-/* Without sections, parameters that describe them are refused. */
+/* Without sections or dimensions of axes, parameters that describe them are refused. */
 static pe_status check_absent(const pe_values *values, pe_problem *why)
 {
-    static const char *const others[] = {"mrope_layout", "mrope_interleaved"};
+    static const struct {
+        const char *name, *with;
+    } others[] = {{"mrope_layout", "mrope_section"},
+                  {"mrope_interleaved", "mrope_section"},
+                  {"axis_order", "axes_dims"},
+                  {"axes_theta", "axes_dims"},
+                  {"axes_scale", "axes_dims"}};
     for (size_t i = 0; i < PE_LEN(others); i++)
-        if (pe_values_present(values, others[i]))
-            return pe_values_invalid(values, others[i], why,
-                                     "%s goes with mrope_section, which is absent", others[i]);
+        if (pe_values_present(values, others[i].name))
+            return pe_values_invalid(values, others[i].name, why,
+                                     "%s goes with %s, which is absent", others[i].name,
+                                     others[i].with);
     return PE_OK;
 }
 

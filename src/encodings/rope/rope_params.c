@@ -11,7 +11,7 @@ const char *const pe_rope_params_pairings[] = {
     {                                                                                              \
         .name = "head_dim", .kind = PE_KIND_INT, .required = (is_required),                        \
         .optional = !(is_required), .by_model = true, .min = 2, .max = 65536,                      \
-        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_POWER, .unit = "channels",         \
+        .fallback_text = (otherwise), .plan_work = PE_PLAN_WORK_PRODUCT, .unit = "channels",       \
         .help = "Channels of a head.", .example = "128"                                            \
     }
 static const pe_param head_dim_params[] = {HEAD_DIM(true, NULL)};
@@ -52,11 +52,16 @@ static const pe_param shape_params[] = {
 const pe_param_set pe_rope_shape_params = {shape_params, PE_LEN(shape_params)};
 const pe_param_set pe_rope_theta_params = {&shape_params[ROPE_THETA], 1};
 
+#define WORK(name, how, work) work,
+static const uint16_t type_work[] = {PE_ROPE_TYPE_MAP(WORK)};
+#undef WORK
+
 enum { ROPE_TYPE, FACTOR, MAX_POSITIONS, SEQ_LEN, ORIGINAL };
 static const pe_param type_params[] = {
     [ROPE_TYPE] = {.name = "rope_type",
                    .kind = PE_KIND_CHOICE,
                    .choices = pe_rope_type_names,
+                   .channel_work = type_work,
                    .help = PE_ROPE_TYPES_HELP,
                    .example = "default"},
     [FACTOR] = PE_ROPE_FACTOR_ROW(false, NULL),
@@ -176,7 +181,8 @@ static const pe_param pair_params[] = {
      .list_max = PE_ROPE_AXES_MAX,
      .unit = "pairs",
      .help = "How many pairs rotate by each axis of the positions. The axes are usually time, "
-             "height and width. The numbers sum to rotary_dim/2.",
+             "height and width. The numbers sum to rotary_dim/2. The pairs share one set of "
+             "frequencies; axes_dims is for those that do not.",
      .example = "16,24,24"},
     {.name = "mrope_interleaved",
      .kind = PE_KIND_BOOL,
@@ -193,5 +199,48 @@ static const pe_param pair_params[] = {
          "axes alternate (Qwen3-VL). ernie: sections are h,w,t; h and w alternate, then t follows. "
          "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
      .example = "sections"},
+    {.name = "axes_dims",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .integers_only = true,
+     .min = 2,
+     .max = 65536,
+     .list_max = PE_ROPE_AXES_MAX,
+     .unit = "channels",
+     .help = "The channels that rotate by each axis of the positions. Each axis has frequencies of "
+             "its own: rope_theta^(-2j/d), d its channels. The numbers are even and sum to "
+             "rotary_dim. FLUX has 16,56,56.",
+     .example = "16,56,56"},
+    {.name = "axis_order",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .integers_only = true,
+     .min = 0,
+     .max = PE_ROPE_AXES_MAX - 1,
+     .list_max = PE_ROPE_AXES_MAX,
+     .fallback_text = "0,1,2,…",
+     .help = "With axes_dims: the row of positions that each of its numbers stands for. Every row "
+             "is named once.",
+     .example = "0,1,2"},
+    {.name = "axes_theta",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .min = 1,
+     .max = 1e12,
+     .list_max = PE_ROPE_AXES_MAX,
+     .fallback_text = "rope_theta for each",
+     .help = "With axes_dims: the base of the frequencies of each axis.",
+     .example = "10000,10000,10000"},
+    {.name = "axes_scale",
+     .kind = PE_KIND_REAL_LIST,
+     .optional = true,
+     .min = 1,
+     .max = PE_ROPE_FACTOR_MAX,
+     .list_max = PE_ROPE_AXES_MAX,
+     .fallback_text = "1 for each",
+     .help =
+         "With axes_dims: how far the context of each axis is stretched. The base of an axis is "
+         "multiplied by s^(d/(d - 2)), as rope_type ntk does. Cosmos has 2,1,1.",
+     .example = "1,1,1"},
 };
 const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};

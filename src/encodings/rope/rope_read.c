@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_read.c - the parameters of a rotation, checked against each other. */
 #include "encodings/rope/rope_type_keys.h"
+#include "encodings/rope/rope_ladders.h"
 #include "encodings/rope/rope_mrope.h"
 
 #include <math.h>
@@ -163,7 +164,10 @@ static pe_status read_rope(pe_values *values, pe_rope *rope, pe_problem *why)
     if (status != PE_OK)
         return status;
     status = read_formula(values, type, rope, why);
-    return status != PE_OK ? status : pe_rope_mrope_read(values, rope, why);
+    if (status != PE_OK)
+        return status;
+    return pe_values_present(values, "axes_dims") ? pe_rope_ladders_read(values, rope, why)
+                                                  : pe_rope_mrope_read(values, rope, why);
 }
 
 pe_status pe_rope_read(pe_values *values, pe_tables *tables, pe_rope *out, pe_problem *why)

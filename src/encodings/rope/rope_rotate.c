@@ -51,7 +51,7 @@ static const pe_param own[] = {
      .fallback_text = "0:n",
      .unit = "tokens",
      .help = "A position for each token: [n], or [batch, n] with the batch along axis 0. With "
-             "mrope_section: [n], [axes, n] or [axes, batch, n].",
+             "mrope_section or axes_dims: [n], [axes, n] or [axes, batch, n].",
      .example = "0:8"},
 };
 

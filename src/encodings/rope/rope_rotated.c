@@ -150,8 +150,9 @@ static pe_status check_positions(const pe_rope_rotated *answer, const char *tens
     if (positions->shape.ndim > 1 && answer->rotation.axes != NULL)
         return check_axes(answer, tensor, axis, why);
     if (positions->shape.ndim == 3)
-        return pe_fail(why, PE_INVALID_PARAMETER, name,
-                       "%s of three axes, [axes, batch, tokens], go with mrope_section", name);
+        return pe_fail(
+            why, PE_INVALID_PARAMETER, name,
+            "%s of three axes, [axes, batch, tokens], go with mrope_section or axes_dims", name);
     if (positions->shape.ndim < 2) {
         if (positions->count == n || (answer->one_for_all && positions->count == 1))
             return PE_OK;

@@ -56,7 +56,8 @@ static const pe_param own[] = {
      .two_axes = true,
      .integers_only = true,
      .unit = "tokens",
-     .help = "The distance to move: one integer, or one for each token. With mrope_section also "
+     .help = "The distance to move: one integer, or one for each token. With mrope_section or "
+             "axes_dims also "
              "one for each axis: [axes, 1] or [axes, n].",
      .example = "-256"},
 };

@@ -248,7 +248,8 @@ static const pe_param own[] = {
      .fallback_text = "0:128",
      .hint = PE_POSITIONS_HINT,
      .unit = "tokens",
-     .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section also [axes, n]: "
+     .help = "Positions: a:b, a:b:step, a number, or a list. With mrope_section or axes_dims also "
+             "[axes, n]: "
              "one of these for each axis, with semicolons between them.",
      .example = "0:8"},
 };
@@ -256,7 +257,8 @@ static const pe_param own[] = {
 /**
  *     cos(pos, i) = A cos(pos theta_i),   sin(pos, i) = A sin(pos theta_i),   0 <= i < rotary_dim/2
  *
- * where pos is, with mrope_section, the position on the axis of pair i (rope_mrope.h).
+ * where pos is, with mrope_section or axes_dims, the position on the axis of pair i (rope_mrope.h,
+ * rope_ladders.h).
  *
  * Source  Su et al. 2021, arXiv:2104.09864, equation 34; A, the attention factor, and the layouts:
  *         the repositories named above.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_wave.c - the frequency sets of a rotation. */
-#include "encodings/rope/rope.h"
+#include "encodings/rope/rope_ladders.h"
 #include "exact/round.h"
 
 #include <stdlib.h>
@@ -45,6 +45,8 @@ static void scale(const void *formula, size_t i, mpfr_ptr theta)
         mpfr_set_ui(theta, 0, MPFR_RNDN);
         return;
     }
+    if (f->n_ladders != 0)
+        pe_rope_ladders_eval(f, i, theta);
     if (f->type->scale != NULL)
         f->type->scale(formula, i, theta);
     if (f->n_freq_factors != 0)
@@ -63,7 +65,8 @@ static float scale32(const void *formula, size_t i, float inv)
 
 static bool is_scaled(const pe_rope *rope, const pe_rope_formula *f)
 {
-    return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs;
+    return f->type->scale != NULL || f->n_freq_factors != 0 || f->turning < rope->pairs ||
+           f->n_ladders != 0;
 }
 
 static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula, size_t bytes,
@@ -72,7 +75,7 @@ static pe_wave_spec spec_of(const pe_rope *rope, const pe_rope_formula *formula,
     const pe_rope_type *type = formula->type;
     return (pe_wave_spec){
         .n = rope->pairs,
-        .num = 2,
+        .num = formula->n_ladders != 0 ? 0 : 2,
         .den = formula->dim,
         .position_scale = 1,
         .base = type->base != NULL ? type->base : plain_base,
@@ -99,6 +102,7 @@ pe_status pe_rope_wave_unscaled(const pe_rope *rope, pe_shared_wave *out, pe_pro
                                                     (size_t)rope->formula->dim, 0, &bytes);
     if (formula == NULL)
         return pe_fail_memory(why);
+    pe_rope_ladders_unscale(rope->formula, formula);
     const pe_wave_spec spec = spec_of(rope, formula, bytes, PE_ROPE_PLAIN);
     const pe_status status = pe_tables_wave(rope->tables, &spec, out, why);
     free(formula);

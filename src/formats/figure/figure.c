@@ -10,6 +10,9 @@
 #define TEXT_MAX  ((size_t)48 << 10)
 #define POINT_MAX ((size_t)40)
 
+/* Of lines and words, in units of work (plan/price.h). */
+#define WORDS_WORK ((uint64_t)32768)
+
 typedef struct reduction {
     pe_figure figure;
     pe_figure_write write;
@@ -61,6 +64,15 @@ static uint64_t bytes_max(const pe_figure *figure)
            layout->panels * 1024;
 }
 
+/* Lines and words; of images each pixel, which is coloured and compressed; points of curves. */
+static uint64_t drawing_work(const pe_layout *layout)
+{
+    const size_t cells = layout->panels * layout->nx * layout->ny;
+    const size_t pixels = layout->pooled ? layout->across * layout->down : 1;
+    return WORDS_WORK +
+           (layout->curves ? 2 * cells * PE_POINT_WORK : cells * pixels * PE_PIXEL_WORK);
+}
+
 void pe_figure_describe(const pe_figure *what, pe_figure_write write, pe_segments *out)
 {
     reduction *r = calloc(1, sizeof *r);
@@ -76,6 +88,7 @@ void pe_figure_describe(const pe_figure *what, pe_figure_write write, pe_segment
     out->reducer = (pe_reducer){
         .elements = elements < tensor->elements ? elements : tensor->elements,
         .bytes_max = bytes_max(&r->figure),
+        .work = drawing_work(&r->figure.layout),
         .state = r,
         .take = take,
         .finish = finish,

@@ -9,6 +9,9 @@
 /** Append the file of a figure whose cells are known. Where memory is short, out->failed. */
 typedef void (*pe_figure_write)(const pe_figure *figure, pe_buffer *out);
 
+/** What a point of a curve costs as text, in units of work (plan/price.h). */
+#define PE_POINT_WORK ((uint64_t)32)
+
 /** Refuses view=curves of three axes and more. */
 pe_status pe_figure_check(const pe_tensor *tensor, const pe_rendering *rendering,
                           pe_problem *why) PE_MUST_CHECK;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/turns.h"
 #include "formats/figure/figure_draw.h"
 
 enum { BAR_WIDTH = 12, BAR_GAP = 18, BAR_MAX = 260, STEPS_MAX = PE_SEQUENTIAL };
@@ -55,31 +56,48 @@ static unsigned char colour_of(const colouring *by, double value)
 /* ---- cells ---- */
 
 /* Least and greatest take turns like the squares of a chessboard, so both show of every cell. */
-static void colour_pooled(const pe_figure *figure, size_t panel, const colouring *by,
-                          unsigned char *out)
+static void colour_cell(const pe_layout *layout, const unsigned char ends[2], size_t x, size_t y,
+                        unsigned char *out)
+{
+    const size_t width = layout->nx * layout->across;
+    for (size_t py = y; py < y + layout->down; py++)
+        for (size_t px = x; px < x + layout->across; px++)
+            out[py * width + px] = ends[(px + py) % 2];
+}
+
+static void colour_pooled(const pe_figure *figure, size_t row, const float *low, const float *high,
+                          const colouring *by, unsigned char *out)
 {
     const pe_layout *layout = &figure->layout;
-    const size_t width = layout->nx * layout->across, first = panel * layout->ny * layout->nx;
-    for (size_t i = 0; i < layout->ny * layout->nx; i++) {
-        const float low = figure->cells.low[first + i], high = figure->cells.high[first + i];
-        const bool masked = low > high;
-        const unsigned char least = masked ? PE_MASKED : colour_of(by, (double)low),
-                            most = masked ? PE_MASKED : colour_of(by, (double)high);
-        const size_t x = i % layout->nx * layout->across, y = i / layout->nx * layout->down;
-        for (size_t p = 0; p < layout->across * layout->down; p++) {
-            const size_t px = x + p % layout->across, py = y + p / layout->across;
-            out[py * width + px] = (px + py) % 2 == 0 ? least : most;
-        }
+    for (size_t i = 0; i < layout->nx; i++) {
+        const bool masked = low[i] > high[i];
+        const unsigned char ends[2] = {masked ? PE_MASKED : colour_of(by, (double)low[i]),
+                                       masked ? PE_MASKED : colour_of(by, (double)high[i])};
+        colour_cell(layout, ends, i * layout->across, row * layout->down, out);
     }
 }
 
-static void colour_single(const pe_figure *figure, size_t panel, const colouring *by,
+static void colour_single(const pe_figure *figure, const float *value, const colouring *by,
                           unsigned char *out)
 {
-    const size_t n = figure->layout.ny * figure->layout.nx;
-    const float *value = figure->cells.low + panel * n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < figure->layout.nx; i++)
         out[i] = isfinite(value[i]) ? colour_of(by, (double)value[i]) : PE_MASKED;
+}
+
+/* Row by row of cells. */
+static void colour_panel(const pe_figure *figure, size_t panel, const colouring *by,
+                         unsigned char *out)
+{
+    const pe_layout *layout = &figure->layout;
+    const size_t pixels = layout->pooled ? layout->across * layout->down : 1;
+    for (size_t row = 0; row < layout->ny; row++) {
+        const size_t at = (panel * layout->ny + row) * layout->nx;
+        pe_turn_spend(layout->nx * pixels);
+        if (layout->pooled)
+            colour_pooled(figure, row, figure->cells.low + at, figure->cells.high + at, by, out);
+        else
+            colour_single(figure, figure->cells.low + at, by, out + row * layout->nx);
+    }
 }
 
 static void draw_cells(const pe_figure *figure, size_t panel, const colouring *by,
@@ -89,13 +107,11 @@ static void draw_cells(const pe_figure *figure, size_t panel, const colouring *b
     const pe_box box = pe_layout_panel(layout, panel);
     pe_image image = {layout->nx,    layout->ny,    layout->across, layout->down,
                       (size_t)box.x, (size_t)box.y, colours};
+    colour_panel(figure, panel, by, colours);
     if (layout->pooled) {
-        colour_pooled(figure, panel, by, colours);
         image.columns *= image.across;
         image.rows *= image.down;
         image.across = image.down = 1;
-    } else {
-        colour_single(figure, panel, by, colours);
     }
     canvas->image(canvas, &image);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "formats/figure/strokes.h"
 
 /* Pixels [from, to) of a row. */
@@ -58,15 +59,18 @@ static double least(double a, double b)
 static void draw_segment(pe_canvas *canvas, pe_point a, pe_point b, const pe_pen *pen)
 {
     const double reach = pen->width / 2 + 0.5;
+    const size_t x_begin = pixel(least(a.x, b.x) - reach, canvas->width);
     const size_t x_end = pixel(a.x + b.x - least(a.x, b.x) + reach + 1, canvas->width);
     const size_t y_end = pixel(a.y + b.y - least(a.y, b.y) + reach + 1, canvas->height);
-    for (size_t y = pixel(least(a.y, b.y) - reach, canvas->height); y < y_end; y++)
-        for (size_t x = pixel(least(a.x, b.x) - reach, canvas->width); x < x_end; x++) {
+    for (size_t y = pixel(least(a.y, b.y) - reach, canvas->height); y < y_end; y++) {
+        pe_turn_spend(x_end - x_begin);
+        for (size_t x = x_begin; x < x_end; x++) {
             const pe_point centre = {(double)x + 0.5, (double)y + 0.5};
             const double share = reach - distance(centre, a, b);
             if (share > 0)
                 cover(canvas->pixels + y * canvas->width + x, pen->colour, share > 1 ? 1 : share);
         }
+    }
 }
 
 static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const pe_pen *pen,
@@ -79,11 +83,13 @@ static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const
 static void draw_image(pe_canvas *canvas, const pe_image *image)
 {
     const unsigned char *colour = image->colour;
-    for (size_t r = 0; r < image->rows * image->down; r++)
+    for (size_t r = 0; r < image->rows * image->down; r++) {
+        pe_turn_spend(image->columns);
         for (size_t c = 0; c < image->columns; c++) {
             const size_t x = image->x + c * image->across, span[2] = {x, x + image->across};
             fill_row(canvas, image->y + r, span, colour[r / image->down * image->columns + c]);
         }
+    }
 }
 
 void pe_pixels_canvas(pe_canvas *canvas)

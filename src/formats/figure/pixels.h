@@ -3,6 +3,8 @@
 #ifndef PE_FORMATS_FIGURE_PIXELS_H
 #define PE_FORMATS_FIGURE_PIXELS_H
 
+#include <stdint.h>
+
 #include "formats/figure/canvas.h"
 
 /** A canvas whose pixels, width x height bytes, are the caller's and the colour of the paper. */
@@ -14,6 +16,9 @@ void pe_pixels_png(const unsigned char *pixels, const size_t size[2], const pe_p
 
 /** What it takes at most. */
 size_t pe_pixels_png_max(size_t pixels, size_t rows);
+
+/** What a pixel costs, coloured and compressed, in units of work (plan/price.h). */
+#define PE_PIXEL_WORK ((uint64_t)2)
 
 /** The library that compresses, with its version: the bytes depend on it. */
 const char *pe_pixels_maker(void);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <zlib.h>
 
+#include "base/turns.h"
 #include "formats/figure/pixels.h"
 
 /* Source  W3C PNG (third edition), sections 5 and 11. */
@@ -56,6 +57,7 @@ static bool deflate_rows(z_stream *z, const unsigned char *pixels, const size_t 
             return false;
         z->next_in = (Bytef *)(uintptr_t)(pixels + y * size[0]);
         z->avail_in = (uInt)size[0];
+        pe_turn_spend(PE_PIXEL_WORK * size[0]);
         if (deflate(z, last ? Z_FINISH : Z_NO_FLUSH) != (last ? Z_STREAM_END : Z_OK))
             return false;
     }

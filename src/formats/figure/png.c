@@ -27,6 +27,7 @@ static void describe(const pe_plan *plan, const pe_rendering *rendering, size_t 
 {
     const pe_figure figure = {.plan = plan, .rendering = rendering, .tensor = tensor};
     pe_figure_describe(&figure, write_png, out);
+    out->reducer.work = rendering->figure.width * rendering->figure.height * PE_PIXEL_WORK;
 }
 
 static const struct pe_format_ops ops = {.check = pe_figure_check, .describe = describe};

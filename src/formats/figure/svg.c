@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/turns.h"
 #include "formats/figure/figure.h"
 #include "formats/figure/pixels.h"
 
@@ -76,8 +77,10 @@ static void draw_line(pe_canvas *canvas, const pe_point *points, size_t n, const
 {
     pe_buffer *out = canvas->out;
     pe_buffer_str(out, "<path d=\"");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         put_pair(out, i == 0 || (apart && i % 2 == 0) ? "M" : "L", points[i]);
+        pe_turn_spend(PE_POINT_WORK);
+    }
     pe_buffer_str(out, "\"");
     put_colour(out, canvas, "stroke", pen->colour);
     put_attribute(out, "stroke-width", pen->width);
@@ -118,6 +121,7 @@ static void put_base64(pe_buffer *out, const unsigned char *data, size_t bytes)
                                n > 1 ? digits[bits >> 6 & 63] : '=',
                                n > 2 ? digits[bits & 63] : '='};
         pe_buffer_add(out, group, sizeof group);
+        pe_turn_spend(1);
     }
 }
 

@@ -50,9 +50,13 @@ static pe_outcome go_on(pe_status status)
 
 /* ---- the parameters ---- */
 
+/* Bytes of a body that are read for a unit of work. */
+#define BYTES_READ 4
+
 static pe_outcome read_parameters(pe_request *request, pe_problem *why)
 {
     pe_request_parameters parameters;
+    const uint64_t reading = request->body.bytes / BYTES_READ; /* of JSON; of binary it is less */
     if (request->body.bytes > HEAVY_BODY_BYTES && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
     pe_status status =
@@ -65,6 +69,7 @@ static pe_outcome read_parameters(pe_request *request, pe_problem *why)
     if (request->representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
     request->price = pe_price_estimate(&request->representation->query.values);
+    request->price.planning = pe_price_plus(request->price.planning, reading);
     status = pe_price_check(request->price.planning, request->service->limits.max_work, why);
     if (status == PE_OK)
         status = pe_admission_charge(request, pe_price_sum(&request->price), why);
@@ -126,11 +131,13 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     const pe_job_kind kind = kind_of_job(request);
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
-    if (pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why) != PE_OK ||
-        choose_codings(request, why) != PE_OK)
-        return PE_FAILED;
-    pe_admission_spend(request, request->price.planning);
-    return PE_CONTINUE;
+    pe_status status =
+        pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
+    if (representation->planned)
+        pe_admission_spend(request, request->price.planning);
+    if (status == PE_OK)
+        status = choose_codings(request, why);
+    return go_on(status);
 }
 
 /* ---- conditions and ranges ---- */

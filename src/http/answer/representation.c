@@ -16,7 +16,7 @@
  * Part of every ETag: raise it when the same request gets other bytes than before, so that nobody
  * keeps the old ones.
  */
-#define OUTPUT_REVISION "2"
+#define OUTPUT_REVISION "3"
 
 /* A Content-Location longer than this is left out: it would not fit a request of ours anyway. */
 #define LOCATION_MAX 4096
@@ -215,6 +215,9 @@ static pe_status measure(pe_representation *representation, pe_problem *why)
                                       &representation->stream, why);
     if (status != PE_OK)
         return status;
+    const uint64_t reduced = pe_stream_reduced_work(representation->stream);
+    if (reduced > 0)
+        representation->work = reduced;
     const bool known = pe_stream_length(representation->stream, &representation->length);
     if (!known)
         representation->length = UINT64_MAX;
@@ -254,6 +257,7 @@ pe_status pe_representation_plan(pe_representation *representation, const char *
         pe_query_locate(&representation->query, why);
         return status;
     }
+    representation->planned = true;
     status = choose_format(representation, accept, why);
     if (status == PE_OK)
         status = print_parameters(representation, why);

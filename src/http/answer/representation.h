@@ -21,6 +21,7 @@ typedef struct pe_representation {
     pe_rendering rendering;
     pe_stream *stream;    /* of the bytes, from the first on; NULL: used, made again when needed */
     size_t elements;      /* that will be rendered */
+    bool planned;         /* the plan was made, whatever is refused then */
     uint64_t work;        /* what they cost, in units (plan/price.h) */
     bool expensive;       /* pe_stream_expensive */
     uint64_t length_max;  /* of the bytes */

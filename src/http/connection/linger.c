@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 
 /* Sockets that linger at once. */
 #define AT_ONCE 512
@@ -140,7 +141,9 @@ pe_status pe_linger_make(const pe_linger_limits *limits, pe_linger **out, pe_pro
     linger->limits = *limits;
     linger->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&linger->lock, NULL);
-    if (linger->wake >= 0 && pthread_create(&linger->thread, NULL, linger_all, linger) == 0) {
+    const int error =
+        linger->wake < 0 ? errno : pthread_create(&linger->thread, NULL, linger_all, linger);
+    if (error == 0) {
         *out = linger;
         return PE_OK;
     }
@@ -148,7 +151,7 @@ pe_status pe_linger_make(const pe_linger_limits *limits, pe_linger **out, pe_pro
         close(linger->wake);
     pthread_mutex_destroy(&linger->lock);
     free(linger);
-    return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+    return pe_process_fail_thread("refused bodies", error, why);
 }
 
 void pe_linger_free(pe_linger *linger)

@@ -145,11 +145,21 @@ static pe_proxy_found read_binary(pe_slice begin, pe_proxy_header *out)
     return PE_PROXY_WHOLE;
 }
 
-pe_proxy_found pe_proxy_header_read(pe_slice begin, pe_proxy_header *out)
+static pe_proxy_found read(pe_slice begin, pe_proxy_header *out)
 {
     if (begins(begin, line_begin, sizeof line_begin - 1))
         return begin.bytes < sizeof line_begin - 1 ? PE_PROXY_PART : read_line(begin, out);
     if (begins(begin, signature, SIGNATURE_BYTES))
         return read_binary(begin, out);
     return PE_PROXY_NONE;
+}
+
+/* What is refused may have been read up to its mistake: nothing of it is believed. */
+pe_proxy_found pe_proxy_header_read(pe_slice begin, pe_proxy_header *out)
+{
+    pe_proxy_header header = {0};
+    const pe_proxy_found found = read(begin, &header);
+    if (found == PE_PROXY_WHOLE)
+        *out = header;
+    return found;
 }

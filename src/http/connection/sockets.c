@@ -124,15 +124,23 @@ static int listen_at_path(const struct sockaddr_un *address)
     return -1;
 }
 
+bool pe_socket_path_address(const char *path, struct sockaddr_un *out)
+{
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (*path != '/' || strlen(path) >= sizeof out->sun_path)
+        return false;
+    memcpy(out->sun_path, path, strlen(path));
+    return true;
+}
+
 static pe_status open_path(const char *path, pe_socket *out, pe_problem *why)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (*path != '/' || strlen(path) >= sizeof address.sun_path)
+    struct sockaddr_un address;
+    if (!pe_socket_path_address(path, &address))
         return pe_fail(why, PE_INVALID_PARAMETER, "listen",
                        "the path of a unix socket must begin with / and have at most %zu bytes, "
                        "got %.200s",
                        sizeof address.sun_path - 1, path);
-    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     *out = (pe_socket){.fd = listen_at_path(&address), .port = -1};
     if (out->fd < 0)
         return pe_fail(why, PE_INVALID_PARAMETER, "listen", "could not listen on %s: %s", path,
@@ -152,33 +160,42 @@ static bool parse_port(const char *digits, int *out)
     return *out <= 65535;
 }
 
-/* "host:port" or "[host]:port" in its parts. */
-static bool split_place(const char *place, char *host, size_t host_max, int *port)
+/* "host:port" or "[host]:port". */
+static bool split_place(const char *place, pe_socket_place *out)
 {
     const char *colon = strrchr(place, ':');
-    if (colon == NULL || !parse_port(colon + 1, port))
+    if (colon == NULL || !parse_port(colon + 1, &out->port))
         return false;
     const bool bracketed = *place == '[' && colon > place + 1 && colon[-1] == ']';
     const char *first = place + bracketed;
-    const char *end = colon - bracketed;
-    const size_t bytes = (size_t)(end - first);
-    if (bytes == 0 || bytes >= host_max || (!bracketed && memchr(first, ':', bytes) != NULL))
+    const size_t bytes = (size_t)(colon - bracketed - first);
+    if (bytes == 0 || bytes >= sizeof out->name ||
+        (!bracketed && memchr(first, ':', bytes) != NULL))
         return false;
-    memcpy(host, first, bytes);
-    host[bytes] = '\0';
+    snprintf(out->name, sizeof out->name, "%.*s", (int)bytes, first);
     return true;
+}
+
+pe_status pe_socket_place_read(const char *text, pe_socket_place *out, pe_problem *why)
+{
+    const size_t prefix = strlen(UNIX_PREFIX);
+    if (strncmp(text, UNIX_PREFIX, prefix) == 0) {
+        out->port = -1;
+        snprintf(out->name, sizeof out->name, "%s", text + prefix);
+        return PE_OK;
+    }
+    if (split_place(text, out))
+        return PE_OK;
+    return pe_fail(why, PE_INVALID_PARAMETER, "listen",
+                   "listen must be unix:/path, host:port or [host]:port, got %.200s", text);
 }
 
 pe_status pe_socket_open_place(const char *place, pe_socket *out, pe_problem *why)
 {
-    char host[64];
-    int port;
-    if (strncmp(place, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0)
-        return open_path(place + strlen(UNIX_PREFIX), out, why);
-    if (!split_place(place, host, sizeof host, &port))
-        return pe_fail(why, PE_INVALID_PARAMETER, "listen",
-                       "listen must be unix:/path, host:port or [host]:port, got %.200s", place);
-    return pe_socket_open(host, port, out, why);
+    pe_socket_place at;
+    if (pe_socket_place_read(place, &at, why) != PE_OK)
+        return why->status;
+    return at.port < 0 ? open_path(at.name, out, why) : pe_socket_open(at.name, at.port, out, why);
 }
 
 /* ---- sockets that were passed ---- */

@@ -25,6 +25,19 @@ typedef struct pe_socket {
  * Errors  INVALID_PARAMETER: no address, or one that is taken. */
 pe_status pe_socket_open(const char *host, int port, pe_socket *out, pe_problem *why) PE_MUST_CHECK;
 
+/** Where to listen, or to find who does. */
+typedef struct pe_socket_place {
+    char name[256]; /* a host, or the path of a unix socket */
+    int port;       /* -1: a unix socket */
+} pe_socket_place;
+
+/** Read "unix:/path", "host:port" or "[host]:port".   Errors  INVALID_PARAMETER: another text. */
+pe_status pe_socket_place_read(const char *text, pe_socket_place *out,
+                               pe_problem *why) PE_MUST_CHECK;
+
+/** False where the path of a unix socket is too long for an address, or does not begin with /. */
+bool pe_socket_path_address(const char *path, struct sockaddr_un *out);
+
 /**
  * Listen at "unix:/path", "host:port" or "[host]:port". The file of a unix socket on which nobody
  * listens any more is replaced.

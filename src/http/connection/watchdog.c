@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 
 #define NANOSECONDS 1000000000
 #define TICK_MIN    10000000  /* ns */
@@ -302,12 +303,13 @@ pe_status pe_watchdog_make(const pe_deadlines *deadlines,
     pthread_mutex_init(&watchdog->lock, NULL);
     pthread_cond_init(&watchdog->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (pthread_create(&watchdog->thread, NULL, watch_all, watchdog) != 0) {
+    const int error = pthread_create(&watchdog->thread, NULL, watch_all, watchdog);
+    if (error != 0) {
         pthread_cond_destroy(&watchdog->changed);
         pthread_mutex_destroy(&watchdog->lock);
         free(watchdog->late);
         free(watchdog);
-        return pe_fail(why, PE_INTERNAL, "", "could not start a thread");
+        return pe_process_fail_thread("deadlines", error, why);
     }
     *out = watchdog;
     return PE_OK;

@@ -7,11 +7,19 @@
 #include "base/percent.h"
 #include "http/pages/pages.h"
 #include "http/reply/reply.h"
+#include "http/request/admission.h"
 #include "http/request/parameters.h"
 #include "http/workers/thread.h"
 
 /* Where parsing takes long. */
 #define HEAVY_BODY_BYTES 32768
+
+/* In units (plan/price.h), as measured: a file of the catalogue that is searched, or shown with all
+ * of its layers; a configuration, beside 2.5 for each
+ * byte of it. */
+#define SEARCH_WORK ((uint64_t)2048)
+#define SHOW_WORK   ((uint64_t)20480)
+#define READ_WORK   ((uint64_t)12288)
 
 /* The most that is read of a search. */
 #define WORDS_BYTES 256
@@ -55,8 +63,12 @@ static pe_outcome search(pe_request *request, pe_problem *why)
 /* Every file is parsed for a search: that is for a worker. */
 pe_outcome pe_page_models(pe_request *request, pe_problem *why)
 {
+    size_t files;
     if (request->query_bytes == 0)
         return pe_page_document(request, why);
+    (void)pe_catalogue_files(&files);
+    if (pe_admission_take(request, SEARCH_WORK * files, why) != PE_OK)
+        return PE_FAILED;
     return pe_request_defer(request, PE_JOB_HEAVY, search);
 }
 
@@ -86,7 +98,7 @@ pe_outcome pe_page_model(pe_request *request, pe_problem *why)
     pe_buffer content = {0};
     const pe_catalogue_file *file;
     pe_thread_computes();
-    if (find(request, &file, why) != PE_OK)
+    if (find(request, &file, why) != PE_OK || pe_admission_take(request, SHOW_WORK, why) != PE_OK)
         return PE_FAILED;
     if (pe_model_json_file(file, &content, why) != PE_OK) {
         pe_buffer_free(&content);
@@ -127,5 +139,8 @@ pe_outcome pe_page_resolve(pe_request *request, pe_problem *why)
         pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration takes no query");
         return PE_FAILED;
     }
+    const uint64_t work = READ_WORK + request->body.bytes * 5 / 2;
+    if (pe_admission_take(request, work, why) != PE_OK)
+        return PE_FAILED;
     return pe_request_defer(request, large ? PE_JOB_HEAVY : PE_JOB_LIGHT, resolve);
 }

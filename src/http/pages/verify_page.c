@@ -61,20 +61,15 @@ static pe_status verify(const pe_request *request, pe_claim *claim, pe_report *o
     return pe_verify(claim, &context, out, why);
 }
 
-/* The claimed table is computed at least once, and each element compared. */
+/* The claimed table is computed at least once, and each element compared. What a search for faults
+ * takes is settled after it. */
 static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *why)
 {
-    request->price = pe_price_estimate(&claim->values);
+    const pe_price price = pe_price_estimate(&claim->values);
+    uint64_t work = pe_price_sum(&price);
     for (size_t u = 0; u < claim->n_uploads; u++)
-        request->price.computing = pe_price_plus(
-            request->price.computing, pe_price_times(claim->uploads[u].array.elements, 4));
-    const uint64_t work = pe_price_sum(&request->price);
-    pe_status status = pe_price_check(work, request->service->limits.max_work, why);
-    if (status == PE_OK)
-        status = pe_admission_charge(request, work, why);
-    if (status == PE_OK)
-        pe_admission_spend(request, work);
-    return status;
+        work = pe_price_plus(work, pe_price_times(claim->uploads[u].array.elements, 4));
+    return pe_admission_take(request, work, why);
 }
 
 /* Hundreds of tables may have to be computed: always a worker's. */
@@ -92,6 +87,7 @@ pe_outcome pe_page_verify(pe_request *request, pe_problem *why)
     if (status == PE_OK)
         status = verify(request, &claim, &report, why);
     if (status == PE_OK) {
+        pe_admission_spend(request, report.work);
         pe_report_json(&claim, &report, &content);
         pe_verify_report_free(&report);
     }

@@ -58,8 +58,7 @@ pe_lanes *pe_admission_lanes(pe_request *request)
 static pe_slice credentials(const pe_request *request)
 {
     static const char scheme[] = "Bearer ";
-    const char *field =
-        MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Authorization");
+    const char *field = request->header[PE_HEADER_AUTHORIZATION];
     if (field == NULL || strncasecmp(field, scheme, sizeof scheme - 1) != 0)
         return (pe_slice){"", 0};
     return pe_slice_of(field + strspn(field + sizeof scheme - 1, " ") + sizeof scheme - 1);
@@ -223,6 +222,18 @@ void pe_admission_spend(pe_request *request, uint64_t work)
 {
     pe_service_count_work(request->service, work);
     request->client.spent += work;
+}
+
+pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why)
+{
+    pe_status status = pe_price_check(work, request->service->limits.max_work, why);
+    if (status == PE_OK)
+        status = pe_admission_charge(request, work, why);
+    if (status != PE_OK)
+        return status;
+    request->price = (pe_price){.computing = work};
+    pe_admission_spend(request, work);
+    return PE_OK;
 }
 
 static void settle(pe_request *request)

@@ -46,6 +46,13 @@ typedef struct pe_admission_limit {
 /** Returns how many there are; none of a request that was not checked.   Threads  as of lanes. */
 size_t pe_admission_limits(pe_request *request, pe_admission_limit out[PE_ADMISSION_LIMITS]);
 
+/**
+ * As both, of work that a step does at once: refused, or charged, counted, and the request's price.
+ *
+ * Errors  TOO_MUCH_WORK, RATE_LIMITED.
+ */
+pe_status pe_admission_take(pe_request *request, uint64_t work, pe_problem *why) PE_MUST_CHECK;
+
 /** Work that is begun: counted, and settled when the request ends. */
 void pe_admission_spend(pe_request *request, uint64_t work);
 

@@ -9,17 +9,19 @@
 typedef struct known_header {
     const char *name;
     size_t bytes;
+    bool once;
 } known_header;
 
 static const known_header known[PE_HEADERS] = {
-#define KNOWN(name, text) {text, sizeof(text) - 1},
+#define KNOWN(name, text, once) {text, sizeof(text) - 1, once},
     PE_HEADER_MAP(KNOWN)
 #undef KNOWN
 };
 
 typedef struct gathering {
     pe_request *request;
-    bool failed; /* no memory */
+    const char *twice; /* a field that may not be */
+    bool failed;       /* no memory */
 } gathering;
 
 static bool join(pe_request *request, size_t which, const char *value)
@@ -53,6 +55,8 @@ static enum MHD_Result keep(void *context, enum MHD_ValueKind kind, const char *
             value = "";
         if (request->header[which] == NULL)
             request->header[which] = value;
+        else if (known[which].once)
+            to->twice = known[which].name;
         else if (!join(request, which, value))
             to->failed = true;
     }
@@ -63,5 +67,7 @@ pe_status pe_fields_read(pe_request *request, pe_problem *why)
 {
     gathering to = {.request = request};
     MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, keep, &to);
+    if (to.twice != NULL)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "", "the request has two fields %s", to.twice);
     return to.failed ? pe_fail_memory(why) : PE_OK;
 }

@@ -6,7 +6,7 @@
 #include "http/request/request.h"
 
 /** Fill request->header from the library's header, which connection/framing.h has found sound.
- *  Errors  INTERNAL: no memory. */
+ *  Errors  MALFORMED_REQUEST: twice what may come once; INTERNAL: no memory. */
 pe_status pe_fields_read(pe_request *request, pe_problem *why) PE_MUST_CHECK;
 
 #endif

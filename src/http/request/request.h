@@ -28,27 +28,29 @@ typedef enum pe_method {
     PE_METHOD_OPTIONS = 8
 } pe_method;
 
-/* X(enumerator, field name). Fields that are lists may repeat and are joined by commas; of the
- * others the first counts. */
+/* X(enumerator, field name, at most once). Fields that are lists may repeat (RFC 9110, 5.3) and are
+ * joined by commas. Of others two readers could take another, so that a second one is refused; a
+ * second Range, If-Range or X-Request-Id makes the first one invalid, and those are ignored. */
 #define PE_HEADER_MAP(X)                                                                           \
-    X(HOST, "Host")                                                                                \
-    X(CONTENT_LENGTH, "Content-Length")                                                            \
-    X(TRANSFER_ENCODING, "Transfer-Encoding")                                                      \
-    X(CONTENT_TYPE, "Content-Type")                                                                \
-    X(CONTENT_ENCODING, "Content-Encoding")                                                        \
-    X(ACCEPT, "Accept")                                                                            \
-    X(ACCEPT_ENCODING, "Accept-Encoding")                                                          \
-    X(IF_NONE_MATCH, "If-None-Match")                                                              \
-    X(IF_RANGE, "If-Range")                                                                        \
-    X(RANGE, "Range")                                                                              \
-    X(WANT_REPR_DIGEST, "Want-Repr-Digest")                                                        \
-    X(X_REQUEST_ID, "X-Request-Id")                                                                \
-    X(X_TENSOR_SHAPE, "X-Tensor-Shape")                                                            \
-    X(X_TENSOR_DTYPE, "X-Tensor-Dtype")                                                            \
-    X(REQUESTED_HEADERS, "Access-Control-Request-Headers")
+    X(AUTHORIZATION, "Authorization", true)                                                        \
+    X(HOST, "Host", true)                                                                          \
+    X(CONTENT_LENGTH, "Content-Length", true)                                                      \
+    X(TRANSFER_ENCODING, "Transfer-Encoding", true)                                                \
+    X(CONTENT_TYPE, "Content-Type", true)                                                          \
+    X(CONTENT_ENCODING, "Content-Encoding", false)                                                 \
+    X(ACCEPT, "Accept", false)                                                                     \
+    X(ACCEPT_ENCODING, "Accept-Encoding", false)                                                   \
+    X(IF_NONE_MATCH, "If-None-Match", false)                                                       \
+    X(IF_RANGE, "If-Range", false)                                                                 \
+    X(RANGE, "Range", false)                                                                       \
+    X(WANT_REPR_DIGEST, "Want-Repr-Digest", false)                                                 \
+    X(X_REQUEST_ID, "X-Request-Id", false)                                                         \
+    X(X_TENSOR_SHAPE, "X-Tensor-Shape", true)                                                      \
+    X(X_TENSOR_DTYPE, "X-Tensor-Dtype", true)                                                      \
+    X(REQUESTED_HEADERS, "Access-Control-Request-Headers", false)
 
 typedef enum pe_header {
-#define PE_HEADER_ENUM(name, text) PE_HEADER_##name,
+#define PE_HEADER_ENUM(name, text, once) PE_HEADER_##name,
     PE_HEADER_MAP(PE_HEADER_ENUM)
 #undef PE_HEADER_ENUM
         PE_HEADERS

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/process.h"
 #include "base/turns.h"
 
 /* After this many light jobs in a row a heavy one gets its turn. */
@@ -237,7 +238,8 @@ static void *work(void *context)
     return NULL;
 }
 
-static bool start(pe_pool *pool, worker *one)
+/* Returns an error of errno(3), or 0. */
+static int start(pe_pool *pool, worker *one)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -246,9 +248,9 @@ static bool start(pe_pool *pool, worker *one)
     one->pool = pool;
     one->light_only = one == pool->worker; /* however long the others are at heavy jobs */
     one->turns = (pe_turn_ways){wait_turn, leave, enter, one};
-    const bool started = pthread_create(&one->thread, &attributes, work, one) == 0;
+    const int error = pthread_create(&one->thread, &attributes, work, one);
     pthread_attr_destroy(&attributes);
-    return started;
+    return error;
 }
 
 pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *why)
@@ -260,10 +262,11 @@ pe_status pe_pool_make(const pe_pool_limits *limits, pe_pool **out, pe_problem *
     pthread_mutex_init(&pool->lock, NULL);
     pool->limits = *limits;
     for (; pool->threads < threads; pool->threads++) {
-        if (!start(pool, &pool->worker[pool->threads])) {
-            pe_pool_free(pool);
-            return pe_fail(why, PE_INTERNAL, "workers", "could not start %zu threads", threads);
-        }
+        const int error = start(pool, &pool->worker[pool->threads]);
+        if (error == 0)
+            continue;
+        pe_pool_free(pool);
+        return pe_process_fail_thread("workers", error, why);
     }
     *out = pool;
     return PE_OK;

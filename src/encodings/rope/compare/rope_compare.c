@@ -13,10 +13,10 @@
 /* The types that are compared. */
 #define TYPE_compared(name) &pe_rope_##name,
 #define TYPE_left_out(name)
-#define TYPE(name, how)     TYPE_##how(name)
-#define NAME_compared(name) #name,
+#define TYPE(name, how, work) TYPE_##how(name)
+#define NAME_compared(name)   #name,
 #define NAME_left_out(name)
-#define NAME(name, how) NAME_##how(name)
+#define NAME(name, how, work) NAME_##how(name)
 
 static const pe_rope_type *const types[] = {PE_ROPE_TYPE_MAP(TYPE)};
 static const char *const type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};

@@ -43,6 +43,15 @@ const char *pe_rope_key_name(pe_rope_key key);
 /** The key of that name, PE_ROPE_KEYS when it is none. */
 pe_rope_key pe_rope_key_find(const char *name);
 
+/** Most axes: time, height, width, and the image of XD-RoPE. */
+#define PE_ROPE_AXES_MAX 4
+
+/** The frequencies of one axis: (theta s^(dim/(dim - 2)))^(-2j/dim) of pair first + j. */
+typedef struct pe_rope_ladder {
+    uint64_t first, dim; /* its first pair; channels, an even number */
+    double theta, scale; /* s, at least 1 */
+} pe_rope_ladder;
+
 /**
  * Everything the frequencies depend on, as plain bytes: it is copied into frequency sets and is
  * part of their key, so what a type does not read stays zero.
@@ -56,6 +65,8 @@ typedef struct pe_rope_formula {
     double key[PE_ROPE_KEYS];
     double low, high;   /* of a type: bounds found when it was checked */
     double low2, high2; /* of its second ramp */
+    uint64_t n_ladders; /* 0: one for all pairs, of theta and dim */
+    pe_rope_ladder ladder[PE_ROPE_AXES_MAX];
     uint64_t n_list, n_freq_factors;
     double list[]; /* [n_list] divisors of the type, then [n_freq_factors] */
 } pe_rope_formula;

@@ -4,8 +4,8 @@
 
 const pe_rope_type pe_rope_default = {.name = "default"};
 
-#define TYPE(name, how) &pe_rope_##name,
-#define NAME(name, how) #name,
+#define TYPE(name, how, work) &pe_rope_##name,
+#define NAME(name, how, work) #name,
 
 const pe_rope_type *const pe_rope_types[] = {PE_ROPE_TYPE_MAP(TYPE) NULL};
 const char *const pe_rope_type_names[] = {PE_ROPE_TYPE_MAP(NAME) NULL};

@@ -15,22 +15,23 @@
  * verify/faults.c. A key that no other type reads gets a line in rope_formula.h and a row in
  * rope_params.c.
  *
- * compared: rope/compare offers it. proportional is left out: its model rotates other pairs.
+ * compared: rope/compare offers it. proportional is left out: its model rotates other pairs. Then
+ * what a channel costs more than by default, in units of work (plan/price.h), as measured.
  */
 #define PE_ROPE_TYPE_MAP(X)                                                                        \
-    X(default, compared)                                                                           \
-    X(linear, compared)                                                                            \
-    X(ntk, compared)                                                                               \
-    X(dynamic, compared)                                                                           \
-    X(yarn, compared)                                                                              \
-    X(longrope, compared)                                                                          \
-    X(llama3, compared)                                                                            \
-    X(proportional, left_out)                                                                      \
-    X(ntk_alpha, compared)                                                                         \
-    X(ntk_fixed, compared)                                                                         \
-    X(ntk_mixed, compared)                                                                         \
-    X(ntk_by_parts, compared)                                                                      \
-    X(part_ntk, compared)
+    X(default, compared, 0)                                                                        \
+    X(linear, compared, 0)                                                                         \
+    X(ntk, compared, 0)                                                                            \
+    X(dynamic, compared, 0)                                                                        \
+    X(yarn, compared, 48)                                                                          \
+    X(longrope, compared, 256)                                                                     \
+    X(llama3, compared, 512)                                                                       \
+    X(proportional, left_out, 0)                                                                   \
+    X(ntk_alpha, compared, 0)                                                                      \
+    X(ntk_fixed, compared, 144)                                                                    \
+    X(ntk_mixed, compared, 256)                                                                    \
+    X(ntk_by_parts, compared, 512)                                                                 \
+    X(part_ntk, compared, 288)
 
 #define PE_ROPE_TYPES_HELP                                                                         \
     "How the frequencies are scaled for contexts that are longer than in training. Let s be "      \
@@ -93,7 +94,7 @@ typedef struct pe_rope_type {
 /** Why types that grow the base need four channels. */
 #define PE_ROPE_NO_EXPONENT "its exponent d/(d - 2) has no value at d = 2"
 
-#define PE_ROPE_TYPE_EXTERN(name, how) extern const pe_rope_type pe_rope_##name;
+#define PE_ROPE_TYPE_EXTERN(name, how, work) extern const pe_rope_type pe_rope_##name;
 PE_ROPE_TYPE_MAP(PE_ROPE_TYPE_EXTERN)
 
 extern const pe_rope_type *const pe_rope_types[]; /* NULL-terminated */

@@ -9,12 +9,16 @@
 #include "encodings/rope/rope_params.h"
 #include "encodings/rope/rope_warnings.h"
 
+/* The ladder of powers of a pair. */
+static const uint16_t ladder_work[] = {640};
+
 static const pe_param xpos_params[] = {
     {.name = "scale_base",
      .kind = PE_KIND_REAL,
      .min = 1,
      .max = 1e6,
      .fallback = 512,
+     .channel_work = ladder_work,
      .unit = "tokens",
      .help = "The distance in tokens over which the scale of a pair falls by the factor zeta of "
              "that pair.",
@@ -46,10 +50,11 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
 {
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
+    const char *several = rope->formula->n_ladders != 0 ? "axes_dims" : "mrope_section";
     if (rope->axes != NULL)
-        return pe_values_invalid(
-            values, "mrope_section", why,
-            "mrope_section does not go with xPos, whose tokens have one position");
+        return pe_values_invalid(values, several, why,
+                                 "%s does not go with xPos, whose tokens have one position",
+                                 several);
     if (!pe_values_present(values, "center"))
         pe_values_set_int(values, "center", (int64_t)(tokens / 2));
     const double center = (double)pe_values_int(values, "center");

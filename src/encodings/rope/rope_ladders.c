@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_ladders.c - rotations by several axes, each of which has frequencies of its own. */
+#include "encodings/rope/rope_ladders.h"
+
+#include <stdlib.h>
+
+#include "encodings/rope/rope_axes.h"
+
+/* ---- frequencies ---- */
+
+/* theta s^(d/(d - 2)) */
+static void eval_base(const pe_rope_ladder *ladder, mpfr_ptr out)
+{
+    if (ladder->scale == 1) {
+        mpfr_set_d(out, ladder->theta, MPFR_RNDN);
+        return;
+    }
+    mpfr_t exponent;
+    mpfr_init2(exponent, mpfr_get_prec(out));
+    mpfr_set_ui(exponent, ladder->dim, MPFR_RNDN);
+    mpfr_div_ui(exponent, exponent, ladder->dim - 2, MPFR_RNDN);
+    mpfr_set_d(out, ladder->scale, MPFR_RNDN);
+    mpfr_pow(out, out, exponent, MPFR_RNDN);
+    mpfr_mul_d(out, out, ladder->theta, MPFR_RNDN);
+    mpfr_clear(exponent);
+}
+
+void pe_rope_ladders_eval(const pe_rope_formula *formula, size_t i, mpfr_ptr theta)
+{
+    const pe_rope_ladder *ladder = &formula->ladder[formula->n_ladders - 1];
+    while (i < ladder->first)
+        ladder--;
+    mpfr_t base, exponent;
+    mpfr_inits2(mpfr_get_prec(theta) + 16, base, exponent, (mpfr_ptr)0);
+    eval_base(ladder, base);
+    mpfr_set_si(exponent, -2, MPFR_RNDN);
+    mpfr_mul_ui(exponent, exponent, i - ladder->first, MPFR_RNDN);
+    mpfr_div_ui(exponent, exponent, ladder->dim, MPFR_RNDN);
+    mpfr_pow(theta, base, exponent, MPFR_RNDN);
+    mpfr_clears(base, exponent, (mpfr_ptr)0);
+}
+
+void pe_rope_ladders_unscale(const pe_rope_formula *from, pe_rope_formula *to)
+{
+    to->n_ladders = from->n_ladders;
+    for (size_t k = 0; k < from->n_ladders; k++) {
+        to->ladder[k] = from->ladder[k];
+        to->ladder[k].scale = 1;
+    }
+}
+
+/* ---- parameters ---- */
+
+/* What does not go with frequencies of each axis. */
+static pe_status check_others(const pe_values *values, const pe_rope *rope, pe_problem *why)
+{
+    static const char *const others[] = {"mrope_section", "mrope_layout", "mrope_interleaved"};
+    for (size_t i = 0; i < PE_LEN(others); i++)
+        if (pe_values_present(values, others[i]))
+            return pe_values_invalid(values, others[i], why, "%s does not go with axes_dims",
+                                     others[i]);
+    if (rope->formula->type != &pe_rope_default)
+        return pe_values_invalid(values, "rope_type", why,
+                                 "rope_type must be default with axes_dims, got %s; axes_scale "
+                                 "stretches each axis",
+                                 rope->formula->type->name);
+    if (rope->float32)
+        return pe_values_invalid(values, "numerics", why,
+                                 "numerics must be exact with axes_dims: no float32 reference is "
+                                 "followed");
+    return PE_OK;
+}
+
+static pe_status read_dims(const pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    const pe_value *dims = pe_values_find(values, "axes_dims");
+    pe_rope_formula *formula = rope->formula;
+    uint64_t sum = 0;
+    formula->n_ladders = dims->list_length;
+    for (size_t k = 0; k < dims->list_length; k++) {
+        const uint64_t dim = (uint64_t)dims->list[k];
+        if (dim % 2 != 0)
+            return pe_values_invalid(values, "axes_dims", why,
+                                     "each number of axes_dims must be even, got %llu",
+                                     (unsigned long long)dim);
+        formula->ladder[k] = (pe_rope_ladder){sum / 2, dim, formula->theta, 1};
+        sum += dim;
+    }
+    if (sum == rope->rotary_dim)
+        return PE_OK;
+    return pe_values_invalid(values, "axes_dims", why,
+                             "axes_dims must sum to rotary_dim = %zu channels, got %llu",
+                             rope->rotary_dim, (unsigned long long)sum);
+}
+
+/* A list of one number for each axis, or NULL where it is absent. */
+static pe_status read_list(const pe_values *values, const char *name, size_t n, const double **out,
+                           pe_problem *why)
+{
+    const pe_value *list = pe_values_find(values, name);
+    *out = NULL;
+    if (!pe_values_present(values, name))
+        return PE_OK;
+    *out = list->list;
+    if (list->list_length == n)
+        return PE_OK;
+    return pe_values_invalid(values, name, why,
+                             "%s must have a number for each of the %zu axes of axes_dims, got %zu",
+                             name, n, list->list_length);
+}
+
+static pe_status read_bases(const pe_values *values, pe_rope_formula *formula, pe_problem *why)
+{
+    const double *theta, *scale;
+    pe_status status = read_list(values, "axes_theta", formula->n_ladders, &theta, why);
+    if (status == PE_OK)
+        status = read_list(values, "axes_scale", formula->n_ladders, &scale, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t k = 0; k < formula->n_ladders; k++) {
+        pe_rope_ladder *ladder = &formula->ladder[k];
+        ladder->theta = theta != NULL ? theta[k] : ladder->theta;
+        ladder->scale = scale != NULL ? scale[k] : 1;
+        if (ladder->scale != 1 && ladder->dim == 2)
+            return pe_values_invalid(
+                values, "axes_scale", why,
+                "axes_scale must be 1 for an axis of 2 channels: " PE_ROPE_NO_EXPONENT);
+    }
+    return PE_OK;
+}
+
+/* The axis of each ladder: every one once. */
+static pe_status read_order(const pe_values *values, size_t n, size_t *order, pe_problem *why)
+{
+    const double *list;
+    unsigned named = 0;
+    const pe_status status = read_list(values, "axis_order", n, &list, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t k = 0; k < n; k++) {
+        order[k] = list != NULL ? (size_t)list[k] : k;
+        named |= 1U << order[k];
+    }
+    if (named == (1U << n) - 1)
+        return PE_OK;
+    return pe_values_invalid(values, "axis_order", why,
+                             "axis_order must name each of the axes 0 to %zu once", n - 1);
+}
+
+static pe_status make_axes(const size_t *order, pe_rope *rope, pe_problem *why)
+{
+    const pe_rope_formula *formula = rope->formula;
+    unsigned char *axis = malloc(rope->pairs);
+    if (axis == NULL)
+        return pe_fail_memory(why);
+    for (size_t k = 0; k < formula->n_ladders; k++)
+        for (uint64_t j = 0; j < formula->ladder[k].dim / 2; j++)
+            axis[formula->ladder[k].first + j] = (unsigned char)order[k];
+    rope->axes = pe_rope_axes_make(formula->n_ladders, rope->pairs, axis, NULL);
+    free(axis);
+    return rope->axes != NULL ? PE_OK : pe_fail_memory(why);
+}
+
+pe_status pe_rope_ladders_read(const pe_values *values, pe_rope *rope, pe_problem *why)
+{
+    size_t order[PE_ROPE_AXES_MAX];
+    pe_status status = check_others(values, rope, why);
+    if (status != PE_OK)
+        return status;
+    status = read_dims(values, rope, why);
+    if (status != PE_OK)
+        return status;
+    status = read_bases(values, rope->formula, why);
+    if (status != PE_OK)
+        return status;
+    status = read_order(values, rope->formula->n_ladders, order, why);
+    return status != PE_OK ? status : make_axes(order, rope, why);
+}
