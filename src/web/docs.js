@@ -49,7 +49,9 @@ function resolved(node) {
 /** @param {unknown} value */
 function text(value) {
     if (value === undefined) return '';
-    return Array.isArray(value) ? value.join(',') : String(value);
+    if (Array.isArray(value)) return value.join(',');
+    // An object of query parameters, each under its own name.
+    return value instanceof Object ? String(new URLSearchParams(Object.entries(value))) : String(value);
 }
 
 /** What may be typed, in words. @param {Parameter} parameter */

@@ -405,6 +405,8 @@ class Words {
                 `The words' vectors are hashed: ${CHANNELS} numbers for its query and ${CHANNELS} for its key, from the ` +
                     'letters and a seed. They stand for no meaning, and the same word has the same vector. All else is computed by ',
                 h('code', {}, 'POST /v1/attention'),
+                ', and the scores in the formulas by ',
+                h('code', {}, 'POST /v1/rope/scores'),
                 '.',
             ),
             h('div', { class: 'panel fields' }, this.fields.seed.element),
