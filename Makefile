@@ -84,7 +84,7 @@ SUPPORT_OBJ := $(patsubst tests/%.c,$(B)/tests/%.o,$(wildcard tests/support/*.c)
 .DEFAULT_GOAL := all
 .PHONY: help all ready run test models-report figures draw-figures test-aarch64 test-calls test-debian13 coverage proof bench \
 	bench-http soak doctor-score faults fuzz format install uninstall deps clean openapi settings openapi-lint \
-	clients schemathesis test-web test-cluster test-container run-tests \
+	clients schemathesis test-web test-cluster test-container sizing run-tests \
 	run-calls run-coverage FORCE
 
 help: ## list the targets
@@ -171,6 +171,7 @@ models-report: $(B)/posenc ## compare models/resolve with every configuration cl
 	@for shard in 0 1; do build/models-report/bin/python tests/models/report.py measure $$shard/2 build/models-report/measured.$$shard \
 	    2>build/models-report/log.$$shard & done; wait
 	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py verdicts $(MEASURED)
+	@POSENC_BINARY=$(CURDIR)/$(B)/posenc build/models-report/bin/python tests/models/report.py variants 3000
 
 figures: ## draw the figures of README.md into build/figures
 	@$(DEPS) build
@@ -344,6 +345,11 @@ test-cluster: ## run three replicas behind nginx, Varnish and HAProxy; hold the 
 	@$(DEPS) build cluster
 	+@$(AGAIN) $(B)/posenc
 	@tests/cluster/run build/cluster $(B)/posenc
+
+sizing: ## what a core, a reader and a byte of cache are worth, and what binds a cluster of 1 to 1000 nodes
+	@$(DEPS) build cluster bench
+	+@$(AGAIN) $(B)/posenc
+	@tests/cluster/sizing.py build/sizing $(B)/posenc
 
 test-container: ## build the image and run it (root)
 	@$(DEPS) container

@@ -9,6 +9,7 @@
 #include "api/json_write.h"
 #include "base/array.h"
 #include "files/tree.h"
+#include "models/model_name.h"
 
 static const char *const statuses[] = {
     [PE_MODEL_KEY_USED] = "used",
@@ -138,8 +139,8 @@ static void put_key(const pe_model_key *key, pe_buffer *out)
     pe_buffer_str(out, "}");
 }
 
-/* The members of a resolved model, without braces. */
-static void put_model(const pe_model *model, pe_buffer *out)
+/* What a configuration says, and what a tower within it does. */
+static void put_said(const pe_model *model, pe_buffer *out)
 {
     pe_json_write_text(out, "encoding", model->encoding);
     pe_json_write_name(out, "parameters");
@@ -155,6 +156,26 @@ static void put_model(const pe_model *model, pe_buffer *out)
     pe_buffer_str(out, "[");
     for (size_t p = 0; p < model->n_parts; p++)
         put_part(&model->parts[p], out);
+    pe_buffer_str(out, "]");
+}
+
+static void put_tower(const pe_model_tower *tower, pe_buffer *out)
+{
+    pe_json_write_item(out);
+    pe_buffer_str(out, "{");
+    pe_json_write_text(out, "pointer", tower->pointer);
+    put_said(tower->model, out);
+    pe_buffer_str(out, "}");
+}
+
+/* The members of a resolved model, without braces. */
+static void put_model(const pe_model *model, pe_buffer *out)
+{
+    put_said(model, out);
+    pe_json_write_name(out, "towers");
+    pe_buffer_str(out, "[");
+    for (size_t t = 0; t < model->n_towers; t++)
+        put_tower(&model->towers[t], out);
     pe_buffer_str(out, "]");
     pe_json_write_name(out, "keys");
     pe_buffer_str(out, "[");
@@ -184,7 +205,17 @@ static void put_member(const json_t *tree, const char *name, pe_buffer *out)
     pe_json_write_text(out, name, json_string_value(json_object_get(tree, name)));
 }
 
-/* Is each word in one of the texts, in whatever case? */
+/* Is the word in the text, in whatever case, or in its name as names are compared? */
+static bool has_word(const char *text, const char *word)
+{
+    char its[PE_MODEL_NAME_BYTES], folded[PE_MODEL_NAME_BYTES];
+    if (strcasestr(text, word) != NULL)
+        return true;
+    return pe_model_name_fold(text, its) && pe_model_name_fold(word, folded) && folded[0] != '\0' &&
+           strstr(its, folded) != NULL;
+}
+
+/* Is each word in one of the texts? */
 static bool has_words(pe_slice words, const char *const texts[3])
 {
     while (words.bytes > 0) {
@@ -193,8 +224,7 @@ static bool has_words(pe_slice words, const char *const texts[3])
         if (next.bytes >= sizeof word)
             return false;
         snprintf(word, sizeof word, "%.*s", (int)next.bytes, next.text);
-        if (!strcasestr(texts[0], word) && !strcasestr(texts[1], word) &&
-            !strcasestr(texts[2], word))
+        if (!has_word(texts[0], word) && !has_word(texts[1], word) && !has_word(texts[2], word))
             return false;
     }
     return true;

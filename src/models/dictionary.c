@@ -238,6 +238,9 @@ static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
         return;
     if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);
+    } else if (json_is_null(value) && known == PE_ROPE_TRUNCATE && pe_dictionary_reads(r, known)) {
+        pe_reader_used(r->reader, pe_dictionary_place(r, key), value, key, "null counts as false");
+        pe_dictionary_set_number(r, key, r->place, 0);
     } else if (json_is_null(value)) {
         pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value, "null counts as absent");
     } else if (known != PE_ROPE_KEYS && !pe_dictionary_reads(r, known)) {

@@ -43,7 +43,15 @@ typedef struct pe_model_part {
     pe_values values;            /* of its rows */
 } pe_model_part;
 
-#define PE_MODEL_PARTS_MAX 4
+#define PE_MODEL_PARTS_MAX 5
+
+/** A configuration beside the language model's: of a vision or audio tower, a talker, a decoder. */
+typedef struct pe_model_tower {
+    char *pointer;          /* "#/vision_config" */
+    struct pe_model *model; /* without keys, warnings and towers: those are the whole's */
+} pe_model_tower;
+
+#define PE_MODEL_TOWERS_MAX 8
 
 /** Immutable once made. */
 typedef struct pe_model {
@@ -54,6 +62,8 @@ typedef struct pe_model {
     size_t n_layers;        /* 0: the configuration does not say */
     size_t n_parts;
     pe_model_part parts[PE_MODEL_PARTS_MAX];
+    size_t n_towers;
+    pe_model_tower towers[PE_MODEL_TOWERS_MAX];
     bool has_softmax_scale;
     double softmax_scale; /* of attention logits, where the configuration changes it */
     size_t n_keys;

@@ -26,7 +26,10 @@ static const struct member {
 } members[] = {
     MEMBER(TEXT, encoding),
     MEMBER(TEXT, why),
+    MEMBER(TEXT, note),
     MEMBER(TRUTH, interleaved),
+    MEMBER(TRUTH, backwards),
+    MEMBER(TEXT, theta_key),
     MEMBER(NUMBER, theta),
     MEMBER(NUMBER, local_theta),
     MEMBER(TREE, rope_parameters),
@@ -68,6 +71,11 @@ static const struct member {
     MEMBER(TREE, rows),
     MEMBER(NUMBER, offset),
     MEMBER(NUMBER, class_rows),
+    MEMBER(TEXT, convention),
+    MEMBER(TEXT, grid_pairing),
+    MEMBER(NUMBER, width),
+    MEMBER(NUMBER, heads),
+    MEMBER(TRUTH, wide_embed),
     MEMBER(TRUTH, padded),
 };
 
@@ -125,6 +133,7 @@ pe_scheme pe_model_type_scheme(const pe_model_type *type)
         [PE_SCHEME_DEBERTA] = "deberta",
         [PE_SCHEME_SINUSOIDAL] = "sinusoidal",
         [PE_SCHEME_LEARNED] = "learned",
+        [PE_SCHEME_GRID] = "grid",
         [PE_SCHEME_NONE] = "none",
         [PE_SCHEME_UNKNOWN] = "unknown",
     };

@@ -15,6 +15,7 @@ typedef enum pe_scheme {
     PE_SCHEME_DEBERTA, /* T5's resources, with variant deberta */
     PE_SCHEME_SINUSOIDAL,
     PE_SCHEME_LEARNED,
+    PE_SCHEME_GRID, /* patches, by row and column */
     PE_SCHEME_NONE,
     PE_SCHEME_UNKNOWN /* nothing tells, or no resource here does it */
 } pe_scheme;
@@ -27,7 +28,10 @@ typedef struct pe_model_type {
     const char *name;     /* model_type; NULL: not known */
     const char *encoding; /* the scheme's name */
     const char *why;      /* of an encoding that is unknown: what the class does instead */
+    const char *note;     /* what to say of its layers */
     bool interleaved;
+    bool backwards;                /* pairs turn by minus the angle */
+    const char *theta_key;         /* the base stands here alone, outside of a dictionary */
     double theta, local_theta;     /* rope_theta; that of sliding layers, where it differs */
     const json_t *rope_parameters; /* where the configuration has none */
     bool keeps_null;               /* ... or null */
@@ -61,13 +65,17 @@ typedef struct pe_model_type {
     double merge;      /* spatial_merge_size of the vision tower's class */
     double per_second; /* tokens_per_second of it */
     double buckets, max_distance;
-    double softmax_scale; /* of the class, whatever head_dim is */
-    const char *layout;   /* sinusoidal */
-    double freq_shift;    /* sinusoidal */
-    const json_t *rows;   /* learned: the key of the number of rows, or the number */
-    double offset;        /* learned: the row of position 0; as many rows are added */
-    double class_rows;    /* learned, of patches: rows for tokens that are no patch */
-    bool padded;          /* learned: positions count from pad_token_id + 1 */
+    double softmax_scale;     /* of the class, whatever head_dim is */
+    const char *layout;       /* sinusoidal */
+    double freq_shift;        /* sinusoidal */
+    const json_t *rows;       /* learned: the key of the number of rows, or the number */
+    double offset;            /* learned: the row of position 0; as many rows are added */
+    double class_rows;        /* learned, of patches: rows for tokens that are no patch */
+    const char *convention;   /* grid */
+    const char *grid_pairing; /* grid: where it is not the convention's */
+    double width, heads;      /* grid: of the class; head_dim is their quotient */
+    bool wide_embed;          /* grid: the width is embed_dim, not hidden_size */
+    bool padded;              /* learned: positions count from pad_token_id + 1 */
 } pe_model_type;
 
 /**

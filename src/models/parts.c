@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* parts.c - what a configuration says to resources that ask of other things than its layers. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,98 +129,6 @@ static bool read_mrope_positions(const part *p)
            read_from_top(p, read_merge);
 }
 
-/* ---- rotations of patches ---- */
-
-/* Vision towers that rotate: their type (else that of the whole), the keys of their width and heads
- * with the defaults of their class, and whether patches come in blocks that merge.
- *
- * Source  rope_grid.h names the code of each convention; the defaults are those of the types' class
- *         in huggingface/transformers, read where config/model_types.json says. */
-static const struct vision_type {
-    const char *name, *convention, *width, *heads;
-    double width_default, heads_default;
-    bool blocks;
-} vision_types[] = {
-    {"qwen2_vl", "qwen2_vl", "embed_dim", "num_heads", 1280, 16, true},
-    {"qwen2_5_vl", "qwen2_vl", "hidden_size", "num_heads", 0, 0, true},
-    {"qwen3_vl", "qwen2_vl", "hidden_size", "num_heads", 1152, 16, true},
-    {"qwen3_5", "qwen2_vl", "hidden_size", "num_heads", 1152, 16, true},
-    {"qwen3_5_vision", "qwen2_vl", "hidden_size", "num_heads", 1152, 16, true},
-    {"pixtral", "pixtral", "hidden_size", "num_attention_heads", 1024, 16, false},
-    {"llama4_vision_model", "llama4", "hidden_size", "num_attention_heads", 768, 16, false},
-};
-
-static const struct vision_type *find_vision_type(const part *p)
-{
-    const json_t *own = json_object_get(p->vision, "model_type");
-    const json_t *type =
-        json_is_string(own) ? own : json_object_get(p->reader->whole, "model_type");
-    for (size_t t = 0; json_is_string(type) && t < PE_LEN(vision_types); t++)
-        if (strcmp(vision_types[t].name, json_string_value(type)) == 0)
-            return &vision_types[t];
-    return NULL;
-}
-
-/* A count of the tower, reported; 0: it has none. */
-static double read_count(const part *p, const char *key, double otherwise)
-{
-    char where[96];
-    const json_t *value = json_object_get(p->vision, key);
-    snprintf(where, sizeof where, "%s/%s", p->vision_place, key);
-    if (!is_there(value)) {
-        if (otherwise != 0)
-            pe_reader_class_default(p->reader, where, otherwise, "head_dim");
-        return otherwise;
-    }
-    const double count = json_number_value(value);
-    if (!json_is_number(value) || count < 1 || count > 65536 || count != floor(count)) {
-        pe_reader_fail_type(p->reader, where, "an integer from 1 to 65536", value);
-        return 0;
-    }
-    pe_reader_used(p->reader, where, value, "head_dim", NULL);
-    return count;
-}
-
-/* In its dictionary, or beside it. */
-static void read_tower_theta(const part *p)
-{
-    static const char key[] = "rope_theta";
-    char where[96];
-    const json_t *nested = json_object_get(json_object_get(p->vision, "rope_parameters"), key);
-    if (nested == NULL) {
-        read_vision_number(p, key, 10000);
-        return;
-    }
-    snprintf(where, sizeof where, "%s/rope_parameters/%s", p->vision_place, key);
-    read_number(p, key, where, nested, 10000);
-}
-
-static bool read_tower(const part *p)
-{
-    char where[96];
-    const struct vision_type *type = find_vision_type(p);
-    if (type == NULL)
-        return false;
-    const double width = read_count(p, type->width, type->width_default);
-    const double heads = read_count(p, type->heads, type->heads_default);
-    const double head_dim = heads != 0 ? width / heads : 0;
-    if (head_dim < 4 || head_dim > 4096 || fmod(head_dim, 4) != 0) /* no convention has such */
-        return false;
-    snprintf(where, sizeof where, "%s/%s", p->vision_place, type->width);
-    pe_reader_set_number(p->reader, p->values, "head_dim", where, head_dim);
-    pe_reader_set_choice(p->values, "convention", type->convention);
-    if (type->blocks)
-        read_vision_number(p, "spatial_merge_size", 2);
-    else
-        read_tower_theta(p);
-    return true;
-}
-
-static bool read_grid(const part *p)
-{
-    return json_is_object(p->vision) && read_from_top(p, read_tower);
-}
-
 /* ---- the parts ---- */
 
 static const char no_tower[] = "does not say how a vision tower of its rotates patches";
@@ -230,14 +137,41 @@ static const struct {
     const pe_resource *resource;
     const char *lack;
     bool (*read)(const part *p); /* does the configuration say something? */
-} parts[PE_MODEL_PARTS_MAX] = {
+} parts[] = {
     {&pe_rope_attention_scale, "scales no queries by their position", read_attention_scale},
     {&pe_rope_mrope_positions,
      "has no positions on several axes, or does not say how its patches merge",
      read_mrope_positions},
-    {&pe_rope_grid, no_tower, read_grid},
-    {&pe_rope_grid_rotate, no_tower, read_grid},
+    {&pe_rope_grid, no_tower, NULL}, /* the tower says it */
+    {&pe_rope_grid_rotate, no_tower, NULL},
 };
+
+static bool has_part(const pe_model *model, const pe_resource *resource)
+{
+    return pe_model_part_find(model, resource) != NULL;
+}
+
+pe_values *pe_parts_add(pe_reader *reader, const pe_resource *resource, const pe_values *from)
+{
+    pe_model *model = reader->model;
+    pe_model_part *made = &model->parts[model->n_parts];
+    if (has_part(model, resource) || reader->status != PE_OK)
+        return NULL;
+    reader->status = pe_values_make(resource->param_sets, &made->values, reader->why);
+    if (reader->status != PE_OK)
+        return NULL;
+    made->resource = resource;
+    model->n_parts++;
+    if (from != NULL)
+        reader->status = pe_model_fill(from, &made->values, reader->why);
+    return &made->values;
+}
+
+void pe_parts_inherit(pe_reader *reader, const pe_model *tower)
+{
+    for (size_t p = 0; p < tower->n_parts; p++)
+        (void)pe_parts_add(reader, tower->parts[p].resource, &tower->parts[p].values);
+}
 
 void pe_parts_resolve(pe_reader *reader, const pe_dictionary *dictionary)
 {
@@ -245,17 +179,13 @@ void pe_parts_resolve(pe_reader *reader, const pe_dictionary *dictionary)
     part p = {.reader = reader, .dictionary = dictionary};
     find_vision(&p);
     for (size_t i = 0; i < PE_LEN(parts) && reader->status == PE_OK; i++) {
-        const pe_resource *resource = parts[i].resource;
-        pe_model_part *made = &model->parts[model->n_parts];
-        p.values = &made->values;
-        reader->status = pe_values_make(resource->param_sets, p.values, reader->why);
-        if (reader->status != PE_OK)
-            return;
-        made->resource = resource;
-        if (parts[i].read(&p))
-            model->n_parts++;
-        else
+        if (parts[i].read == NULL)
+            continue;
+        p.values = pe_parts_add(reader, parts[i].resource, NULL);
+        if (p.values != NULL && !parts[i].read(&p)) {
             pe_values_free(p.values);
+            model->n_parts--;
+        }
     }
 }
 

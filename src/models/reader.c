@@ -39,7 +39,8 @@ typedef struct fact_row {
 
 static const fact_row facts[PE_FACTS] = {
     [PE_FACT_HIDDEN] = FACT(INT, 1, WIDTH_MAX, "head_dim", "hidden_size", "n_embd", "d_model",
-                            "dim", "hidden_dim"),
+                            "dim", "hidden_dim", "emb_dim"),
+    [PE_FACT_EMBED] = FACT(INT, 1, WIDTH_MAX, "head_dim", "embed_dim"),
     [PE_FACT_HEADS] = FACT(INT, 1, 65536, "head_dim", "num_attention_heads", "n_head", "n_heads",
                            "num_heads", "encoder_attention_heads", "encoder_num_attention_heads"),
     [PE_FACT_HEAD_DIM] =
@@ -146,6 +147,16 @@ void pe_reader_fail_memory(pe_reader *reader)
         reader->status = pe_fail_memory(reader->why);
 }
 
+/* Numbers that JSON lacks come as strings of their names. */
+static const char *odd_number(const json_t *value)
+{
+    static const char *const names[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t n = 0; json_is_string(value) && n < PE_LEN(names); n++)
+        if (strcmp(json_string_value(value), names[n]) == 0)
+            return names[n];
+    return NULL;
+}
+
 const char *pe_reader_type_text(const json_t *value)
 {
     static const char *const texts[] = {
@@ -153,7 +164,8 @@ const char *pe_reader_type_text(const json_t *value)
         [JSON_INTEGER] = "a number", [JSON_REAL] = "a number",  [JSON_TRUE] = "true",
         [JSON_FALSE] = "false",      [JSON_NULL] = "null",
     };
-    return texts[json_typeof(value)];
+    const char *odd = odd_number(value);
+    return odd != NULL ? odd : texts[json_typeof(value)];
 }
 
 void pe_reader_fail_type(pe_reader *reader, const char *where, const char *wanted,
@@ -239,6 +251,12 @@ static void add_key(pe_reader *reader, pe_model_key *key)
     free(key->pointer);
     free(key->value);
     free(key->note);
+}
+
+void pe_reader_take_key(pe_reader *reader, pe_model_key *key)
+{
+    add_key(reader, key);
+    *key = (pe_model_key){0};
 }
 
 static char *pointer_of(const pe_reader *reader, const char *where)

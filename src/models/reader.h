@@ -9,6 +9,7 @@
 /** Facts that configurations spell in several ways; reader.c has the spellings as rows. */
 typedef enum pe_fact {
     PE_FACT_HIDDEN,
+    PE_FACT_EMBED, /* a tower's own width, where hidden_size is another's */
     PE_FACT_HEADS,
     PE_FACT_HEAD_DIM,
     PE_FACT_GLOBAL_HEAD_DIM,
@@ -41,11 +42,15 @@ typedef enum pe_fact {
     PE_FACTS
 } pe_fact;
 
+#define PE_READER_PATH 96
+
 /** Reading under way. The first failure is kept; what follows it reads nothing. */
 typedef struct pe_reader {
-    const json_t *whole;  /* the configuration */
-    const json_t *config; /* the object of it that has the text model's keys */
-    char path[64];        /* of it: "", "text_config/" */
+    const json_t *whole;       /* the configuration, or that of a tower */
+    const char *tower;         /* its key in the whole; NULL: it is no tower */
+    const char *outer;         /* a tower: the model type that it belongs to, or NULL */
+    const json_t *config;      /* the object of it that has the text model's keys */
+    char path[PE_READER_PATH]; /* of it: "", "text_config/" */
     pe_model_type row;
     json_t *row_tree;          /* what its strings belong to */
     const pe_model_type *type; /* &row: unknown types are an empty row */
@@ -89,6 +94,9 @@ void pe_reader_class_default(pe_reader *reader, const char *where, double value,
 void pe_reader_warn(pe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** A key that was reported of a tower is reported of the whole, which takes it. */
+void pe_reader_take_key(pe_reader *reader, pe_model_key *key);
+
 /** A key that has been reported became another parameter. */
 void pe_reader_retarget(pe_reader *reader, const char *where, const char *parameter);
 
@@ -111,7 +119,7 @@ const char *pe_reader_fact_name(pe_fact fact);
 bool pe_reader_knows_key(const char *name);
 const char *pe_reader_nearest_key(const char *name);
 
-/** The type of a JSON value in words: "a string". */
+/** The type of a JSON value in words: "a string". NaN and infinities have their names. */
 const char *pe_reader_type_text(const json_t *value);
 
 /** Set the row `name` of values from JSON of its type, within its bounds, present and given. Is

@@ -5,16 +5,27 @@
 #include <string.h>
 
 #include "encodings/registry.h"
+#include "models/grid_layers.h"
 #include "models/kinds.h"
 #include "models/learned_layers.h"
 #include "models/parts.h"
 #include "models/rope_layers.h"
 #include "models/softmax_scale.h"
 
-/* Objects in which models of several modalities keep their language model, outermost first. */
-static const char *const text_configs[] = {"thinker_config", "text_config",       "language_config",
-                                           "llm_config",     "text_model_config", "vlm_config",
-                                           "decoder"};
+/* Objects in which models of several modalities keep their language model. */
+static const char *const text_configs[] = {
+    "thinker_config", "vlm_config",        "text_config", "language_config",
+    "llm_config",     "text_model_config", "decoder",     "decoder_config",
+};
+
+/* Objects beside it that are towers though they name no model type. */
+static const char *const tower_configs[] = {"vision_config", "audio_config", "vision_tower"};
+
+/* Objects of DBRX that name a model type and are none. */
+static const char *const no_towers[] = {"attn_config", "ffn_config"};
+
+/* No configuration lies deeper within others. */
+#define DEPTH_MAX 4
 
 /* What position_embedding_type says. */
 static const struct {
@@ -34,21 +45,62 @@ static const struct {
 
 /* ---- which object, which model type ---- */
 
+/* The object within this one that holds the language model, and its name; NULL: none does. */
+static const json_t *find_text_config(const json_t *config, const char **name)
+{
+    for (size_t n = 0; n < PE_LEN(text_configs); n++) {
+        const json_t *inner = json_object_get(config, text_configs[n]);
+        *name = text_configs[n];
+        if (inner != NULL && !json_is_null(inner))
+            return inner;
+    }
+    return NULL;
+}
+
+static void go_into(pe_reader *reader, const char *name, const json_t *inner)
+{
+    const size_t used = strlen(reader->path);
+    snprintf(reader->path + used, sizeof reader->path - used, "%s/", name);
+    reader->config = inner;
+}
+
 /* Go to the language model's own object, as deep as it lies. */
 static void enter_text_config(pe_reader *reader)
 {
-    for (size_t n = 0; n < PE_LEN(text_configs); n++) {
-        const json_t *inner = json_object_get(reader->config, text_configs[n]);
-        if (inner == NULL || json_is_null(inner))
-            continue;
+    const char *name;
+    const json_t *inner = find_text_config(reader->config, &name);
+    for (size_t depth = 0; inner != NULL && depth < DEPTH_MAX; depth++) {
         if (!json_is_object(inner)) {
-            pe_reader_fail_type(reader, text_configs[n], "an object", inner);
+            pe_reader_fail_type(reader, name, "an object", inner);
             return;
         }
-        reader->config = inner;
-        const size_t used = strlen(reader->path);
-        snprintf(reader->path + used, sizeof reader->path - used, "%s/", text_configs[n]);
+        go_into(reader, name, inner);
+        inner = find_text_config(inner, &name);
     }
+}
+
+/* A vision tower may have the name of the whole model: its own is then that of its class. */
+static void find_row(pe_reader *reader, const char *name)
+{
+    char vision[96];
+    const bool is_vision = reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0;
+    snprintf(vision, sizeof vision, "%.64s_vision", name);
+    if (is_vision)
+        reader->status = pe_model_type_find(vision, &reader->row, &reader->row_tree, reader->why);
+    if (reader->status == PE_OK && reader->row.name == NULL)
+        reader->status = pe_model_type_find(name, &reader->row, &reader->row_tree, reader->why);
+    if (reader->row.name != NULL)
+        reader->row.name = name;
+}
+
+/* A tower without a model type is that of the model around it, where that has one class of them. */
+static void find_tower_of(pe_reader *reader)
+{
+    char vision[96];
+    snprintf(vision, sizeof vision, "%.64s_vision", reader->outer);
+    reader->status = pe_model_type_find(vision, &reader->row, &reader->row_tree, reader->why);
+    if (reader->row.name != NULL)
+        reader->row.name = reader->outer;
 }
 
 /* The model type is that of the nested object, else that of the whole configuration. */
@@ -58,6 +110,10 @@ static void read_model_type(pe_reader *reader)
     reader->type = &reader->row;
     if (value == NULL)
         value = json_object_get(reader->whole, "model_type");
+    if (value == NULL && reader->outer != NULL) {
+        find_tower_of(reader);
+        return;
+    }
     if (value == NULL || json_is_null(value)) {
         pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
         return;
@@ -66,8 +122,7 @@ static void read_model_type(pe_reader *reader)
         pe_reader_fail_type(reader, "model_type", "a string", value);
         return;
     }
-    reader->status =
-        pe_model_type_find(json_string_value(value), &reader->row, &reader->row_tree, reader->why);
+    find_row(reader, json_string_value(value));
     if (reader->status == PE_OK && reader->type->name == NULL)
         pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
                        json_string_value(value));
@@ -80,7 +135,10 @@ static void report_model_type(pe_reader *reader, pe_scheme scheme)
     if (reader->type->name == NULL)
         pe_reader_ignored(reader, "model_type", value, "not known");
     else
-        pe_reader_used(reader, "model_type", value, scheme == PE_SCHEME_ROPE ? "pairing" : NULL,
+        pe_reader_used(reader, "model_type", value,
+                       scheme == PE_SCHEME_ROPE   ? "pairing"
+                       : scheme == PE_SCHEME_GRID ? "convention"
+                                                  : NULL,
                        NULL);
 }
 
@@ -262,6 +320,7 @@ static const struct {
     [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, resolve_deberta},
     [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, resolve_sinusoidal},
     [PE_SCHEME_LEARNED] = {"learned", &pe_learned_layers, pe_learned_layers_resolve},
+    [PE_SCHEME_GRID] = {"rope", &pe_rope_grid, pe_grid_layers_resolve},
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
     [PE_SCHEME_UNKNOWN] = {"unknown", NULL, NULL},
 };
@@ -332,6 +391,21 @@ static void report_all_unread(pe_reader *reader)
 
 /* ---- the model ---- */
 
+/* Tables are the same: what differs is what is done with them. */
+static void turn_backwards(pe_reader *reader)
+{
+    pe_values *values = NULL;
+    if (reader->type->backwards && reader->status == PE_OK)
+        values = pe_parts_add(reader, &pe_rope_rotate, &reader->model->kinds[0].values);
+    if (values == NULL || reader->status != PE_OK)
+        return;
+    pe_reader_set_number(reader, values, "inverse", "inverse", 1);
+    pe_reader_warn(reader,
+                   "model type %s turns pairs by minus the angle: /v1/rope/rotate with "
+                   "inverse=true",
+                   reader->type->name);
+}
+
 static void resolve_layers(pe_reader *reader, const pe_resource *resource)
 {
     pe_dictionary dictionary = {0};
@@ -342,6 +416,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
     for (size_t k = 0; k < model->n_kinds && reader->status == PE_OK; k++)
         if (model->kinds[k].resource != NULL)
             pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
+    turn_backwards(reader);
     pe_softmax_scale_resolve(reader);
     report_all_unread(reader);
 }
@@ -378,6 +453,15 @@ static void warn_unknown(pe_reader *reader)
                        "position_embedding_type");
 }
 
+/* A configuration that was wrapped, as {"config": {...}}. */
+static void refuse_wrapped(pe_reader *reader)
+{
+    const json_t *inner = json_object_get(reader->whole, "config");
+    if (json_is_object(inner) && json_object_get(reader->whole, "model_type") == NULL)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "config",
+                       "config holds the configuration: post that object itself");
+}
+
 /* Facts are looked for in attn_config, so it must be an object. */
 static void check_attention(pe_reader *reader)
 {
@@ -404,10 +488,147 @@ static void resolve(pe_reader *reader)
     } else {
         resolve_stack(reader, scheme, "all");
     }
-    if (scheme == PE_SCHEME_UNKNOWN)
+    if (reader->type->note != NULL)
+        pe_reader_warn(reader, "model type %s: %s", reader->type->name, reader->type->note);
+    if (scheme == PE_SCHEME_UNKNOWN) {
+        refuse_wrapped(reader);
         warn_unknown(reader);
+    }
     if (scheme != PE_SCHEME_ROPE)
         report_all_unread(reader);
+}
+
+/* ---- towers ---- */
+
+/* An object on the way to the language model. */
+typedef struct place {
+    const json_t *object;
+    char path[PE_READER_PATH];
+    size_t depth; /* of towers within towers */
+} place;
+
+static pe_status resolve_whole(pe_reader *reader, size_t depth, pe_model **out);
+
+/* Is the member a configuration of its own? */
+static bool is_tower(const char *name, const json_t *value)
+{
+    if (!json_is_object(value) || strpbrk(name, "~/") != NULL || strlen(name) >= 32)
+        return false;
+    for (size_t t = 0; t < PE_LEN(no_towers); t++)
+        if (strcmp(no_towers[t], name) == 0)
+            return false;
+    for (size_t t = 0; t < PE_LEN(tower_configs); t++)
+        if (strcmp(tower_configs[t], name) == 0)
+            return true;
+    return json_is_string(json_object_get(value, "model_type"));
+}
+
+/* What is told of the tower's keys is told of the whole's. */
+static void take_reports(pe_reader *reader, const char *name, pe_model *tower)
+{
+    for (size_t k = 0; k < tower->n_keys; k++)
+        pe_reader_take_key(reader, &tower->keys[k]);
+    for (size_t w = 0; w < tower->n_warnings; w++) {
+        pe_reader_warn(reader, "%s: %s", name, tower->warnings[w]);
+        free(tower->warnings[w]);
+    }
+    tower->n_keys = tower->n_warnings = 0;
+}
+
+static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
+{
+    pe_model *model = reader->model;
+    if (model->n_towers < PE_MODEL_TOWERS_MAX && tower->pointer != NULL) {
+        model->towers[model->n_towers++] = *tower;
+        return;
+    }
+    if (tower->pointer == NULL)
+        pe_reader_fail_memory(reader);
+    else
+        pe_reader_warn(reader, "%s is left out: there are more than %d towers", tower->pointer,
+                       PE_MODEL_TOWERS_MAX);
+    free(tower->pointer);
+    pe_model_free(tower->model);
+}
+
+static void add_tower(pe_reader *reader, const char *path, const char *name, pe_model *model)
+{
+    pe_buffer pointer = {0};
+    pe_buffer_format(&pointer, "#/%s%s", path, name);
+    const pe_model_tower tower = {
+        .pointer = pointer.failed ? NULL : strdup(pe_buffer_text(&pointer)), .model = model};
+    pe_buffer_free(&pointer);
+    take_reports(reader, name, model);
+    pe_parts_inherit(reader, model);
+    keep_tower(reader, &tower);
+    for (size_t t = 0; t < model->n_towers; t++)
+        keep_tower(reader, &model->towers[t]);
+    model->n_towers = 0;
+}
+
+/* A tower that cannot be resolved is no failure of the whole. */
+static void resolve_tower(pe_reader *reader, const place *at, const char *name,
+                          const json_t *config)
+{
+    pe_problem why = {0};
+    pe_model *tower = NULL;
+    pe_reader inner = {.whole = config,
+                       .config = config,
+                       .tower = name,
+                       .outer = json_string_value(json_object_get(at->object, "model_type")),
+                       .why = &why};
+    memcpy(inner.path, at->path, sizeof inner.path);
+    go_into(&inner, name, config);
+    const pe_status status = resolve_whole(&inner, at->depth + 1, &tower);
+    if (status == PE_OK)
+        add_tower(reader, at->path, name, tower);
+    else if (pe_status_is_ours(status))
+        pe_reader_fail_memory(reader);
+    else
+        pe_reader_warn(reader, "%s is not told: %s", name, why.detail);
+}
+
+/* All configurations beside the one that is read, on the way to it. */
+static void resolve_towers(pe_reader *reader, size_t depth, size_t path_bytes)
+{
+    place at = {.object = reader->whole, .depth = depth};
+    snprintf(at.path, sizeof at.path, "%.*s", (int)path_bytes, reader->path);
+    while (at.object != NULL && depth < DEPTH_MAX) {
+        const char *name, *entered = NULL;
+        json_t *value;
+        const json_t *inner = find_text_config(at.object, &entered);
+        json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
+        {
+            if (value != inner && reader->status == PE_OK && is_tower(name, value))
+                resolve_tower(reader, &at, name, value);
+        }
+        const size_t used = strlen(at.path);
+        snprintf(at.path + used, sizeof at.path - used, "%s/", entered);
+        at.object = inner;
+    }
+}
+
+static pe_status resolve_whole(pe_reader *reader, size_t depth, pe_model **out)
+{
+    const size_t path_bytes = strlen(reader->path);
+    reader->model = calloc(1, sizeof *reader->model);
+    if (reader->model == NULL)
+        return pe_fail_memory(reader->why);
+    enter_text_config(reader);
+    if (reader->status == PE_OK)
+        read_model_type(reader);
+    if (reader->status == PE_OK)
+        resolve(reader);
+    if (reader->status == PE_OK)
+        resolve_towers(reader, depth, path_bytes);
+    json_decref(reader->dictionary);
+    json_decref(reader->row_tree);
+    if (reader->status != PE_OK) {
+        pe_model_free(reader->model);
+        return reader->status;
+    }
+    *out = reader->model;
+    return PE_OK;
 }
 
 pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why)
@@ -416,21 +637,7 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     if (!json_is_object(config))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
                        config != NULL ? pe_reader_type_text(config) : "nothing");
-    reader.model = calloc(1, sizeof *reader.model);
-    if (reader.model == NULL)
-        return pe_fail_memory(why);
-    enter_text_config(&reader);
-    read_model_type(&reader);
-    if (reader.status == PE_OK)
-        resolve(&reader);
-    json_decref(reader.dictionary);
-    json_decref(reader.row_tree);
-    if (reader.status != PE_OK) {
-        pe_model_free(reader.model);
-        return reader.status;
-    }
-    *out = reader.model;
-    return PE_OK;
+    return resolve_whole(&reader, 0, out);
 }
 
 void pe_model_free(pe_model *model)
@@ -451,6 +658,10 @@ void pe_model_free(pe_model *model)
     }
     for (size_t w = 0; w < model->n_warnings; w++)
         free(model->warnings[w]);
+    for (size_t t = 0; t < model->n_towers; t++) {
+        free(model->towers[t].pointer);
+        pe_model_free(model->towers[t].model);
+    }
     free(model->kinds);
     free(model->keys);
     free(model->warnings);

@@ -68,6 +68,22 @@ static const char *type_key(pe_rope_reading *r)
     return new != NULL ? "rope_type" : "type";
 }
 
+/* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
+ * rope_type already, it does not read the old spelling. */
+static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
+{
+    if (!r->reader->type->by_type || value == NULL || strcmp(key, "type") != 0 ||
+        strcmp(r->dictionary.place, "rope_scaling/") != 0)
+        return false;
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
+                      "transformers 5 reads rope_type alone in this model type");
+    pe_reader_warn(r->reader,
+                   "rope_scaling has type and no rope_type, which transformers 5 does not "
+                   "read in model type %s: frequencies are not scaled",
+                   r->reader->type->name);
+    return true;
+}
+
 static void read_type(pe_rope_reading *r)
 {
     const char *key = type_key(r), *note = NULL;
@@ -75,6 +91,8 @@ static void read_type(pe_rope_reading *r)
     const char *name = json_string_value(value);
     r->type = &pe_rope_default;
     pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
+    if (is_unread_type(r, key, value))
+        return;
     if (value == NULL) {
         if (r->dictionary.object != NULL && pe_dictionary_member(r, "factor") != NULL)
             pe_reader_warn(r->reader,
@@ -134,13 +152,31 @@ static double fallback_theta(pe_rope_reading *r)
     return 10000;
 }
 
+/* GPT-NeoX has the base under a name of its own, and does not read rope_theta. */
+static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
+{
+    pe_reader *reader = r->reader;
+    const char *key = reader->type->theta_key;
+    if (key == NULL)
+        return pe_reader_finds_fact(reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
+                                    where);
+    const json_t *value = pe_reader_member(reader, key);
+    const json_t *unread = pe_reader_member(reader, "rope_theta");
+    pe_reader_ignored(reader, "rope_theta", unread, "this model type reads rotary_emb_base");
+    if (unread != NULL)
+        pe_reader_warn(reader, "rope_theta is not read by model type %s: %s is", reader->type->name,
+                       key);
+    *where = key;
+    *out = json_number_value(value);
+    pe_reader_used(reader, key, value, "rope_theta", NULL);
+    return json_is_number(value);
+}
+
 static void read_theta(pe_rope_reading *r)
 {
     const char *where = "rope_theta";
     double theta = 0, ratio = 1;
-    if (!has_nested_theta(r, &theta) &&
-        !pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, &theta,
-                              &where))
+    if (!has_nested_theta(r, &theta) && !finds_theta(r, &theta, &where))
         theta = fallback_theta(r);
     if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
@@ -241,6 +277,18 @@ static void set_class_default(pe_rope_reading *r, const char *parameter, const c
     pe_dictionary_set_number(r, parameter, where, number);
 }
 
+/* transformers multiplies qk_rope_head_dim by it, and then fails. */
+static void warn_of_part(pe_rope_reading *r, const json_t *nested)
+{
+    const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
+    const json_t *part = nested != NULL ? nested : beside;
+    const bool reads = r->type != &pe_rope_default || !r->reader->type->whole_head;
+    if (reads && part != NULL && json_number_value(part) != 1)
+        pe_reader_warn(r->reader,
+                       "partial_rotary_factor is ignored: all of qk_rope_head_dim turns; "
+                       "transformers makes too few frequencies of it");
+}
+
 /* The part of a head that rotates: nested, beside, or the class's own. */
 static void read_rotary_part(pe_rope_reading *r, double head_dim)
 {
@@ -250,6 +298,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
     if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
+        warn_of_part(r, nested);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
         return;
@@ -462,6 +511,24 @@ static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
     return any;
 }
 
+/* vLLM reads each of the two by itself; transformers neither where one is absent.
+ *
+ * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
+static void warn_of_lone_mscale(pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    const bool one = pe_dictionary_member(r, "mscale") != NULL;
+    if (strcmp(r->type->name, "yarn") == 0 &&
+        pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
+        one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
+        !pe_values_present(values, "attention_factor"))
+        pe_reader_warn(r->reader,
+                       "%s is absent: transformers then reads neither it nor %s, while vLLM takes "
+                       "%s, which gives another attention factor",
+                       one ? "mscale_all_dim" : "mscale", one ? "mscale" : "mscale_all_dim",
+                       one ? "0 for it" : "1 for it");
+}
+
 static void check(pe_rope_reading *r)
 {
     pe_problem why = {0};
@@ -559,6 +626,7 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         pe_dictionary_read_defaults,
         check,
         check_lengths,
+        warn_of_lone_mscale,
     };
     pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
     for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)

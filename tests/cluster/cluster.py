@@ -3,185 +3,21 @@
 
     tests/cluster/cluster.py FOLDER PROGRAM
 
-Everything listens on 127.0.0.1, on ports that the system gives. Counted, not timed: digests, hits, failed requests,
-computations. Ends with "N passed, M failed".
+Counted, not timed: digests, hits, failed requests, computations. Ends with "N passed, M failed".
 """
-import bisect
 import collections
 import hashlib
 import http.client
 import itertools
 import json
-import os
 import pathlib
-import random
 import re
-import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
-import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCKER = ROOT / "docker"
-VARIANTS = ("baseline", "v3", "auto")
-THREADS = 16
-
-
-class Replica:
-    """One server; it comes back to its port after a restart."""
-
-    def __init__(self, program, folder, variant):
-        self.program, self.variant, self.port = program, variant, 0
-        self.log = folder / f"replica-{variant}.log"
-        self.start()
-
-    def start(self):
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [self.program, "serve", "--host", "127.0.0.1", "--port", str(self.port), "--kernels", self.variant,
-                 "--admin-listen", "127.0.0.1:0", "--drain-grace-ms", "0", "--access-log", "--trusted-proxies", "127.0.0.1"], stderr=log, stdin=subprocess.DEVNULL)
-        self.port = self.told("listening")
-        self.admin = self.told("admin_listening")
-
-    def told(self, event):
-        """The port that a line of the log names."""
-        while self.process.poll() is None:
-            for line in self.log.read_text().splitlines():
-                if f'"event":"{event}"' in line:
-                    return json.loads(line)["port"]
-            time.sleep(0.02)
-        raise RuntimeError(f"{self.variant} did not start: {self.log.read_text()}")
-
-    def counts(self):
-        """Samples of /metrics, by name and labels."""
-        text = urllib.request.urlopen(f"http://127.0.0.1:{self.admin}/metrics").read().decode()
-        return {name: float(value) for name, value in
-                (line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))}
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        self.process.terminate()
-        return self.process.wait()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-class Edge:
-    """An engine in front, run from the configuration that docker/ ships, with the replicas' addresses put in."""
-
-    def __init__(self, folder, replicas):
-        self.folder, self.port = folder, free_port()
-        folder.mkdir(parents=True, exist_ok=True)
-        self.process = subprocess.Popen(self.command(replicas), stdin=subprocess.DEVNULL,
-                                        stdout=open(folder / "out.log", "wb"), stderr=subprocess.STDOUT)
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.05)
-        raise RuntimeError(f"{type(self).__name__} did not start: {(folder / 'out.log').read_text()}")
-
-    def with_addresses(self, text, replicas):
-        for at, replica in enumerate(replicas, 1):
-            text = text.replace(f"posenc-{at}:8080", f"127.0.0.1:{replica.port}")
-            text = text.replace(f'"posenc-{at}"; .port = "8080"', f'"127.0.0.1"; .port = "{replica.port}"')
-        return text
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait()
-
-
-class Nginx(Edge):
-    def command(self, replicas):
-        for source in (DOCKER / "nginx").iterdir():
-            text = self.with_addresses(source.read_text(), replicas)
-            text = text.replace("listen 8000;", f"listen 127.0.0.1:{self.port};").replace("/tmp/nginx", f"{self.folder}/nginx")
-            (self.folder / source.name).write_text(text)
-        return ["nginx", "-e", "stderr", "-c", str(self.folder / "nginx.conf"), "-g",
-                "daemon off;" + (" user root;" if os.getuid() == 0 else "")]
-
-
-class HAProxy(Edge):
-    def command(self, replicas):
-        text = self.with_addresses((DOCKER / "haproxy" / "haproxy.cfg").read_text(), replicas)
-        (self.folder / "haproxy.cfg").write_text(text.replace("bind :8000", f"bind 127.0.0.1:{self.port}"))
-        return ["haproxy", "-db", "-f", str(self.folder / "haproxy.cfg")]
-
-
-class Varnish(Edge):
-    def command(self, replicas):
-        for source in (DOCKER / "varnish").iterdir():
-            text = self.with_addresses(source.read_text(), replicas)
-            (self.folder / source.name).write_text(text.replace("posenc-backends.vcl", str(self.folder / "posenc-backends.vcl")))
-        return ["varnishd", "-F", "-j", "none", "-n", str(self.folder / "work"), "-f", str(self.folder / "posenc.vcl"),
-                "-a", f"127.0.0.1:{self.port}", "-p", "http_gzip_support=off", "-s", "default,256m"]
-
-
-def get(port, target, headers=None, connection=None):
-    """Status, fields and body of an answer."""
-    one = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    one.request("GET", target, headers=headers or {})
-    answer = one.getresponse()
-    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
-
-
-def replay(port, targets, seen, between=None):
-    """Ask for all targets on some connections at once; tell `seen` of each answer, or of the failure."""
-    rows = iter(enumerate(targets))
-    lock = threading.Lock()
-
-    def ask():
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        while True:
-            with lock:
-                at, target = next(rows, (None, None))
-            if target is None:
-                return
-            try:
-                answer = get(port, target, connection=connection)
-            except (OSError, http.client.HTTPException) as error:
-                connection.close()
-                answer = (0, {}, str(error).encode())
-            with lock:
-                seen(target, answer)
-                if between is not None:
-                    between(at)
-
-    threads = [threading.Thread(target=ask) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def catalogue(count):
-    """Targets as people ask for them: small and middling tables in several formats."""
-    rows = itertools.product(("json", "npy", "raw", "csv", "safetensors"), (64, 96, 128), ("0:8", "0:64", "128:160"),
-                             (10000, 500000, 1000000))
-    tables = [f"/v1/rope/table?head_dim={d}&positions={p}&rope_theta={theta}&format={f}" +
-              ("&tensor=cos" if f in ("npy", "raw", "csv") else "") for f, d, p, theta in rows]
-    more = (f"/v1/sinusoidal?d_model=64&positions={k}:{k + 16}&dtype=float64" for k in range(1, 10 ** 6))
-    return tables + list(itertools.islice(more, max(0, count - len(tables))))
-
-
-def zipf(targets, count, seed=1):
-    """Draws where the k-th of the targets is asked for in proportion to 1/k."""
-    total = list(itertools.accumulate(1 / k for k in range(1, len(targets) + 1)))
-    draw = random.Random(seed)
-    return [targets[bisect.bisect(total, draw.random() * total[-1])] for _ in range(count)]
+from engines import DOCKER, HAProxy, Nginx, Prometheus, Replica, Successor, Varnish, until
+from load import catalogue, get, replay, zipf
 
 
 class Checks:
@@ -206,6 +42,13 @@ def asked(replicas):
                if name.startswith("http_server_request_duration_seconds_count") and 'http_route="/v1/' in name)
 
 
+def variants(program):
+    """Three kernel variants, as different as this machine has them."""
+    can = [name for name in ("baseline", "v3", "v4") if subprocess.run(
+        [program, "check-config", "--kernels", name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0]
+    return (can + ["auto", "auto"])[:3]
+
+
 def same_bytes(checks, replicas):
     targets = catalogue(200)
     different = []
@@ -215,6 +58,9 @@ def same_bytes(checks, replicas):
         if len(digests) != 1 or len(tags) != 1:
             different.append(target)
     used = [re.search(r'kernels="(\w+)"', " ".join(replica.counts())).group(1) for replica in replicas]
+    told = [replica.variant for replica in replicas]
+    checks.that("replicas run the kernels that they were told to",
+                all(one in (variant, "auto") for one, variant in zip(told, used)), f"told {told}, run {used}")
     checks.that("replicas on different kernels give one digest and one tag", not different,
                 f"{len(targets)} answers; kernels {', '.join(used)} {different[:1]}")
 
@@ -246,7 +92,7 @@ def hits(checks, name, edge, replicas, requests):
     replay(edge.port, zipf(targets, requests), tell)
     ratio = seen["HIT"] / requests
     checks.that(f"{name}: every answer of the replay is right", seen["wrong"] == 0, f"{requests} requests, {seen['wrong']} wrong")
-    checks.that(f"{name}: at least 99 of 100 are hits of the edge", ratio >= 0.99, f"{100 * ratio:.2f} %")
+    checks.that(f"{name}: at least 99 of 100 are hits of the edge", ratio >= 0.99, f"{100 * ratio:.2f} % {dict(seen)}")
 
 
 def by_the_edge(checks, name, edge, replicas):
@@ -282,10 +128,13 @@ def nothing_forged(checks, name, edge, replicas):
         checks.that(f"{name}: {form} is plain where no coding was named",
                     status == 200 and answer.status == 200 and answer.getheader("Content-Encoding") is None)
         stranger = http.client.HTTPConnection("127.0.0.1", edge.port, timeout=60, source_address=("127.0.0.9", 0))
-        get(edge.port, target + "&rope_theta=77", {"X-Forwarded-For": "6.6.6.6"}, stranger)
-    told = [json.loads(line) for replica in replicas for line in replica.log.read_text().splitlines() if "rope_theta=77" in line]
-    checks.that(f"{name}: a forged address is not believed", told and all(one["client"] == "127.0.0.9" for one in told),
-                {one["client"] for one in told})
+        get(edge.port, f"{target}&rope_theta={edge.port}", {"X-Forwarded-For": "6.6.6.6"}, stranger)
+
+    def clients():
+        lines = [line for replica in replicas for line in replica.log.read_text().splitlines(True)]
+        return [json.loads(line)["client"] for line in lines if f"rope_theta={edge.port}" in line and line.endswith("\n")]
+    until(lambda: len(clients()) == 2, clients)
+    checks.that(f"{name}: a forged address is not believed", set(clients()) == {"127.0.0.9"}, clients())
 
 
 def restart(checks, name, edge, replicas, requests):
@@ -298,13 +147,85 @@ def restart(checks, name, edge, replicas, requests):
     checks.that(f"{name}: one replica killed and restarted, one stopped, 0 failed requests", set(failed) == {200}, dict(failed))
 
 
+def all_down(checks, name, edge, replicas):
+    """What the edge has it gives while no replica lives."""
+    targets = catalogue(50)
+    before = [get(edge.port, target)[2] for target in targets]
+    for replica in replicas:
+        replica.stop()
+    after = [get(edge.port, target) for target in targets]
+    for replica in replicas:
+        replica.start()
+    good = sum(status == 200 and body == was for (status, _, body), was in zip(after, before))
+    checks.that(f"{name}: what it has is answered while every replica is down", good == len(targets), f"{good} of {len(targets)}")
+
+
+def passed_socket(checks, program, restarts):
+    """As systemd restarts: the listening socket stays open, and each next process gets it. Every request is answered,
+    each on a connection of its own, so that some connect while no process is there to accept them."""
+    seen, ended, over = collections.Counter(), [], threading.Event()
+    targets = (f"/v1/sinusoidal?d_model=64&positions={k}:{k + 16}&format=raw" for k in itertools.takewhile(
+        lambda _: not over.is_set(), itertools.count()))
+    with Successor(program) as server:
+        load = threading.Thread(target=replay, args=(server.port, targets, lambda target, answer: seen.update([answer[0]])),
+                                kwargs={"kept": False}, daemon=True)
+        server.start()
+        load.start()
+        for served in range(1, restarts + 1):
+            until(lambda: sum(seen.values()) >= 300 * served, lambda: dict(seen))
+            ended.append(server.stop())
+            server.start()
+        over.set()
+        load.join()
+        ended.append(server.stop())
+    checks.that(f"a passed socket: {restarts} restarts under load, 0 failed requests", set(seen) == {200} and set(ended) == {0},
+                f"{dict(seen)}, exit statuses {sorted(set(ended))}")
+
+
+def metrics(checks, replicas):
+    said = [subprocess.run(["promtool", "check", "metrics"], input=replica.metrics(), capture_output=True, text=True)
+            for replica in replicas]
+    checks.that("promtool accepts the metrics of every replica", not any(one.returncode for one in said),
+                " ".join(one.stdout + one.stderr for one in said))
+
+
+def healths(prometheus):
+    """Of its targets, then of its rules."""
+    rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
+    return [one["health"] for one in prometheus.ask("targets")["activeTargets"] + rules]
+
+
+def observed(checks, folder, replicas):
+    """Prometheus has the replicas, knows the rules, and has data for every curve of the dashboard."""
+    panels = json.loads((DOCKER / "grafana" / "posenc.json").read_text())["panels"]
+    curves = [target["expr"].replace("$__rate_interval", "30s") for panel in panels for target in panel.get("targets", ())]
+    prometheus = Prometheus(folder / "prometheus", replicas)
+    try:
+        empty, fresh = list(curves), itertools.count(10 ** 6)
+
+        def filled():
+            get(replicas[0].port, f"/v1/sinusoidal?d_model=4&positions={next(fresh)}")
+            get(replicas[0].port, "/v1/nothing")  # so that something is refused
+            empty[:] = [curve for curve in empty if not prometheus.ask("query", query=curve).get("result")]
+            return not empty
+        until(filled, lambda: f"no data for {empty}")
+        until(lambda: "unknown" not in healths(prometheus), lambda: healths(prometheus))
+        targets, rules = healths(prometheus)[:len(replicas)], healths(prometheus)[len(replicas):]
+        checks.that("Prometheus scrapes the replicas", targets == ["up"] * len(replicas), targets)
+        checks.that("Prometheus evaluates the alert rules", set(rules) == {"ok"}, f"{len(rules)} rules")
+        checks.that("the dashboard's curves have data", curves and not empty, f"{len(curves)} curves")
+    finally:
+        prometheus.stop()
+
+
 def main():
     folder, program = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve())
     folder.mkdir(parents=True, exist_ok=True)
     checks = Checks()
-    replicas = [Replica(program, folder, variant) for variant in VARIANTS]
+    replicas = [Replica(program, folder, variant) for variant in variants(program)]
     try:
         same_bytes(checks, replicas)
+        passed_socket(checks, program, 10)
         herd(checks, "a node", replicas[0].port, replicas, computations)
         for engine in (Nginx, Varnish, HAProxy):
             name = engine.__name__.lower()
@@ -316,8 +237,12 @@ def main():
                     hits(checks, name, edge, replicas, 100000)
                 nothing_forged(checks, name, edge, replicas)
                 restart(checks, name, edge, replicas, 4000)
+                if engine is not HAProxy:
+                    all_down(checks, name, edge, replicas)
             finally:
                 edge.stop()
+        metrics(checks, replicas)
+        observed(checks, folder, replicas)
     finally:
         ended = [replica.stop() for replica in replicas]
     checks.that("SIGTERM ends every replica with 0", set(ended) == {0}, ended)
@@ -325,4 +250,5 @@ def main():
     return checks.failed > 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

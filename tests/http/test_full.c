@@ -28,6 +28,8 @@ static void start(const char *most)
                                  most,
                                  "--connections-per-address",
                                  "0",
+                                 "--header-deadline-ms=3600000", /* none of them is late */
+                                 "--idle-timeout-ms=3600000",
                                  "--user=",
                                  NULL};
     server_start(&server, flags);

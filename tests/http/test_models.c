@@ -176,6 +176,7 @@ static void a_search_lists_the_models_that_have_its_words(void **state)
     } searches[] = {
         {"llama-3.1", "llama-3.1-405b", 3}, {"LLAMA+3.1", "llama-3.1-405b", 3},
         {"alibaba%20vl", "qwen2-vl-2b", 3}, {"phi+4", "phi-3-mini-4k", 3},
+        {"phi3", "phi-3-mini-4k", 3},       {"Qwen2.5-VL", "qwen2.5-vl-7b", 1},
         {"nothing-of-this-name", NULL, 0},
     };
     (void)state;

@@ -147,7 +147,6 @@ static json_t *compare_request(const json_t *golden, const char *type)
     const double most = compare_member(r, "max_position_embeddings"),
                  seq_len = compare_member(r, "seq_len");
     const double trained = original != 0 ? original : most != 0 ? most : 4096;
-    json_object_del(r, "pairing");
     json_object_del(r, "rope_type");
     json_object_del(r, "seq_len");
     json_object_del(r, "original_max_position_embeddings");
@@ -232,10 +231,12 @@ static void a_model_of_the_catalogue_says_what_was_trained(void **state)
 {
     (void)state;
     reply model = get(&server, COMPARE "?model=qwen2.5-7b&target_length=131072");
-    reply plain = get(&server, COMPARE "?head_dim=128&rope_theta=1000000"
-                                       "&max_position_embeddings=32768&target_length=131072");
+    reply plain =
+        get(&server, COMPARE "?head_dim=128&rope_theta=1000000"
+                             "&max_position_embeddings=32768&target_length=131072&pairing=half");
     assert_status("model", &model, 200);
     assert_string_equal(model.body, plain.body);
+    assert_non_null(strstr(model.body, "pairing=half&partial_rotary_factor")); /* of posenc */
     reply_free(&model);
     reply_free(&plain);
 }

@@ -12,17 +12,20 @@ rotary classes compute inv_freq and the attention factor, which are compared wit
     unseen   the modules could not be run: nothing was compared
     wrong    the answer disagrees: a mistake of the program
 
-Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE...
+Usage: report.py measure SHARD/SHARDS FILE | verdicts FILE... | variants COUNT [CLASSES]
 """
+import contextlib
 import glob
 import importlib
 import importlib.machinery
 import importlib.util
 import inspect
+import io
 import json
 import lzma
 import os
 import pathlib
+import random
 import re
 import signal
 import sys
@@ -33,6 +36,7 @@ FOLDER = pathlib.Path(__file__).parent
 APPLIES = re.compile("(?=.*(rotary|rope|rotate_))(?=.*(apply|rotate))")
 HELPERS = {"rotate_half", "rotate_every_two", "dynamic_rope_update"}
 LIMIT_SECONDS = 90
+GRID = [0, 1, 0, 2], [0, 0, 1, 5]  # rows and columns of patches that are compared
 
 
 def load_classes():
@@ -75,6 +79,8 @@ def config_of(cls):
     """The name of the configuration class that a module's __init__ takes."""
     parameter = inspect.signature(cls.__init__).parameters.get("config")
     annotation = getattr(parameter, "annotation", None)
+    if annotation is inspect.Parameter.empty:
+        return None
     return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", None)
 
 
@@ -84,22 +90,43 @@ def classes_for(modules, name, base):
             and config_of(cls) == name]
 
 
-def measure_rotary(modules, entry, torch):
+def measure_rotary(modules, entry, torch, config=None):
     """inv_freq and attention factor of the rotary classes of this configuration."""
     found = []
     for cls in classes_for(modules, entry["class"].__name__, torch.nn.Module):
         if not re.search("rotary|rope", cls.__name__, re.I):
             continue
         try:
-            made = cls(entry["class"]())
+            made = cls(config or entry["class"]()).eval()
         except Exception as error:
             print(f"{cls.__name__}: {str(error)[:100]!r}", file=sys.stderr)
             continue
         freq = {key: value.double().flatten().tolist() for key, value in made.named_buffers()
                 if key.endswith("inv_freq") and "original" not in key and value.dim() <= 2}
         scale = {key: float(value) for key, value in vars(made).items() if key.endswith("attention_scaling")}
-        found.append({"class": cls.__name__, "freq": freq, "scale": scale})
+        found.append({"class": cls.__name__, "freq": freq, "scale": scale, "grid": measure_grid(made, torch)})
     return found
+
+
+def measure_grid(made, torch):
+    """Cosines of a rotation by rows and columns at GRID, all channels; None: it is none, or takes other things."""
+    config, (rows, columns) = getattr(made, "config", None), GRID
+    if hasattr(made, "freqs_ci"):  # the patches of the whole image, row by row
+        side = config.image_size // config.patch_size
+        return [made.freqs_ci[r * side + c].real.flatten().repeat_interleave(2).tolist() for r, c in zip(rows, columns)]
+    try:
+        if "pixel_values" in inspect.signature(made.forward).parameters:
+            side = 8 * config.patch_size
+            cos = made(torch.zeros(1, 3, side, side))[0]
+            return [cos[r * 8 + c].tolist() for r, c in zip(rows, columns)]
+        source = inspect.getsource(sys.modules[type(made).__module__])
+        origin = 1 if "index_copy(0, patch_index, position_ids + 1)" in source else 0  # Inkling 2's model adds it
+        places = [columns, rows] if "stack([wpos_ids" in source else [rows, columns]  # SAM 3's has columns first
+        cos = made(torch.zeros(1), torch.tensor(places).T + origin)[0]
+    except Exception as error:
+        print(f"{type(made).__name__}: {str(error)[:100]!r}", file=sys.stderr)
+        return None
+    return cos.reshape(len(rows), -1).tolist() if cos.numel() % len(rows) == 0 else None
 
 
 def stand_in(value, role, torch):
@@ -210,8 +237,8 @@ def measure_class(entry):
     rotary = measure_rotary(modules, entry, torch)
     calls, ran = run_model(modules, entry, torch)
     seen = {json.dumps(call): call for call in calls}
-    methods = any(APPLIES.search(name) for cls in classes_for(modules, entry["class"].__name__, torch.nn.Module)
-                  for name in vars(cls))
+    methods = any(APPLIES.search(name) for of in (entry["class"].__name__, None)  # None: any configuration
+                  for cls in classes_for(modules, of, torch.nn.Module) for name in vars(cls))
     return {"rotary": rotary, "calls": list(seen.values()), "ran": ran, "methods": methods}
 
 
@@ -233,6 +260,100 @@ def measure(shard, path):
                     out.flush()
                     os._exit(0)
             os.waitpid(child, 0)
+
+
+# ---- variants ----
+
+
+def draw_scaling(draw, head_dim):
+    """A dictionary of a rope type, without its base."""
+    name = draw.choice(["default", "linear", "dynamic", "yarn", "longrope", "llama3"])
+    scaling = {"rope_type": name}
+    if name != "default":
+        scaling["factor"] = draw.choice([2.0, 4.0, 8.0, 32.0])
+    if name in ("yarn", "longrope", "llama3"):
+        scaling["original_max_position_embeddings"] = draw.choice([2048, 4096, 8192])
+    if name == "llama3":
+        scaling |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    if name == "yarn":
+        more = {"beta_fast": 16.0, "beta_slow": 2.0, "mscale": 0.7, "mscale_all_dim": 1.0, "attention_factor": 1.3,
+                "truncate": False}
+        scaling |= {key: draw.choice([value, None]) for key, value in more.items() if draw.random() < 0.3}
+    if name == "longrope":
+        scaling |= {key: [draw.choice([1.0, 1.25, 3.0]) for _ in range(head_dim // 2)]
+                    for key in ("short_factor", "long_factor")}
+    return scaling
+
+
+def draw_variant(draw, config, head_dim):
+    """The default configuration with another rotation, in the spelling of transformers 4 or 5."""
+    variant = {key: value for key, value in config.items() if not re.match("rope_|partial_rotary|original_max", key)}
+    theta = draw.choice([5e5, 1e6, 10000.0, None])
+    scaling = draw.choice([None, draw_scaling(draw, head_dim), draw_scaling(draw, head_dim)])
+    if draw.random() < 0.2:
+        variant["partial_rotary_factor"] = draw.choice([0.5, 0.25])
+    if draw.random() < 0.5:  # transformers 4
+        if theta is not None:
+            variant["rope_theta"] = theta
+        if scaling is not None and draw.random() < 0.5:
+            scaling["type"] = scaling.pop("rope_type")
+        variant["rope_scaling"] = scaling
+        return variant
+    variant["rope_parameters"] = scaling if scaling is None or theta is None else scaling | {"rope_theta": theta}
+    if scaling is not None and draw.random() < 0.2:
+        scaling["partial_rotary_factor"] = 0.5
+    return variant
+
+
+def judge_variant(server, modules, cls, variant, torch):
+    """None: transformers refuses it, or its module cannot be made."""
+    try:
+        config = cls.from_dict(json.loads(json.dumps(variant)))
+        rotary = measure_rotary(modules, {"class": cls, "config": variant}, torch, config)
+    except Exception:
+        return None
+    rotary = [one for one in rotary if one["freq"]]
+    if not rotary:
+        return None
+    status, answer = server.post("/v1/models/resolve", variant)
+    if status != 200:
+        return "refused", answer["detail"]
+    if answer["encoding"] != "rope":
+        return answer["encoding"], ""
+    layers = [layer for layer in answer["layers"] if layer["encoding"] == "rope"]
+    wrong = min((compare_frequencies(server, one, layers) for one in rotary), key=len)
+    if wrong and any("makes too few frequencies" in text for text in answer["warnings"]):
+        return "warned", ""  # the class's own modules fail
+    return ("wrong", "; ".join(wrong)) if wrong else ("right", "")
+
+
+def write_variants(count, only=""):
+    """Draw variants of the classes whose rotation is right by default, and print those that are told wrong."""
+    import torch
+    torch.set_num_threads(1)
+    test, classes, counts = load_test(), load_classes(), {}
+    verdicts, draw, server = test.read_verdicts(), random.Random(1), test.Server()
+    names = [name for name, row in sorted(verdicts.items()) if row[2] == "right" and "inv_freq" in row[4]
+             and name in classes and re.search(only, name)]
+    for name in (names * (int(count) // max(1, len(names)) + 1))[:int(count)]:
+        entry = classes[name]
+        status, answer = server.post("/v1/models/resolve", entry["config"])
+        dims = [layer["parameters"]["rotary_dim"] for layer in answer["layers"] if "rotary_dim" in layer["parameters"]]
+        if not dims:
+            continue
+        head_dim = dims[0]
+        variant = draw_variant(draw, entry["config"], head_dim)
+        with contextlib.redirect_stderr(io.StringIO()):
+            verdict = judge_variant(server, modeling_modules(entry["folder"]), entry["class"], variant, torch)
+        if verdict is None:
+            verdict = "refused by transformers", ""
+        counts[verdict[0]] = counts.get(verdict[0], 0) + 1
+        if verdict[0] in ("wrong", "refused", "unknown"):
+            told = {key: variant.get(key) for key in ("rope_scaling", "rope_parameters", "rope_theta",
+                                                      "partial_rotary_factor") if key in variant}
+            print(f"{name} {verdict[0]}: {verdict[1]}: {json.dumps(told)[:300]}")
+    server.stop()
+    print(", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items())))
 
 
 # ---- verdicts ----
@@ -282,12 +403,48 @@ def compare_calls(measured, layers):
     return wrong
 
 
-def judge(server, measured, status, answer, composite):
+def compare_grid(server, measured, answer):
+    """Cosines of patches, and the channels of a pair, which the resource of rotations knows."""
+    rotation = next(part["parameters"] for part in answer["resources"] if part["path"] == "/v1/rope/grid/rotate")
+    told = {key: value for key, value in answer["parameters"].items() if key != "spatial_merge_size"}
+    normalized = {"height": 8, "width": 8} if told["convention"] == "dinov3" else {}
+    status, table = server.post("/v1/rope/grid", told | normalized | {"positions": list(GRID)})
+    theirs = [rotary["grid"] for rotary in measured["rotary"] if rotary.get("grid")]
+    if status != 200:
+        return [f"/v1/rope/grid refuses {told}"]
+    mine, found = table["cos"]["data"], set()
+    for cos in theirs:
+        for name, pick in (("half", slice(0, len(mine[0]))), ("interleaved", slice(0, None, 2))):
+            if all(abs(a - b) < 1e-5 for ours, row in zip(mine, cos) for a, b in zip(ours, row[pick])):
+                found.add(name)
+    own = "half" if told["convention"] in ("qwen2_vl", "pixtral", "dinov3") else "interleaved"
+    if theirs and rotation.get("pairing", own) not in found:
+        return [f"cosines of patches in {rotation.get('pairing', own)} pairs"]
+    return []
+
+
+def compare_towers(server, config, towers):
+    """A tower is what its configuration alone is."""
+    wrong = []
+    for tower in towers:
+        inner = config
+        for name in tower["pointer"][2:].split("/"):
+            inner = inner[name]
+        status, alone = server.post("/v1/models/resolve", inner)
+        if status != 200 or alone["layers"] != tower["layers"]:
+            wrong.append(f"{tower['pointer']} alone is another")
+    return wrong
+
+
+def judge(server, measured, status, answer, config):
     rotary = [one for one in measured.get("rotary", []) if one["freq"]]
     if status != 200:
         return "refused", answer["detail"]
+    if wrong := compare_towers(server, config, answer["towers"]):
+        return "wrong", "; ".join(wrong)
     if answer["encoding"] == "unknown":
-        return "unknown", answer["warnings"][-1].split(": looked")[0]
+        own = [text for text in answer["warnings"] if "_config: " not in text]
+        return "unknown", own[-1].split(": looked")[0]
     if "ran" not in measured:
         return "unseen", "the modules did not end"
     if answer["encoding"] != "rope":
@@ -295,7 +452,11 @@ def judge(server, measured, status, answer, composite):
             return "wrong", f"{answer['encoding']}, but rotates"
         return ("none" if answer["encoding"] == "none" else "right"), "nothing rotates"
     layers = [layer for layer in answer["layers"] if layer["encoding"] == "rope"]
-    if composite:
+    if "convention" in answer["parameters"]:
+        wrong = compare_grid(server, measured, answer)
+        seen = any(one.get("grid") for one in measured["rotary"])
+        return ("wrong", "; ".join(wrong)) if wrong else ("right" if seen else "unseen", "cosines of patches")
+    if is_composite(config):
         return "right", "as its text model's configuration"
     tried = [compare_frequencies(server, one, layers) for one in rotary]
     wrong = min(tried, key=len, default=[]) + compare_calls(measured, layers)
@@ -309,7 +470,8 @@ def judge(server, measured, status, answer, composite):
 
 def is_composite(config):
     return any(isinstance(config.get(key), dict) for key in
-               ("text_config", "thinker_config", "language_config", "llm_config", "vlm_config", "decoder"))
+               ("text_config", "thinker_config", "language_config", "llm_config", "vlm_config", "decoder",
+                "decoder_config"))
 
 
 def load_test():
@@ -329,9 +491,10 @@ def write_verdicts(paths):
     server, rows, counts = test.Server(), [], {}
     for name, entry in sorted(classes.items()):
         status, answer = server.post("/v1/models/resolve", entry["config"])
-        verdict, why = judge(server, measured.get(name, {}), status, answer, is_composite(entry["config"]))
+        verdict, why = judge(server, measured.get(name, {}), status, answer, entry["config"])
         counts[verdict] = counts.get(verdict, 0) + 1
-        rows.append("\t".join([name, entry["class"].model_type or "-", verdict, test.digest(status, answer), why[:120]]))
+        model_type = entry["class"].model_type or "-"
+        rows.append("\t".join([name, model_type, verdict, test.digest(status, answer), why[:120]]))
         if name not in known and known:
             print(f"not yet known: {name} ({entry['class'].model_type}): {verdict}, {why}")
     server.stop()
@@ -349,5 +512,7 @@ if __name__ == "__main__":
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
     if sys.argv[1] == "measure":
         measure(*sys.argv[2:])
+    elif sys.argv[1] == "variants":
+        write_variants(*sys.argv[2:])
     else:
         write_verdicts(sys.argv[2:])

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/model_json.h"
+#include "base/array.h"
 #include "encodings/registry.h"
 
 enum { MAX_DEPTH = 32 };
@@ -49,11 +50,14 @@ static const struct {
      "/v1/rope/mrope-positions", NULL},
     {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":1280,"
      "\"num_heads\":16}}",
-     "/v1/rope/grid", "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"spatial_merge_size\":2}"},
+     "/v1/rope/grid",
+     "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"rope_theta\":10000,"
+     "\"spatial_merge_size\":2}"},
     {"{\"model_type\":\"qwen2_vl\",\"head_dim\":64,\"vision_config\":{\"hidden_size\":3584,"
      "\"spatial_merge_size\":4}}",
      "/v1/rope/grid/rotate",
-     "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"spatial_merge_size\":4}"},
+     "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"rope_theta\":10000,"
+     "\"spatial_merge_size\":4}"},
     {"{\"text_config\":{" LLAMA
      "},\"vision_config\":{\"model_type\":\"pixtral\",\"hidden_size\":1024,"
      "\"num_attention_heads\":16,\"spatial_merge_size\":2}}",
@@ -70,6 +74,21 @@ static const struct {
      "\"rope_parameters\":{\"rope_theta\":500}}}",
      "/v1/rope/grid", "{\"convention\":\"pixtral\",\"head_dim\":64,\"rope_theta\":500}"},
     {"{\"model_type\":\"qwen2_5_vl\",\"head_dim\":64}", "/v1/rope/grid", NULL},
+    {"{\"model_type\":\"qwen3_vl_vision\",\"hidden_size\":1024}", "/v1/rope/grid",
+     "{\"convention\":\"qwen2_vl\",\"head_dim\":64,\"rope_theta\":10000,"
+     "\"spatial_merge_size\":2}"},
+    {"{\"vlm_config\":{\"model_type\":\"qwen2_vl\",\"head_dim\":64,\"vision_config\":{}}}",
+     "/v1/rope/grid/rotate",
+     "{\"convention\":\"qwen2_vl\",\"head_dim\":80,\"rope_theta\":10000,"
+     "\"spatial_merge_size\":2}"},
+    {"{\"model_type\":\"nanochat\",\"head_dim\":64}", "/v1/rope/rotate",
+     "{\"head_dim\":64,\"inverse\":true,\"pairing\":\"half\",\"partial_rotary_factor\":1,"
+     "\"rope_theta\":10000,\"rope_type\":\"default\",\"rotary_dim\":64}"},
+    {"{\"model_type\":\"kimi_k25_vision\",\"rope_theta\":500}", "/v1/rope/grid/rotate",
+     "{\"convention\":\"kimi\",\"head_dim\":72,\"pairing\":\"half\",\"rope_theta\":500}"},
+    {"{\"model_type\":\"qwen3_vl_vision\",\"rope_parameters\":{\"rope_theta\":3}}", "/v1/rope/grid",
+     "{\"convention\":\"qwen2_vl\",\"head_dim\":72,\"rope_theta\":3,"
+     "\"spatial_merge_size\":2}"},
 };
 
 static void every_part_has_its_parameters(void **state)
@@ -94,10 +113,45 @@ static void every_part_has_its_parameters(void **state)
     }
 }
 
+/* Towers, and what each says; NULL: no tower. */
+static const struct {
+    const char *config, *pointer, *encoding;
+} towers[] = {
+    {"{\"text_config\":{" LLAMA "},\"vision_config\":{\"model_type\":\"pixtral\"}}",
+     "#/vision_config", "rope"},
+    {"{\"text_config\":{" LLAMA "},\"vision_config\":{\"a\":1}}", "#/vision_config", "unknown"},
+    {"{\"thinker_config\":{\"text_config\":{" LLAMA "},\"audio_config\":{\"model_type\":"
+     "\"bert\"}}}",
+     "#/thinker_config/audio_config", "learned"},
+    {"{\"encoder\":{\"model_type\":\"bert\"},\"decoder\":{" LLAMA "}}", "#/encoder", "learned"},
+    {"{" LLAMA ",\"talker_config\":{\"model_type\":\"x\",\"text_config\":{" LLAMA "}}}",
+     "#/talker_config", "rope"},
+    {"{" LLAMA ",\"vision_config\":7}", NULL, NULL},
+    {"{" LLAMA ",\"vision_config\":{\"model_type\":\"pixtral\",\"head_dim\":6}}", NULL, NULL},
+};
+
+static void every_tower_has_its_layers(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < PE_LEN(towers); t++) {
+        pe_problem why = {0};
+        pe_model *model = NULL;
+        if (pe_model_json_resolve(pe_slice_of(towers[t].config), MAX_DEPTH, &model, &why) != PE_OK)
+            fail_msg("%s: %s: %s", towers[t].config, why.where, why.detail);
+        assert_int_equal(model->n_towers, towers[t].pointer != NULL);
+        if (model->n_towers > 0) {
+            assert_string_equal(model->towers[0].pointer, towers[t].pointer);
+            assert_string_equal(model->towers[0].model->encoding, towers[t].encoding);
+        }
+        pe_model_free(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_has_its_parameters),
+        cmocka_unit_test(every_tower_has_its_layers),
     };
     return cmocka_run_group_tests_name("parts of models", tests, NULL, NULL);
 }

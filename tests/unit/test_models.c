@@ -96,6 +96,18 @@ static const spelling spellings[] = {
     {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"truncate\":false}}",
      NULL, "truncate", "false"},
 
+    {"{" LLAMA ",\"max_position_embeddings\":4096,\"rope_scaling\":{" YARN ",\"truncate\":null}}",
+     NULL, "truncate", "false"},
+    {"{\"model_type\":\"gpt_neox\",\"head_dim\":64,\"rope_theta\":5e5,\"rotary_emb_base\":2e4}",
+     NULL, "rope_theta", "20000"},
+    {"{\"model_type\":\"ministral3\",\"rope_theta\":5e5,\"rope_scaling\":null}", NULL, "rope_theta",
+     "1000000"},
+    {"{\"model_type\":\"t5gemma2_text\"" LAYERS ",\"rope_scaling\":{\"type\":\"linear\","
+     "\"factor\":8}}",
+     "sliding_attention", "factor", NULL},
+    {"{\"model_type\":\"gemma3_text\",\"rope_scaling\":{\"type\":\"linear\",\"factor\":8}}", NULL,
+     "rope_type", "\"default\""},
+    {"{\"model_type\":\"bailing_hybrid\"}", NULL, "rope_theta", "6000000"},
     {"{\"model_type\":\"gpt_oss\"}", NULL, "factor", "32"},
     {"{\"model_type\":\"gpt_oss\",\"rope_parameters\":{\"rope_theta\":1e5}}", NULL, "factor", NULL},
     {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":null}", NULL, "rope_type", "\"yarn\""},
@@ -336,6 +348,9 @@ static void every_key_is_reported(void **state)
 static const struct {
     const char *config, *says;
 } warnings[] = {
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"max_position_embeddings\":4096,"
+     "\"rope_scaling\":{" YARN ",\"mscale\":1}}",
+     "mscale_all_dim is absent: transformers then reads neither it nor mscale"},
     {"{" LLAMA "}", "no rope_theta"},
     {"{\"head_dim\":64}", "no model_type"},
     {"{\"head_dim\":64}", "nothing says how positions are encoded"},

@@ -2,16 +2,14 @@
 /* keys.c - the file of keys, by which clients show who they are. */
 #include "http/clients/keys.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/named_file.h"
 
 #define KEY_BYTES 32
 #define PREFIX    "pe_"
@@ -232,54 +230,15 @@ static pe_status sort(const char *path, pe_keys *keys, pe_problem *why)
     return PE_OK;
 }
 
-/* O_NONBLOCK: a pipe without a writer is no reason to wait. */
-static pe_status open_file(const char *path, size_t most, int *fd, size_t *bytes, pe_problem *why)
-{
-    struct stat facts;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0)
-        return pe_fail(why, PE_INVALID_PARAMETER, "keys_file", "keys_file: cannot read %.200s: %s",
-                       path, strerror(errno));
-    const bool regular = fstat(*fd, &facts) == 0 && S_ISREG(facts.st_mode);
-    if (regular && (uint64_t)facts.st_size <= most) {
-        *bytes = (size_t)facts.st_size;
-        return PE_OK;
-    }
-    close(*fd);
-    if (!regular)
-        return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
-                       "keys_file: %.200s must be a regular file", path);
-    return pe_fail(why, PE_INVALID_PARAMETER, "keys_file",
-                   "keys_file: %.200s must have at most %zu bytes, got %lld", path, most,
-                   (long long)facts.st_size);
-}
-
-/* As much as is there, of at most `bytes`. */
-static size_t read_all(int fd, char *out, size_t bytes)
-{
-    size_t have = 0;
-    for (ssize_t got; have < bytes && (got = read(fd, out + have, bytes - have)) > 0;)
-        have += (size_t)got;
-    return have;
-}
-
 static pe_status read_file(const char *path, pe_keys *keys, pe_problem *why)
 {
-    int fd;
+    const pe_named_file file = {"keys_file", path, keys->room * LINE_BYTES};
+    char *text;
     size_t bytes;
-    if (open_file(path, keys->room * LINE_BYTES, &fd, &bytes, why) != PE_OK)
+    if (pe_named_file_read(&file, &text, &bytes, why) != PE_OK)
         return why->status;
-    char *text = malloc(bytes + 1);
-    pe_status status = PE_OK;
-    if (text != NULL) {
-        const size_t have = read_all(fd, text, bytes);
-        status = read_lines(path, (pe_slice){text, have}, keys, why);
-        explicit_bzero(text, bytes);
-    }
-    close(fd);
-    if (text == NULL)
-        return pe_fail_memory(why);
-    free(text);
+    const pe_status status = read_lines(path, (pe_slice){text, bytes}, keys, why);
+    pe_named_file_free(text, bytes);
     return status == PE_OK ? sort(path, keys, why) : status;
 }
 

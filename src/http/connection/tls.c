@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/named_file.h"
+
+/* Far more than a chain takes. */
+#define PEM_BYTES ((size_t)1 << 20)
+
 /* Certificates from the server's to its authority's. */
 #define CHAIN_MAX 16
 
@@ -63,11 +68,21 @@ static pe_status refuse(const char *setting, const char *path, int result, pe_pr
 
 static pe_status load(const char *setting, const char *path, gnutls_datum_t *out, pe_problem *why)
 {
+    const pe_named_file file = {setting, path, PEM_BYTES};
+    char *text;
+    size_t bytes;
     if (*path == '\0')
         return pe_fail(why, PE_INVALID_PARAMETER, setting,
                        "tls_certificate and tls_key must be set together; %s is empty", setting);
-    const int result = gnutls_load_file(path, out);
-    return result == 0 ? PE_OK : refuse(setting, path, result, why);
+    if (pe_named_file_read(&file, &text, &bytes, why) != PE_OK)
+        return why->status;
+    *out = (gnutls_datum_t){(unsigned char *)text, (unsigned)bytes};
+    return PE_OK;
+}
+
+static void unload(gnutls_datum_t *text)
+{
+    pe_named_file_free((char *)text->data, text->size);
 }
 
 static pe_status read_chain(const char *path, pe_tls_identity *out, pe_problem *why)
@@ -78,7 +93,7 @@ static pe_status read_chain(const char *path, pe_tls_identity *out, pe_problem *
     out->n = CHAIN_MAX;
     const int result =
         gnutls_pcert_list_import_x509_raw(out->chain, &out->n, &text, GNUTLS_X509_FMT_PEM, 0);
-    gnutls_free(text.data);
+    unload(&text);
     if (result == 0)
         return PE_OK;
     out->n = 0;
@@ -93,8 +108,7 @@ static pe_status read_key(const char *path, pe_tls_identity *out, pe_problem *wh
     int result = gnutls_privkey_init(&out->key);
     if (result == 0)
         result = gnutls_privkey_import_x509_raw(out->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
-    gnutls_memset(text.data, 0, text.size);
-    gnutls_free(text.data);
+    unload(&text);
     return result == 0 ? PE_OK : refuse("tls_key", path, result, why);
 }
 

@@ -29,7 +29,8 @@ static bool is_wanted(const pe_param *param, const pe_rope_type *type)
 {
     const pe_rope_key key = pe_rope_key_find(param->name);
     if (key == PE_ROPE_KEYS)
-        return param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL;
+        return param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL ||
+               strcmp(param->name, "pairing") == 0;
     return (type->reads & PE_ROPE_BIT(key)) != 0;
 }
 

@@ -63,6 +63,13 @@ static const pe_param own[] = {
      .fallback_text = "every type whose keys are given or have a default",
      .help = "The rope types to compare, in the order of the answer's first axis.",
      .example = "default,linear,ntk,yarn"},
+    {.name = "pairing",
+     .kind = PE_KIND_CHOICE,
+     .optional = true,
+     .choices = pe_rope_params_pairings,
+     .fallback_text = "the model's; else that of /v1/rope/frequencies",
+     .help = "The channels that form a pair, for the setting posenc: no frequency depends on it.",
+     .example = "half"},
 };
 
 /* ---- the numbers ---- */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* grid_layers.c - vision towers that rotate patches by their row and column. */
+#include "models/grid_layers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "encodings/registry.h"
+#include "models/parts.h"
+
+/* A count of the tower in one of its spellings, or its class's own; 0: there is neither. */
+static double count_or(pe_reader *reader, pe_fact fact, double otherwise)
+{
+    double count = 0;
+    if (pe_reader_finds_fact(reader, fact, &count, NULL))
+        return count;
+    if (otherwise != 0)
+        pe_reader_class_default(reader, pe_reader_fact_name(fact), otherwise, "head_dim");
+    return otherwise;
+}
+
+static double find_head_dim(pe_reader *reader)
+{
+    const pe_model_type *type = reader->type;
+    double dim = 0;
+    if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, NULL))
+        return dim;
+    const pe_fact width = type->wide_embed ? PE_FACT_EMBED : PE_FACT_HIDDEN;
+    const double wide = count_or(reader, width, type->width);
+    const double heads = count_or(reader, PE_FACT_HEADS, type->heads);
+    return heads != 0 ? floor(wide / heads) : 0;
+}
+
+/* In its dictionary, or beside it. */
+static void read_theta(pe_reader *reader, pe_model_layers *kind)
+{
+    static const char nested[] = "rope_parameters/rope_theta";
+    const json_t *value = pe_reader_member(reader, nested);
+    double theta = reader->type->theta != 0 ? reader->type->theta : 10000;
+    if (value != NULL) {
+        (void)pe_reader_set(reader, &kind->values, "rope_theta", nested, value);
+        pe_reader_used(reader, nested, value, "rope_theta", NULL);
+        return;
+    }
+    if (!pe_reader_finds_fact(reader, PE_FACT_THETA, &theta, NULL))
+        pe_reader_class_default(reader, "rope_theta", theta, "rope_theta");
+    pe_reader_set_number(reader, &kind->values, "rope_theta", "rope_theta", theta);
+}
+
+/* Transformers calls these frequencies axial, and has no others for two axes. */
+static void check_type(pe_reader *reader)
+{
+    static const char where[] = "rope_parameters/rope_type";
+    const json_t *value = pe_reader_member(reader, where);
+    const char *name = json_string_value(value);
+    if (name != NULL && strcmp(name, "axial") != 0 && strcmp(name, "default") != 0)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, where,
+                       "rope_type of a vision tower must be axial or default, got %.40s", name);
+    pe_reader_used(reader, where, value, "convention", NULL);
+}
+
+static void read_merge(pe_reader *reader, pe_model_layers *kind)
+{
+    static const char key[] = "spatial_merge_size";
+    const json_t *value = pe_reader_member(reader, key);
+    if (reader->type->merge == 0)
+        return;
+    if (value == NULL) {
+        pe_reader_class_default(reader, key, reader->type->merge, key);
+        pe_reader_set_number(reader, &kind->values, key, key, reader->type->merge);
+        return;
+    }
+    (void)pe_reader_set(reader, &kind->values, key, key, value);
+    pe_reader_used(reader, key, value, key, NULL);
+}
+
+/* What /v1/rope/grid is told, and /v1/rope/grid/rotate, which knows a pairing, too. */
+static void add_parts(pe_reader *reader, const pe_model_layers *kind)
+{
+    static const pe_resource *const resources[] = {&pe_rope_grid, &pe_rope_grid_rotate};
+    for (size_t i = 0; i < PE_LEN(resources) && reader->status == PE_OK; i++) {
+        pe_values *values = pe_parts_add(reader, resources[i], &kind->values);
+        if (values != NULL && i == 1 && reader->type->grid_pairing != NULL)
+            pe_reader_set_choice(values, "pairing", reader->type->grid_pairing);
+    }
+}
+
+/**
+ * Source  rope_grid.h names the code of each convention; config/model_types.json has the towers of
+ *         huggingface/transformers that follow it as rows, whose facts are those of their classes.
+ */
+void pe_grid_layers_resolve(pe_reader *reader, pe_model_layers *kind)
+{
+    const pe_model_type *type = reader->type;
+    check_type(reader);
+    const double dim = find_head_dim(reader);
+    if (dim < 4 || dim > 4096 || fmod(dim, 4) != 0)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "head_dim",
+                       "head_dim of a tower of two axes must be a multiple of 4 from 4 to 4096, "
+                       "got %.17g",
+                       dim);
+    if (reader->status != PE_OK)
+        return;
+    pe_reader_set_choice(&kind->values, "convention", type->convention);
+    pe_reader_set_number(reader, &kind->values, "head_dim", "head_dim", dim);
+    read_theta(reader, kind);
+    read_merge(reader, kind);
+    add_parts(reader, kind);
+}
