@@ -294,16 +294,26 @@ const char *pe_report_conclusion(const pe_report *report)
     return "no known fault, nor any pair of them, explains the numbers";
 }
 
-static void write_warnings(const pe_report *report, pe_buffer *out)
+void pe_report_warning(const pe_report *report, pe_buffer *out)
 {
     if (undecided(report) == 0)
         return;
-    pe_json_write_name(out, "warnings");
     pe_buffer_format(out,
-                     "[\"float32 arithmetic cannot decide %zu of %zu elements, whose positions are "
-                     "too large%s\"]",
+                     "float32 arithmetic cannot decide %zu of %zu elements, whose positions are "
+                     "too large%s",
                      undecided(report), report->distances.errors.elements,
                      report->matches ? "; a claim with numerics=exact compares them" : "");
+}
+
+static void write_warnings(const pe_report *report, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    pe_report_warning(report, &text);
+    if (text.bytes > 0) {
+        pe_json_write_name(out, "warnings");
+        pe_buffer_format(out, "[\"%s\"]", pe_buffer_text(&text));
+    }
+    pe_buffer_free(&text);
 }
 
 static void write_search(const pe_report *report, pe_buffer *out)

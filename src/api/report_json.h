@@ -9,6 +9,9 @@
 /** The verdict in a sentence. */
 const char *pe_report_conclusion(const pe_report *report);
 
+/** What cannot be decided, in a sentence; nothing where all can. */
+void pe_report_warning(const pe_report *report, pe_buffer *out);
+
 /** What the upload is, in sentences. */
 void pe_report_measured(const pe_report *report, pe_buffer *out);
 

@@ -66,11 +66,21 @@ static void write_strays(const pe_strays *at, bool markdown, pe_buffer *out)
                      at->all_columns);
 }
 
+static void write_warning(const pe_report *report, pe_buffer *out)
+{
+    pe_buffer text = {0};
+    pe_report_warning(report, &text);
+    if (text.bytes > 0)
+        pe_buffer_format(out, "\nWarning: %s.\n", pe_buffer_text(&text));
+    pe_buffer_free(&text);
+}
+
 void pe_report_text(const pe_claim *claim, const pe_report *report, bool markdown, pe_buffer *out)
 {
     pe_buffer_format(out, "%s%s: %s\n", markdown ? "# " : "", claim->resource->name,
                      report->matches ? "matches" : "does not match");
     pe_buffer_format(out, "\n%s.\n", pe_report_conclusion(report));
+    write_warning(report, out);
     if (report->n_findings > 0)
         head(out, markdown, "Causes and remedies");
     for (size_t f = 0; f < report->n_findings; f++)

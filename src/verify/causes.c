@@ -138,7 +138,7 @@ static double predict_negative(const pe_cause *cause, double first, double c)
 static bool read_mirror(const pe_reading *r, pe_cause *out)
 {
     out->a = tidy(median(r, sum_at));
-    return isfinite(out->a) && fabs(out->a) > NEAR;
+    return r->tokens > 1 && isfinite(out->a) && fabs(out->a) > NEAR; /* one row is a shift */
 }
 
 static double predict_mirror(const pe_cause *cause, double first, double c)
@@ -189,7 +189,7 @@ static double predict_line(const pe_cause *cause, double first, double c)
 static bool read_constant(const pe_reading *r, pe_cause *out)
 {
     out->a = median(r, position_at);
-    return isfinite(out->a);
+    return r->tokens > 1 && isfinite(out->a);
 }
 
 static double predict_constant(const pe_cause *cause, double first, double c)

@@ -725,7 +725,9 @@ pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *l, pe_problem *why)
     if (l->plain == NULL)
         return pe_fail_memory(why);
     l->put = l->plain + l->n;
-    l->theta = number_of(guess, "rope_theta");
+    /* Of axes with frequencies of their own there is no one progression. */
+    if (!pe_values_present(&guess->values, "axes_dims"))
+        l->theta = number_of(guess, "rope_theta");
     l->factor = number_of(guess, "factor");
     if (strcmp(pe_geometry_choice_text(&guess->values, "rope_type"), "dynamic") == 0)
         l->dynamic_length = number_of(guess, "max_position_embeddings");

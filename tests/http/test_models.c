@@ -367,7 +367,7 @@ static const struct {
     {"/v1/models/llama-3.1", 404, "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b?"},
     {"/v1/models/gpt2%00", 404, "%00"},
     {"/v1/models/", 404, "there is no model"},
-    {"/v1/models?name=gpt2", 422, "/v1/models?q=llama, got name=gpt2"},
+    {"/v1/models?name=gpt2", 400, "/v1/models?q=llama, got name=gpt2"},
     {"/v1/models?q=a%2", 400, "two hexadecimal digits"},
     {"/v1/rope/table?model=&positions=0", 400, "model must not be empty"},
     {"/v1/rope/table?model=a&model=b", 400, "more than once"},

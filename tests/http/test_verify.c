@@ -547,6 +547,21 @@ static void large_uploads_are_refused_and_long_searches_end(void **state)
     json_decref(report);
 }
 
+/* A step of decoding has one row, of which nothing is reversed or constant. */
+static void a_single_row_was_moved(void **state)
+{
+    (void)state;
+    reply made = get(&server, "/v1/rope/table?head_dim=16&positions=10&format=safetensors");
+    static const char *const headers[] = {"Content-Type: application/vnd.safetensors", NULL};
+    reply answer = fetch(&server, "POST", "/v1/verify?encoding=rope&head_dim=16&positions=7",
+                         headers, made.body, made.bytes);
+    assert_int_equal(answer.status, 200);
+    if (strstr(answer.body, "\"conclusion\":\"positions were larger by 3\"") == NULL)
+        fail_msg("%s", answer.body);
+    reply_free(&answer);
+    reply_free(&made);
+}
+
 static void contains_all(const char *text, const char *const *parts)
 {
     for (; *parts != NULL; parts++)
@@ -571,6 +586,7 @@ static void a_report_is_told_to_people(void **state)
         {"Accept: text/markdown, application/json;q=0.5",
          "text/markdown",
          {"# rope/table: does not match\n", "## Causes and remedies\n", "**Remedy:**", NULL}},
+        {"Accept: text/plain;q=0.5, text/markdown", "text/markdown", {"# rope/table", NULL}},
         {"Accept: application/json, text/plain", "application/json", {"\"diagnosis\":[", NULL}},
         {"Accept: */*", "application/json", {"\"diagnosis\":[", NULL}},
     };
@@ -604,6 +620,7 @@ int main(void)
         cmocka_unit_test(large_uploads_are_searched_in_a_sample_and_confirmed_in_full),
         cmocka_unit_test(a_bias_of_one_row_may_stand_for_all_queries),
         cmocka_unit_test(a_model_is_claimed_by_name),
+        cmocka_unit_test(a_single_row_was_moved),
         cmocka_unit_test(a_report_is_told_to_people),
         cmocka_unit_test(large_uploads_are_refused_and_long_searches_end),
     };

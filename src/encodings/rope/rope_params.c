@@ -163,6 +163,9 @@ static const pe_param key_params[] = {
 };
 const pe_param_set pe_rope_key_params = {key_params, PE_LEN(key_params)};
 
+/* A power, or two, for each pair. */
+static const uint16_t axes_work[] = {640};
+
 static const pe_param pair_params[] = {
     LIST("freq_factors",
          "Divisors of the frequencies, one for each pair. Every rope type accepts them."),
@@ -206,6 +209,7 @@ static const pe_param pair_params[] = {
      .min = 2,
      .max = 65536,
      .list_max = PE_ROPE_AXES_MAX,
+     .channel_work = axes_work,
      .unit = "channels",
      .help = "The channels that rotate by each axis of the positions. Each axis has frequencies of "
              "its own: rope_theta^(-2j/d), d its channels. The numbers are even and sum to "

@@ -30,9 +30,14 @@
 static pe_status read_words(const pe_request *request, char *out, size_t *bytes, pe_problem *why)
 {
     const char *query = request->query;
-    if (strncmp(query, "q=", 2) != 0 || strchr(query, '&') != NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "",
+    if (strncmp(query, "q=", 2) != 0)
+        return pe_fail(why, PE_UNKNOWN_PARAMETER, "",
                        "the catalogue takes q, as in /v1/models?q=llama, got %.100s", query);
+    if (strchr(query, '&') != NULL)
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the catalogue takes q once and nothing else, as in /v1/models?q=llama, got "
+                       "%.100s",
+                       query);
     if (request->query_bytes > WORDS_BYTES)
         return pe_fail(why, PE_INVALID_PARAMETER, "q", "q must have at most %d bytes", WORDS_BYTES);
     *bytes = request->query_bytes - 2;

@@ -76,14 +76,15 @@ static pe_status charge(pe_request *request, const pe_claim *claim, pe_problem *
     return pe_admission_take(request, work, why);
 }
 
-/* JSON, unless Accept names a text and likes it no less. */
+/* JSON, unless Accept names a text and likes it better. */
 static const char *media_type_of(const pe_request *request)
 {
     static const char *const texts[] = {"text/plain", "text/markdown"};
+    const char *best = "application/json";
     for (size_t t = 0; t < PE_LEN(texts); t++)
-        if (pe_format_prefers(request->header[PE_HEADER_ACCEPT], texts[t], "application/json"))
-            return texts[t];
-    return "application/json";
+        if (pe_format_prefers(request->header[PE_HEADER_ACCEPT], texts[t], best))
+            best = texts[t];
+    return best;
 }
 
 static pe_outcome reply(pe_request *request, const pe_claim *claim, const pe_report *report,
