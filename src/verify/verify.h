@@ -168,8 +168,8 @@ void pe_verify_report_free(pe_report *report);
  * Undecided Where A (...) is A or more, the float32 rule tells nothing of an element. It is
  *           undecided, unless it is exact.
  * Vectors   Of a rotated pair (a, b), both rules have A (|a| + |b|) in the place of A, and allow
- *           3 u_T A (|a| + |b|) more for tables, products and sums kept in T. The unit roundoff of
- *           T is u_T. The circle's radius is A |(a, b)|.
+ *           3 u_T (1 + u_T) A (|a| + |b|) more for tables, products and sums kept in T. The unit
+ *           roundoff of T is u_T. The circle's radius is A |(a, b)|.
  * Infinite  An allowance that is not finite allows nothing but the claimed double itself.
  * Errors    INVALID_PARAMETER, MISSING_PARAMETER (uploads that do not fit the claim, at
  *           "table/cos"), TOO_MANY_ELEMENTS, those of the resource's plan.

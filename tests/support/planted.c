@@ -228,6 +228,36 @@ static double roundoff(const planted *how)
 }
 
 /* A (24 2^-24 |p| w + 2^-22); vectors: times |a| + |b|, and 3 u A (|a| + |b|) */
+/* Where llama3 smooths, w = v ((1 - s)/factor + s), s = (v L/2 pi - low)/(high - low): an error of v comes out
+ * (dw/dv) (v/w) times as large. */
+static double smoothing(const planted *how, size_t i, double w)
+{
+    if (!is(how, "rope_type", "llama3"))
+        return 1;
+    const double low = planted_number(how, "low_freq_factor", 1),
+                 high = planted_number(how, "high_freq_factor", 4);
+    const double turns =
+        planted_number(how, "original_max_position_embeddings", 8192) / 6.283185307179586;
+    const double v =
+        pow(planted_number(how, "rope_theta", 10000), -(double)i / (double)pairs_of(how));
+    const double s = (v * turns - low) / (high - low),
+                 kept = 1 - 1 / planted_number(how, "factor", 8);
+    return s > 0 && s < 1 ? 1 + v * v * kept * turns / (high - low) / w : 1;
+}
+
+/* The roundings of an angle (verify/allowance.h): by a power, or by a product for each pair before it. */
+static double roundings(const planted *how, size_t i, double w)
+{
+    const double powers = fmin(14, 2 * fabs(log(w))), products = 3 * (double)i;
+    return w == 1 ? 2 : (10 + fmax(powers, products)) * smoothing(how, i, w);
+}
+
+/* Of vectors three roundings of a factor 1 + u each: (1 + u)^3 - 1 < 3 u (1 + u) + u^3. */
+static double kept_of(double u, double a, double size)
+{
+    return 3 * u * (1 + u) * a * size;
+}
+
 static void allow_waves(const planted *how, double *exact, double *float32)
 {
     const double u = roundoff(how);
@@ -239,10 +269,11 @@ static void allow_waves(const planted *how, double *exact, double *float32)
             size_t c, s;
             place(how, t, i, &c, &s);
             double kept = 0;
-            double drift = a * (24 * 0x1p-24 * fabs(how->positions[t]) * w + 0x1p-22);
+            double drift =
+                a * (roundings(how, i, w) * 0x1p-24 * fabs(how->positions[t]) * w + 0x1p-22);
             if (how->kind == PLANTED_VECTORS) {
                 const double size = fabs(how->inputs[c]) + fabs(how->inputs[s]);
-                kept = 3 * u * a * size;
+                kept = kept_of(u, a, size);
                 drift = drift * size + kept;
             }
             exact[s] = kept;
@@ -275,7 +306,7 @@ bool planted_on_circles(const planted *how, const double *numbers)
             if (how->kind == PLANTED_VECTORS) {
                 const double size = fabs(how->inputs[c]) + fabs(how->inputs[s]);
                 radius = a * hypot(how->inputs[c], how->inputs[s]);
-                radial = size * (radial + 3 * u * a);
+                radial = size * radial + kept_of(u, a, size);
             }
             const double half = ldexp(u, ilogb(radius + 2 * radial));
             on &= fabs(hypot(numbers[c], numbers[s]) - radius) <= 1.41421357 * (radial + half);
