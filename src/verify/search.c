@@ -641,6 +641,13 @@ static pe_status try_laws(search *s, const measured *at, pe_problem *why)
     return status;
 }
 
+/* A number that explains the upload alone goes before those that do so beside a fault. */
+static pe_status try_number_then_pairs(search *s, const measured *at, pe_problem *why)
+{
+    pe_status status = turns(&at->reading) ? PE_OK : try_fits(s, &s->claim, why);
+    return status == PE_OK && goes_on(s) ? try_pairs(s, why) : status;
+}
+
 /* Positions are read off; then single faults, pairs of them, and elements that stand alone. */
 static pe_status try_causes(search *s, measured *at, pe_problem *why)
 {
@@ -671,7 +678,7 @@ static pe_status try_causes(search *s, measured *at, pe_problem *why)
     if (status == PE_OK && goes_on(s))
         status = peel(s, at, why);
     if (status == PE_OK && goes_on(s) && s->whole->elements <= MEASURABLE)
-        status = try_pairs(s, why);
+        status = try_number_then_pairs(s, at, why);
     if (status == PE_OK && goes_on(s))
         status = try_laws(s, at, why);
     if (status == PE_OK && goes_on(s))

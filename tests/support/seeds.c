@@ -135,7 +135,10 @@ static void plant_shift(random_source *random, planted *made)
 
 static void plant_factor(random_source *random, planted *made)
 {
-    set(made, "factor", planted_number(made, "factor", 1) * (double)random_int(random, 2, 7));
+    const double claimed = planted_number(made, "factor", 1);
+    const double times = (double)random_int(random, 2, 7);
+    /* The square of a factor is one that was applied twice. */
+    set(made, "factor", claimed * (times == claimed ? 8 : times));
 }
 
 static void plant_added(random_source *random, planted *made)
