@@ -28,14 +28,16 @@ endif
 FP := -ffp-contract=off -fno-math-errno -fno-trapping-math
 
 MODE_release := -O3 -DNDEBUG -g
+# Locals that nothing was stored in hold a pattern, so that a read of one fails in every run and not by accident.
+PATTERN := -ftrivial-auto-var-init=pattern
 # Without optimisation some of the compiler's own intrinsics are macros, which -Wsign-conversion warns about.
-MODE_debug := -O0 -g3 -Wno-sign-conversion
-MODE_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+MODE_debug := -O0 -g3 $(PATTERN) -Wno-sign-conversion
+MODE_asan := -O1 -g $(PATTERN) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 MODE_tsan := -O1 -g -fsanitize=thread
-MODE_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+MODE_fuzz := -O1 -g $(PATTERN) -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # Kernels read nothing that a client wrote, and clang needs minutes to instrument them.
 UNHUNTED_fuzz_kernels := -fno-sanitize=all
-MODE_coverage := -O0 -g -DPE_COVERAGE --coverage -fprofile-update=atomic -Wno-sign-conversion
+MODE_coverage := -O0 -g $(PATTERN) -DPE_COVERAGE --coverage -fprofile-update=atomic -Wno-sign-conversion
 ifndef MODE_$(BUILD)
 $(error BUILD=$(BUILD) is none of release, debug, asan, tsan, coverage, fuzz)
 endif

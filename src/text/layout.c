@@ -50,7 +50,7 @@ static pe_place find_place(int point)
 {
     pe_place place = {.layout = (uint8_t)(point - FIXED_MIN)};
     if (point < FIXED_MIN || point > FIXED_MAX) {
-        char text[16];
+        char text[16] = ""; /* all of place.exponent is printed, its end as zeros */
         const int bytes = snprintf(text, sizeof text, "e%+d", point - 1);
         memcpy(place.exponent, text, sizeof place.exponent);
         place.layout = (uint8_t)(SCIENTIFIC + bytes - 3);

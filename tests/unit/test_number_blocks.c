@@ -10,6 +10,7 @@
 #include "support/variants.h"
 #include "base/size.h"
 #include "text/blocks.h"
+#include "text/layout.h"
 #include "text/number.h"
 
 #define MOST 4096
@@ -262,6 +263,18 @@ static void selection(void **unused)
     assert_ptr_equal(pe_blocks_get(), best);
 }
 
+/* Baseline stores all of a place's exponent and writes on behind its characters. */
+static void exponents_end_in_zeros(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < PE_LEN(pe_layout_places); i++) {
+        const pe_place *place = &pe_layout_places[i];
+        const size_t bytes = pe_layouts[place->layout].exponent_bits / 8;
+        for (size_t j = 0; j < sizeof place->exponent; j++)
+            assert_int_equal(place->exponent[j] != '\0', j < bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +291,7 @@ int main(void)
          NULL},
         {"nothing but the room promised is touched", nothing_else_is_touched, NULL, NULL, NULL},
         {"variants are chosen by name", selection, NULL, NULL, NULL},
+        {"exponents of layouts end in zeros", exponents_end_in_zeros, NULL, NULL, NULL},
         cmocka_unit_test(every_variant_of_text_ran),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
