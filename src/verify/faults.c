@@ -686,3 +686,8 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess)
     pe_guess_free(&before);
     return changed;
 }
+
+bool pe_faults_hold_mostly(const pe_guess *guess)
+{
+    return guess->n_faults > 0 && guess->faults[guess->n_faults - 1]->mostly;
+}

@@ -6,13 +6,11 @@
 
 #include "verify/causes.h"
 #include "verify/faults.h"
+#include "verify/findings.h"
 #include "verify/fit.h"
 #include "verify/ladder.h"
 #include "verify/laws.h"
-#include "verify/measure.h"
 #include "verify/reading.h"
-
-/* ---- findings ---- */
 
 typedef struct search {
     const pe_upload_view *whole;
@@ -23,107 +21,6 @@ typedef struct search {
     size_t agreeing; /* pairs that turn as measured, without any first fault */
     pe_report *report;
 } search;
-
-/* Distances of what explains the upload best: the exact numbers, or those of the float32 path. */
-static pe_status remaining_errors(const pe_comparison *of, unsigned by, pe_errors *out,
-                                  pe_problem *why)
-{
-    pe_distances exact = {0}, reference = {0};
-    pe_status status = pe_measure_distances(of, PE_NUMERICS_EXACT, &exact, why);
-    if (status != PE_OK)
-        return status;
-    *out = exact.errors;
-    if ((by & PE_BY_FLOAT32) == 0 || out->max_abs == 0)
-        return PE_OK;
-    status = pe_measure_distances(of, PE_NUMERICS_FLOAT32, &reference, why);
-    if (status == PE_OK && reference.errors.elements > 0 && reference.errors.max_abs < out->max_abs)
-        *out = reference.errors;
-    return status;
-}
-
-/* What a rule names before numbers that were fitted; less error first; equals in the order they were found, simpler ones first. */
-static bool is_better(const pe_finding *a, const pe_finding *b)
-{
-    if (a->fitted != b->fitted)
-        return b->fitted;
-    if (a->errors.max_abs != b->errors.max_abs)
-        return a->errors.max_abs < b->errors.max_abs;
-    return a->errors.rms < b->errors.rms;
-}
-
-static void insert(pe_report *report, pe_finding *finding)
-{
-    size_t at = report->n_findings;
-    while (at > 0 && is_better(finding, &report->findings[at - 1]))
-        at--;
-    if (at == PE_FINDINGS_MAX) {
-        pe_verify_finding_free(finding);
-        return;
-    }
-    if (report->n_findings == PE_FINDINGS_MAX)
-        pe_verify_finding_free(&report->findings[--report->n_findings]);
-    memmove(&report->findings[at + 1], &report->findings[at],
-            (report->n_findings - at) * sizeof report->findings[0]);
-    report->findings[at] = *finding;
-    report->n_findings++;
-}
-
-/* Sentences and values of a guess. */
-static pe_status tell(pe_finding *finding, pe_guess *guess, pe_buffer *evidence, pe_problem *why)
-{
-    finding->fitted = guess->fitted;
-    finding->n_faults = guess->n_faults;
-    for (size_t f = 0; f < guess->n_faults; f++)
-        finding->faults[f] = guess->faults[f]->name;
-    finding->rule = strdup(pe_buffer_text(&guess->rule));
-    finding->remedy = strdup(pe_buffer_text(&guess->remedy));
-    finding->evidence = strdup(pe_buffer_text(evidence));
-    finding->parameters = pe_guess_parameters(guess);
-    pe_buffer_free(evidence);
-    if (finding->rule != NULL && finding->remedy != NULL && finding->evidence != NULL &&
-        finding->parameters != NULL)
-        return PE_OK;
-    pe_verify_finding_free(finding);
-    return pe_fail_memory(why);
-}
-
-static bool is_mostly(const pe_guess *guess)
-{
-    return guess->n_faults > 0 && guess->faults[guess->n_faults - 1]->mostly;
-}
-
-/* A guess that explains the whole upload becomes a finding. */
-static pe_status add_finding(search *s, pe_guess *guess, unsigned by, pe_problem *why)
-{
-    const pe_comparison whole = {s->whole, guess, &s->work};
-    pe_finding finding = {.exact = (by & PE_BY_EXACT) != 0};
-    s->work += 3 * s->whole->elements;
-    pe_status status = remaining_errors(&whole, by, &finding.errors, why);
-    if (status == PE_OK && by == PE_BY_FLOAT32)
-        status = pe_measure_undecided(&whole, &finding.undecided, why);
-    if (status != PE_OK)
-        return status;
-    pe_buffer evidence = {0};
-    pe_buffer_format(&evidence,
-                     "%s%zu elements are as near to it as %s arithmetic; the largest "
-                     "difference is %.3g",
-                     is_mostly(guess) ? "all but one in 40 of " : "all ", finding.errors.elements,
-                     finding.exact ? "exact" : "float32", finding.errors.max_abs);
-    status = tell(&finding, guess, &evidence, why);
-    if (status != PE_OK)
-        return status;
-    insert(s->report, &finding);
-    return PE_OK;
-}
-
-static void rank(pe_report *report)
-{
-    for (size_t f = 0; f < report->n_findings; f++) {
-        pe_finding *at = &report->findings[f];
-        const bool tied = f > 0 && !is_better(at - 1, at) && !is_better(at, at - 1);
-        at->rank = f == 0 ? 1 : tied ? at[-1].rank : f + 1;
-    }
-}
 
 /* ---- the search ---- */
 
@@ -178,11 +75,17 @@ static pe_status explain_most(search *s, pe_guess *guess, unsigned *by, pe_probl
     return status;
 }
 
+/* A guess that explains the whole upload becomes a finding. */
+static pe_status add_finding(search *s, pe_guess *guess, unsigned by, pe_problem *why)
+{
+    return pe_findings_explain(s->report, &(pe_comparison){s->whole, guess, &s->work}, by, why);
+}
+
 static pe_status try_guess(search *s, pe_guess *guess, pe_problem *why)
 {
     unsigned by;
     s->report->hypotheses++;
-    if (is_mostly(guess)) {
+    if (pe_faults_hold_mostly(guess)) {
         pe_status done = explain_most(s, guess, &by, why);
         if (done == PE_OK && by != 0)
             done = set_positions(s, s->whole, guess, why);
@@ -212,7 +115,7 @@ static pe_status try_fit(search *s, const pe_guess *from, const pe_fault *fit, p
 static pe_status try_fits(search *s, pe_guess *from, pe_problem *why)
 {
     pe_status status = PE_OK;
-    if (is_mostly(from))
+    if (pe_faults_hold_mostly(from))
         return PE_OK;
     for (size_t f = 0; f < pe_fits_n && status == PE_OK && !is_spent(s); f++)
         status = try_fit(s, from, &pe_fits[f], why);
@@ -517,10 +420,7 @@ static pe_status try_strays(search *s, pe_guess *guess, pe_problem *why)
     describe_strays(&strays, &guess->rule);
     guess->fitted |= !is_of_memory(&strays);
     pe_buffer_str(&evidence, "all other elements are as they should be");
-    status = tell(&finding, guess, &evidence, why);
-    if (status == PE_OK)
-        insert(s->report, &finding);
-    return status;
+    return pe_findings_add(s->report, &finding, guess, &evidence, why);
 }
 
 /* Do `next` with a copy that has the positions of the view that is searched. */
@@ -632,9 +532,7 @@ static pe_status try_laws(search *s, const measured *at, pe_problem *why)
                          "measured: frequencies from row to row, the median amplitude, and "
                          "positions of %.0f of %zu rows; no element was compared",
                          at->reading.quality * (double)at->reading.tokens, at->reading.tokens);
-        status = tell(&finding, &guess, &evidence, why);
-        if (status == PE_OK)
-            insert(s->report, &finding);
+        status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
     }
     pe_guess_free(&guess);
     pe_ladder_free(&ladder);
@@ -725,7 +623,7 @@ static pe_status search_faults(search *s, pe_problem *why)
         status = try_copy(s, &s->claim, try_strays, why);
     s->report->complete = !is_spent(s);
     s->report->work = s->work;
-    rank(s->report);
+    pe_findings_rank(s->report);
     return status;
 }
 
