@@ -4,188 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify/attempts.h"
 #include "verify/causes.h"
-#include "verify/faults.h"
 #include "verify/findings.h"
-#include "verify/fit.h"
 #include "verify/ladder.h"
 #include "verify/laws.h"
 #include "verify/reading.h"
 
-typedef struct search {
-    const pe_upload_view *whole;
-    const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
-    pe_guess claim;             /* of the same positions */
-    const pe_verify_limits *bounds;
-    size_t work;     /* elements computed */
-    size_t agreeing; /* pairs that turn as measured, without any first fault */
-    pe_report *report;
-} search;
-
-/* ---- the search ---- */
-
-static bool is_spent(const search *s)
-{
-    const pe_verify_limits *bounds = s->bounds;
-    return s->work > bounds->max_work ||
-           (bounds->given_up != NULL && bounds->given_up(bounds->context));
-}
-
-/* Give a guess the positions of a view: the whole, or the one that is searched. */
-static pe_status set_positions(const search *s, const pe_upload_view *view, pe_guess *guess,
-                               pe_problem *why)
-{
-    const pe_values *from = view == s->whole ? &s->whole->claim->values : &s->claim.values;
-    pe_value *positions = pe_values_find(&guess->values, "positions");
-    if (positions == NULL || !positions->present)
-        return PE_OK;
-    pe_positions_free(&positions->positions);
-    return pe_positions_share(&pe_values_find(from, "positions")->positions, &positions->positions,
-                              why);
-}
-
-/* Which arithmetics explain the whole upload by the guess, at all positions. */
-static pe_status confirm(search *s, pe_guess *guess, unsigned *by, pe_problem *why)
-{
-    const pe_status status = set_positions(s, s->whole, guess, why);
-    if (status != PE_OK)
-        return status;
-    return pe_measure_explain(&(pe_comparison){s->whole, guess, &s->work}, by, why);
-}
-
-/* Of elements that a rounding may have moved to either side, one in so many is let go. */
-#define MOSTLY 40
-
-/* Do all but a few elements of the view follow, and far fewer where angles are not rounded? */
-static pe_status explain_most(search *s, pe_guess *guess, unsigned *by, pe_problem *why)
-{
-    pe_strays strays, others;
-    const pe_grain *angles = guess->distortion.angles;
-    const pe_comparison of = {s->view, guess, &s->work};
-    *by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
-    pe_status status = pe_measure_strays(&of, *by, &strays, why);
-    if (status != PE_OK || strays.compared == 0 || strays.elements * MOSTLY > strays.compared) {
-        *by = 0;
-        return status;
-    }
-    guess->distortion.angles = NULL;
-    status = pe_measure_strays(&of, *by, &others, why);
-    guess->distortion.angles = angles;
-    *by = strays.elements * 8 <= others.elements ? *by : 0;
-    return status;
-}
-
-/* A guess that explains the whole upload becomes a finding. */
-static pe_status add_finding(search *s, pe_guess *guess, unsigned by, pe_problem *why)
-{
-    return pe_findings_explain(s->report, &(pe_comparison){s->whole, guess, &s->work}, by, why);
-}
-
-static pe_status try_guess(search *s, pe_guess *guess, pe_problem *why)
-{
-    unsigned by;
-    s->report->hypotheses++;
-    if (pe_faults_hold_mostly(guess)) {
-        pe_status done = explain_most(s, guess, &by, why);
-        if (done == PE_OK && by != 0)
-            done = set_positions(s, s->whole, guess, why);
-        return done == PE_OK && by != 0 ? add_finding(s, guess, by, why) : done;
-    }
-    pe_status status = pe_measure_explain(&(pe_comparison){s->view, guess, &s->work}, &by, why);
-    if (status == PE_OK && by != 0 && s->view != s->whole)
-        status = confirm(s, guess, &by, why);
-    return status == PE_OK && by != 0 ? add_finding(s, guess, by, why) : status;
-}
-
-static pe_status try_fit(search *s, const pe_guess *from, const pe_fault *fit, pe_problem *why)
-{
-    pe_guess guess;
-    bool made;
-    pe_status status = pe_guess_copy(from, &guess, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_fit_apply(fit, &(pe_comparison){s->view, &guess, &s->work}, &made, why);
-    if (status == PE_OK && made)
-        status = try_guess(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
-/* Each number of a row that can be read off the upload, with the faults of `from`. */
-static pe_status try_fits(search *s, pe_guess *from, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    if (pe_faults_hold_mostly(from))
-        return PE_OK;
-    for (size_t f = 0; f < pe_fits_n && status == PE_OK && !is_spent(s); f++)
-        status = try_fit(s, from, &pe_fits[f], why);
-    return status;
-}
-
-typedef pe_status attempt(search *s, pe_guess *guess, pe_problem *why);
-
-/* Add each fault from `first` on to the faults of `from`, where it applies, and do `next`. */
-static pe_status with_each_fault(search *s, const pe_guess *from, size_t first, attempt *next,
-                                 pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t f = first; f < pe_faults_n && status == PE_OK && !is_spent(s); f++) {
-        pe_guess guess;
-        status = pe_guess_copy(from, &guess, why);
-        if (status != PE_OK)
-            return status;
-        if (pe_faults_apply(&pe_faults[f], &guess))
-            status = next(s, &guess, why);
-        pe_guess_free(&guess);
-    }
-    return status;
-}
-
-/* Where nothing is measured: the resource's own values, one by one. */
-static pe_status try_values(search *s, pe_problem *why)
-{
-    pe_status status = PE_OK;
-    for (size_t i = 0; i < s->claim.values.n && status == PE_OK; i++) {
-        pe_fault fault;
-        for (size_t k = 0;
-             status == PE_OK && !is_spent(s) && pe_faults_of_value(&s->claim, i, k, &fault); k++) {
-            pe_guess guess;
-            status = pe_guess_copy(&s->claim, &guess, why);
-            if (status != PE_OK)
-                return status;
-            if (pe_faults_apply(&fault, &guess))
-                status = try_guess(s, &guess, why);
-            pe_guess_free(&guess);
-        }
-    }
-    return status;
-}
-
-/* Each fault behind the one of the guess, as a second one. */
-static pe_status try_second_faults(search *s, pe_guess *one, pe_problem *why)
-{
-    if (one->faults[0]->mostly)
-        return PE_OK;
-    return with_each_fault(s, one, (size_t)(one->faults[0] - pe_faults) + 1, try_guess, why);
-}
-
-static pe_status try_singles(search *s, pe_guess *from, pe_problem *why)
-{
-    return with_each_fault(s, from, 0, try_guess, why);
-}
-
 /* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs of
  * faults are tried. */
 #define MEASURABLE 2048
-
-static pe_status try_pairs(search *s, pe_problem *why)
-{
-    s->report->pairs_tried = true;
-    const pe_status status = with_each_fault(s, &s->claim, 0, try_second_faults, why);
-    if (status != PE_OK || s->report->n_findings > 0 || s->view->layout == NULL)
-        return status;
-    return with_each_fault(s, &s->claim, 0, try_fits, why);
-}
 
 /* ---- faults that are measured ---- */
 
@@ -214,13 +42,13 @@ static void free_measured(measured *at)
     pe_cause_free(&at->cause);
 }
 
-static pe_status read_guess(search *s, const pe_guess *guess, measured *out, pe_problem *why)
+static pe_status read_guess(pe_search *s, const pe_guess *guess, measured *out, pe_problem *why)
 {
     *out = (measured){0};
     pe_status status = pe_guess_copy(guess, &out->guess, why);
     if (status != PE_OK)
         return status;
-    status = set_positions(s, s->whole, &out->guess, why);
+    status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
     if (status == PE_OK)
         status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &out->reading,
                                  &out->made, why);
@@ -236,7 +64,7 @@ static double goodness(const measured *at)
 }
 
 /* The better of two readings stays. */
-static pe_status read_better(search *s, const pe_guess *guess, measured *best, pe_problem *why)
+static pe_status read_better(pe_search *s, const pe_guess *guess, measured *best, pe_problem *why)
 {
     measured other;
     const pe_status status = read_guess(s, guess, &other, why);
@@ -251,7 +79,7 @@ static pe_status read_better(search *s, const pe_guess *guess, measured *best, p
 }
 
 /* Read the upload as claimed, or where that makes no sense in another layout. */
-static pe_status read_best(search *s, measured *best, pe_problem *why)
+static pe_status read_best(pe_search *s, measured *best, pe_problem *why)
 {
     pe_status status = read_guess(s, &s->claim, best, why);
     if (status != PE_OK)
@@ -273,7 +101,7 @@ static pe_status read_best(search *s, measured *best, pe_problem *why)
 }
 
 /* How many pairs of a guess turn as measured, and whether its amplitude is the measured one. */
-static pe_status count_agreeing(search *s, pe_guess *guess, const pe_reading *r, size_t *out,
+static pe_status count_agreeing(pe_search *s, pe_guess *guess, const pe_reading *r, size_t *out,
                                 pe_problem *why)
 {
     pe_expect expect;
@@ -304,7 +132,7 @@ static bool turns(const pe_reading *r)
 
 /* Does a first fault bring the guess nearer to what was measured? A layout does where rows have
  * positions in it. */
-static pe_status is_nearer(search *s, pe_guess *guess, const pe_reading *r, bool *out,
+static pe_status is_nearer(pe_search *s, pe_guess *guess, const pe_reading *r, bool *out,
                            pe_problem *why)
 {
     const pe_fault *fault = guess->faults[guess->n_faults - 1];
@@ -327,23 +155,23 @@ static pe_status is_nearer(search *s, pe_guess *guess, const pe_reading *r, bool
 }
 
 /* A first fault, and second ones behind it. */
-static pe_status peel_one(search *s, pe_guess *guess, const pe_reading *r, pe_problem *why)
+static pe_status peel_one(pe_search *s, pe_guess *guess, const pe_reading *r, pe_problem *why)
 {
     bool nearer;
     pe_status status = is_nearer(s, guess, r, &nearer, why);
     if (status != PE_OK || !nearer)
         return status;
-    status = with_each_fault(s, guess, 0, try_guess, why);
-    return status == PE_OK && s->report->n_findings == 0 ? try_fits(s, guess, why) : status;
+    status = pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
+    return status == PE_OK && !pe_attempts_found(s) ? pe_attempts_fits(s, guess, why) : status;
 }
 
 /* Pairs of faults of which the first brings the guess nearer to what was measured. */
-static pe_status peel(search *s, measured *at, pe_problem *why)
+static pe_status peel(pe_search *s, measured *at, pe_problem *why)
 {
-    pe_status status = set_positions(s, s->view, &at->guess, why);
+    pe_status status = pe_attempts_set_positions(s, s->view, &at->guess, why);
     if (status == PE_OK)
         status = count_agreeing(s, &at->guess, &at->reading, &s->agreeing, why);
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !is_spent(s); f++) {
+    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++) {
         pe_guess guess;
         status = pe_guess_copy(&at->guess, &guess, why);
         if (status != PE_OK)
@@ -353,17 +181,6 @@ static pe_status peel(search *s, measured *at, pe_problem *why)
         pe_guess_free(&guess);
     }
     return status;
-}
-
-static bool found(const search *s)
-{
-    return s->report->n_findings > 0;
-}
-
-/* Is there no finding, and time for more? */
-static bool goes_on(const search *s)
-{
-    return !found(s) && !is_spent(s);
 }
 
 static const pe_fault strays_of_memory = {
@@ -402,7 +219,7 @@ static bool is_of_memory(const pe_strays *at)
 }
 
 /* A guess that explains all but a part of the upload: few rows, few columns or few elements. */
-static pe_status try_strays(search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_strays(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_strays strays;
     pe_buffer evidence = {0};
@@ -423,20 +240,6 @@ static pe_status try_strays(search *s, pe_guess *guess, pe_problem *why)
     return pe_findings_add(s->report, &finding, guess, &evidence, why);
 }
 
-/* Do `next` with a copy that has the positions of the view that is searched. */
-static pe_status try_copy(search *s, const pe_guess *from, attempt *next, pe_problem *why)
-{
-    pe_guess guess;
-    pe_status status = pe_guess_copy(from, &guess, why);
-    if (status != PE_OK)
-        return status;
-    status = set_positions(s, s->view, &guess, why);
-    if (status == PE_OK)
-        status = next(s, &guess, why);
-    pe_guess_free(&guess);
-    return status;
-}
-
 /* ---- frequencies that follow a law ---- */
 
 static pe_ladder ladder_of(const pe_reading *r)
@@ -450,29 +253,29 @@ static pe_ladder ladder_of(const pe_reading *r)
 }
 
 /* Values of scaling say nothing where a law gives the frequencies. */
-static pe_status try_beside_law(search *s, pe_guess *guess, pe_problem *why)
+static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_fault *last = guess->faults[guess->n_faults - 1];
-    return last->param == NULL || is_layout(last) ? try_guess(s, guess, why) : PE_OK;
+    return last->param == NULL || is_layout(last) ? pe_attempts_try(s, guess, why) : PE_OK;
 }
 
 /* One law after the other, each alone and then with each single fault. */
-static pe_status try_ladder(search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
+static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
 {
     size_t law = 0;
     pe_status status = pe_ladder_make(&s->claim, ladder, why);
-    for (bool more = true; more && status == PE_OK && goes_on(s);) {
+    for (bool more = true; more && status == PE_OK && pe_attempts_go_on(s);) {
         pe_guess guess;
         status = pe_guess_copy(from, &guess, why);
         if (status != PE_OK)
             break;
         more = pe_ladder_next(ladder, &law, &guess);
         if (more)
-            status = set_positions(s, s->view, &guess, why);
+            status = pe_attempts_set_positions(s, s->view, &guess, why);
         if (more && status == PE_OK)
-            status = try_copy(s, &guess, try_guess, why);
-        if (more && status == PE_OK && goes_on(s))
-            status = with_each_fault(s, &guess, 0, try_beside_law, why);
+            status = pe_attempts_copy(s, &guess, pe_attempts_try, why);
+        if (more && status == PE_OK && pe_attempts_go_on(s))
+            status = pe_attempts_with_each_fault(s, &guess, 0, try_beside_law, why);
         pe_guess_free(&guess);
     }
     pe_ladder_free(ladder);
@@ -480,7 +283,7 @@ static pe_status try_ladder(search *s, const pe_guess *from, pe_ladder *ladder, 
 }
 
 /* Frequencies that are the upload need not be measured. */
-static pe_status try_frequencies(search *s, pe_problem *why)
+static pe_status try_frequencies(pe_search *s, pe_problem *why)
 {
     pe_expect expect;
     pe_expected_row row;
@@ -504,16 +307,16 @@ static pe_status try_frequencies(search *s, pe_problem *why)
 }
 
 /* Numbers are fitted only where no named fault explains the upload. */
-static pe_status try_numbers(search *s, const measured *at, pe_problem *why)
+static pe_status try_numbers(pe_search *s, const measured *at, pe_problem *why)
 {
     pe_status status = PE_OK;
     if (at->guess.n_faults > 0)
-        status = try_copy(s, &at->guess, try_fits, why);
-    return status == PE_OK ? try_fits(s, &s->claim, why) : status;
+        status = pe_attempts_copy(s, &at->guess, pe_attempts_fits, why);
+    return status == PE_OK ? pe_attempts_fits(s, &s->claim, why) : status;
 }
 
 /* Laws that the measurement follows, where no fault explains the elements. */
-static pe_status try_laws(search *s, const measured *at, pe_problem *why)
+static pe_status try_laws(pe_search *s, const measured *at, pe_problem *why)
 {
     pe_guess guess;
     pe_ladder ladder = ladder_of(&at->reading);
@@ -540,14 +343,14 @@ static pe_status try_laws(search *s, const measured *at, pe_problem *why)
 }
 
 /* A number that explains the upload alone goes before those that do so beside a fault. */
-static pe_status try_number_then_pairs(search *s, const measured *at, pe_problem *why)
+static pe_status try_number_then_pairs(pe_search *s, const measured *at, pe_problem *why)
 {
-    pe_status status = turns(&at->reading) ? PE_OK : try_fits(s, &s->claim, why);
-    return status == PE_OK && goes_on(s) ? try_pairs(s, why) : status;
+    pe_status status = turns(&at->reading) ? PE_OK : pe_attempts_fits(s, &s->claim, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_pairs(s, &s->claim, why) : status;
 }
 
 /* Positions are read off; then single faults, pairs of them, and elements that stand alone. */
-static pe_status try_causes(search *s, measured *at, pe_problem *why)
+static pe_status try_causes(pe_search *s, measured *at, pe_problem *why)
 {
     bool clear;
     pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
@@ -558,33 +361,33 @@ static pe_status try_causes(search *s, measured *at, pe_problem *why)
     pe_ladder ladder = ladder_of(&at->reading);
     if (multiple)
         status = try_ladder(s, from, &ladder, why);
-    if (status == PE_OK && multiple && goes_on(s))
-        status = try_copy(s, from, try_fits, why);
+    if (status == PE_OK && multiple && pe_attempts_go_on(s))
+        status = pe_attempts_copy(s, from, pe_attempts_fits, why);
     if (clear && at->cause.fault != NULL) {
         pe_causes_apply(&at->cause, &at->guess);
         if (pe_causes_is_list(&at->cause))
             s->view = s->whole;
     }
-    if (status == PE_OK && goes_on(s) && from->n_faults > 0)
-        status = try_copy(s, from, try_guess, why);
-    if (status == PE_OK && goes_on(s) && from->n_faults > 0)
-        status = try_copy(s, from, try_singles, why);
-    if (status == PE_OK && goes_on(s) && at->reading.own && at->reading.tokens >= 8)
+    if (status == PE_OK && pe_attempts_go_on(s) && from->n_faults > 0)
+        status = pe_attempts_copy(s, from, pe_attempts_try, why);
+    if (status == PE_OK && pe_attempts_go_on(s) && from->n_faults > 0)
+        status = pe_attempts_copy(s, from, pe_attempts_singles, why);
+    if (status == PE_OK && pe_attempts_go_on(s) && at->reading.own && at->reading.tokens >= 8)
         status = try_ladder(s, from, &ladder, why);
-    if (status == PE_OK && goes_on(s) && turns(&at->reading))
+    if (status == PE_OK && pe_attempts_go_on(s) && turns(&at->reading))
         status = try_numbers(s, at, why);
-    if (status == PE_OK && goes_on(s))
+    if (status == PE_OK && pe_attempts_go_on(s))
         status = peel(s, at, why);
-    if (status == PE_OK && goes_on(s) && s->whole->elements <= MEASURABLE)
+    if (status == PE_OK && pe_attempts_go_on(s) && s->whole->elements <= MEASURABLE)
         status = try_number_then_pairs(s, at, why);
-    if (status == PE_OK && goes_on(s))
+    if (status == PE_OK && pe_attempts_go_on(s))
         status = try_laws(s, at, why);
-    if (status == PE_OK && goes_on(s))
-        status = try_copy(s, &s->claim, try_strays, why);
-    return status == PE_OK && goes_on(s) ? try_strays(s, &at->guess, why) : status;
+    if (status == PE_OK && pe_attempts_go_on(s))
+        status = pe_attempts_copy(s, &s->claim, try_strays, why);
+    return status == PE_OK && pe_attempts_go_on(s) ? try_strays(s, &at->guess, why) : status;
 }
 
-static pe_status try_measured(search *s, pe_problem *why)
+static pe_status try_measured(pe_search *s, pe_problem *why)
 {
     measured best;
     const pe_upload_view *view = s->view;
@@ -594,7 +397,7 @@ static pe_status try_measured(search *s, pe_problem *why)
             free_measured(&best);
         return status;
     }
-    if (goes_on(s))
+    if (pe_attempts_go_on(s))
         status = try_causes(s, &best, why);
     s->view = view;
     s->report->pairs_tried = true;
@@ -605,30 +408,31 @@ static pe_status try_measured(search *s, pe_problem *why)
     return status;
 }
 
-static pe_status search_faults(search *s, pe_problem *why)
+static pe_status search_faults(pe_search *s, pe_problem *why)
 {
     const pe_strays *strays = &s->report->strays;
     const bool numbers = strays->elements == 0 || strays->not_finite < strays->elements;
-    pe_status status = numbers ? try_singles(s, &s->claim, why) : PE_OK;
-    if (status == PE_OK && numbers && !found(s) && s->view->layout == NULL)
+    pe_status status = numbers ? pe_attempts_singles(s, &s->claim, why) : PE_OK;
+    if (status == PE_OK && numbers && !pe_attempts_found(s) && s->view->layout == NULL)
         status = try_frequencies(s, why);
-    if (status == PE_OK && numbers && !found(s) && s->view->layout == NULL)
-        status = try_values(s, why);
-    if (status == PE_OK && numbers && s->view->layout != NULL && !is_spent(s))
+    if (status == PE_OK && numbers && !pe_attempts_found(s) && s->view->layout == NULL)
+        status = pe_attempts_values(s, &s->claim, why);
+    if (status == PE_OK && numbers && s->view->layout != NULL && !pe_attempts_spent(s))
         status = try_measured(s, why);
-    if (status == PE_OK && numbers && !found(s) && !s->report->has_reading && !is_spent(s))
-        status = try_pairs(s, why);
-    if (status == PE_OK && !found(s) && !s->whole->width_differs &&
+    if (status == PE_OK && numbers && !pe_attempts_found(s) && !s->report->has_reading &&
+        !pe_attempts_spent(s))
+        status = pe_attempts_pairs(s, &s->claim, why);
+    if (status == PE_OK && !pe_attempts_found(s) && !s->whole->width_differs &&
         (!numbers || s->whole->layout == NULL))
-        status = try_copy(s, &s->claim, try_strays, why);
-    s->report->complete = !is_spent(s);
+        status = pe_attempts_copy(s, &s->claim, try_strays, why);
+    s->report->complete = !pe_attempts_spent(s);
     s->report->work = s->work;
     pe_findings_rank(s->report);
     return status;
 }
 
 /* Faults of a large upload are looked for in a sample of it. */
-static pe_status diagnose(search *s, pe_problem *why)
+static pe_status diagnose(pe_search *s, pe_problem *why)
 {
     bool sampled;
     pe_upload_view sample;
@@ -677,7 +481,7 @@ static pe_status compare(const pe_comparison *of, pe_report *report, pe_problem 
 }
 
 /* A claim of another width is not compared; only faults can explain the upload. */
-static pe_status compare_and_diagnose(search *s, pe_problem *why)
+static pe_status compare_and_diagnose(pe_search *s, pe_problem *why)
 {
     size_t work = 0; /* is not counted as that of a search */
     pe_report *report = s->report;
@@ -710,7 +514,7 @@ static pe_status check_width(const pe_upload_view *view, const pe_report *report
 static pe_status verify(const pe_upload_view *view, const pe_verify_context *context,
                         pe_report *report, pe_problem *why)
 {
-    search s = {.whole = view, .view = view, .bounds = context->bounds, .report = report};
+    pe_search s = {.whole = view, .view = view, .bounds = context->bounds, .report = report};
     pe_status status = pe_guess_make(view->claim, context, &s.claim, why);
     if (status != PE_OK)
         return status;
