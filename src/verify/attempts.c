@@ -178,3 +178,21 @@ pe_status pe_attempts_pairs(pe_search *s, pe_guess *guess, pe_problem *why)
         return status;
     return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits, why);
 }
+
+/* ---- one attempt after the other ---- */
+
+static bool is_due(const pe_search *s, const pe_attempt *row)
+{
+    return (row->even_found || !pe_attempts_found(s)) &&
+           (row->even_spent || !pe_attempts_spent(s)) && (row->applies == NULL || row->applies(s));
+}
+
+pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows,
+                               pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (; rows->try != NULL && status == PE_OK; rows++)
+        if (is_due(s, rows))
+            status = pe_attempts_copy(s, rows->of_claim ? &s->claim : from, rows->try, why);
+    return status;
+}

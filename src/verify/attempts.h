@@ -4,7 +4,16 @@
 #define PE_VERIFY_ATTEMPTS_H
 
 #include "verify/upload_view.h"
-#include "verify/faults.h"
+#include "verify/causes.h"
+
+/** What is read off the whole upload with the layout and the frequencies of a guess. */
+typedef struct pe_measured {
+    pe_guess guess;
+    pe_reading reading;
+    pe_cause cause;
+    bool made;
+    bool multiplied; /* positions are, and nothing else */
+} pe_measured;
 
 /** A search for what explains an upload. */
 typedef struct pe_search {
@@ -12,8 +21,9 @@ typedef struct pe_search {
     const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
-    size_t work;     /* elements computed */
-    size_t agreeing; /* pairs that turn as measured, without any first fault */
+    size_t work;                 /* elements computed */
+    size_t agreeing;             /* pairs that turn as measured, without any first fault */
+    const pe_measured *measured; /* NULL: nothing was */
     pe_report *report;
 } pe_search;
 
@@ -50,5 +60,18 @@ pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t
 /** Give a guess the positions of a view: the whole, or the one that is searched. */
 pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *view, pe_guess *guess,
                                     pe_problem *why) PE_MUST_CHECK;
+
+/** A row of what is tried. */
+typedef struct pe_attempt {
+    pe_try *try;
+    bool (*applies)(const pe_search *s); /* NULL: always */
+    bool of_claim;                       /* not with the guess that the others begin with */
+    bool even_found, even_spent;
+} pe_attempt;
+
+/** Try rows, up to one without `try`, with a copy of a guess each: as long as nothing is found, and
+ * work is left. */
+pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows,
+                               pe_problem *why) PE_MUST_CHECK;
 
 #endif

@@ -12,10 +12,6 @@
 #include "verify/reading.h"
 #include "verify/strays.h"
 
-/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs of
- * faults are tried. */
-#define MEASURABLE 2048
-
 /* ---- faults that are measured ---- */
 
 /* Where another layout would put the pairs, or whether it exchanges them. */
@@ -28,24 +24,16 @@ static bool is_layout(const pe_fault *fault)
     return false;
 }
 
-/* A guess and what is read off the whole upload with its layout and its frequencies. */
-typedef struct measured {
-    pe_guess guess;
-    pe_reading reading;
-    pe_cause cause;
-    bool made;
-} measured;
-
-static void free_measured(measured *at)
+static void free_measured(pe_measured *at)
 {
     pe_guess_free(&at->guess);
     pe_reading_free(&at->reading);
     pe_cause_free(&at->cause);
 }
 
-static pe_status read_guess(pe_search *s, const pe_guess *guess, measured *out, pe_problem *why)
+static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *out, pe_problem *why)
 {
-    *out = (measured){0};
+    *out = (pe_measured){0};
     pe_status status = pe_guess_copy(guess, &out->guess, why);
     if (status != PE_OK)
         return status;
@@ -59,20 +47,21 @@ static pe_status read_guess(pe_search *s, const pe_guess *guess, measured *out, 
 }
 
 /* How well a reading explains the rows; frequencies of its own explain less. */
-static double goodness(const measured *at)
+static double goodness(const pe_measured *at)
 {
     return at->made ? at->reading.quality * (at->reading.own ? 0.8 : 1) : 0;
 }
 
 /* The better of two readings stays. */
-static pe_status read_better(pe_search *s, const pe_guess *guess, measured *best, pe_problem *why)
+static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *best,
+                             pe_problem *why)
 {
-    measured other;
+    pe_measured other;
     const pe_status status = read_guess(s, guess, &other, why);
     if (status != PE_OK)
         return status;
     const bool better = goodness(&other) > goodness(best) + 0.1;
-    measured *worse = better ? best : &other;
+    pe_measured *worse = better ? best : &other;
     free_measured(worse);
     if (better)
         *best = other;
@@ -80,16 +69,16 @@ static pe_status read_better(pe_search *s, const pe_guess *guess, measured *best
 }
 
 /* Read the upload as claimed, or where that makes no sense in another layout. */
-static pe_status read_best(pe_search *s, measured *best, pe_problem *why)
+static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *best, pe_problem *why)
 {
-    pe_status status = read_guess(s, &s->claim, best, why);
+    pe_status status = read_guess(s, claim, best, why);
     if (status != PE_OK)
         return status;
     for (size_t f = 0; f < pe_faults_n && goodness(best) < 0.8 && status == PE_OK; f++) {
         pe_guess guess;
         if (!is_layout(&pe_faults[f]))
             continue;
-        status = pe_guess_copy(&s->claim, &guess, why);
+        status = pe_guess_copy(claim, &guess, why);
         if (status != PE_OK)
             break;
         if (pe_faults_apply(&pe_faults[f], &guess))
@@ -101,11 +90,23 @@ static pe_status read_best(pe_search *s, measured *best, pe_problem *why)
     return status;
 }
 
+/* Do most pairs turn evenly, so that numbers can be fitted? */
+static bool turns(const pe_search *s)
+{
+    size_t n = 0;
+    const pe_reading *r = &s->measured->reading;
+    for (size_t i = 0; i < r->pairs; i++)
+        n += isfinite(r->turned[i]) ? 1 : 0;
+    return 4 * n > 3 * r->pairs;
+}
+
+/* ---- pairs of faults, of which the first brings the guess nearer to what was measured ---- */
+
 /* How many pairs of a guess turn as measured, and whether its amplitude is the measured one. */
-static pe_status count_agreeing(pe_search *s, pe_guess *guess, const pe_reading *r, size_t *out,
-                                pe_problem *why)
+static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_problem *why)
 {
     pe_expect expect;
+    const pe_reading *r = &s->measured->reading;
     const double span = fabs(r->claimed[r->tokens / 2] - r->claimed[0]);
     *out = 0;
     s->work += pe_upload_view_plan_work(s->view);
@@ -122,79 +123,45 @@ static pe_status count_agreeing(pe_search *s, pe_guess *guess, const pe_reading 
     return status;
 }
 
-/* Do most pairs turn evenly, so that numbers can be fitted? */
-static bool turns(const pe_reading *r)
+/* Does the fault bring more pairs to what was measured, or a layout sense into the rows? */
+static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < r->pairs; i++)
-        n += isfinite(r->turned[i]) ? 1 : 0;
-    return 4 * n > 3 * r->pairs;
-}
-
-/* Does a first fault bring the guess nearer to what was measured? A layout does where rows have
- * positions in it. */
-static pe_status is_nearer(pe_search *s, pe_guess *guess, const pe_reading *r, bool *out,
-                           pe_problem *why)
-{
-    const pe_fault *fault = guess->faults[guess->n_faults - 1];
+    pe_measured other;
     size_t agree = 0;
-    measured other;
-    pe_status status = PE_OK;
     *out = false;
-    if (!is_layout(fault)) {
-        if (!turns(r))
-            return PE_OK;
-        status = count_agreeing(s, guess, r, &agree, why);
+    if (!is_layout(guess->faults[guess->n_faults - 1])) {
+        const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
         *out = agree > s->agreeing;
-        return status;
+        return counted;
     }
-    status = read_guess(s, guess, &other, why);
-    *out = status == PE_OK && other.made && other.reading.quality >= 0.5;
-    if (status == PE_OK)
-        free_measured(&other);
-    return status;
+    const pe_status status = read_guess(s, guess, &other, why);
+    if (status != PE_OK)
+        return status;
+    *out = other.made && other.reading.quality >= 0.5;
+    free_measured(&other);
+    return PE_OK;
 }
 
 /* A first fault, and second ones behind it. */
-static pe_status peel_one(pe_search *s, pe_guess *guess, const pe_reading *r, pe_problem *why)
+static pe_status peel_one(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     bool nearer;
-    pe_status status = is_nearer(s, guess, r, &nearer, why);
+    if (pe_faults_hold_mostly(guess))
+        return PE_OK;
+    pe_status status = is_nearer(s, guess, &nearer, why);
     if (status != PE_OK || !nearer)
         return status;
-    status = pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
+    status = pe_attempts_singles(s, guess, why);
     return status == PE_OK && !pe_attempts_found(s) ? pe_attempts_fits(s, guess, why) : status;
 }
 
-/* Pairs of faults of which the first brings the guess nearer to what was measured. */
-static pe_status peel(pe_search *s, measured *at, pe_problem *why)
+static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_status status = pe_attempts_set_positions(s, s->view, &at->guess, why);
-    if (status == PE_OK)
-        status = count_agreeing(s, &at->guess, &at->reading, &s->agreeing, why);
-    for (size_t f = 0; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++) {
-        pe_guess guess;
-        status = pe_guess_copy(&at->guess, &guess, why);
-        if (status != PE_OK)
-            return status;
-        if (!pe_faults[f].mostly && pe_faults_apply(&pe_faults[f], &guess))
-            status = peel_one(s, &guess, &at->reading, why);
-        pe_guess_free(&guess);
-    }
-    return status;
+    const pe_status status = count_agreeing(s, guess, &s->agreeing, why);
+    return status == PE_OK ? pe_attempts_with_each_fault(s, guess, 0, peel_one, why) : status;
 }
 
 /* ---- frequencies that follow a law ---- */
-
-static pe_ladder ladder_of(const pe_reading *r)
-{
-    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
-    return (pe_ladder){.n = r->pairs,
-                       .claimed = r->frequency,
-                       .measured = r->turned,
-                       .step = step,
-                       .span = fabs(step) * floor((double)r->tokens / 2)};
-}
 
 /* Values of scaling say nothing where a law gives the frequencies. */
 static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -203,7 +170,16 @@ static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
     return last->param == NULL || is_layout(last) ? pe_attempts_try(s, guess, why) : PE_OK;
 }
 
-/* One law after the other, each alone and then with each single fault. */
+/* A law alone, and then with each single fault. */
+static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status != PE_OK || !pe_attempts_go_on(s))
+        return status;
+    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+}
+
+/* One law after the other. */
 static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
 {
     size_t law = 0;
@@ -215,11 +191,7 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
             break;
         more = pe_ladder_next(ladder, &law, &guess);
         if (more)
-            status = pe_attempts_set_positions(s, s->view, &guess, why);
-        if (more && status == PE_OK)
-            status = pe_attempts_copy(s, &guess, pe_attempts_try, why);
-        if (more && status == PE_OK && pe_attempts_go_on(s))
-            status = pe_attempts_with_each_fault(s, &guess, 0, try_beside_law, why);
+            status = pe_attempts_copy(s, &guess, try_law, why);
         pe_guess_free(&guess);
     }
     pe_ladder_free(ladder);
@@ -227,7 +199,7 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
 }
 
 /* Frequencies that are the upload need not be measured. */
-static pe_status try_frequencies(pe_search *s, pe_problem *why)
+static pe_status try_frequencies(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     pe_expect expect;
     pe_expected_row row;
@@ -235,8 +207,8 @@ static pe_status try_frequencies(pe_search *s, pe_problem *why)
     if (strcmp(view->claim->resource->name, "rope/frequencies") != 0 ||
         strcmp(view->claim->uploads[0].name, "inv_freq") != 0)
         return PE_OK;
-    pe_status status = pe_expect_make(&(pe_comparison){view, &s->claim, &s->work},
-                                      PE_NUMERICS_EXACT, &expect, why);
+    pe_status status =
+        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
     if (status != PE_OK || !expect.fits)
         return status;
     status = pe_expect_row(&expect, 0, &row, why);
@@ -245,130 +217,192 @@ static pe_status try_frequencies(pe_search *s, pe_problem *why)
                         .measured = view->got,
                         .roundoff = pe_upload_view_roundoff(view)};
     if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
-        status = try_ladder(s, &s->claim, &ladder, why);
+        status = try_ladder(s, guess, &ladder, why);
     pe_expect_free(&expect);
     return status;
 }
 
-/* Numbers are fitted only where no named fault explains the upload. */
-static pe_status try_numbers(pe_search *s, const measured *at, pe_problem *why)
+static pe_ladder ladder_of(const pe_reading *r)
 {
-    pe_status status = PE_OK;
-    if (at->guess.n_faults > 0)
-        status = pe_attempts_copy(s, &at->guess, pe_attempts_fits, why);
-    return status == PE_OK ? pe_attempts_fits(s, &s->claim, why) : status;
+    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    return (pe_ladder){.n = r->pairs,
+                       .claimed = r->frequency,
+                       .measured = r->turned,
+                       .step = step,
+                       .span = fabs(step) * floor((double)r->tokens / 2)};
+}
+
+static pe_status try_measured_frequencies(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_ladder ladder = ladder_of(&s->measured->reading);
+    return try_ladder(s, guess, &ladder, why);
 }
 
 /* Laws that the measurement follows, where no fault explains the elements. */
-static pe_status try_laws(pe_search *s, const measured *at, pe_problem *why)
+static pe_status try_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    pe_guess guess;
-    pe_ladder ladder = ladder_of(&at->reading);
+    const pe_reading *r = &s->measured->reading;
+    const size_t before = guess->n_faults;
+    size_t law = 0;
+    pe_ladder ladder = ladder_of(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
-    pe_status status = pe_guess_copy(&at->guess, &guess, why);
-    if (status != PE_OK)
-        return status;
-    const size_t before = guess.n_faults;
-    size_t law = 0;
-    status = pe_ladder_make(&s->claim, &ladder, why);
-    if (status == PE_OK && at->reading.tokens >= 8)
-        guess.fitted |= pe_ladder_next(&ladder, &law, &guess);
-    if (status == PE_OK && pe_laws_find(&at->reading, &guess) + guess.n_faults > before) {
+    pe_status status = pe_ladder_make(&s->claim, &ladder, why);
+    if (status == PE_OK && r->tokens >= 8)
+        guess->fitted |= pe_ladder_next(&ladder, &law, guess);
+    if (status == PE_OK && pe_laws_find(r, guess) + guess->n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "
                          "positions of %.0f of %zu rows; no element was compared",
-                         at->reading.quality * (double)at->reading.tokens, at->reading.tokens);
-        status = pe_findings_add(s->report, &finding, &guess, &evidence, why);
+                         r->quality * (double)r->tokens, r->tokens);
+        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
     }
-    pe_guess_free(&guess);
     pe_ladder_free(&ladder);
     return status;
 }
 
-/* A number that explains the upload alone goes before those that do so beside a fault. */
-static pe_status try_number_then_pairs(pe_search *s, const measured *at, pe_problem *why)
+/* ---- what is tried of an upload that was measured ---- */
+
+static bool has_faults(const pe_search *s)
 {
-    pe_status status = turns(&at->reading) ? PE_OK : pe_attempts_fits(s, &s->claim, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? pe_attempts_pairs(s, &s->claim, why) : status;
+    return s->measured->guess.n_faults > 0;
 }
 
-/* Positions are read off; then single faults, pairs of them, and elements that stand alone. */
-static pe_status try_causes(pe_search *s, measured *at, pe_problem *why)
+/* Those of positions that are only multiplied have been held against the laws. */
+static bool has_own_frequencies(const pe_search *s)
+{
+    const pe_measured *at = s->measured;
+    return at->reading.own && at->reading.tokens >= 8 && !at->multiplied;
+}
+
+/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs of
+ * faults are tried. */
+#define MEASURABLE 2048
+
+static bool is_small(const pe_search *s)
+{
+    return s->whole->elements <= MEASURABLE;
+}
+
+static bool is_small_and_uneven(const pe_search *s)
+{
+    return is_small(s) && !turns(s);
+}
+
+static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
+    return status == PE_OK ? pe_attempts_fits(s, &s->claim, why) : status;
+}
+
+/* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
+static const pe_attempt of_multiples[] = {
+    {.try = try_measured_frequencies},
+    {.try = pe_attempts_fits},
+    {0},
+};
+
+/* Numbers are fitted only where no named fault explains the upload; one that explains it alone goes
+ * before those that do so beside a fault. */
+static const pe_attempt of_readings[] = {
+    {.try = pe_attempts_try, .applies = has_faults},
+    {.try = pe_attempts_singles, .applies = has_faults},
+    {.try = try_measured_frequencies, .applies = has_own_frequencies},
+    {.try = try_numbers, .applies = turns},
+    {.try = peel},
+    {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
+    {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
+    {.try = try_laws_alone},
+    {.try = pe_strays_try, .of_claim = true},
+    {.try = pe_strays_try},
+    {0},
+};
+
+/* The guess takes the cause of its positions, where there is a clear one. */
+static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
 {
     bool clear;
     pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
     if (status != PE_OK)
         return status;
-    const pe_guess *from = &at->guess;
-    const bool multiple = clear && pe_causes_is_multiple(&at->cause);
-    pe_ladder ladder = ladder_of(&at->reading);
-    if (multiple)
-        status = try_ladder(s, from, &ladder, why);
-    if (status == PE_OK && multiple && pe_attempts_go_on(s))
-        status = pe_attempts_copy(s, from, pe_attempts_fits, why);
-    if (clear && at->cause.fault != NULL) {
+    at->multiplied = clear && pe_causes_is_multiple(&at->cause);
+    if (at->multiplied)
+        status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
+    if (status != PE_OK)
+        return status;
+    if (clear)
         pe_causes_apply(&at->cause, &at->guess);
-        if (pe_causes_is_list(&at->cause))
-            s->view = s->whole;
-    }
-    if (status == PE_OK && pe_attempts_go_on(s) && from->n_faults > 0)
-        status = pe_attempts_copy(s, from, pe_attempts_try, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && from->n_faults > 0)
-        status = pe_attempts_copy(s, from, pe_attempts_singles, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && at->reading.own && at->reading.tokens >= 8)
-        status = try_ladder(s, from, &ladder, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && turns(&at->reading))
-        status = try_numbers(s, at, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = peel(s, at, why);
-    if (status == PE_OK && pe_attempts_go_on(s) && s->whole->elements <= MEASURABLE)
-        status = try_number_then_pairs(s, at, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = try_laws(s, at, why);
-    if (status == PE_OK && pe_attempts_go_on(s))
-        status = pe_attempts_copy(s, &s->claim, pe_strays_try, why);
-    return status == PE_OK && pe_attempts_go_on(s) ? pe_strays_try(s, &at->guess, why) : status;
+    if (clear && pe_causes_is_list(&at->cause))
+        s->view = s->whole;
+    return pe_attempts_in_order(s, &at->guess, of_readings, why);
 }
 
-static pe_status try_measured(pe_search *s, pe_problem *why)
+static pe_status try_measured(pe_search *s, pe_guess *guess, pe_problem *why)
 {
-    measured best;
+    pe_measured best;
     const pe_upload_view *view = s->view;
-    pe_status status = read_best(s, &best, why);
-    if (status != PE_OK || !best.made) {
-        if (status == PE_OK)
-            free_measured(&best);
+    pe_status status = read_best(s, guess, &best, why);
+    if (status != PE_OK)
         return status;
+    if (best.made) {
+        s->measured = &best;
+        status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
+        s->measured = NULL;
+        s->view = view;
+        s->report->pairs_tried = true;
+        s->report->has_reading = true;
+        s->report->reading = best.reading;
+        best.reading = (pe_reading){0};
     }
-    if (pe_attempts_go_on(s))
-        status = try_causes(s, &best, why);
-    s->view = view;
-    s->report->pairs_tried = true;
-    s->report->has_reading = true;
-    s->report->reading = best.reading;
-    best.reading = (pe_reading){0};
     free_measured(&best);
     return status;
 }
 
-static pe_status search_faults(pe_search *s, pe_problem *why)
+/* ---- what is tried of any upload ---- */
+
+static bool is_unread(const pe_search *s)
+{
+    return !s->report->has_reading;
+}
+
+static bool has_width(const pe_search *s)
+{
+    return !s->whole->width_differs;
+}
+
+/* A reading is told beside any finding. */
+static const pe_attempt of_pairs[] = {
+    {.try = pe_attempts_singles},
+    {.try = try_measured, .even_found = true},
+    {.try = pe_attempts_pairs, .applies = is_unread},
+    {0},
+};
+
+static const pe_attempt of_plain_numbers[] = {
+    {.try = pe_attempts_singles},
+    {.try = try_frequencies},
+    {.try = pe_attempts_values},
+    {.try = pe_attempts_pairs},
+    {.try = pe_strays_try, .applies = has_width, .even_spent = true},
+    {0},
+};
+
+static const pe_attempt of_no_numbers[] = {
+    {.try = pe_strays_try, .applies = has_width, .even_spent = true},
+    {0},
+};
+
+static const pe_attempt *attempts_of(const pe_search *s)
 {
     const pe_strays *strays = &s->report->strays;
-    const bool numbers = strays->elements == 0 || strays->not_finite < strays->elements;
-    pe_status status = numbers ? pe_attempts_singles(s, &s->claim, why) : PE_OK;
-    if (status == PE_OK && numbers && !pe_attempts_found(s) && s->view->layout == NULL)
-        status = try_frequencies(s, why);
-    if (status == PE_OK && numbers && !pe_attempts_found(s) && s->view->layout == NULL)
-        status = pe_attempts_values(s, &s->claim, why);
-    if (status == PE_OK && numbers && s->view->layout != NULL && !pe_attempts_spent(s))
-        status = try_measured(s, why);
-    if (status == PE_OK && numbers && !pe_attempts_found(s) && !s->report->has_reading &&
-        !pe_attempts_spent(s))
-        status = pe_attempts_pairs(s, &s->claim, why);
-    if (status == PE_OK && !pe_attempts_found(s) && !s->whole->width_differs &&
-        (!numbers || s->whole->layout == NULL))
-        status = pe_attempts_copy(s, &s->claim, pe_strays_try, why);
+    if (strays->elements > 0 && strays->not_finite == strays->elements)
+        return of_no_numbers;
+    return s->view->layout != NULL ? of_pairs : of_plain_numbers;
+}
+
+static pe_status search_faults(pe_search *s, pe_problem *why)
+{
+    const pe_status status = pe_attempts_in_order(s, &s->claim, attempts_of(s), why);
     s->report->complete = !pe_attempts_spent(s);
     s->report->work = s->work;
     pe_findings_rank(s->report);
