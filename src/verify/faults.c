@@ -691,3 +691,12 @@ bool pe_faults_hold_mostly(const pe_guess *guess)
 {
     return guess->n_faults > 0 && guess->faults[guess->n_faults - 1]->mostly;
 }
+
+bool pe_faults_is_layout(const pe_fault *fault)
+{
+    static const char *const names[] = {"pairing", "layout", "cache_layout", "cos_sin_exchanged"};
+    for (size_t n = 0; n < PE_LEN(names); n++)
+        if (strcmp(names[n], fault->name) == 0)
+            return true;
+    return false;
+}

@@ -39,6 +39,9 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
  */
 bool pe_faults_apply(const pe_fault *fault, pe_guess *guess) PE_MUST_CHECK;
 
+/** Does it put the pairs elsewhere, or exchange what they hold? */
+bool pe_faults_is_layout(const pe_fault *fault);
+
 /** Does the last fault of the guess hold for most elements only? */
 bool pe_faults_hold_mostly(const pe_guess *guess);
 

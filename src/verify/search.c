@@ -5,24 +5,12 @@
 #include <string.h>
 
 #include "verify/attempts.h"
-#include "verify/causes.h"
+#include "verify/by_laws.h"
 #include "verify/findings.h"
-#include "verify/ladder.h"
-#include "verify/laws.h"
 #include "verify/reading.h"
 #include "verify/strays.h"
 
 /* ---- faults that are measured ---- */
-
-/* Where another layout would put the pairs, or whether it exchanges them. */
-static bool is_layout(const pe_fault *fault)
-{
-    static const char *const names[] = {"pairing", "layout", "cache_layout", "cos_sin_exchanged"};
-    for (size_t n = 0; n < PE_LEN(names); n++)
-        if (strcmp(names[n], fault->name) == 0)
-            return true;
-    return false;
-}
 
 static void free_measured(pe_measured *at)
 {
@@ -76,7 +64,7 @@ static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *bes
         return status;
     for (size_t f = 0; f < pe_faults_n && goodness(best) < 0.8 && status == PE_OK; f++) {
         pe_guess guess;
-        if (!is_layout(&pe_faults[f]))
+        if (!pe_faults_is_layout(&pe_faults[f]))
             continue;
         status = pe_guess_copy(claim, &guess, why);
         if (status != PE_OK)
@@ -129,7 +117,7 @@ static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem 
     pe_measured other;
     size_t agree = 0;
     *out = false;
-    if (!is_layout(guess->faults[guess->n_faults - 1])) {
+    if (!pe_faults_is_layout(guess->faults[guess->n_faults - 1])) {
         const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
         *out = agree > s->agreeing;
         return counted;
@@ -159,106 +147,6 @@ static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_status status = count_agreeing(s, guess, &s->agreeing, why);
     return status == PE_OK ? pe_attempts_with_each_fault(s, guess, 0, peel_one, why) : status;
-}
-
-/* ---- frequencies that follow a law ---- */
-
-/* Values of scaling say nothing where a law gives the frequencies. */
-static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    const pe_fault *last = guess->faults[guess->n_faults - 1];
-    return last->param == NULL || is_layout(last) ? pe_attempts_try(s, guess, why) : PE_OK;
-}
-
-/* A law alone, and then with each single fault. */
-static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    const pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
-    if (status != PE_OK || !pe_attempts_go_on(s))
-        return status;
-    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
-}
-
-/* One law after the other. */
-static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
-{
-    size_t law = 0;
-    pe_status status = pe_ladder_make(&s->claim, ladder, why);
-    for (bool more = true; more && status == PE_OK && pe_attempts_go_on(s);) {
-        pe_guess guess;
-        status = pe_guess_copy(from, &guess, why);
-        if (status != PE_OK)
-            break;
-        more = pe_ladder_next(ladder, &law, &guess);
-        if (more)
-            status = pe_attempts_copy(s, &guess, try_law, why);
-        pe_guess_free(&guess);
-    }
-    pe_ladder_free(ladder);
-    return status;
-}
-
-/* Frequencies that are the upload need not be measured. */
-static pe_status try_frequencies(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    pe_expect expect;
-    pe_expected_row row;
-    const pe_upload_view *view = s->view;
-    if (strcmp(view->claim->resource->name, "rope/frequencies") != 0 ||
-        strcmp(view->claim->uploads[0].name, "inv_freq") != 0)
-        return PE_OK;
-    pe_status status =
-        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
-    if (status != PE_OK || !expect.fits)
-        return status;
-    status = pe_expect_row(&expect, 0, &row, why);
-    pe_ladder ladder = {.n = view->claim->uploads[0].array.elements,
-                        .claimed = row.value,
-                        .measured = view->got,
-                        .roundoff = pe_upload_view_roundoff(view)};
-    if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
-        status = try_ladder(s, guess, &ladder, why);
-    pe_expect_free(&expect);
-    return status;
-}
-
-static pe_ladder ladder_of(const pe_reading *r)
-{
-    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
-    return (pe_ladder){.n = r->pairs,
-                       .claimed = r->frequency,
-                       .measured = r->turned,
-                       .step = step,
-                       .span = fabs(step) * floor((double)r->tokens / 2)};
-}
-
-static pe_status try_measured_frequencies(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    pe_ladder ladder = ladder_of(&s->measured->reading);
-    return try_ladder(s, guess, &ladder, why);
-}
-
-/* Laws that the measurement follows, where no fault explains the elements. */
-static pe_status try_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
-{
-    const pe_reading *r = &s->measured->reading;
-    const size_t before = guess->n_faults;
-    size_t law = 0;
-    pe_ladder ladder = ladder_of(r);
-    pe_buffer evidence = {0};
-    pe_finding finding = {.exact = false};
-    pe_status status = pe_ladder_make(&s->claim, &ladder, why);
-    if (status == PE_OK && r->tokens >= 8)
-        guess->fitted |= pe_ladder_next(&ladder, &law, guess);
-    if (status == PE_OK && pe_laws_find(r, guess) + guess->n_faults > before) {
-        pe_buffer_format(&evidence,
-                         "measured: frequencies from row to row, the median amplitude, and "
-                         "positions of %.0f of %zu rows; no element was compared",
-                         r->quality * (double)r->tokens, r->tokens);
-        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
-    }
-    pe_ladder_free(&ladder);
-    return status;
 }
 
 /* ---- what is tried of an upload that was measured ---- */
@@ -297,7 +185,7 @@ static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
 
 /* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
 static const pe_attempt of_multiples[] = {
-    {.try = try_measured_frequencies},
+    {.try = pe_by_laws_measured},
     {.try = pe_attempts_fits},
     {0},
 };
@@ -307,12 +195,12 @@ static const pe_attempt of_multiples[] = {
 static const pe_attempt of_readings[] = {
     {.try = pe_attempts_try, .applies = has_faults},
     {.try = pe_attempts_singles, .applies = has_faults},
-    {.try = try_measured_frequencies, .applies = has_own_frequencies},
+    {.try = pe_by_laws_measured, .applies = has_own_frequencies},
     {.try = try_numbers, .applies = turns},
     {.try = peel},
     {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
     {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
-    {.try = try_laws_alone},
+    {.try = pe_by_laws_alone},
     {.try = pe_strays_try, .of_claim = true},
     {.try = pe_strays_try},
     {0},
@@ -380,7 +268,7 @@ static const pe_attempt of_pairs[] = {
 
 static const pe_attempt of_plain_numbers[] = {
     {.try = pe_attempts_singles},
-    {.try = try_frequencies},
+    {.try = pe_by_laws_uploaded},
     {.try = pe_attempts_values},
     {.try = pe_attempts_pairs},
     {.try = pe_strays_try, .applies = has_width, .even_spent = true},
