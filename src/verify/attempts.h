@@ -3,7 +3,6 @@
 #ifndef PE_VERIFY_ATTEMPTS_H
 #define PE_VERIFY_ATTEMPTS_H
 
-#include "verify/upload_view.h"
 #include "verify/causes.h"
 
 /** What is read off the whole upload with the layout and the frequencies of a guess. */
@@ -21,9 +20,9 @@ typedef struct pe_search {
     const pe_upload_view *view; /* what is searched: the whole, or a sample of it */
     pe_guess claim;             /* of the same positions */
     const pe_verify_limits *bounds;
-    size_t work;                 /* elements computed */
-    size_t agreeing;             /* pairs that turn as measured, without any first fault */
     const pe_measured *measured; /* NULL: nothing was */
+    size_t agreeing;             /* pairs that turn as measured, without any first fault */
+    size_t work;                 /* elements computed */
     pe_report *report;
 } pe_search;
 
@@ -34,7 +33,7 @@ bool pe_attempts_spent(const pe_search *s);
 bool pe_attempts_go_on(const pe_search *s);
 
 /** What can be done with a guess, which it may change. */
-typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why);
+typedef pe_status pe_try(pe_search *s, pe_guess *guess, pe_problem *why) PE_MUST_CHECK;
 
 /** The guess itself. What explains a sample is held against the whole, too. */
 pe_try pe_attempts_try;
