@@ -7,7 +7,6 @@
 
 #include "verify/findings.h"
 #include "verify/ladder.h"
-#include "verify/laws.h"
 
 /* Values of scaling say nothing where a law gives the frequencies. */
 static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -84,18 +83,90 @@ pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
     return try_ladder(s, guess, &ladder, why);
 }
 
+/* ---- laws that no element is held against ---- */
+
+/* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
+static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
+{
+    static const pe_fault band = {.name = "frequency_band",
+                                  .remedy = "check the scaling of the frequencies by bands"};
+    size_t first = r->pairs, last = 0;
+    for (size_t i = 0; i < r->pairs && l->span > 0; i++)
+        if (isfinite(r->turned[i]) && !pe_ladder_is_near(l, i, r->frequency[i])) {
+            first = i < first ? i : first;
+            last = i;
+        }
+    if (first >= last)
+        return false;
+    const double ratio = pe_reading_ratio(r, first);
+    for (size_t i = first; i <= last; i++)
+        if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]))
+            return false;
+    while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
+        last++;
+    pe_guess_say(guess, &band, band.remedy);
+    pe_buffer_format(&guess->rule,
+                     "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
+                     "factor of %.6g",
+                     first, last, ratio, 1 / ratio);
+    guess->fitted = true;
+    return true;
+}
+
+static bool is_size(double amplitude, double wanted)
+{
+    return fabs(amplitude - wanted) <= 4e-3 * wanted;
+}
+
+static void find_amplitude(const pe_reading *r, pe_guess *guess)
+{
+    static const pe_fault inverted = {
+        .name = "attention_factor_inverted",
+        .rule = "the attention factor is the reciprocal: its numerator and denominator "
+                "(mscale, mscale_all_dim) were exchanged",
+        .remedy = "divide by mscale_all_dim's factor, multiply by mscale's"};
+    static const pe_fault amplitude = {
+        .name = "amplitude", .remedy = "check the attention factor (mscale) and other scales"};
+    const double claimed = r->claimed_amplitude;
+    if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
+        return;
+    if (claimed != 1 && is_size(r->amplitude, 1 / claimed)) {
+        pe_guess_say(guess, &inverted, inverted.remedy);
+        pe_buffer_str(&guess->rule, inverted.rule);
+        return;
+    }
+    pe_guess_say(guess, &amplitude, amplitude.remedy);
+    pe_buffer_format(&guess->rule, "the amplitude is %.5g, not %.5g", r->amplitude, claimed);
+    guess->fitted = true;
+}
+
+/* One law of the frequencies, and the amplitude. */
+static void find_laws(const pe_reading *r, const pe_ladder *ladder, pe_guess *guess)
+{
+    size_t law = 0;
+    if (r->tokens < 8)
+        return;
+    const bool follows = pe_ladder_next(ladder, &law, guess);
+    guess->fitted |= follows;
+    if (r->pairs < 8)
+        return;
+    const bool band = !follows && find_band(r, ladder, guess);
+    if ((r->quality > 0.8 || band) && guess->n_faults < PE_FAULTS_MAX)
+        find_amplitude(r, guess);
+}
+
 pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     const pe_reading *r = &s->measured->reading;
     const size_t before = guess->n_faults;
-    size_t law = 0;
     pe_ladder ladder = ladder_of(r);
     pe_buffer evidence = {0};
     pe_finding finding = {.exact = false};
     pe_status status = pe_ladder_make(&s->claim, &ladder, why);
-    if (status == PE_OK && r->tokens >= 8)
-        guess->fitted |= pe_ladder_next(&ladder, &law, guess);
-    if (status == PE_OK && pe_laws_find(r, guess) + guess->n_faults > before) {
+    if (status != PE_OK)
+        return status;
+    find_laws(r, &ladder, guess);
+    if (guess->n_faults > before) {
         pe_buffer_format(&evidence,
                          "measured: frequencies from row to row, the median amplitude, and "
                          "positions of %.0f of %zu rows; no element was compared",

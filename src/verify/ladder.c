@@ -27,7 +27,7 @@ typedef struct law {
 
 /* ---- what is near ---- */
 
-static bool is_near(const pe_ladder *l, size_t i, double w)
+bool pe_ladder_is_near(const pe_ladder *l, size_t i, double w)
 {
     const double off = fabs(l->measured[i] - w);
     if (l->span == 0)
@@ -175,14 +175,14 @@ static bool read_least(const pe_ladder *l, numbers *out)
     out->a = HUGE_VAL;
     for (size_t i = 0; i < l->n; i++)
         out->a = isfinite(l->measured[i]) ? fmin(out->a, l->measured[i]) : out->a;
-    return l->span == 0 && out->a > 0 && is_near(l, l->n - 2, out->a);
+    return l->span == 0 && out->a > 0 && pe_ladder_is_near(l, l->n - 2, out->a);
 }
 
 /* Pairs below a are as without scaling, the others wholly scaled. */
 static bool read_edge(const pe_ladder *l, numbers *out)
 {
     size_t i = 0;
-    while (i < l->n && is_near(l, i, l->plain[i]))
+    while (i < l->n && pe_ladder_is_near(l, i, l->plain[i]))
         i++;
     *out = (numbers){(double)i, 1 / least_part(l)};
     return is_scaled(l) && i > 0 && i < l->n;
@@ -193,9 +193,9 @@ static bool read_bands(const pe_ladder *l, numbers *out)
 {
     size_t first = 0, last = l->n;
     const double least = least_part(l);
-    while (first < l->n && is_near(l, first, l->plain[first]))
+    while (first < l->n && pe_ladder_is_near(l, first, l->plain[first]))
         first++;
-    while (last > first && is_near(l, last - 1, l->plain[last - 1] * least))
+    while (last > first && pe_ladder_is_near(l, last - 1, l->plain[last - 1] * least))
         last--;
     for (size_t i = first; i < last; i++)
         if (l->measured[i] > l->plain[i] * 1.01 || l->measured[i] < l->plain[i] * least * 0.99)
@@ -672,8 +672,8 @@ static bool follows(const pe_ladder *l, const law *of, numbers at)
         if (!isfinite(l->measured[i]) || !isfinite(w))
             continue;
         known++;
-        good += is_near(l, i, w);
-        telling += is_near(l, i, w) && !is_near(l, i, l->claimed[i]);
+        good += pe_ladder_is_near(l, i, w);
+        telling += pe_ladder_is_near(l, i, w) && !pe_ladder_is_near(l, i, l->claimed[i]);
     }
     if (l->span == 0)
         return good + (of->but_one && l->n > 8) >= l->n && telling > 0;
@@ -683,7 +683,7 @@ static bool follows(const pe_ladder *l, const law *of, numbers at)
 static double put_of(const pe_ladder *l, const law *of, size_t i, numbers at)
 {
     const double w = of->predict(l, i, at);
-    return of->but_one && l->span == 0 && !is_near(l, i, w) ? l->measured[i] : w;
+    return of->but_one && l->span == 0 && !pe_ladder_is_near(l, i, w) ? l->measured[i] : w;
 }
 
 bool pe_ladder_next(const pe_ladder *l, size_t *k, pe_guess *guess)

@@ -24,6 +24,9 @@ typedef struct pe_ladder {
 pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *ladder, pe_problem *why) PE_MUST_CHECK;
 void pe_ladder_free(pe_ladder *ladder);
 
+/** Is the measured frequency of pair i this one, as well as it is known? */
+bool pe_ladder_is_near(const pe_ladder *ladder, size_t i, double w);
+
 /**
  * The next law from *law on that the measured frequencies follow and the claimed ones do not. It is
  * added to the guess, which borrows ladder->put. False: there is none.
