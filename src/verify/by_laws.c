@@ -141,7 +141,7 @@ static void find_amplitude(const pe_reading *r, pe_guess *guess)
 }
 
 /* One law of the frequencies, and the amplitude. */
-static void find_laws(const pe_reading *r, const pe_ladder *ladder, pe_guess *guess)
+static void find_laws(const pe_reading *r, pe_ladder *ladder, pe_guess *guess)
 {
     size_t law = 0;
     if (r->tokens < 8)

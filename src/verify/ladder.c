@@ -12,15 +12,11 @@
 #define LN2  0.6931471805599453
 #define LN10 2.302585092994046
 
-/* Numbers that a law reads off the ladder. */
-typedef struct numbers {
-    double a, b;
-} numbers;
-
 typedef struct law {
-    pe_fault fault; /* its sentence has the numbers as {a} and {b} */
-    bool (*read)(const pe_ladder *l, numbers *out);
-    double (*predict)(const pe_ladder *l, size_t i, numbers at);
+    pe_fault fault;             /* its sentence has the numbers as {a} and {b} */
+    bool (*read)(pe_ladder *l); /* its numbers; NULL: they are those of the row */
+    double (*predict)(const pe_ladder *l, size_t i);
+    double a, b;
     bool fitted;  /* the numbers are only read off */
     bool but_one; /* pairs move; the one at the end may be anything */
 } law;
@@ -71,37 +67,29 @@ static bool is_scaled(const pe_ladder *l)
 
 /* ---- reading ---- */
 
-static bool read_nothing(const pe_ladder *l, numbers *out)
+static bool read_scaled(pe_ladder *l)
 {
-    (void)l;
-    (void)out;
-    return true;
-}
-
-static bool read_scaled(const pe_ladder *l, numbers *out)
-{
-    (void)out;
     return is_scaled(l);
 }
 
-static bool read_head(const pe_ladder *l, numbers *out)
+static bool read_head(pe_ladder *l)
 {
-    *out = (numbers){.a = (double)l->n / l->head_pairs};
+    l->a = (double)l->n / l->head_pairs;
     return l->head_pairs > 0 && l->head_pairs != (double)l->n;
 }
 
-static bool read_rotary(const pe_ladder *l, numbers *out)
+static bool read_rotary(pe_ladder *l)
 {
-    *out = (numbers){.a = l->head_pairs / (double)l->n};
+    l->a = l->head_pairs / (double)l->n;
     return l->head_pairs > 0 && l->head_pairs != (double)l->n;
 }
 
 /* All pairs turn by one multiple; only frequencies that are told as such are known so well. */
-static bool read_multiple(const pe_ladder *l, numbers *out)
+static bool read_multiple(pe_ladder *l)
 {
-    const double times = l->measured[0] / l->claimed[0];
-    *out = (numbers){times, 1 / times};
-    return l->span == 0 && isfinite(times) && times > 0;
+    l->a = l->measured[0] / l->claimed[0];
+    l->b = 1 / l->a;
+    return l->span == 0 && isfinite(l->a) && l->a > 0;
 }
 
 /* A number of four digits where it may be one. */
@@ -111,85 +99,83 @@ static double tidy(const pe_ladder *l, double x)
     return fabs(round_one - x) <= (2e-6 + 4 * l->roundoff) * x ? round_one : x;
 }
 
-/* The measured ladder is a theta^(-i/n). */
-static bool read_geometric(const pe_ladder *l, numbers *out)
+/* The measured ladder is a theta^(-i/n), and theta b. */
+static bool read_geometric(pe_ladder *l)
 {
     const size_t i = telling_pair(l);
     const double first = l->measured[0], last = l->measured[i] / first;
     const double theta = pow(last, -(double)l->n / (double)i);
     if (l->span > 0 || i == 0 || !(l->theta > 0) || !(isfinite(theta) && theta > 1))
         return false;
-    *out = (numbers){tidy(l, first), tidy(l, theta)};
+    l->a = tidy(l, first);
+    l->b = tidy(l, theta);
     return true;
 }
 
-static bool read_theta(const pe_ladder *l, numbers *out)
+/* It was made with the base a, not with b. */
+static bool read_theta(pe_ladder *l)
 {
-    if (!read_geometric(l, out) || out->a != 1)
+    if (!read_geometric(l) || l->a != 1)
         return false;
-    *out = (numbers){out->b, l->theta};
+    l->a = l->b;
+    l->b = l->theta;
     return true;
 }
 
 /* The length of which dynamic scaling makes the base that was measured. */
-static bool read_length(const pe_ladder *l, numbers *out)
+static bool read_length(pe_ladder *l)
 {
     const double n = (double)l->n;
-    if (!(l->dynamic_length > 0) || !read_theta(l, out))
+    if (!(l->dynamic_length > 0) || !read_theta(l))
         return false;
-    const double grown = pow(out->a / l->theta, (n - 1) / n);
-    *out = (numbers){tidy(l, l->dynamic_length * (grown + l->factor - 1) / l->factor), out->a};
+    const double grown = pow(l->a / l->theta, (n - 1) / n);
+    l->b = l->a;
+    l->a = tidy(l, l->dynamic_length * (grown + l->factor - 1) / l->factor);
     return true;
 }
 
-static bool read_listed(const pe_ladder *l, numbers *out)
+static bool read_listed(pe_ladder *l)
 {
-    *out = (numbers){0, 0};
     return l->listed;
 }
 
-static bool read_clamped(const pe_ladder *l, numbers *out)
+static bool read_exponent_of_factor(pe_ladder *l)
 {
-    *out = (numbers){1, 1};
-    return l->listed;
-}
-
-static bool read_exponent_of_factor(const pe_ladder *l, numbers *out)
-{
-    numbers theta;
-    if (!(l->factor > 1) || l->dynamic_length > 0 || !read_theta(l, &theta) || !is_scaled(l))
+    if (!(l->factor > 1) || l->dynamic_length > 0 || !read_theta(l) || !is_scaled(l))
         return false;
-    *out = (numbers){log(theta.a / l->theta) / log(l->factor), 0};
-    out->b = 2 * out->a / (out->a - 1);
-    return out->a > 0.5 && out->a < 2;
+    l->a = log(l->a / l->theta) / log(l->factor);
+    l->b = 2 * l->a / (l->a - 1);
+    return l->a > 0.5 && l->a < 2;
 }
 
-static bool read_naive(const pe_ladder *l, numbers *out)
+static bool read_naive(pe_ladder *l)
 {
-    *out = (numbers){l->theta * l->factor, l->factor};
+    l->a = l->theta * l->factor;
+    l->b = l->factor;
     return l->theta > 0 && l->factor > 1;
 }
 
-static bool read_least(const pe_ladder *l, numbers *out)
+static bool read_least(pe_ladder *l)
 {
-    out->a = HUGE_VAL;
+    l->a = HUGE_VAL;
     for (size_t i = 0; i < l->n; i++)
-        out->a = isfinite(l->measured[i]) ? fmin(out->a, l->measured[i]) : out->a;
-    return l->span == 0 && out->a > 0 && pe_ladder_is_near(l, l->n - 2, out->a);
+        l->a = isfinite(l->measured[i]) ? fmin(l->a, l->measured[i]) : l->a;
+    return l->span == 0 && l->a > 0 && pe_ladder_is_near(l, l->n - 2, l->a);
 }
 
-/* Pairs below a are as without scaling, the others wholly scaled. */
-static bool read_edge(const pe_ladder *l, numbers *out)
+/* Pairs below a are as without scaling, the others wholly scaled: divided by b. */
+static bool read_edge(pe_ladder *l)
 {
     size_t i = 0;
     while (i < l->n && pe_ladder_is_near(l, i, l->plain[i]))
         i++;
-    *out = (numbers){(double)i, 1 / least_part(l)};
+    l->a = (double)i;
+    l->b = 1 / least_part(l);
     return is_scaled(l) && i > 0 && i < l->n;
 }
 
 /* Pairs up to a are not scaled, those from b on wholly; a band lies between. */
-static bool read_bands(const pe_ladder *l, numbers *out)
+static bool read_bands(pe_ladder *l)
 {
     size_t first = 0, last = l->n;
     const double least = least_part(l);
@@ -200,12 +186,13 @@ static bool read_bands(const pe_ladder *l, numbers *out)
     for (size_t i = first; i < last; i++)
         if (l->measured[i] > l->plain[i] * 1.01 || l->measured[i] < l->plain[i] * least * 0.99)
             return false;
-    *out = (numbers){(double)first, (double)last};
+    l->a = (double)first;
+    l->b = (double)last;
     return is_scaled(l) && (first > 0 || last < l->n);
 }
 
 /* Pairs a to b do not turn. */
-static bool read_rest(const pe_ladder *l, numbers *out)
+static bool read_rest(pe_ladder *l)
 {
     size_t first = l->n, last = 0;
     for (size_t i = 0; i < l->n; i++)
@@ -213,7 +200,8 @@ static bool read_rest(const pe_ladder *l, numbers *out)
             first = i < first ? i : first;
             last = i;
         }
-    *out = (numbers){(double)first, (double)last};
+    l->a = (double)first;
+    l->b = (double)last;
     return first <= last && first < l->n;
 }
 
@@ -229,446 +217,387 @@ static double step_of(const pe_ladder *l, double i)
     return i < 0 ? w[0] / ratio : w[l->n - 1] * ratio;
 }
 
-static double next_pair(const pe_ladder *l, size_t i, numbers at)
+static double next_pair(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return step_of(l, (double)i + 1);
 }
 
-static double previous_pair(const pe_ladder *l, size_t i, numbers at)
+static double previous_pair(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return step_of(l, (double)i - 1);
 }
 
-static double half_step(const pe_ladder *l, size_t i, numbers at)
+static double half_step(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return sqrt(l->claimed[i] * step_of(l, (double)i + 1));
 }
 
-static double reciprocal(const pe_ladder *l, size_t i, numbers at)
+static double reciprocal(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return 1 / l->claimed[i];
 }
 
-static double squared(const pe_ladder *l, size_t i, numbers at)
+/* Squares and roots are rounded correctly, powers nearly so. */
+static double raised(const pe_ladder *l, size_t i)
 {
-    (void)at;
-    return l->claimed[i] * l->claimed[i];
+    const double w = l->claimed[i];
+    return l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a);
 }
 
-static double root(const pe_ladder *l, size_t i, numbers at)
+static double of_base_e(const pe_ladder *l, size_t i)
 {
-    (void)at;
-    return sqrt(l->claimed[i]);
-}
-
-static double by_log10(const pe_ladder *l, size_t i, numbers at)
-{
-    (void)at;
-    return pow(l->claimed[i], 1 / LN10);
-}
-
-static double by_log2(const pe_ladder *l, size_t i, numbers at)
-{
-    (void)at;
-    return pow(l->claimed[i], 1 / LN2);
-}
-
-static double by_exp2(const pe_ladder *l, size_t i, numbers at)
-{
-    (void)at;
-    return pow(l->claimed[i], LN2);
-}
-
-static double of_base_e(const pe_ladder *l, size_t i, numbers at)
-{
-    (void)at;
     return exp(-(double)i / (double)l->n);
 }
 
-static double power(const pe_ladder *l, size_t i, numbers at)
+static double power(const pe_ladder *l, size_t i)
 {
-    return pow(l->plain[i], at.a);
+    return pow(l->plain[i], l->a);
 }
 
-static double one_more(const pe_ladder *l, size_t i, numbers at)
+static double one_more(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return pow(l->claimed[i], (double)l->n / ((double)l->n + 1));
 }
 
-static double one_less(const pe_ladder *l, size_t i, numbers at)
+static double one_less(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return pow(l->claimed[i], (double)l->n / ((double)l->n - 1));
 }
 
-static double reversed(const pe_ladder *l, size_t i, numbers at)
+static double reversed(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[l->n - 1 - i];
 }
 
-static double exchanged(const pe_ladder *l, size_t i, numbers at)
+static double exchanged(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return step_of(l, (double)(i ^ 1));
 }
 
-static double halves_exchanged(const pe_ladder *l, size_t i, numbers at)
+static double halves_exchanged(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[(i + l->n / 2) % l->n];
 }
 
-static double rolled_on(const pe_ladder *l, size_t i, numbers at)
+static double rolled_on(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[(i + l->n - 1) % l->n];
 }
 
-static double rolled_back(const pe_ladder *l, size_t i, numbers at)
+static double rolled_back(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[(i + 1) % l->n];
 }
 
-static double in_twos(const pe_ladder *l, size_t i, numbers at)
+static double in_twos(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[i - i % 2];
 }
 
-static double halved_index(const pe_ladder *l, size_t i, numbers at)
+static double halved_index(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[i / 2];
 }
 
-static double every_other(const pe_ladder *l, size_t i, numbers at)
+static double every_other(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[2 * i % l->n];
 }
 
-static double half_again(const pe_ladder *l, size_t i, numbers at)
+static double half_again(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[i % ((l->n + 1) / 2)];
 }
 
-static double in_turns(const pe_ladder *l, size_t i, numbers at)
+static double times(const pe_ladder *l, size_t i)
 {
-    (void)at;
-    return l->claimed[i] * TURN;
+    return l->claimed[i] * l->a;
 }
 
-static double in_radians(const pe_ladder *l, size_t i, numbers at)
+static double times_over(const pe_ladder *l, size_t i)
 {
-    (void)at;
-    return l->claimed[i] / TURN;
+    return l->claimed[i] * l->a / l->b;
 }
 
-static double in_degrees(const pe_ladder *l, size_t i, numbers at)
-{
-    (void)at;
-    return l->claimed[i] * TURN / 360;
-}
-
-static double to_degrees(const pe_ladder *l, size_t i, numbers at)
-{
-    (void)at;
-    return l->claimed[i] * 360 / TURN;
-}
-
-static double all_first(const pe_ladder *l, size_t i, numbers at)
+static double all_first(const pe_ladder *l, size_t i)
 {
     (void)i;
-    (void)at;
     return l->claimed[0];
 }
 
-static double in_line(const pe_ladder *l, size_t i, numbers at)
+static double in_line(const pe_ladder *l, size_t i)
 {
     const double n = (double)l->n - 1;
-    (void)at;
     return l->claimed[0] +
            ((l->theta > 0 ? 1 / l->theta : l->claimed[l->n - 1]) - l->claimed[0]) * (double)i / n;
 }
 
-static double not_below(const pe_ladder *l, size_t i, numbers at)
+static double not_below(const pe_ladder *l, size_t i)
 {
-    return fmax(l->claimed[i], at.a);
+    return fmax(l->claimed[i], l->a);
 }
 
-static double times(const pe_ladder *l, size_t i, numbers at)
+/* theta^(-i/n) */
+static double rung(const pe_ladder *l, double theta, size_t i)
 {
-    return l->claimed[i] * at.a;
+    return pow(theta, -(double)i / (double)l->n);
 }
 
-static double of_theta(const pe_ladder *l, size_t i, numbers at)
+static double of_theta(const pe_ladder *l, size_t i)
 {
-    return pow(at.a, -(double)i / (double)l->n);
+    return rung(l, l->a, i);
 }
 
-static double geometric(const pe_ladder *l, size_t i, numbers at)
+static double of_second_theta(const pe_ladder *l, size_t i)
 {
-    return at.a * pow(at.b, -(double)i / (double)l->n);
+    return rung(l, l->b, i);
 }
 
-static double of_length(const pe_ladder *l, size_t i, numbers at)
+static double geometric(const pe_ladder *l, size_t i)
 {
-    return pow(at.b, -(double)i / (double)l->n);
+    return l->a * rung(l, l->b, i);
 }
 
-static double of_scaled_theta(const pe_ladder *l, size_t i, numbers at)
+static double of_scaled_theta(const pe_ladder *l, size_t i)
 {
-    return pow(l->theta * pow(l->factor, at.a), -(double)i / (double)l->n);
+    return rung(l, l->theta * pow(l->factor, l->a), i);
 }
 
-static double resting(const pe_ladder *l, size_t i, numbers at)
+static double resting(const pe_ladder *l, size_t i)
 {
-    return (double)i >= at.a && (double)i <= at.b ? 0 : l->claimed[i];
+    return (double)i >= l->a && (double)i <= l->b ? 0 : l->claimed[i];
 }
 
 /* ---- predicting scaled ladders ---- */
 
-static double unscaled(const pe_ladder *l, size_t i, numbers at)
+static double unscaled(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->plain[i];
 }
 
-static double scaled_up(const pe_ladder *l, size_t i, numbers at)
+static double scaled_up(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->plain[i] / part_of(l, i);
 }
 
-static double scaled_twice(const pe_ladder *l, size_t i, numbers at)
+static double scaled_twice(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[i] * part_of(l, i);
 }
 
-static double parts_reversed(const pe_ladder *l, size_t i, numbers at)
+static double parts_reversed(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->plain[i] * part_of(l, l->n - 1 - i);
 }
 
-static double next_part(const pe_ladder *l, size_t i, numbers at)
+static double next_part(const pe_ladder *l, size_t i)
 {
-    (void)at;
-    return l->plain[i] * part_of(l, i + 1 < l->n ? i + 1 : at.a > 0 ? i : 0);
+    return l->plain[i] * part_of(l, i + 1 < l->n ? i + 1 : l->a > 0 ? i : 0);
 }
 
-static double previous_part(const pe_ladder *l, size_t i, numbers at)
+static double previous_part(const pe_ladder *l, size_t i)
 {
-    return l->plain[i] * part_of(l, i > 0 ? i - 1 : at.a > 0 ? i : l->n - 1);
+    return l->plain[i] * part_of(l, i > 0 ? i - 1 : l->a > 0 ? i : l->n - 1);
 }
 
-static double ramp_inverted(const pe_ladder *l, size_t i, numbers at)
+static double ramp_inverted(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->plain[i] * (1 + least_part(l) - part_of(l, i));
 }
 
 /* Only the pairs between the bands are the other way round. */
-static double blend_inverted(const pe_ladder *l, size_t i, numbers at)
+static double blend_inverted(const pe_ladder *l, size_t i)
 {
     const double part = part_of(l, i), least = least_part(l);
     const bool between = part < 1 - 1e-6 && part > least + 1e-6;
-    (void)at;
     return l->plain[i] * (between ? 1 + least - part : part);
 }
 
-static double of_edge(const pe_ladder *l, size_t i, numbers at)
+static double of_edge(const pe_ladder *l, size_t i)
 {
-    return l->plain[i] * ((double)i < at.a ? 1 : 1 / at.b);
+    return l->plain[i] * ((double)i < l->a ? 1 : 1 / l->b);
 }
 
-static double as_measured(const pe_ladder *l, size_t i, numbers at)
+static double as_measured(const pe_ladder *l, size_t i)
 {
     const double least = least_part(l);
-    if ((double)i < at.a)
+    if ((double)i < l->a)
         return l->plain[i];
-    return (double)i >= at.b ? l->plain[i] * least : l->measured[i];
+    return (double)i >= l->b ? l->plain[i] * least : l->measured[i];
 }
 
-static double linear_too(const pe_ladder *l, size_t i, numbers at)
+static double linear_too(const pe_ladder *l, size_t i)
 {
-    (void)at;
     return l->claimed[i] / l->factor;
 }
 
 /* ---- the laws ---- */
 
-#define LAW(NAME, READ, PREDICT, SENTENCE, REMEDY)                                                 \
+#define LAW(NAME, RULE, REMEDY, ...)                                                               \
     {                                                                                              \
-        .fault = {.name = (NAME), .rule = (SENTENCE), .remedy = (REMEDY)}, .read = (READ),         \
-        .predict = (PREDICT)                                                                       \
+        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
     }
-#define FITTED(NAME, READ, PREDICT, SENTENCE, REMEDY)                                              \
-    {                                                                                              \
-        .fault = {.name = (NAME), .rule = (SENTENCE), .remedy = (REMEDY)}, .read = (READ),         \
-        .predict = (PREDICT), .fitted = true                                                       \
-    }
-#define SHIFT(NAME, PREDICT, SENTENCE)                                                             \
-    {                                                                                              \
-        .fault = {.name = (NAME), .rule = (SENTENCE), .remedy = "count pairs from 0"},             \
-        .read = read_nothing, .predict = (PREDICT), .but_one = true                                \
-    }
-#define RADIANS "take angles in radians: position times inv_freq"
-#define POWERS  "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
-#define ORDER   "keep the order of the pairs: pair i has the exponent 2i/d"
+#define RADIANS    "take angles in radians: position times inv_freq"
+#define POWERS     "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
+#define FACTORS_OF "the factors of the pairs are shifted by one: pair i has that of pair "
+#define ORDER      "keep the order of the pairs: pair i has the exponent 2i/d"
 
 /* Those without numbers come first: they say more. */
 static const law laws[] = {
-    LAW("reciprocal_frequencies", read_nothing, reciprocal,
-        "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
-        "divide 1 by the power: inv_freq = 1 / theta^(2i/d)"),
-    LAW("scaling_ignored", read_scaled, unscaled,
+    LAW("reciprocal_frequencies", "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
+        "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = reciprocal),
+    LAW("scaling_ignored",
         "the frequencies were not scaled: rope_scaling or freq_factors was ignored",
-        "pass rope_scaling (rope_parameters, freq_factors) to the code that makes inv_freq"),
-    LAW("exponent_doubled", read_nothing, squared,
-        "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS),
-    LAW("exponent_halved", read_nothing, root,
-        "frequencies are the square roots: exponents are i/d, not 2i/d", POWERS),
-    SHIFT("index_plus_one", next_pair,
-          "the ladder is shifted: pair i has the frequency of pair i + 1"),
-    SHIFT("index_minus_one", previous_pair,
-          "the ladder is shifted: pair i has the frequency of pair i - 1"),
-    LAW("index_plus_half", read_nothing, half_step,
-        "the ladder is shifted by half a pair: exponents are (2i + 1)/d, not 2i/d", POWERS),
-    LAW("frequencies_reversed", read_nothing, reversed,
+        "pass rope_scaling (rope_parameters, freq_factors) to the code that makes inv_freq",
+        .read = read_scaled, .predict = unscaled),
+    LAW("exponent_doubled",
+        "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS,
+        .predict = raised, .a = 2),
+    LAW("exponent_halved", "frequencies are the square roots: exponents are i/d, not 2i/d", POWERS,
+        .predict = raised, .a = 0.5),
+    LAW("index_plus_one", "the ladder is shifted: pair i has the frequency of pair i + 1",
+        "count pairs from 0", .predict = next_pair, .but_one = true),
+    LAW("index_minus_one", "the ladder is shifted: pair i has the frequency of pair i - 1",
+        "count pairs from 0", .predict = previous_pair, .but_one = true),
+    LAW("index_plus_half",
+        "the ladder is shifted by half a pair: exponents are (2i + 1)/d, not 2i/d", POWERS,
+        .predict = half_step),
+    LAW("frequencies_reversed",
         "channels are reversed: the order of the frequencies is the other one, slowest first",
-        ORDER),
-    LAW("channels_exchanged", read_nothing, exchanged,
-        "even and odd channels (pairs) are exchanged in order", ORDER),
-    LAW("halves_exchanged", read_nothing, halves_exchanged,
-        "the halves of the ladder are exchanged: the order of the pairs is rolled by half", ORDER),
-    LAW("ladder_rolled", read_nothing, rolled_on,
-        "the order of the pairs is rolled by one: pair 0 has the last frequency", ORDER),
-    LAW("ladder_rolled", read_nothing, rolled_back,
+        ORDER, .predict = reversed),
+    LAW("channels_exchanged", "even and odd channels (pairs) are exchanged in order", ORDER,
+        .predict = exchanged),
+    LAW("halves_exchanged",
+        "the halves of the ladder are exchanged: the order of the pairs is rolled by half", ORDER,
+        .predict = halves_exchanged),
+    LAW("ladder_rolled", "the order of the pairs is rolled by one: pair 0 has the last frequency",
+        ORDER, .predict = rolled_on),
+    LAW("ladder_rolled",
         "the order of the pairs is rolled by one, or shifted: the last pair has the frequency of "
         "pair 0",
-        ORDER),
-    LAW("integer_division", read_nothing, in_twos,
-        "each second pair repeats the frequency before it: exponents come from an integer "
-        "division (i // 2)",
-        POWERS),
-    LAW("frequencies_repeated", read_nothing, halved_index,
+        ORDER, .predict = rolled_back),
+    LAW("integer_division",
+        "each second pair repeats the frequency before it: exponents come from an integer division "
+        "(i // 2)",
+        POWERS, .predict = in_twos),
+    LAW("frequencies_repeated",
         "each frequency is repeated for two pairs, so that half of the ladder is missing",
-        "repeat frequencies only where channels, not pairs, are counted (repeat_interleave)"),
-    LAW("every_other_frequency", read_nothing, every_other,
-        "pairs have every other frequency, repeated twice: exponents are 4i/d modulo 1", POWERS),
-    LAW("half_ladder_repeated", read_nothing, half_again,
-        "the first half of the ladder is repeated in the other pairs", POWERS),
-    LAW("log10_for_ln", read_nothing, by_log10,
+        "repeat frequencies only where channels, not pairs, are counted (repeat_interleave)",
+        .predict = halved_index),
+    LAW("every_other_frequency",
+        "pairs have every other frequency, repeated twice: exponents are 4i/d modulo 1", POWERS,
+        .predict = every_other),
+    LAW("half_ladder_repeated", "the first half of the ladder is repeated in the other pairs",
+        POWERS, .predict = half_again),
+    LAW("log10_for_ln",
         "exponents are divided by ln 10: log10(base) was taken for the natural logarithm",
-        "take the natural logarithm of the base"),
-    LAW("log2_for_ln", read_nothing, by_log2,
+        "take the natural logarithm of the base", .predict = raised, .a = 1 / LN10),
+    LAW("log2_for_ln",
         "exponents are divided by ln 2: log2(base) was taken for the natural logarithm",
-        "take the natural logarithm with exp, log2 with exp2"),
-    LAW("ln_for_log2", read_nothing, by_exp2,
+        "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = 1 / LN2),
+    LAW("ln_for_log2",
         "exponents are multiplied by ln 2: exp2 was taken of the natural logarithm of the base",
-        "take the natural logarithm with exp, log2 with exp2"),
-    LAW("base_e", read_nothing, of_base_e,
-        "rope_theta (the base) was e: it was left out of the power, as exp(-2i/d)",
-        "multiply the exponent by ln(theta)"),
-    LAW("head_in_exponent", read_head, power,
-        "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
-        "divide the exponents by rotary_dim, not by head_dim"),
-    LAW("rotary_in_exponent", read_rotary, power,
+        "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = LN2),
+    LAW("base_e", "rope_theta (the base) was e: it was left out of the power, as exp(-2i/d)",
+        "multiply the exponent by ln(theta)", .predict = of_base_e),
+    LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
+        "divide the exponents by rotary_dim, not by head_dim", .read = read_head, .predict = power),
+    LAW("rotary_in_exponent",
         "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim",
-        "divide the exponents by head_dim, of which a part is rotated"),
-    LAW("denominator_plus_two", read_nothing, one_more, "exponents are divided by d + 2, not by d",
-        "divide the exponents by d"),
-    LAW("denominator_minus_two", read_nothing, one_less,
+        "divide the exponents by head_dim, of which a part is rotated", .read = read_rotary,
+        .predict = power),
+    LAW("denominator_plus_two", "exponents are divided by d + 2, not by d",
+        "divide the exponents by d", .predict = one_more),
+    LAW("denominator_minus_two",
         "exponents are divided by d - 2, not by d: the ladder reaches theta itself",
-        "divide the exponents by d (freq_shift 0)"),
-    LAW("angles_times_two_pi", read_nothing, in_turns, "angles are multiplied by 2 pi", RADIANS),
-    LAW("angles_over_two_pi", read_nothing, in_radians,
-        "angles are divided by 2 pi: turns were taken for radians", RADIANS),
-    LAW("angles_in_degrees", read_nothing, in_degrees, "angles in degrees were taken for radians",
-        RADIANS),
-    LAW("angles_in_degrees", read_nothing, to_degrees, "angles are in degrees, not in radians",
-        RADIANS),
-    LAW("one_frequency", read_nothing, all_first, "all pairs have the frequency of pair 0",
-        "take a frequency of its own for each pair"),
-    LAW("ladder_linear", read_nothing, in_line,
-        "frequencies are linear in i: the ladder is a straight line (linspace), no power", POWERS),
-    LAW("scaling_inverted", read_scaled, scaled_up,
+        "divide the exponents by d (freq_shift 0)", .predict = one_less),
+    LAW("angles_times_two_pi", "angles are multiplied by 2 pi", RADIANS, .predict = times,
+        .a = TURN),
+    LAW("angles_over_two_pi", "angles are divided by 2 pi: turns were taken for radians", RADIANS,
+        .predict = times_over, .a = 1, .b = TURN),
+    LAW("angles_in_degrees", "angles in degrees were taken for radians", RADIANS,
+        .predict = times_over, .a = TURN, .b = 360),
+    LAW("angles_in_degrees", "angles are in degrees, not in radians", RADIANS,
+        .predict = times_over, .a = 360, .b = TURN),
+    LAW("one_frequency", "all pairs have the frequency of pair 0",
+        "take a frequency of its own for each pair", .predict = all_first),
+    LAW("ladder_linear",
+        "frequencies are linear in i: the ladder is a straight line (linspace), no power", POWERS,
+        .predict = in_line),
+    LAW("scaling_inverted",
         "frequencies were multiplied by the scaling, not divided by it: the factors are inverted",
-        "divide the frequencies by factor (freq_factors, long_factor)"),
-    LAW("scaling_twice", read_scaled, scaled_twice, "the scaling (factor) was applied twice",
-        "scale the frequencies once: not in the configuration and in the code"),
-    LAW("linear_as_well", read_naive, linear_too,
-        "frequencies were divided by the factor on top of their scaling: linear scaling of {b} "
-        "was applied as well",
-        "scale the base or the positions, not both"),
-    LAW("factors_reversed", read_listed, parts_reversed,
-        "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER),
-    LAW("factors_shifted", read_listed, next_part,
-        "the factors of the pairs are shifted by one: pair i has that of pair i + 1", ORDER),
-    LAW("factors_shifted", read_listed, previous_part,
-        "the factors of the pairs are shifted by one: pair i has that of pair i - 1", ORDER),
-    LAW("factors_shifted", read_clamped, next_part,
-        "the factors of the pairs are shifted by one: pair i has that of pair i + 1", ORDER),
-    LAW("factors_shifted", read_clamped, previous_part,
-        "the factors of the pairs are shifted by one: pair i has that of pair i - 1", ORDER),
-    LAW("ramp_inverted", read_scaled, ramp_inverted,
+        "divide the frequencies by factor (freq_factors, long_factor)", .read = read_scaled,
+        .predict = scaled_up),
+    LAW("scaling_twice", "the scaling (factor) was applied twice",
+        "scale the frequencies once: not in the configuration and in the code", .read = read_scaled,
+        .predict = scaled_twice),
+    LAW("linear_as_well",
+        "frequencies were divided by the factor on top of their scaling: linear scaling of {b} was "
+        "applied as well",
+        "scale the base or the positions, not both", .read = read_naive, .predict = linear_too),
+    LAW("factors_reversed",
+        "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER,
+        .read = read_listed, .predict = parts_reversed),
+    LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = read_listed, .predict = next_part),
+    LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = read_listed,
+        .predict = previous_part),
+    LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = read_listed, .predict = next_part,
+        .a = 1),
+    LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = read_listed, .predict = previous_part,
+        .a = 1),
+    LAW("ramp_inverted",
         "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high exchanged)",
-        "interpolate the slow pairs, extrapolate the fast ones"),
-    LAW("blend_inverted", read_scaled, blend_inverted,
-        "the blend (smooth factor) of the middle band is inverted",
-        "weight the scaled frequency with 1 - smooth, the other with smooth"),
-    LAW("blend_missing", read_edge, of_edge,
+        "interpolate the slow pairs, extrapolate the fast ones", .read = read_scaled,
+        .predict = ramp_inverted),
+    LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
+        "weight the scaled frequency with 1 - smooth, the other with smooth", .read = read_scaled,
+        .predict = blend_inverted),
+    LAW("blend_missing",
         "the blend of the middle band is missing: pairs below {a} are not scaled, all others are "
         "divided by {b}",
-        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)"),
-    LAW("theta_times_factor", read_naive, of_theta,
+        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",
+        .read = read_edge, .predict = of_edge),
+    LAW("theta_times_factor",
         "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
-        "the "
-        "base was {a}",
-        "raise the factor to d/(d - 2) before it multiplies the base"),
-    LAW("pairs_rest", read_rest, resting,
-        "pairs {a} to {b} do not turn: their frequencies are zero",
-        "make frequencies for all pairs"),
-    FITTED("base_scaled", read_exponent_of_factor, of_scaled_theta,
-           "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of "
-           "{b} in d/(d - 2)",
-           "raise the factor to d/(d - 2), where d is the rotated dimension"),
-    FITTED("seq_len", read_length, of_length,
-           "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
-           "pass the length of the sequence; do not keep inv_freq of another prompt"),
-    FITTED("rope_theta", read_theta, of_theta, "rope_theta (the base) was {a}, not {b}",
-           "set rope_theta as claimed"),
-    FITTED("frequencies_scaled", read_multiple, times,
-           "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
-           "check the scaling: factor, rope_scaling, units of positions"),
-    FITTED("base_and_scale", read_geometric, geometric,
-           "rope_theta (the base) was {b}, and all frequencies were multiplied by {a}, as linear "
-           "scaling does it",
-           "scale the base (ntk) or the positions (linear), not both"),
-    LAW("frequencies_clipped", read_least, not_below, "frequencies are clipped: none is below {a}",
-        "do not clamp inv_freq"),
-    FITTED("bands_moved", read_bands, as_measured,
-           "the bands of the scaling are elsewhere: pairs below {a} are not scaled, those from {b} "
-           "on wholly; the ramp between has other edges (beta_fast, beta_slow, low_freq_factor, "
-           "high_freq_factor, original_max_position_embeddings)",
-           "check the parameters of the bands and the original length"),
+        "the base was {a}",
+        "raise the factor to d/(d - 2) before it multiplies the base", .read = read_naive,
+        .predict = of_theta),
+    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",
+        "make frequencies for all pairs", .read = read_rest, .predict = resting),
+    LAW("base_scaled",
+        "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of {b} "
+        "in d/(d - 2)",
+        "raise the factor to d/(d - 2), where d is the rotated dimension",
+        .read = read_exponent_of_factor, .predict = of_scaled_theta, .fitted = true),
+    LAW("seq_len", "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
+        "pass the length of the sequence; do not keep inv_freq of another prompt",
+        .read = read_length, .predict = of_second_theta, .fitted = true),
+    LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
+        .read = read_theta, .predict = of_theta, .fitted = true),
+    LAW("frequencies_scaled",
+        "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
+        "check the scaling: factor, rope_scaling, units of positions", .read = read_multiple,
+        .predict = times, .fitted = true),
+    LAW("base_and_scale",
+        "rope_theta (the base) was {b}, and all frequencies were multiplied by {a}, as linear "
+        "scaling does it",
+        "scale the base (ntk) or the positions (linear), not both", .read = read_geometric,
+        .predict = geometric, .fitted = true),
+    LAW("frequencies_clipped", "frequencies are clipped: none is below {a}",
+        "do not clamp inv_freq", .read = read_least, .predict = not_below),
+    LAW("bands_moved",
+        "the bands of the scaling are elsewhere: pairs below {a} are not scaled, those from {b} on "
+        "wholly; the ramp between has other edges (beta_fast, beta_slow, low_freq_factor, "
+        "high_freq_factor, original_max_position_embeddings)",
+        "check the parameters of the bands and the original length", .read = read_bands,
+        .predict = as_measured, .fitted = true),
 };
 
-static bool follows(const pe_ladder *l, const law *of, numbers at)
+static bool follows(const pe_ladder *l, const law *of)
 {
     size_t good = 0, known = 0, telling = 0;
     for (size_t i = 0; i < l->n; i++) {
-        const double w = of->predict(l, i, at);
+        const double w = of->predict(l, i);
         if (!isfinite(l->measured[i]) || !isfinite(w))
             continue;
         known++;
@@ -680,29 +609,35 @@ static bool follows(const pe_ladder *l, const law *of, numbers at)
     return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= 2;
 }
 
-static double put_of(const pe_ladder *l, const law *of, size_t i, numbers at)
+static double put_of(const pe_ladder *l, const law *of, size_t i)
 {
-    const double w = of->predict(l, i, at);
+    const double w = of->predict(l, i);
     return of->but_one && l->span == 0 && !pe_ladder_is_near(l, i, w) ? l->measured[i] : w;
 }
 
-bool pe_ladder_next(const pe_ladder *l, size_t *k, pe_guess *guess)
+/* The ladder takes the law's numbers. */
+static bool takes(pe_ladder *l, const law *of)
 {
-    numbers at = {0, 0};
+    l->a = of->a;
+    l->b = of->b;
+    return (of->read == NULL || of->read(l)) && follows(l, of);
+}
+
+bool pe_ladder_next(pe_ladder *l, size_t *k, pe_guess *guess)
+{
     if (l->n < 4 || guess->n_faults == PE_FAULTS_MAX)
         return false;
-    for (; *k < PE_LEN(laws); (*k)++) {
-        const law *of = &laws[*k];
-        if (!of->read(l, &at) || !follows(l, of, at))
+    while (*k < PE_LEN(laws)) {
+        const law *of = &laws[(*k)++];
+        if (!takes(l, of))
             continue;
         for (size_t i = 0; i < l->n; i++)
-            l->put[i] = put_of(l, of, i, at);
+            l->put[i] = put_of(l, of, i);
         guess->distortion.ladder = l->put;
         guess->distortion.values_inexact = true;
         guess->fitted |= of->fitted;
         pe_guess_say(guess, &of->fault, of->fault.remedy);
-        pe_guess_format(guess, of->fault.rule, at.a, at.b);
-        (*k)++;
+        pe_guess_format(guess, of->fault.rule, l->a, l->b);
         return true;
     }
     return false;

@@ -18,6 +18,7 @@ typedef struct pe_ladder {
     bool listed;            /* scaling is a list of factors */
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
     double roundoff;        /* of frequencies that are told as such */
+    double a, b;            /* numbers of the law that it is held against */
 } pe_ladder;
 
 /** Make the owned arrays for a guess. */
@@ -31,6 +32,6 @@ bool pe_ladder_is_near(const pe_ladder *ladder, size_t i, double w);
  * The next law from *law on that the measured frequencies follow and the claimed ones do not. It is
  * added to the guess, which borrows ladder->put. False: there is none.
  */
-bool pe_ladder_next(const pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
+bool pe_ladder_next(pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
 
 #endif
