@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "verify/findings.h"
-#include "verify/ladder.h"
+#include "verify/laws.h"
 
 /* Values of scaling say nothing where a law gives the frequencies. */
 static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
@@ -35,7 +35,7 @@ static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladde
         status = pe_guess_copy(from, &guess, why);
         if (status != PE_OK)
             break;
-        more = pe_ladder_next(ladder, &law, &guess);
+        more = pe_laws_next(ladder, &law, &guess);
         if (more)
             status = pe_attempts_copy(s, &guess, try_law, why);
         pe_guess_free(&guess);
@@ -146,7 +146,7 @@ static void find_laws(const pe_reading *r, pe_ladder *ladder, pe_guess *guess)
     size_t law = 0;
     if (r->tokens < 8)
         return;
-    const bool follows = pe_ladder_next(ladder, &law, guess);
+    const bool follows = pe_laws_next(ladder, &law, guess);
     guess->fitted |= follows;
     if (r->pairs < 8)
         return;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* laws.h - how measured frequencies came from claimed ones, as rows. */
+#ifndef PE_VERIFY_LAWS_H
+#define PE_VERIFY_LAWS_H
+
+#include "verify/ladder.h"
+
+/**
+ * The next law from *law on that the measured frequencies follow and the claimed ones do not. It is
+ * added to the guess, which borrows ladder->put. False: there is none.
+ */
+bool pe_laws_next(pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
+
+#endif
