@@ -5,21 +5,6 @@
 
 #include "verify/guess.h"
 
-/** One mistake. */
-typedef struct pe_fault {
-    const char *name; /* "position_plus_one" */
-    const char *rule; /* a sentence; NULL: "param was X, not Y" */
-    /** Change the guess. False: the fault makes no sense there. */
-    bool (*change)(pe_guess *guess, const struct pe_fault *fault);
-    const char *param;       /* the row it changes */
-    const char *text;        /* to this choice */
-    double value, and_value; /* to this number; and_value: see `change` */
-    const char *remedy;      /* what to change; NULL: "set param to Y" */
-    bool vectors_only;       /* only rotated vectors can have it */
-    bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
-    bool mostly;             /* a number near a boundary of rounding may fall to either side */
-} pe_fault;
-
 extern const pe_fault pe_faults[];
 extern const size_t pe_faults_n;
 
