@@ -49,8 +49,10 @@ typedef struct pe_reader {
     const json_t *whole;       /* the configuration, or that of a tower */
     const char *tower;         /* its key in the whole; NULL: it is no tower */
     const char *outer;         /* a tower: the model type that it belongs to, or NULL */
+    size_t depth;              /* of towers within towers */
     const json_t *config;      /* the object of it that has the text model's keys */
     char path[PE_READER_PATH]; /* of it: "", "text_config/" */
+    size_t path_bytes;         /* of these, those of the whole's path */
     pe_model_type row;
     json_t *row_tree;          /* what its strings belong to */
     const pe_model_type *type; /* &row: unknown types are an empty row */
