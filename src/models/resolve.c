@@ -238,31 +238,3 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
                        config != NULL ? pe_reader_type_text(config) : "nothing");
     return resolve_whole(&reader, out);
 }
-
-void pe_model_free(pe_model *model)
-{
-    if (model == NULL)
-        return;
-    for (size_t k = 0; k < model->n_kinds; k++) {
-        free(model->kinds[k].layer_type);
-        free(model->kinds[k].index);
-        pe_values_free(&model->kinds[k].values);
-    }
-    for (size_t p = 0; p < model->n_parts; p++)
-        pe_values_free(&model->parts[p].values);
-    for (size_t k = 0; k < model->n_keys; k++) {
-        free(model->keys[k].pointer);
-        free(model->keys[k].value);
-        free(model->keys[k].note);
-    }
-    for (size_t w = 0; w < model->n_warnings; w++)
-        free(model->warnings[w]);
-    for (size_t t = 0; t < model->n_towers; t++) {
-        free(model->towers[t].pointer);
-        pe_model_free(model->towers[t].model);
-    }
-    free(model->kinds);
-    free(model->keys);
-    free(model->warnings);
-    free(model);
-}
