@@ -464,6 +464,12 @@ bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const ch
     return first != NULL;
 }
 
+void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
+{
+    const char *name = pe_reader_fact_name(fact);
+    pe_reader_ignored(reader, name, pe_reader_member(reader, name), note);
+}
+
 /* ---- values ---- */
 
 static void put_number(const pe_param *row, pe_value *value, double number)

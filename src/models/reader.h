@@ -115,6 +115,8 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where);
 bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
 /** Is it there? Reports nothing. */
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
+/** Report it as ignored, in its first spelling. */
+void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note);
 /** Where it would stand, in its first spelling. */
 const char *pe_reader_fact_name(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */

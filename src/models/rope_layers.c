@@ -2,15 +2,38 @@
 /* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
 #include "models/rope_layers.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "models/rope_checks.h"
+#include "models/rope_dims.h"
 #include "models/type_name.h"
 
-/* ---- rope_theta ---- */
+/* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
+ * no scaling. */
+static void choose_dictionary(pe_rope_reading *r)
+{
+    pe_reader *reader = r->reader;
+    const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
+    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
+        const pe_dictionary all = r->dictionary;
+        pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
+        r->local = sliding && reader->type->local_theta != 0;
+        return;
+    }
+    if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
+        r->dictionary.object != reader->dictionary)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
+                       "rope_parameters of model type %s has one member for each type of layers; "
+                       "transformers ignores parameters of all layers there",
+                       reader->type->name);
+    r->local = sliding &&
+               (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
+    if (r->local || (sliding && reader->type->unscaled_local))
+        r->dictionary = (pe_dictionary){0};
+}
+
+/* ---- base, pairing ---- */
 
 /* Is there a base in the dictionary? It takes precedence over one beside the dictionary. */
 static bool has_nested_theta(pe_rope_reading *r, double *out)
@@ -77,159 +100,6 @@ static void read_theta(pe_rope_reading *r)
     pe_dictionary_set_number(r, "rope_theta", where, theta);
 }
 
-/* ---- dimensions ---- */
-
-static void ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
-{
-    const char *name = pe_reader_fact_name(fact);
-    pe_reader_ignored(reader, name, pe_reader_member(reader, name), note);
-}
-
-static double hidden_per_head(pe_reader *reader)
-{
-    double hidden = 0, heads = 0;
-    if (!pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
-        !pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL))
-        return 0;
-    if (fmod(hidden, heads) != 0)
-        pe_reader_warn(reader, "%.0f channels do not divide evenly among %.0f heads", hidden,
-                       heads);
-    return floor(hidden / heads);
-}
-
-/* head_dim is given: hidden_size and the heads are ignored where they give another number. */
-static void ignore_hidden_size(pe_reader *reader, double head_dim)
-{
-    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
-    const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
-    if (json_number_value(hidden) == json_number_value(heads) * head_dim)
-        return;
-    ignore_fact(reader, PE_FACT_HIDDEN, "head_dim is given, and is not hidden_size / heads");
-    ignore_fact(reader, PE_FACT_HEADS, "head_dim is given, and is not hidden_size / heads");
-}
-
-/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers. */
-static double layer_head_dim(pe_rope_reading *r)
-{
-    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
-    const char *name;
-    json_t *layer;
-    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
-    {
-        const json_t *dim = json_object_get(layer, "head_dim");
-        if (r->kind->n == 0 || strtoull(name, NULL, 10) != r->kind->index[0] || dim == NULL)
-            continue;
-        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
-        return json_number_value(dim);
-    }
-    return 0;
-}
-
-static double find_head_dim(pe_rope_reading *r, const char **where)
-{
-    pe_reader *reader = r->reader;
-    *where = "per_layer_config";
-    double dim = layer_head_dim(r);
-    if (dim != 0)
-        return dim;
-    *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
-    if (pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
-        ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
-        return dim;
-    }
-    const bool full = strcmp(r->kind->layer_type, "full_attention") == 0;
-    if (full && pe_reader_finds_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
-        return dim;
-    if (full && reader->type->full_head_dim != 0) {
-        *where = pe_reader_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
-        pe_reader_class_default(reader, *where, reader->type->full_head_dim, "head_dim");
-        return reader->type->full_head_dim;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
-        ignore_hidden_size(reader, dim);
-        return dim;
-    }
-    const double own = reader->type->head_dim;
-    if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
-        *where = "hidden_size";
-        return dim;
-    }
-    dim = own != 0 ? own : reader->type->fallback_head_dim;
-    if (dim != 0)
-        pe_reader_class_default(reader, "head_dim", dim, "head_dim");
-    else
-        pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
-                       "head_dim is missing, and so is hidden_size or num_attention_heads from "
-                       "which it would follow");
-    return dim;
-}
-
-static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,
-                              double number)
-{
-    pe_reader_class_default(r->reader, where, number, parameter);
-    pe_dictionary_set_number(r, parameter, where, number);
-}
-
-/* transformers multiplies qk_rope_head_dim by it, and then fails. */
-static void warn_of_part(pe_rope_reading *r, const json_t *nested)
-{
-    const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
-    const json_t *part = nested != NULL ? nested : beside;
-    const bool reads = r->type != &pe_rope_default || !r->reader->type->whole_head;
-    if (reads && part != NULL && json_number_value(part) != 1)
-        pe_reader_warn(r->reader,
-                       "partial_rotary_factor is ignored: all of qk_rope_head_dim turns; "
-                       "transformers makes too few frequencies of it");
-}
-
-/* The part of a head that rotates: nested, beside, or the class's own. */
-static void read_rotary_part(pe_rope_reading *r, double head_dim)
-{
-    pe_reader *reader = r->reader;
-    const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
-    double part = 1, dim = 0;
-    static const char whole[] = "ignored by transformers: this model type turns the whole head";
-    const json_t *nested = pe_dictionary_member(r, where);
-    if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
-        warn_of_part(r, nested);
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
-                          "qk_rope_head_dim is what rotates, all of it");
-        return;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
-        pe_dictionary_set_number(r, "rotary_dim", where, dim);
-        ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
-        return;
-    }
-    if (reader->type->whole_head && r->type == &pe_rope_default) {
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
-        ignore_fact(reader, PE_FACT_PARTIAL, whole);
-        return;
-    }
-    if (nested != NULL) {
-        pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
-        return;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &part, &where)) {
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
-    } else if (reader->type->partial != 0) {
-        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
-    } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
-        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
-    }
-}
-
-static void read_dims(pe_rope_reading *r)
-{
-    const char *where;
-    const double dim = find_head_dim(r, &where);
-    if (r->reader->status != PE_OK)
-        return;
-    pe_dictionary_set_number(r, "head_dim", where, dim);
-    read_rotary_part(r, dim);
-}
-
 static void read_pairing(pe_rope_reading *r)
 {
     pe_reader *reader = r->reader;
@@ -258,7 +128,7 @@ static void read_original(pe_rope_reading *r, double max_positions)
     if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
         pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
                           "this rope_type does not read it");
-        ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
+        pe_reader_ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
     if (beside && pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
@@ -298,29 +168,7 @@ static void read_lengths(pe_rope_reading *r)
     }
 }
 
-/* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
- * no scaling. */
-static void choose_dictionary(pe_rope_reading *r)
-{
-    pe_reader *reader = r->reader;
-    const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
-    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
-        const pe_dictionary all = r->dictionary;
-        pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
-        r->local = sliding && reader->type->local_theta != 0;
-        return;
-    }
-    if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
-        r->dictionary.object != reader->dictionary)
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
-                       "rope_parameters of model type %s has one member for each type of layers; "
-                       "transformers ignores parameters of all layers there",
-                       reader->type->name);
-    r->local = sliding &&
-               (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
-    if (r->local || (sliding && reader->type->unscaled_local))
-        r->dictionary = (pe_dictionary){0};
-}
+/* ---- what types of scaling and sections add ---- */
 
 /* The factor of yarn that is null or absent is the ratio of the lengths. */
 static void read_yarn_factor(pe_rope_reading *r)
@@ -375,7 +223,7 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         choose_dictionary,
         pe_type_name_read,
         read_theta,
-        read_dims,
+        pe_rope_dims_read,
         read_pairing,
         read_lengths,
         read_mscales,
