@@ -113,6 +113,10 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where);
  * ignored. where (may be NULL) gets the key's place. A bool is 0 or 1.
  */
 bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
+/** The fact under this one key, which is all that the model type reads; "": it reads none. Spellings
+ * of the fact that it does not read are reported as ignored, with a warning. */
+bool pe_reader_finds_key(pe_reader *reader, pe_fact fact, const char *key, double *out,
+                         const char **where);
 /** Is it there? Reports nothing. */
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
 /** Report it as ignored, in its first spelling. */

@@ -18,28 +18,48 @@
 
 /* ---- which object, which model type ---- */
 
-/* A vision tower may have the name of the whole model: its own is then that of its class. */
-static void find_row(pe_reader *reader, const char *name)
+/* Keys that only one class has, of those that may name no model type, and the type that is theirs. */
+static const struct {
+    const char *key, *type;
+} telling[] = {{"token_dropout", "esm"}};
+
+static void find_row(pe_reader *reader, const char *name, const char *row)
 {
-    char vision[96];
-    const bool is_vision = reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0;
-    snprintf(vision, sizeof vision, "%.64s_vision", name);
-    if (is_vision)
-        reader->status = pe_model_type_find(vision, &reader->row, &reader->row_tree, reader->why);
     if (reader->status == PE_OK && reader->row.name == NULL)
-        reader->status = pe_model_type_find(name, &reader->row, &reader->row_tree, reader->why);
+        reader->status = pe_model_type_find(row, &reader->row, &reader->row_tree, reader->why);
     if (reader->row.name != NULL)
         reader->row.name = name;
 }
 
-/* A tower without a model type is that of the model around it, where that has one class of them. */
-static void find_tower_of(pe_reader *reader)
+/* The row of the vision tower's class, where a model type has one class of them. */
+static void find_vision_row(pe_reader *reader, const char *name)
 {
     char vision[96];
-    snprintf(vision, sizeof vision, "%.64s_vision", reader->outer);
-    reader->status = pe_model_type_find(vision, &reader->row, &reader->row_tree, reader->why);
-    if (reader->row.name != NULL)
-        reader->row.name = reader->outer;
+    snprintf(vision, sizeof vision, "%.64s_vision", name);
+    find_row(reader, name, vision);
+}
+
+/* A vision tower may have the name of the whole model: its own is then that of its class. */
+static void find_named(pe_reader *reader, const char *name)
+{
+    if (reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0)
+        find_vision_row(reader, name);
+    find_row(reader, name, name);
+    if (reader->status == PE_OK && reader->row.name == NULL)
+        pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
+                       name);
+}
+
+/* A tower without a model type is that of the model around it. */
+static void find_nameless(pe_reader *reader)
+{
+    for (size_t t = 0; t < PE_LEN(telling); t++)
+        if (pe_reader_member(reader, telling[t].key) != NULL)
+            find_row(reader, telling[t].type, telling[t].type);
+    if (reader->row.name == NULL && reader->outer != NULL)
+        find_vision_row(reader, reader->outer);
+    else if (reader->row.name == NULL)
+        pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
 }
 
 /* The model type is that of the nested object, else that of the whole configuration. */
@@ -49,22 +69,12 @@ static void read_model_type(pe_reader *reader)
     reader->type = &reader->row;
     if (value == NULL)
         value = json_object_get(reader->whole, "model_type");
-    if (value == NULL && reader->outer != NULL) {
-        find_tower_of(reader);
-        return;
-    }
-    if (value == NULL || json_is_null(value)) {
-        pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
-        return;
-    }
-    if (!json_is_string(value)) {
+    if (value != NULL && !json_is_null(value) && !json_is_string(value))
         pe_reader_fail_type(reader, "model_type", "a string", value);
-        return;
-    }
-    find_row(reader, json_string_value(value));
-    if (reader->status == PE_OK && reader->type->name == NULL)
-        pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
-                       json_string_value(value));
+    else if (json_string_length(value) != 0)
+        find_named(reader, json_string_value(value));
+    else
+        find_nameless(reader);
 }
 
 /* The model type of the object that is read decides how pairs are formed. */

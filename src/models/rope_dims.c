@@ -94,16 +94,41 @@ static void set_class_default(pe_rope_reading *r, const char *parameter, const c
     pe_dictionary_set_number(r, parameter, where, number);
 }
 
-/* transformers multiplies qk_rope_head_dim by it, and then fails. */
-static void warn_of_part(pe_rope_reading *r, const json_t *nested)
+/* The part of its heads that transformers rotates in latent attention: of qk_rope_head_dim, or
+ * (wanted is then less than 1) of all that a query has. */
+static double latent_part(pe_rope_reading *r, const json_t *nested, double wanted)
 {
     const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
-    const json_t *part = nested != NULL ? nested : beside;
-    const bool reads = r->type != &pe_rope_default || !r->reader->type->whole_head;
-    if (reads && part != NULL && json_number_value(part) != 1)
-        pe_reader_warn(r->reader,
-                       "partial_rotary_factor is ignored: all of qk_rope_head_dim turns; "
-                       "transformers makes too few frequencies of it");
+    if (r->type == &pe_rope_default && r->reader->type->whole_head)
+        return 1;
+    if (nested != NULL)
+        return json_number_value(nested);
+    if (wanted != 1 && strcmp(r->dictionary.place, "rope_scaling/") != 0)
+        return wanted; /* it is put into rope_parameters */
+    return beside != NULL ? json_number_value(beside) : 1;
+}
+
+/* Where the part is another than qk_rope_head_dim, transformers fails. */
+static void warn_of_part(pe_rope_reading *r, const json_t *nested, double rope_dim)
+{
+    double nope_dim = 0;
+    pe_reader *reader = r->reader;
+    if (reader->type->latent_head)
+        (void)pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope_dim, NULL);
+    const double wanted = rope_dim / (rope_dim + nope_dim);
+    const double part = latent_part(r, nested, wanted);
+    if (part != wanted && !reader->type->fixed_part)
+        pe_reader_warn(reader,
+                       "all of qk_rope_head_dim turns, whatever partial_rotary_factor is: "
+                       "transformers makes too %s frequencies, and fails",
+                       part < wanted ? "few" : "many");
+}
+
+static bool finds_part(pe_reader *reader, double *out, const char **where)
+{
+    const char *key = reader->type->partial_key;
+    return key != NULL ? pe_reader_finds_key(reader, PE_FACT_PARTIAL, key, out, where)
+                       : pe_reader_finds_fact(reader, PE_FACT_PARTIAL, out, where);
 }
 
 /* The part of a head that rotates: nested, beside, or the class's own. */
@@ -115,7 +140,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
     static const char whole[] = "ignored by transformers: this model type turns the whole head";
     const json_t *nested = pe_dictionary_member(r, where);
     if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
-        warn_of_part(r, nested);
+        warn_of_part(r, nested, head_dim);
         pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
                           "qk_rope_head_dim is what rotates, all of it");
         return;
@@ -134,7 +159,7 @@ static void read_rotary_part(pe_rope_reading *r, double head_dim)
         pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
         return;
     }
-    if (pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &part, &where)) {
+    if (finds_part(reader, &part, &where)) {
         pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
     } else if (reader->type->partial != 0) {
         set_class_default(r, "partial_rotary_factor", where, reader->type->partial);

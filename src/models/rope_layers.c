@@ -18,7 +18,7 @@ static void choose_dictionary(pe_rope_reading *r)
     if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
         const pe_dictionary all = r->dictionary;
         pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
-        r->local = sliding && reader->type->local_theta != 0;
+        r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
         return;
     }
     if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
@@ -27,8 +27,11 @@ static void choose_dictionary(pe_rope_reading *r)
                        "rope_parameters of model type %s has one member for each type of layers; "
                        "transformers ignores parameters of all layers there",
                        reader->type->name);
-    r->local = sliding &&
+    r->local = sliding && !(reader->type->theta_alone && r->dictionary.object != NULL) &&
                (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
+    if (reader->type->theta_alone && !r->local)
+        pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
+                          "the dictionary's is that of all layers");
     if (r->local || (sliding && reader->type->unscaled_local))
         r->dictionary = (pe_dictionary){0};
 }
@@ -72,21 +75,11 @@ static double fallback_theta(pe_rope_reading *r)
 /* GPT-NeoX has the base under a name of its own, and does not read rope_theta. */
 static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
 {
-    pe_reader *reader = r->reader;
-    const char *key = reader->type->theta_key;
-    if (key == NULL)
-        return pe_reader_finds_fact(reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
-                                    where);
-    const json_t *value = pe_reader_member(reader, key);
-    const json_t *unread = pe_reader_member(reader, "rope_theta");
-    pe_reader_ignored(reader, "rope_theta", unread, "this model type reads rotary_emb_base");
-    if (unread != NULL)
-        pe_reader_warn(reader, "rope_theta is not read by model type %s: %s is", reader->type->name,
-                       key);
-    *where = key;
-    *out = json_number_value(value);
-    pe_reader_used(reader, key, value, "rope_theta", NULL);
-    return json_is_number(value);
+    const char *key = r->reader->type->theta_key;
+    if (key != NULL)
+        return pe_reader_finds_key(r->reader, PE_FACT_THETA, key, out, where);
+    return pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
+                                where);
 }
 
 static void read_theta(pe_rope_reading *r)
