@@ -58,6 +58,7 @@ static const struct member {
     MEMBER(TREE, block_types),
     MEMBER(TREE, nope_types),
     MEMBER(TRUTH, unscaled_local),
+    MEMBER(TRUTH, scaled_local),
     MEMBER(TRUTH, nope_full),
     MEMBER(TRUTH, rope_if_mem_rope),
     MEMBER(TEXT, variant),

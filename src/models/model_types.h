@@ -58,6 +58,7 @@ typedef struct pe_model_type {
     const json_t *block_types;  /* of layers, in turn, where the configuration has none */
     const json_t *nope_types;   /* types of layers that do not rotate */
     bool unscaled_local;        /* layers of sliding attention take no scaling */
+    bool scaled_local;          /* ... take it though they have a base of their own */
     bool nope_full;             /* layers of full attention do not rotate */
     bool rope_if_mem_rope;      /* rotates if use_mem_rope is true, else has no positions */
     bool sinusoidal_if_key;     /* sinusoidal if sinusoidal_pos_embds is true, else learned */

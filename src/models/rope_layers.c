@@ -32,7 +32,7 @@ static void choose_dictionary(pe_rope_reading *r)
     if (reader->type->theta_alone && !r->local)
         pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
                           "the dictionary's is that of all layers");
-    if (r->local || (sliding && reader->type->unscaled_local))
+    if ((r->local && !reader->type->scaled_local) || (sliding && reader->type->unscaled_local))
         r->dictionary = (pe_dictionary){0};
 }
 
@@ -72,11 +72,11 @@ static double fallback_theta(pe_rope_reading *r)
     return 10000;
 }
 
-/* GPT-NeoX has the base under a name of its own, and does not read rope_theta. */
+/* GPT-NeoX and ModernBERT have the base under a name of their own, and do not read rope_theta. */
 static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
 {
     const char *key = r->reader->type->theta_key;
-    if (key != NULL)
+    if (key != NULL && !r->local)
         return pe_reader_finds_key(r->reader, PE_FACT_THETA, key, out, where);
     return pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
                                 where);

@@ -149,6 +149,16 @@ static const spelling spellings[] = {
      NULL, "rope_theta", "500000"},
     {"{" SAPROT ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}", NULL, "rope_type",
      "\"default\""},
+    {"{\"model_type\":\"modernbert\"" LAYERS ",\"rope_theta\":5e5}", NULL, "rope_theta", "160000"},
+    {"{\"model_type\":\"modernbert\"" LAYERS ",\"global_rope_theta\":5e5}", NULL, "rope_theta",
+     "500000"},
+    {"{\"model_type\":\"modernbert-decoder\"" LAYERS ",\"local_rope_theta\":7e4,\"rope_scaling\":{"
+     "\"rope_type\":\"linear\",\"factor\":4}}",
+     "sliding_attention", "rope_theta", "70000"},
+    {"{\"model_type\":\"modernbert\"" LAYERS ",\"rope_scaling\":{\"rope_type\":\"linear\","
+     "\"factor\":4}}",
+     "sliding_attention", "rope_type", "\"linear\""},
+    {"{\"model_type\":\"cosmos3_edge_text\",\"rope_theta\":5e5}", NULL, "rope_theta", "100000000"},
     {"{" DOTS ",\"rope_theta\":5e5}", "indexed_attention", "rope_theta", "500000"},
     {"{" DOTS ",\"rope_theta\":5e5}", "sliding_attention", "rope_theta", "50000"},
     {"{" DOTS ",\"swa_rope_theta\":7e4}", "sliding_attention", "rope_theta", "70000"},
