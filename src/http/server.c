@@ -164,8 +164,11 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
         service->admin = pe_daemon_start(service, 1, false);
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_process_fail_thread("connections", errno, why);
-    for (size_t i = 0; i < server->n_listeners; i++)
-        server->listener[i].daemon = server->listener[i].admin ? service->admin : server->daemon;
+    for (size_t i = 0; i < server->n_listeners; i++) {
+        pe_listener *listener = &server->listener[i];
+        listener->daemon = listener->admin ? service->admin : server->daemon;
+        pe_socket_bound_unsent(&listener->socket, (int)service->settings->send_buffer_bytes);
+    }
     return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,
                              why);
 }
