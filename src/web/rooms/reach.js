@@ -536,6 +536,7 @@ class Reach {
             h('td', {}, list === undefined ? '–' : digits(list[i], 'float64'));
         const heads = [
             'type',
+            'longest wavelength',
             ...FACTS.map(([, name]) => name),
             ...(at === null ? [] : [`wavelength of pair ${at}`, 'its stretch', 'its turns']),
         ];
@@ -565,6 +566,7 @@ class Reach {
                             'tr',
                             {},
                             h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
+                            number([Math.max(...Array.from(kind.wavelength))], 0),
                             FACTS.map(([name]) => number(i < found.types.length ? found.facts[name] : undefined, i)),
                             at === null
                                 ? []
