@@ -47,8 +47,10 @@ export class Handles {
             element.setPointerCapture(event.pointerId);
         });
         element.addEventListener('pointermove', (event) => {
-            if (held)
-                set(round(this.curve.y.invert(event.clientY - this.curve.picture.getBoundingClientRect().top)), false);
+            const { picture, y } = this.curve;
+            // The curve below is pointed at all the same.
+            if (!held) picture.dispatchEvent(new PointerEvent('pointermove', event));
+            else set(round(y.invert(event.clientY - picture.getBoundingClientRect().top)), false);
         });
         element.addEventListener('pointerup', () => {
             if (held) set(this.values[i], true);

@@ -89,6 +89,12 @@ export const cases = {
             assert.equal(await trained.getAttribute('aria-valuenow'), '4096');
         }
     },
+    'the handle of a length does not hide the curves from the pointer': async (bench) => {
+        const page = await bench.page('#/reach');
+        const box = await page.locator('.handle').nth(0).boundingBox();
+        await page.mouse.move(box.x + box.width - 2, box.y + 18);
+        assert.match(await bench.text(page, '.types-table caption'), /and pair 63/);
+    },
     'a model of the catalogue brings its numbers': async (bench) => {
         const page = await bench.page('#/reach');
         await page.selectOption('[data-parameter="model"] select', 'llama-3.1-8b');
@@ -98,7 +104,7 @@ export const cases = {
         await bench.settled(page);
         const rows = await types(page);
         const own = await bench.json('/v1/rope/frequencies?model=llama-3.1-8b&dtype=float64');
-        assert.equal(Number(rows['llama-3.1-8b'][5]), own.wavelength.data.at(-1));
+        assert.equal(Number(rows['llama-3.1-8b'][6]), own.wavelength.data.at(-1));
         assert.deepEqual(Object.keys(rows), ['default', 'linear', 'ntk', 'yarn', 'llama3', 'llama-3.1-8b']);
         assert.equal(await bench.address(page), '#/reach?model=llama-3.1-8b&pair=63');
     },
