@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "text/scan.h"
+#include "verify/changes.h"
 #include "verify/measure.h"
 
 static bool set_number(pe_guess *guess, const pe_fault *fault)
@@ -19,7 +20,8 @@ static bool set_number(pe_guess *guess, const pe_fault *fault)
 /* Scaling that the claim does not tell. */
 static bool add_scaling(pe_guess *guess, const pe_fault *fault)
 {
-    return pe_faults_set_rope_type(guess, fault->text) && set_number(guess, fault);
+    const pe_fault type = {.param = "rope_type", .text = fault->text};
+    return pe_changes_choice(guess, &type) && set_number(guess, fault);
 }
 
 const pe_fault pe_fits[] = {
@@ -512,18 +514,14 @@ static pe_status find_value(fitting *fit, const pe_fault *row, bool *made, pe_pr
     return status;
 }
 
-static bool is_default(const pe_values *values)
-{
-    return strcmp(pe_geometry_choice_text(values, "rope_type"), "default") == 0;
-}
-
 /* Is there a number to find, which no fault before found? */
 static bool applies(const pe_fault *fit, const pe_guess *guess)
 {
     const pe_position_map *map = &guess->distortion.positions;
     /* alone, or with moved positions: in more pairs it would cost more work than it finds */
     if (fit->sets_rope_type)
-        return is_default(&guess->claim->values) && is_default(&guess->values) &&
+        return pe_geometry_has_rope_type(&guess->claim->values, "default") &&
+               pe_geometry_has_rope_type(&guess->values, "default") &&
                (guess->n_faults == 0 || !pe_guess_map_is_identity(map)) && !map->rounded;
     return pe_values_present(&guess->values, fit->param) &&
            !(guess->n_faults > 0 && guess->faults[0]->param != NULL &&
