@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "verify/causes.h"
+#include "verify/explain.h"
 #include "verify/faults.h"
 #include "verify/fit.h"
 #include "verify/ladder.h"
 #include "verify/laws.h"
 #include "verify/measure.h"
+#include "verify/mrope_causes.h"
 #include "verify/reading.h"
 
 /* ---- findings ---- */
@@ -282,6 +284,44 @@ static pe_status try_pairs(search *s, pe_problem *why)
     if (status != PE_OK || s->report->n_findings > 0 || s->view->layout == NULL)
         return status;
     return with_each_fault(s, &s->claim, 0, try_fits, why);
+}
+
+/* ---- plain numbers ---- */
+
+static bool is_unspent(void *context)
+{
+    return !is_spent(context);
+}
+
+static pe_status try_asked(void *context, pe_guess *guess, pe_problem *why)
+{
+    return try_guess(context, guess, why);
+}
+
+/* What they are is read in any case; why, where no fault explains them. */
+static pe_status read_plain(search *s, pe_problem *why)
+{
+    const pe_numbers_asker asker = {try_asked, is_unspent, s};
+    return pe_explain_numbers(&(pe_comparison){s->whole, &s->claim, &s->work}, &s->report->facts,
+                              s->report->n_findings == 0 ? &asker : NULL, why);
+}
+
+/* Positions of several axes, at all tokens. */
+static pe_status try_axes(search *s, pe_problem *why)
+{
+    pe_guess guess;
+    const pe_upload_view *view = s->view;
+    const pe_numbers_asker asker = {try_asked, is_unspent, s};
+    pe_status status = pe_guess_copy(&s->claim, &guess, why);
+    if (status != PE_OK)
+        return status;
+    s->view = s->whole;
+    status = set_positions(s, s->whole, &guess, why);
+    if (status == PE_OK)
+        status = pe_mrope_causes_find(&(pe_comparison){s->whole, &guess, &s->work}, &asker, why);
+    s->view = view;
+    pe_guess_free(&guess);
+    return status;
 }
 
 /* ---- faults that are measured ---- */
@@ -716,8 +756,12 @@ static pe_status search_faults(search *s, pe_problem *why)
         status = try_frequencies(s, why);
     if (status == PE_OK && numbers && !found(s) && s->view->layout == NULL)
         status = try_values(s, why);
+    if (status == PE_OK && numbers && s->view->layout == NULL)
+        status = read_plain(s, why);
     if (status == PE_OK && numbers && s->view->layout != NULL && !is_spent(s))
         status = try_measured(s, why);
+    if (status == PE_OK && numbers && !found(s) && s->view->axes > 1)
+        status = try_axes(s, why);
     if (status == PE_OK && numbers && !found(s) && !s->report->has_reading && !is_spent(s))
         status = try_pairs(s, why);
     if (status == PE_OK && !found(s) && !s->whole->width_differs &&
