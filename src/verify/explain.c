@@ -8,6 +8,7 @@
 
 #include "verify/bias_causes.h"
 #include "verify/bucket_causes.h"
+#include "verify/formula_causes.h"
 #include "verify/scale_causes.h"
 #include "verify/wave_causes.h"
 
@@ -25,6 +26,11 @@ static const struct reader {
     {"sinusoidal/grid", pe_wave_causes_find},
     {"sinusoidal/timing", pe_wave_causes_find},
     {"sinusoidal/relative", pe_wave_causes_find},
+    {"rope/xpos/table", pe_formula_causes_find},
+    {"rope/attention-scale", pe_formula_causes_find},
+    {"rope/decay", pe_formula_causes_find},
+    {"swin/index", pe_formula_causes_find},
+    {"swin/coordinates", pe_formula_causes_find},
 };
 
 /* ---- the claimed numbers ---- */
