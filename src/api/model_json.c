@@ -100,12 +100,10 @@ static const char *encoding_of(const pe_model *model, const pe_model_layers *lay
 
 static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "layer_type", layers->layer_type);
     pe_json_write_text(out, "encoding", encoding_of(model, layers));
-    pe_json_write_name(out, "indices");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "indices", "[");
     for (size_t i = 0; i < layers->n; i++) {
         pe_json_write_item(out);
         pe_buffer_format(out, "%zu", layers->index[i]);
@@ -118,8 +116,7 @@ static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_
 
 static void put_part(const pe_model_part *part, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "path", part->resource->path);
     pe_json_write_name(out, "parameters");
     pe_values_json(&part->values, out);
@@ -128,8 +125,7 @@ static void put_part(const pe_model_part *part, pe_buffer *out)
 
 static void put_key(const pe_model_key *key, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "pointer", key->pointer);
     pe_json_write_name(out, "value");
     pe_buffer_str(out, key->value);
@@ -147,13 +143,11 @@ static void put_said(const pe_model *model, pe_buffer *out)
     pe_values_json(&model->kinds[0].values, out);
     if (model->has_softmax_scale)
         pe_json_write_number(out, "softmax_scale", model->softmax_scale);
-    pe_json_write_name(out, "layers");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "layers", "[");
     for (size_t k = 0; k < model->n_kinds; k++)
         put_layers(model, &model->kinds[k], out);
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "resources");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "resources", "[");
     for (size_t p = 0; p < model->n_parts; p++)
         put_part(&model->parts[p], out);
     pe_buffer_str(out, "]");
@@ -161,8 +155,7 @@ static void put_said(const pe_model *model, pe_buffer *out)
 
 static void put_tower(const pe_model_tower *tower, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "pointer", tower->pointer);
     put_said(tower->model, out);
     pe_buffer_str(out, "}");
@@ -172,18 +165,15 @@ static void put_tower(const pe_model_tower *tower, pe_buffer *out)
 static void put_model(const pe_model *model, pe_buffer *out)
 {
     put_said(model, out);
-    pe_json_write_name(out, "towers");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "towers", "[");
     for (size_t t = 0; t < model->n_towers; t++)
         put_tower(&model->towers[t], out);
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "keys");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "keys", "[");
     for (size_t k = 0; k < model->n_keys; k++)
         put_key(&model->keys[k], out);
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "warnings");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "warnings", "[");
     for (size_t w = 0; w < model->n_warnings; w++) {
         pe_json_write_item(out);
         pe_buffer_json_string(out, model->warnings[w]);
@@ -233,14 +223,12 @@ static bool has_words(pe_slice words, const char *const texts[3])
 static void put_entry(const pe_catalogue_file *file, const json_t *tree, const pe_model *model,
                       pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "name", file->name);
     put_member(tree, "title", out);
     put_member(tree, "organization", out);
     pe_json_write_text(out, "encoding", model->encoding);
-    pe_json_write_name(out, "layer_types");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "layer_types", "[");
     for (size_t k = 0; k < model->n_kinds; k++) {
         pe_json_write_item(out);
         pe_buffer_json_string(out, model->kinds[k].layer_type);
@@ -282,8 +270,7 @@ pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *wh
     pe_status status = PE_OK;
     const pe_catalogue_file *files = pe_catalogue_files(&n);
     pe_buffer_str(out, "{");
-    pe_json_write_name(out, "models");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "models", "[");
     for (size_t i = 0; i < n && status == PE_OK; i++)
         status = put_file(&files[i], words, out, why);
     pe_buffer_str(out, "]}\n");

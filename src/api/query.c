@@ -30,14 +30,19 @@ static void add_missing(pe_query *query, pe_problem *why)
         pe_problem_add(why, &other);
 }
 
+/* What is not given is the model's, or the default. */
+static pe_status complete(pe_query *query, pe_problem *why)
+{
+    const pe_status status = pe_query_model_fill(query, why);
+    return status == PE_OK ? pe_values_defaults(&query->values, why) : status;
+}
+
 pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out, pe_problem *why)
 {
-    if (status != PE_OK && why->where[0] != '\0')
+    if (status == PE_OK)
+        status = complete(query, why);
+    else if (why->where[0] != '\0')
         add_missing(query, why);
-    if (status == PE_OK)
-        status = pe_query_model_fill(query, why);
-    if (status == PE_OK)
-        status = pe_values_defaults(&query->values, why);
     if (status == PE_OK)
         *out = *query;
     else

@@ -535,7 +535,7 @@ static pe_status explain(pe_bias *bias, pe_problem *why)
 static void say_slopes(const pe_bias *bias, const pe_fault *distances, double a)
 {
     enum { MOST = 4 };
-    pe_buffer *out = &bias->of->facts->text;
+    pe_buffer *out = &pe_numbers_facts(bias->of)->text;
     pe_buffer_str(out, "Slopes of the heads are ");
     for (size_t h = 0; h < bias->heads && h < MOST; h++)
         pe_buffer_format(out, "%s%.6g", h == 0 ? "" : ", ", bias->read[h]);
@@ -563,7 +563,7 @@ static void tell(pe_bias *bias)
         say_slopes(bias, &pe_bias_rules[r].fault, a);
         pe_numbers_list(bias->of, "slopes", bias->read, bias->heads);
         pe_numbers_list(bias->of, "claimed_slopes", bias->claimed, bias->heads);
-        pe_buffer_format(&bias->of->facts->json, ",\"distances\":\"%s\"", name);
+        pe_buffer_format(&pe_numbers_facts(bias->of)->json, ",\"distances\":\"%s\"", name);
         return;
     }
 }

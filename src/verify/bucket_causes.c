@@ -475,7 +475,7 @@ static void tell(const indices *x)
             edges[n++] = x->lowest + (double)i;
     }
     pe_buffer_format(
-        &x->of->facts->text,
+        &pe_numbers_facts(x->of)->text,
         "Indices are a function of key - query, from %.9g to %.9g; that of 0 is %.9g. ", range[0],
         range[1], value_at(x, 0));
     pe_numbers_list(x->of, "index_range", range, 2);
@@ -500,7 +500,8 @@ pe_status pe_bucket_causes_find(const pe_numbers *plain, pe_problem *why)
         tell(&x);
         status = explain(&x, why);
     } else {
-        pe_buffer_str(&plain->facts->text, "Indices are no function of key - query alone. ");
+        pe_buffer_str(&pe_numbers_facts(plain)->text,
+                      "Indices are no function of key - query alone. ");
     }
     free(x.value);
     return status;

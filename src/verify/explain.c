@@ -2,7 +2,6 @@
 /* explain.c - which readers are asked what made an upload of plain numbers. */
 #include "verify/explain.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,22 +76,21 @@ static pe_status read_all(const pe_numbers *plain, pe_problem *why)
     return status;
 }
 
-pe_status pe_explain_numbers(const pe_comparison *of, pe_facts *facts,
-                             const pe_numbers_asker *asker, pe_problem *why)
+pe_status pe_explain_try(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     double *claimed;
-    const pe_dtype dtype = of->view->claim->uploads[0].array.dtype;
-    pe_status status = make_claimed(of, &claimed, why);
-    *of->work += pe_upload_view_plan_work(of->view) + of->view->elements;
-    const pe_numbers plain = {.view = of->view,
-                              .claim = of->guess,
-                              .got = of->view->got,
+    const pe_upload_view *view = s->view;
+    const bool whole = view->claim->uploads[0].array.dtype == PE_INT32;
+    s->work += pe_upload_view_plan_work(view) + view->elements;
+    pe_status status = make_claimed(&(pe_comparison){view, guess, &s->work}, &claimed, why);
+    const pe_numbers plain = {.view = view,
+                              .claim = guess,
+                              .got = view->got,
                               .claimed = claimed,
-                              .elements = of->view->elements,
-                              .roundoff = dtype == PE_INT32 ? 0 : pe_upload_view_roundoff(of->view),
-                              .work = of->work,
-                              .facts = facts,
-                              .asker = asker};
+                              .elements = view->elements,
+                              .roundoff = whole ? 0 : pe_upload_view_roundoff(view),
+                              .search = s,
+                              .asked = !pe_attempts_found(s)};
     if (status == PE_OK && claimed != NULL)
         status = read_all(&plain, why);
     free(claimed);

@@ -5,9 +5,8 @@
 
 #include "verify/numbers.h"
 
-/** Read an upload of plain numbers; ask whether causes that it follows explain it. Several may. The
- * asker is NULL where nothing but facts is wanted. */
-pe_status pe_explain_numbers(const pe_comparison *of, pe_facts *facts,
-                             const pe_numbers_asker *asker, pe_problem *why) PE_MUST_CHECK;
+/** Read an upload of plain numbers; where nothing has been found, try causes that it follows. Several
+ * may explain it. */
+pe_try pe_explain_try;
 
 #endif

@@ -366,8 +366,16 @@ static void set_sections(pe_guess *guess, const axes *x)
                               x->interleaved ? "interleaved" : "sections");
 }
 
-static pe_status try_row(const pe_comparison *of, const axes *claimed, const row *by,
-                         const pe_numbers_asker *asker, pe_problem *why)
+/* With the positions and sections of a row. */
+static pe_status try_axes(pe_search *s, const axes *x, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = set_positions(guess, x, why);
+    set_sections(guess, x);
+    return status == PE_OK ? pe_attempts_try(s, guess, why) : status;
+}
+
+static pe_status try_row(pe_search *s, const pe_guess *claim, const axes *claimed, const row *by,
+                         pe_problem *why)
 {
     axes x = *claimed;
     double a = 0, b = 0;
@@ -377,34 +385,41 @@ static pe_status try_row(const pe_comparison *of, const axes *claimed, const row
         return pe_fail_memory(why);
     memcpy(x.at, claimed->at, AXES * x.tokens * sizeof *x.at);
     pe_status status = PE_OK;
-    if (by->change(by, &x, &a, &b))
-        status = pe_guess_copy(of->guess, &guess, why);
-    else
-        by = NULL;
-    if (status == PE_OK && by != NULL) {
-        status = set_positions(&guess, &x, why);
-        set_sections(&guess, &x);
-        pe_guess_say(&guess, &by->fault, by->fault.remedy);
-        pe_guess_format(&guess, by->fault.rule, a, b);
-        if (status == PE_OK)
-            status = asker->guess(asker->context, &guess, why);
-        pe_guess_free(&guess);
+    if (by->change(by, &x, &a, &b)) {
+        status = pe_guess_copy(claim, &guess, why);
+        if (status == PE_OK) {
+            pe_guess_say(&guess, &by->fault, by->fault.remedy);
+            pe_guess_format(&guess, by->fault.rule, a, b);
+            status = try_axes(s, &x, &guess, why);
+            pe_guess_free(&guess);
+        }
     }
     free(x.at);
     return status;
 }
 
-pe_status pe_mrope_causes_find(const pe_comparison *of, const pe_numbers_asker *asker,
-                               pe_problem *why)
+static pe_status try_rows(pe_search *s, pe_guess *guess, pe_problem *why)
 {
     axes claimed;
-    if (!has_axes(of))
-        return PE_OK;
-    pe_status status = make_axes(of, &claimed, why);
+    const pe_comparison of = {s->whole, guess, &s->work};
+    pe_status status = make_axes(&of, &claimed, why);
     if (status == PE_OK)
-        status = read_shift(of, &claimed, why);
-    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && asker->goes_on(asker->context); r++)
-        status = try_row(of, &claimed, &rows[r], asker, why);
+        status = read_shift(&of, &claimed, why);
+    for (size_t r = 0; r < PE_LEN(rows) && status == PE_OK && !pe_attempts_spent(s); r++)
+        status = try_row(s, guess, &claimed, &rows[r], why);
     free(claimed.at);
+    return status;
+}
+
+pe_status pe_mrope_causes_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_upload_view *view = s->view;
+    if (!has_axes(&(pe_comparison){s->whole, guess, &s->work}))
+        return PE_OK;
+    s->view = s->whole;
+    pe_status status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (status == PE_OK)
+        status = try_rows(s, guess, why);
+    s->view = view;
     return status;
 }

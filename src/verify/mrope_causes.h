@@ -3,10 +3,9 @@
 #ifndef PE_VERIFY_MROPE_CAUSES_H
 #define PE_VERIFY_MROPE_CAUSES_H
 
-#include "verify/numbers.h"
+#include "verify/attempts.h"
 
-/** Of tables of M-RoPE: ask whether other positions or sections explain the upload. */
-pe_status pe_mrope_causes_find(const pe_comparison *of, const pe_numbers_asker *asker,
-                               pe_problem *why) PE_MUST_CHECK;
+/** Of tables of three axes: other positions or sections, at all tokens. */
+pe_try pe_mrope_causes_try;
 
 #endif

@@ -10,12 +10,12 @@
 void pe_numbers_spend(const pe_numbers *plain, size_t work)
 {
     pe_turn_spend(work);
-    *plain->work += work;
+    plain->search->work += work;
 }
 
 bool pe_numbers_goes_on(const pe_numbers *plain)
 {
-    return plain->asker != NULL && plain->asker->goes_on(plain->asker->context);
+    return plain->asked && !pe_attempts_spent(plain->search);
 }
 
 /* The parameters of a finding tell the number of a cause that is one of them. */
@@ -48,7 +48,7 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
         guess.fitted |= causes[c].fitted;
     }
     if (guess.n_faults > 0)
-        status = plain->asker->guess(plain->asker->context, &guess, why);
+        status = pe_attempts_try(plain->search, &guess, why);
     pe_guess_free(&guess);
     return status;
 }
@@ -66,10 +66,15 @@ double pe_numbers_tidy(double x)
     return isfinite(part) && fabs(x - part) < 0.01 * fabs(x) ? part : x;
 }
 
+pe_facts *pe_numbers_facts(const pe_numbers *plain)
+{
+    return &plain->search->report->facts;
+}
+
 void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n)
 {
     enum { MOST = 64 };
-    pe_buffer *out = &plain->facts->json;
+    pe_buffer *out = &pe_numbers_facts(plain)->json;
     pe_buffer_format(out, "%s\"%s\":[", out->bytes > 0 ? "," : "", name);
     for (size_t i = 0; i < n && i < MOST; i++) {
         pe_buffer_str(out, i == 0 ? "" : ",");

@@ -3,17 +3,7 @@
 #ifndef PE_VERIFY_NUMBERS_H
 #define PE_VERIFY_NUMBERS_H
 
-#include "verify/expect.h"
-#include "verify/faults.h"
-
-/** What asks for explanations. */
-typedef struct pe_numbers_asker {
-    /** Hold a guess against the upload; it is a finding where it explains that. */
-    pe_status (*guess)(void *context, pe_guess *guess, pe_problem *why);
-    /** Is work left? */
-    bool (*goes_on)(void *context);
-    void *context;
-} pe_numbers_asker;
+#include "verify/attempts.h"
 
 /** An upload of plain numbers beside the claimed ones, element by element. */
 typedef struct pe_numbers {
@@ -22,9 +12,9 @@ typedef struct pe_numbers {
     const double *got, *claimed;
     size_t elements;
     double roundoff; /* of the upload's type; 0: integers */
-    size_t *work;
-    pe_facts *facts;               /* what was read is added to them */
-    const pe_numbers_asker *asker; /* NULL: nobody asks for causes */
+    pe_search
+        *search; /* to whose report facts are added, and which holds guesses against the upload */
+    bool asked;  /* whether causes are looked for */
 } pe_numbers;
 
 /** One cause and the numbers of its sentence, in which they are {a} and {b}. */
@@ -48,7 +38,7 @@ pe_status pe_numbers_try(const pe_numbers *plain, const pe_numbers_cause *causes
 /** Count work, an element that is computed or compared. */
 void pe_numbers_spend(const pe_numbers *plain, size_t work);
 
-/** Is somebody asking, and is work left? */
+/** Are causes looked for, and is work left? */
 bool pe_numbers_goes_on(const pe_numbers *plain);
 
 /** Is a number that was read this one, but for the upload's roundings? */
@@ -56,6 +46,9 @@ bool pe_numbers_is_near(const pe_numbers *plain, double got, double x);
 
 /** A number that a person would have chosen: whole, or the reciprocal of a whole one. */
 double pe_numbers_tidy(double x);
+
+/** What was read. */
+pe_facts *pe_numbers_facts(const pe_numbers *plain);
 
 /** "NAME":[...] of the facts. Numbers that are not finite are null. */
 void pe_numbers_list(const pe_numbers *plain, const char *name, const double *list, size_t n);

@@ -17,7 +17,9 @@
 #include "base/buffer.h"
 #include "encodings/registry.h"
 #include "support/encode.h"
+#include "support/golden.h"
 #include "support/nest.h"
+#include "support/rope_request.h"
 
 /* Files of rope_*.json: parameters are read from the file; seq_axis is where x keeps its tokens. */
 static const struct {
@@ -48,18 +50,6 @@ static const struct {
 
 /* ---- golden files ---------------------------------------------------------------------------- */
 
-static json_t *load(const char *name)
-{
-    char path[512];
-    const char *root = getenv("POSENC_ROOT");
-    json_error_t error;
-    snprintf(path, sizeof path, "%s/tests/golden/data/%s.json", root != NULL ? root : ".", name);
-    json_t *golden = json_load_file(path, 0, &error);
-    if (golden == NULL)
-        fail_msg("%s: %s", path, error.text);
-    return golden;
-}
-
 /* The flat numbers of golden[part][name]; NULL when there is no such array. */
 static double *numbers(const json_t *golden, const char *part, const char *name, size_t *n)
 {
@@ -86,23 +76,11 @@ static double *need(const json_t *golden, const char *part, const char *name, si
     return out;
 }
 
-/* A parameter of the file: neutral, or as a model's configuration within it has it. */
-static const json_t *param(const json_t *golden, const char *name)
-{
-    const json_t *params = json_object_get(golden, "params");
-    const json_t *config = json_object_get(params, "config");
-    const json_t *places[] = {params, config, json_object_get(config, "rope_scaling")};
-    const json_t *value = NULL;
-    for (size_t i = 0; i < PE_LEN(places) && value == NULL; i++)
-        value = json_object_get(places[i], name);
-    return value;
-}
-
 static size_t dimension(const json_t *golden, const char *name)
 {
-    const json_t *value = param(golden, name);
+    const json_t *value = rope_request_param(golden, name);
     if (value == NULL) /* a head that rotates whole */
-        value = param(golden, "rotary_dim");
+        value = rope_request_param(golden, "rotary_dim");
     return (size_t)json_number_value(value);
 }
 
@@ -131,14 +109,15 @@ static void members(const json_t *golden, pe_buffer *out)
                  {"short_factor", "short_factor"},
                  {"long_factor", "long_factor"},
                  {"freq_factors", "freq_factors"}};
-    const char *type = json_string_value(param(golden, "rope_type"));
+    const char *type = json_string_value(rope_request_param(golden, "rope_type"));
     if (type == NULL)
         type = "default";
     pe_buffer_format(out, "\"head_dim\":%zu,\"pairing\":\"%s\",\"rope_type\":\"%s\"",
-                     dimension(golden, "head_dim"), json_string_value(param(golden, "layout")),
+                     dimension(golden, "head_dim"),
+                     json_string_value(rope_request_param(golden, "layout")),
                      strcmp(type, "ntk_alpha") == 0 ? "ntk" : type);
     for (size_t i = 0; i < PE_LEN(names); i++) {
-        char *text = json_dumps(param(golden, names[i].golden), JSON_ENCODE_ANY);
+        char *text = json_dumps(rope_request_param(golden, names[i].golden), JSON_ENCODE_ANY);
         if (text != NULL)
             pe_buffer_format(out, ",\"%s\":%s", names[i].ours, text);
         free(text);
@@ -235,7 +214,7 @@ static void frequencies_and_tables_are_the_truth_bit_for_bit(void **state)
     size_t checked = 0;
     (void)state;
     for (size_t f = 0; f < PE_LEN(files); f++) {
-        json_t *golden = load(files[f].file);
+        json_t *golden = golden_load(files[f].file);
         check_tables(files[f].file, golden, &checked);
         json_decref(golden);
     }
@@ -339,7 +318,8 @@ static rotation start(const char *file, int seq_axis, const json_t *golden)
                   .head_dim = dimension(golden, "head_dim"),
                   .pairs = dimension(golden, "rotary_dim") / 2,
                   .attention = factor != NULL ? json_number_value(factor) : 1,
-                  .half = strcmp(json_string_value(param(golden, "layout")), "half") == 0,
+                  .half =
+                      strcmp(json_string_value(rope_request_param(golden, "layout")), "half") == 0,
                   .tokens_first = seq_axis == -3};
     free(numbers(golden, "inputs", "positions", &r.tokens));
     r.x = numbers(golden, "inputs", "x", &elements);
@@ -361,7 +341,7 @@ static void rotations_keep_their_bound_in_every_type(void **state)
     static const char *const names[] = {"float32", "float64", "float16", "bfloat16"};
     (void)state;
     for (size_t f = 0; f < PE_LEN(files); f++) {
-        json_t *golden = load(files[f].file);
+        json_t *golden = golden_load(files[f].file);
         rotation r = start(files[f].file, files[f].seq_axis, golden);
         for (size_t d = 0; d < PE_LEN(names) && r.cos != NULL; d++) {
             char more[64];
@@ -381,7 +361,7 @@ static void rotations_keep_their_bound_in_every_type(void **state)
 static void check_rotated_truth(const char *file)
 {
     size_t n;
-    json_t *golden = load(file);
+    json_t *golden = golden_load(file);
     double *want = numbers(golden, "truth", "x_rotated", &n);
     encoded e = rotate(golden, -3, ",\"dtype\":\"float64\"");
     double *got = encoded_all(&e, 0);
@@ -439,7 +419,7 @@ static void rotations_are_as_near_upstream_as_float32_angles_allow(void **state)
 {
     (void)state;
     for (size_t f = 0; f < PE_LEN(files); f++) {
-        json_t *golden = load(files[f].file);
+        json_t *golden = golden_load(files[f].file);
         const bool bfloat16 = strcmp(files[f].file, "rope_bfloat16") == 0;
         rotation r = start(files[f].file, files[f].seq_axis, golden);
         encoded e = rotate(golden, files[f].seq_axis, bfloat16 ? ",\"dtype\":\"bfloat16\"" : "");
@@ -472,7 +452,7 @@ static void float32_steps_give_upstreams_frequencies(void **state)
     (void)state;
     equal = compared = 0;
     for (size_t f = 0; f < PE_LEN(files); f++) {
-        json_t *golden = load(files[f].file);
+        json_t *golden = golden_load(files[f].file);
         encoded e = ask(&pe_rope_frequencies, golden, ",\"numerics\":\"float32\"");
         assert_int_equal(e.status, PE_OK);
         count_equal(golden, &e, 0, "inv_freq");
@@ -488,7 +468,7 @@ static void float32_steps_give_upstreams_rotations(void **state)
     (void)state;
     equal = compared = 0;
     for (size_t f = 0; f < PE_LEN(files); f++) {
-        json_t *golden = load(files[f].file);
+        json_t *golden = golden_load(files[f].file);
         if (strcmp(files[f].file, "rope_bfloat16") != 0) { /* upstream rounds its products there */
             encoded e = rotate(golden, files[f].seq_axis, ",\"numerics\":\"float32\"");
             count_equal(golden, &e, 0, rotated_name(golden));
@@ -506,7 +486,7 @@ static void dynamic_frequencies_grow_with_the_longest_sequence(void **state)
 {
     /* the lengths whose frequencies hold after each call, as the file's notes tell */
     static const int lengths[] = {8, 24, 40, 40, 12};
-    json_t *golden = load("rope_dynamic_ntk_state");
+    json_t *golden = golden_load("rope_dynamic_ntk_state");
     double *want = need(golden, "expected", "inv_freq_after_call", 5 * 4);
     (void)state;
     for (size_t call = 0; call < 5; call++) {
@@ -530,7 +510,7 @@ static void check_shift(const char *file, const char *keys, const char *delta, c
 {
     size_t n;
     pe_buffer body = {0};
-    json_t *golden = load(file);
+    json_t *golden = golden_load(file);
     double *want = numbers(golden, "truth", name, &n);
     assert_non_null(want);
     pe_buffer_str(&body, "{\"dtype\":\"float64\",\"pairing\":\"half\",\"keys\":");

@@ -22,33 +22,6 @@
 
 static test_server server;
 
-static const char *const rope_files[] = {
-    "rope_default_half",
-    "rope_default_theta1e6_large_positions",
-    "rope_complex_interleaved",
-    "rope_interleaved_cohere",
-    "rope_interleaved_partial_gptj",
-    "rope_partial_half_interleaved_glm",
-    "rope_partial_quarter_neox",
-    "rope_bfloat16",
-    "rope_linear",
-    "rope_dynamic_ntk_long",
-    "rope_dynamic_ntk_short",
-    "rope_ntk_alpha",
-    "rope_ntk_fixed",
-    "rope_ntk_mixed",
-    "rope_yarn",
-    "rope_yarn_explicit_attention_factor",
-    "rope_yarn_mscale_deepseek",
-    "rope_yarn_no_truncate",
-    "rope_yarn_original_repo",
-    "rope_longrope_long",
-    "rope_longrope_short",
-    "rope_llama3",
-    "rope_proportional",
-    "rope_freq_factors_interleaved",
-};
-
 /* Other parameters than any file's, of every type and every way to give its keys. */
 static const char *const others[] = {
     "{\"head_dim\":22,\"rope_theta\":12345.678}",
@@ -167,8 +140,8 @@ static void rope_frequencies_and_tables_are_the_truth(void **state)
 {
     (void)state;
     size_t checked = 0;
-    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
-        const char *file = rope_files[f];
+    for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
+        const char *file = rope_request_files[f];
         json_t *golden = golden_load(file), *request = rope_request_of(golden);
         pe_buffer positions = {0};
         golden_add_positions(golden, &positions);
@@ -182,7 +155,7 @@ static void rope_frequencies_and_tables_are_the_truth(void **state)
         json_decref(golden);
     }
     /* two files have no truth of the table, one of those none of the frequencies */
-    assert_int_equal(checked, 3 * PE_LEN(rope_files) - 5);
+    assert_int_equal(checked, 3 * ROPE_REQUEST_FILES - 5);
 }
 
 /* cos or sin of the table at ten positions against the model, in every dtype. */
@@ -216,10 +189,10 @@ static void check_model(const json_t *request, const char *what, const char *ten
 static void rope_tables_at_ten_other_positions(void **state)
 {
     (void)state;
-    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
-        json_t *golden = golden_load(rope_files[f]), *request = rope_request_of(golden);
-        check_model(request, rope_files[f], "cos");
-        check_model(request, rope_files[f], "sin");
+    for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
+        json_t *golden = golden_load(rope_request_files[f]), *request = rope_request_of(golden);
+        check_model(request, rope_request_files[f], "cos");
+        check_model(request, rope_request_files[f], "sin");
         json_decref(request);
         json_decref(golden);
     }
@@ -243,11 +216,11 @@ static void rope_tables_are_near_upstream(void **state)
     (void)state;
     mpfr_t theta;
     mpfr_init2(theta, SLOW_BITS);
-    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
-        json_t *golden = golden_load(rope_files[f]), *request = rope_request_of(golden);
+    for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
+        json_t *golden = golden_load(rope_request_files[f]), *request = rope_request_of(golden);
         const json_t *positions = golden_positions(golden);
         const size_t pairs = rope_model_pairs(request);
-        const bool bfloat16 = strcmp(rope_files[f], "rope_bfloat16") == 0;
+        const bool bfloat16 = strcmp(rope_request_files[f], "rope_bfloat16") == 0;
         pe_buffer at = {0};
         golden_add_positions(golden, &at);
         reply answer = ask("table", request, pe_buffer_text(&at), "float64");
@@ -256,7 +229,8 @@ static void rope_tables_are_near_upstream(void **state)
         for (size_t t = 0; t < PE_LEN(tensors); t++) {
             const json_t *expected = golden_flat(golden, "expected", tensors[t]);
             size_t n;
-            double *got = golden_numbers(&answer, tensors[t], PE_FLOAT64, rope_files[f], &n);
+            double *got =
+                golden_numbers(&answer, tensors[t], PE_FLOAT64, rope_request_files[f], &n);
             for (size_t e = 0; expected != NULL && e < n; e++) {
                 rope_model_theta(request, e % pairs, theta);
                 const double angle =
@@ -264,7 +238,7 @@ static void rope_tables_are_near_upstream(void **state)
                 const double bound = attention * (8 * 0x1p-24 * angle + 0x1p-22) +
                                      (bfloat16 ? 0x1p-9 : 0); /* its own last rounding */
                 if (!(fabs(got[e] - golden_item(expected, e)) <= bound))
-                    fail_msg("%s, %s, element %zu: got %.9g, upstream %.9g", rope_files[f],
+                    fail_msg("%s, %s, element %zu: got %.9g, upstream %.9g", rope_request_files[f],
                              tensors[t], e, got[e], golden_item(expected, e));
             }
             free(got);
@@ -302,11 +276,11 @@ static void float32_numerics_reproduce_upstream_frequencies(void **state)
 {
     (void)state;
     size_t equal = 0, all = 0;
-    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
-        json_t *golden = golden_load(rope_files[f]), *request = rope_request_of(golden);
+    for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
+        json_t *golden = golden_load(rope_request_files[f]), *request = rope_request_of(golden);
         reply answer =
             rope_request_post(&server, "frequencies", request, "\"numerics\":\"float32\"");
-        count_equal(golden, rope_files[f], &answer, "inv_freq", &equal, &all);
+        count_equal(golden, rope_request_files[f], &answer, "inv_freq", &equal, &all);
         reply_free(&answer);
         json_decref(request);
         json_decref(golden);

@@ -20,33 +20,6 @@
 
 static test_server server;
 
-static const char *const rope_files[] = {
-    "rope_default_half",
-    "rope_default_theta1e6_large_positions",
-    "rope_complex_interleaved",
-    "rope_interleaved_cohere",
-    "rope_interleaved_partial_gptj",
-    "rope_partial_half_interleaved_glm",
-    "rope_partial_quarter_neox",
-    "rope_bfloat16",
-    "rope_linear",
-    "rope_dynamic_ntk_long",
-    "rope_dynamic_ntk_short",
-    "rope_ntk_alpha",
-    "rope_ntk_fixed",
-    "rope_ntk_mixed",
-    "rope_yarn",
-    "rope_yarn_explicit_attention_factor",
-    "rope_yarn_mscale_deepseek",
-    "rope_yarn_no_truncate",
-    "rope_yarn_original_repo",
-    "rope_longrope_long",
-    "rope_longrope_short",
-    "rope_llama3",
-    "rope_proportional",
-    "rope_freq_factors_interleaved",
-};
-
 /* Upstream rotated input `x` to `x_rotated`; so must we, up to upstream's float32 or bfloat16
  * arithmetic. */
 static void check_rotation(const json_t *golden, const char *file, const char *input,
@@ -130,11 +103,11 @@ static void rotations_are_upstreams_within_its_arithmetic(void **state)
         const char *in, *out;
     } outputs[] = {{"x", "x_rotated"}, {"k", "k_rotated"}, {"x", "x_rotated_in_interleaved_order"}};
     (void)state;
-    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
-        json_t *golden = golden_load(rope_files[f]);
+    for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
+        json_t *golden = golden_load(rope_request_files[f]);
         for (size_t o = 0; o < PE_LEN(outputs); o++)
             if (golden_flat(golden, "expected", outputs[o].out) != NULL)
-                check_rotation(golden, rope_files[f], outputs[o].in, outputs[o].out);
+                check_rotation(golden, rope_request_files[f], outputs[o].in, outputs[o].out);
         json_decref(golden);
     }
 }
@@ -207,10 +180,10 @@ static void check_elsewhere(const json_t *request, const char *what, bool shift)
 static void rotations_and_shifts_at_ten_other_positions(void **state)
 {
     (void)state;
-    for (size_t f = 0; f < PE_LEN(rope_files); f++) {
-        json_t *golden = golden_load(rope_files[f]), *request = rope_request_of(golden);
-        check_elsewhere(request, rope_files[f], false);
-        check_elsewhere(request, rope_files[f], true);
+    for (size_t f = 0; f < ROPE_REQUEST_FILES; f++) {
+        json_t *golden = golden_load(rope_request_files[f]), *request = rope_request_of(golden);
+        check_elsewhere(request, rope_request_files[f], false);
+        check_elsewhere(request, rope_request_files[f], true);
         json_decref(request);
         json_decref(golden);
     }

@@ -181,11 +181,7 @@ static void a_binary_body_is_added_to(void **state)
     reply_free(&answer);
 }
 
-static const struct refusal {
-    const char *target, *body; /* body NULL: a GET */
-    long status;
-    const char *code, *says;
-} refusals[] = {
+static const refusal refusals[] = {
     {"/v1/learned/wpp", NULL, 404, "not-found", "did you mean wpe?"},
     {"/v1/learned/nothing.like.it", NULL, 404, "not-found", "GET /v1/learned lists them"},
     {"/v1/learned/WPE", NULL, 404, "not-found", "WPE"},
@@ -262,17 +258,7 @@ static const struct refusal {
 static void what_cannot_be_is_explained(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        const struct refusal *r = &refusals[i];
-        char name[256];
-        snprintf(name, sizeof name, "%s %s", r->target, r->body != NULL ? r->body : "");
-        reply answer =
-            r->body != NULL ? post_json(&server, r->target, r->body) : get(&server, r->target);
-        assert_problem(name, &answer, r->status, r->code);
-        if (strstr(answer.body, r->says) == NULL)
-            fail_msg("%s: %s is not in %s", name, r->says, answer.body);
-        reply_free(&answer);
-    }
+    assert_refusals(&server, refusals, PE_LEN(refusals));
 }
 
 static void warm_targets_may_be_rows(void **state)

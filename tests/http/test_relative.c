@@ -87,11 +87,7 @@ static void a_binary_body_brings_its_dtype(void **state)
     reply_free(&answer);
 }
 
-static const struct refusal {
-    const char *target, *body; /* body NULL: a GET */
-    long status;
-    const char *code, *says;
-} refusals[] = {
+static const refusal refusals[] = {
     {"/v1/t5/buckets", NULL, 400, "missing-parameter", "query_length"},
     {"/v1/t5/buckets?query_length=5&key_length=4", NULL, 422, "invalid-parameter", "query_length"},
     {"/v1/t5/buckets?query_length=5&dtype=float32", NULL, 422, "invalid-parameter", "int32"},
@@ -152,16 +148,7 @@ static const struct refusal {
 static void what_cannot_be_is_explained(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        const struct refusal *r = &refusals[i];
-        const char *name = r->body != NULL ? r->body : r->target;
-        reply answer =
-            r->body != NULL ? post_json(&server, r->target, r->body) : get(&server, r->target);
-        assert_problem(name, &answer, r->status, r->code);
-        if (strstr(answer.body, r->says) == NULL)
-            fail_msg("%s: %s is not in %s", name, r->says, answer.body);
-        reply_free(&answer);
-    }
+    assert_refusals(&server, refusals, PE_LEN(refusals));
 }
 
 int main(void)

@@ -262,15 +262,6 @@ static void a_pair_of_faults_is_found_in_a_configuration_s_table(void **state)
 
 /* ---- binary bodies --------------------------------------------------------------------------- */
 
-static reply post_binary(const char *query, const char *type, const pe_buffer *body)
-{
-    char target[300], line[100];
-    snprintf(target, sizeof target, "/v1/verify?%s", query);
-    snprintf(line, sizeof line, "Content-Type: %s", type);
-    const char *const headers[] = {line, NULL};
-    return fetch(&server, "POST", target, headers, body->data, body->bytes);
-}
-
 #define SAFETENSORS "application/vnd.safetensors"
 
 static const float good_cos[] = {1, 1, 0.5403023F, 0.99995F},
@@ -297,7 +288,7 @@ static void binary_tables_take_their_parameters_from_the_query(void **state)
     (void)state;
     parts_safetensors(parts, 2, &body);
     for (size_t c = 0; c < PE_LEN(cases); c++) {
-        reply answer = post_binary(cases[c].query, SAFETENSORS, &body);
+        reply answer = parts_verify(&server, cases[c].query, SAFETENSORS, &body);
         assert_status(cases[c].query, &answer, 200);
         json_t *report = reply_json(&answer);
         assert_int_equal(matches(report), cases[c].sound);
@@ -335,7 +326,7 @@ static void what_the_server_writes_is_what_it_claims(void **state)
             reply table = get(&server, target);
             assert_status(target, &table, 200);
             pe_buffer body = {.data = table.body, .bytes = table.bytes};
-            reply answer = post_binary(claim, SAFETENSORS, &body);
+            reply answer = parts_verify(&server, claim, SAFETENSORS, &body);
             assert_status(target, &answer, 200);
             json_t *report = reply_json(&answer);
             assert_true(matches(report));
@@ -353,7 +344,7 @@ static void assert_told(const char *target, const char *claim, const char *fault
     reply table = get(&server, target);
     assert_status(target, &table, 200);
     pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    reply answer = post_binary(claim, SAFETENSORS, &body);
+    reply answer = parts_verify(&server, claim, SAFETENSORS, &body);
     assert_status(claim, &answer, 200);
     json_t *report = reply_json(&answer);
     assert_false(matches(report));
@@ -414,7 +405,7 @@ static void binary_vectors_may_be_of_any_type(void **state)
     for (int w = 0; w < 2; w++) {
         pe_buffer body = {0};
         parts_safetensors(w == 0 ? sound : wrong, 2, &body);
-        reply answer = post_binary("encoding=rope", SAFETENSORS, &body);
+        reply answer = parts_verify(&server, "encoding=rope", SAFETENSORS, &body);
         assert_status("vectors", &answer, 200);
         json_t *report = reply_json(&answer);
         assert_int_equal(matches(report), w == 0);
@@ -435,7 +426,7 @@ static void large_uploads_are_searched_in_a_sample_and_confirmed_in_full(void **
     reply table = get(&server, target);
     assert_status(target, &table, 200);
     pe_buffer body = {.data = table.body, .bytes = table.bytes};
-    reply answer = post_binary(query, SAFETENSORS, &body);
+    reply answer = parts_verify(&server, query, SAFETENSORS, &body);
     assert_status(query, &answer, 200);
     json_t *report = reply_json(&answer);
     assert_string_equal(first_faults(report, faults, sizeof faults), "position_plus_one");
@@ -447,12 +438,13 @@ static void large_uploads_are_searched_in_a_sample_and_confirmed_in_full(void **
     /* one wrong number that no sample holds is seen, and no fault explains it */
     const float wrong = 2;
     memcpy(table.body + table.bytes - (size_t)4 * 16 * 1500, &wrong, sizeof wrong);
-    answer = post_binary(query, SAFETENSORS, &body);
+    answer = parts_verify(&server, query, SAFETENSORS, &body);
     report = reply_json(&answer);
     assert_int_equal(json_array_size(json_object_get(report, "diagnosis")), 0);
     json_decref(report);
     reply_free(&answer);
-    answer = post_binary("encoding=rope&head_dim=32&positions=1:4097", SAFETENSORS, &body);
+    answer =
+        parts_verify(&server, "encoding=rope&head_dim=32&positions=1:4097", SAFETENSORS, &body);
     report = reply_json(&answer);
     const json_t *bad = json_object_get(report, "first_bad");
     assert_int_equal(json_integer_value(json_object_get(bad, "position")), 4097 - 1500);
@@ -496,7 +488,7 @@ static void a_model_is_claimed_by_name(void **state)
                           {"sin", "F32", "[2,64]", zeros, sizeof zeros}};
     parts_safetensors(parts, 2, &body);
     reply answer =
-        post_binary("encoding=rope&model=llama-3.1-8b&positions=0,0", SAFETENSORS, &body);
+        parts_verify(&server, "encoding=rope&model=llama-3.1-8b&positions=0,0", SAFETENSORS, &body);
     assert_status("model", &answer, 200);
     json_t *report = reply_json(&answer);
     assert_true(matches(report));

@@ -14,15 +14,6 @@ static test_server server;
 
 /* ---- binary bodies --------------------------------------------------------------------------- */
 
-static reply post_binary(const char *query, const char *type, const pe_buffer *body)
-{
-    char target[300], line[100];
-    snprintf(target, sizeof target, "/v1/verify?%s", query);
-    snprintf(line, sizeof line, "Content-Type: %s", type);
-    const char *const headers[] = {line, NULL};
-    return fetch(&server, "POST", target, headers, body->data, body->bytes);
-}
-
 #define SAFETENSORS "application/vnd.safetensors"
 
 static const float good_cos[] = {1, 1, 0.5403023F, 0.99995F},
@@ -42,7 +33,8 @@ static void what_is_not_finite_is_a_finding(void **state)
     for (size_t c = 0; c < 2; c++) {
         pe_buffer body = {0};
         parts_safetensors(c == 0 ? nan_parts : inf_parts, 2, &body);
-        reply answer = post_binary("encoding=rope&head_dim=4&positions=0:2", SAFETENSORS, &body);
+        reply answer =
+            parts_verify(&server, "encoding=rope&head_dim=4&positions=0:2", SAFETENSORS, &body);
         assert_status("not finite", &answer, 200);
         assert_non_null(strstr(answer.body, "\"matches\":false"));
         assert_non_null(strstr(answer.body, "\"faults\":[\"not_finite\"]"));
@@ -95,14 +87,14 @@ static void broken_binary_bodies_are_refused(void **state)
         pe_buffer body = {0};
         parts_safetensors(cases[c].parts, cases[c].n, &body);
         body.bytes -= cases[c].cut;
-        reply answer = post_binary(cases[c].query, SAFETENSORS, &body);
+        reply answer = parts_verify(&server, cases[c].query, SAFETENSORS, &body);
         assert_problem(cases[c].name, &answer, cases[c].status, cases[c].code);
         reply_free(&answer);
         pe_buffer_free(&body);
     }
     pe_buffer lie = {0};
     pe_buffer_str(&lie, "\xff\xff\xff\xff\xff\xff\xff\x7f{}");
-    reply answer = post_binary(query, SAFETENSORS, &lie);
+    reply answer = parts_verify(&server, query, SAFETENSORS, &lie);
     assert_problem("a header of exabytes", &answer, 400, "malformed-request");
     reply_free(&answer);
     pe_buffer_free(&lie);

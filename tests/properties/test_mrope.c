@@ -249,15 +249,6 @@ static double *turn(const char *members, const double *at, size_t axes, const do
     return out;
 }
 
-static double *random_vectors(random_source *random, size_t n)
-{
-    double *x = malloc(n * sizeof *x);
-    assert_non_null(x);
-    for (size_t i = 0; i < n; i++)
-        x[i] = random_real(random, -2, 2);
-    return x;
-}
-
 /* The rotation of a token is the table's row, pair by pair: within 0.5 ulp + 2^-52 (|a| + |b|) of
  * a cos - b sin, whose own rounding here is as large. */
 static void a_rotation_is_by_the_tables_rows(void **state)
@@ -268,7 +259,7 @@ static void a_rotation_is_by_the_tables_rows(void **state)
         sample s = random_sample(&random, round % PE_LEN(layouts), (int)(round % KINDS),
                                  (size_t)random_int(&random, 1, 90));
         const size_t d = 2 * s.pairs;
-        double *x = random_vectors(&random, s.tokens * d);
+        double *x = random_reals(&random, s.tokens * d, -2, 2);
         encoded table = ask(&pe_rope_table, s.text, "positions", s.at, 3, s.tokens);
         double *cos = encoded_all(&table, 0), *sin = encoded_all(&table, 1);
         double *y = turn(s.text, s.at, 3, x, s.tokens, d);
@@ -296,7 +287,7 @@ static void scores_depend_on_the_difference_on_each_axis(void **state)
     for (size_t round = 0; round < 30; round++) {
         sample s = random_sample(&random, round % PE_LEN(layouts), NEAR, 2);
         const size_t d = 2 * s.pairs;
-        double *x = random_vectors(&random, 2 * d), moved[6], score[2] = {0};
+        double *x = random_reals(&random, 2 * d, -2, 2), moved[6], score[2] = {0};
         for (size_t i = 0; i < 6; i += 2) {
             const double by = (double)random_int(&random, -100000, 100000);
             moved[i] = s.at[i] + by;
@@ -400,7 +391,7 @@ static void ranges_lists_and_arrays_of_the_same_positions_are_one_request(void *
         const size_t k = round % PE_LEN(cases), rows = cases[k].rows;
         const size_t n = (size_t)random_int(&random, 1, 40);
         const size_t at_shape[] = {rows, n}, shape[] = {rows, n, 6};
-        double at[3 * 40], *x = random_vectors(&random, 2 * n * 6);
+        double at[3 * 40], *x = random_reals(&random, 2 * n * 6, -2, 2);
         pe_buffer text = {0}, array = {0}, members = {0};
         random_rows(&random, rows, n, at, &text);
         nest(at, at_shape, 2, &array);

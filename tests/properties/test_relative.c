@@ -339,22 +339,6 @@ static void the_widest_clip_is_an_int32(void **state)
 
 /* ---- windows, canonical forms, refusals ---- */
 
-static void check_windows(const encoded *e, random_source *random)
-{
-    const size_t n = e->plan.tensors[0].units, unit = e->plan.tensors[0].unit;
-    double *all = encoded_all(e, 0);
-    for (int windows = 0; windows < 20; windows++) {
-        const size_t first = (size_t)random_int(random, 0, (int64_t)n - 1);
-        const size_t some = (size_t)random_int(random, 1, (int64_t)(n - first));
-        double *got = encoded_units(e, 0, first, some);
-        if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
-            fail_msg("seed %llu: units %zu + %zu of %zu differ", (unsigned long long)random->seed,
-                     first, some, n);
-        free(got);
-    }
-    free(all);
-}
-
 static void a_window_is_those_units_of_the_whole(void **state)
 {
     (void)state;
@@ -366,7 +350,7 @@ static void a_window_is_those_units_of_the_whole(void **state)
             encode(&pe_shaw_indices, "query_length=13&key_length=29&left_max=4&right_max=9"),
         };
         for (size_t t = 0; t < PE_LEN(tables); t++) {
-            check_windows(&tables[t], &random);
+            assert_windows(&tables[t], &random);
             encoded_free(&tables[t]);
         }
     }

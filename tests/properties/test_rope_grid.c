@@ -162,15 +162,6 @@ static double *turn(const char *members, const double *x, size_t n, size_t d)
     return out;
 }
 
-static double *random_vectors(random_source *random, size_t n)
-{
-    double *x = malloc(n * sizeof *x);
-    assert_non_null(x);
-    for (size_t i = 0; i < n; i++)
-        x[i] = random_real(random, -2, 2);
-    return x;
-}
-
 /* a cos - b sin of the table's row, within 2^-50: |a|, |b| <= 2, and its own roundings here. */
 static void a_rotation_is_by_the_tables_rows_and_its_inverse_undoes_it(void **state)
 {
@@ -187,7 +178,7 @@ static void a_rotation_is_by_the_tables_rows_and_its_inverse_undoes_it(void **st
         snprintf(back, sizeof back, "%s,\"inverse\":true", members);
         encoded e = encode(&pe_rope_grid, "%s", g.query);
         double *cos = encoded_all(&e, COS), *sin = encoded_all(&e, SIN);
-        double *x = random_vectors(&random, n * d), *y = turn(members, x, n, d);
+        double *x = random_reals(&random, n * d, -2, 2), *y = turn(members, x, n, d);
         double *z = turn(back, y, n, d);
         for (size_t i = 0; i < n * d / 2; i++) {
             const double a = x[2 * i], b = x[2 * i + 1];
@@ -216,7 +207,7 @@ static void scores_depend_on_the_difference_of_rows_and_of_columns(void **state)
         const int64_t rows = random_int(&random, -100000, 100000);
         const int64_t columns = random_int(&random, -100000, 100000);
         int64_t at[4];
-        double *x = random_vectors(&random, 2 * d), score[2] = {0};
+        double *x = random_reals(&random, 2 * d, -2, 2), score[2] = {0};
         for (size_t i = 0; i < 4; i++)
             at[i] = random_int(&random, 0, 1000);
         for (size_t moved = 0; moved < 2; moved++) {

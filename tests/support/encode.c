@@ -111,3 +111,19 @@ void assert_refused(const pe_resource *resource, const char *query, pe_status st
                  pe_status_code_text(status), where);
     encoded_free(&e);
 }
+
+void assert_windows(const encoded *e, random_source *random)
+{
+    const size_t n = e->plan.tensors[0].units, unit = e->plan.tensors[0].unit;
+    double *all = encoded_all(e, 0);
+    for (int windows = 0; windows < 20; windows++) {
+        const size_t first = (size_t)random_int(random, 0, (int64_t)n - 1);
+        const size_t some = (size_t)random_int(random, 1, (int64_t)(n - first));
+        double *got = encoded_units(e, 0, first, some);
+        if (memcmp(got, all + first * unit, some * unit * sizeof *got) != 0)
+            fail_msg("seed %llu: units %zu + %zu of %zu differ", (unsigned long long)random->seed,
+                     first, some, n);
+        free(got);
+    }
+    free(all);
+}

@@ -4,6 +4,7 @@
 #define PE_TESTS_SUPPORT_ENCODE_H
 
 #include "api/query.h"
+#include "support/random.h"
 #include "tables/tables.h"
 
 typedef struct encoded {
@@ -32,6 +33,9 @@ void encoded_free(encoded *e);
 double *encoded_units(const encoded *e, size_t t, size_t first, size_t units);
 /** All of tensor t. */
 double *encoded_all(const encoded *e, size_t t);
+
+/** Random windows of tensor 0 are those units of the whole. */
+void assert_windows(const encoded *e, random_source *random);
 
 /** Fails the test unless the query is refused with this status, naming the parameter. */
 void assert_refused(const pe_resource *resource, const char *query, pe_status status,

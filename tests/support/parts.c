@@ -24,3 +24,13 @@ void parts_safetensors(const part *parts, size_t n, pe_buffer *out)
         pe_buffer_add(out, parts[p].data, parts[p].bytes);
     pe_buffer_free(&header);
 }
+
+reply parts_verify(const test_server *server, const char *query, const char *type,
+                   const pe_buffer *body)
+{
+    char target[300], line[100];
+    snprintf(target, sizeof target, "/v1/verify?%s", query);
+    snprintf(line, sizeof line, "Content-Type: %s", type);
+    const char *const headers[] = {line, NULL};
+    return fetch(server, "POST", target, headers, body->data, body->bytes);
+}

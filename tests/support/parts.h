@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "support/client.h"
 
 typedef struct part {
     const char *name, *dtype, *shape; /* "cos", "F32", "[2,2]" */
@@ -14,5 +15,9 @@ typedef struct part {
 } part;
 
 void parts_safetensors(const part *parts, size_t n, pe_buffer *out);
+
+/** POST /v1/verify with a binary body of that media type. */
+reply parts_verify(const test_server *server, const char *query, const char *type,
+                   const pe_buffer *body);
 
 #endif

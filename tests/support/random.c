@@ -79,6 +79,16 @@ double random_real(random_source *source, double low, double high)
     return low + (high - low) * ((double)(random_bits(source) >> 11) * 0x1p-53);
 }
 
+double *random_reals(random_source *source, size_t n, double low, double high)
+{
+    double *out = malloc(n * sizeof *out);
+    if (out == NULL)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        out[i] = random_real(source, low, high);
+    return out;
+}
+
 double random_magnitude(random_source *source, double most)
 {
     return pow(most, random_real(source, 0, 1));

@@ -34,6 +34,8 @@ size_t random_below(random_source *source, size_t n);
 int64_t random_int(random_source *source, int64_t low, int64_t high);
 /** Uniform in [low, high). */
 double random_real(random_source *source, double low, double high);
+/** n of them; free them. */
+double *random_reals(random_source *source, size_t n, double low, double high);
 /** In [1, most), its logarithm uniform. */
 double random_magnitude(random_source *source, double most);
 /** A finite value of dtype: magnitudes of every exponent, zeros of both signs, subnormals. */

@@ -10,8 +10,34 @@
 #include "base/buffer.h"
 #include "support/rope_request.h"
 
-/* A parameter of the file: neutral, or as a model's configuration within it has it. */
-static const json_t *param(const json_t *golden, const char *name)
+const char *const rope_request_files[ROPE_REQUEST_FILES] = {
+    "rope_default_half",
+    "rope_default_theta1e6_large_positions",
+    "rope_complex_interleaved",
+    "rope_interleaved_cohere",
+    "rope_interleaved_partial_gptj",
+    "rope_partial_half_interleaved_glm",
+    "rope_partial_quarter_neox",
+    "rope_bfloat16",
+    "rope_linear",
+    "rope_dynamic_ntk_long",
+    "rope_dynamic_ntk_short",
+    "rope_ntk_alpha",
+    "rope_ntk_fixed",
+    "rope_ntk_mixed",
+    "rope_yarn",
+    "rope_yarn_explicit_attention_factor",
+    "rope_yarn_mscale_deepseek",
+    "rope_yarn_no_truncate",
+    "rope_yarn_original_repo",
+    "rope_longrope_long",
+    "rope_longrope_short",
+    "rope_llama3",
+    "rope_proportional",
+    "rope_freq_factors_interleaved",
+};
+
+const json_t *rope_request_param(const json_t *golden, const char *name)
 {
     const json_t *params = json_object_get(golden, "params");
     const json_t *config = json_object_get(params, "config");
@@ -58,7 +84,7 @@ json_t *rope_request_of(const json_t *golden)
     };
     json_t *request = json_object();
     for (size_t i = 0; i < PE_LEN(names); i++) {
-        const json_t *value = param(golden, names[i][0]);
+        const json_t *value = rope_request_param(golden, names[i][0]);
         if (value != NULL)
             json_object_set_new(request, names[i][1], json_deep_copy(value));
     }
