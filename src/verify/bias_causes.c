@@ -208,6 +208,8 @@ static bool make_logarithm(pe_bias *bias, double *a, double *b)
 static bool make_half_twice(pe_bias *bias, double *a, double *b)
 {
     const size_t half = bias->heads / 2;
+    if (half == 0)
+        return false;
     *a = (double)half;
     *b = num_heads(bias);
     for (size_t h = 0; h < bias->heads; h++)
