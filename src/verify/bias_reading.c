@@ -64,7 +64,7 @@ static double claimed_distance(const pe_bias *bias, size_t query, size_t key)
 }
 
 /* The head whose elements are largest: rounding moves its ratios least. */
-static size_t loudest(const pe_bias *bias)
+static size_t find_loudest(const pe_bias *bias)
 {
     size_t loud = 0;
     const size_t each = bias->queries * bias->keys;
@@ -86,7 +86,7 @@ typedef struct moments {
 static moments sum_up(const pe_bias *bias)
 {
     moments m = {0};
-    const size_t head = loudest(bias);
+    const size_t head = bias->loudest;
     for (size_t q = 0; q < bias->queries; q++)
         for (size_t k = 0; k < bias->keys; k++) {
             const double x = claimed_distance(bias, q, k);
@@ -114,7 +114,7 @@ static double read_shift(const pe_bias *bias)
 /* The largest element in units of the smallest but 0. */
 static double read_reach(const pe_bias *bias)
 {
-    const size_t head = loudest(bias);
+    const size_t head = bias->loudest;
     double most = 0, least = HUGE_VAL;
     for (size_t q = 0; q < bias->queries; q++)
         for (size_t k = 0; k < bias->keys; k++) {
@@ -142,7 +142,7 @@ static double read_past(const pe_bias *bias)
 static double read_padding(const pe_bias *bias)
 {
     size_t n = 0;
-    const size_t head = loudest(bias);
+    const size_t head = bias->loudest;
     while (n < bias->keys && element(bias, bias->of->got, head, 0, n) == 0)
         n++;
     return bias->form == PE_BIAS_KEY && n > 1 && n < bias->keys ? (double)n - 1 : NOWHERE;
@@ -443,6 +443,7 @@ pe_status pe_bias_make(const pe_numbers *plain, pe_bias *out, pe_problem *why)
         return pe_fail_memory(why);
     out->read = out->claimed + out->heads;
     out->made = out->read + out->heads;
+    out->loudest = find_loudest(out);
     for (size_t h = 0; h < out->heads; h++)
         out->claimed[h] = slope_of(out, &(distances){pe_bias_rules, 0}, plain->claimed, h);
     return PE_OK;

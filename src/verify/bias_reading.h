@@ -19,6 +19,7 @@ typedef struct pe_bias {
     pe_bias_form form;
     size_t heads, queries, keys;
     double first;
+    size_t loudest;  /* the head whose elements are largest */
     double *claimed; /* [heads] owned: slopes; NAN: no distance tells it */
     double *read;    /* [heads] owned: those of the upload, by some rule of distances */
     double *made;    /* [heads] owned: those of some rule of slopes */

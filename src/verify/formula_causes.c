@@ -178,8 +178,8 @@ static double mean_wave(const formula *f, size_t e, double (*wave)(double), doub
     const double offset = entry_of(f, "offsets", e);
     const double pairs = floor(number_of(f, "rotary_dim") / 2);
     double sum = 0;
-    for (double i = 0; i < pairs; i++)
-        sum += wave(offset * pow(theta, -2 * i / d));
+    for (size_t i = 0; (double)i < pairs; i++)
+        sum += wave(offset * pow(theta, -2 * (double)i / d));
     return sum / pairs;
 }
 
@@ -208,7 +208,8 @@ static double decay_plain(const formula *f, double *b)
 static double index_of(const formula *f, size_t e, const double step[2], double zero)
 {
     const double width = number_of(f, "window_width");
-    const double query = (double)(e / f->columns), key = (double)(e % f->columns);
+    const size_t row_of = e / f->columns, column_of = e % f->columns;
+    const double query = (double)row_of, key = (double)column_of;
     return (floor(query / width) - floor(key / width)) * step[0] +
            (fmod(query, width) - fmod(key, width)) * step[1] + zero;
 }

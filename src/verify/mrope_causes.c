@@ -276,7 +276,7 @@ static pe_status make_axes(const pe_comparison *of, axes *out, pe_problem *why)
     const pe_value *sections = pe_values_find(values, "mrope_section");
     const pe_value *interleaved = pe_values_find(values, "mrope_interleaved");
     *out = (axes){.tokens = of->view->tokens, .moved = nan("")};
-    out->at = malloc(AXES * out->tokens * sizeof *out->at);
+    out->at = calloc(AXES * out->tokens, sizeof *out->at);
     if (out->at == NULL)
         return pe_fail_memory(why);
     for (size_t t = 0; t < AXES * out->tokens; t++)
@@ -315,10 +315,11 @@ static bool is_at(const pe_comparison *of, const pe_expect *expect, double posit
 /* The nearest shift first. */
 static double find_shift(const pe_comparison *of, const pe_expect *expect, double claimed)
 {
-    for (double by = 0; by <= FARTHEST; by++)
-        for (double sign = -1; sign <= 1; sign += 2)
-            if (is_at(of, expect, claimed + sign * by))
-                return sign * by;
+    for (int by = 0; by <= 2 * FARTHEST; by++) {
+        const int half = by / 2, shift = by % 2 == 0 ? half : -half;
+        if (is_at(of, expect, claimed + shift))
+            return shift;
+    }
     return nan("");
 }
 

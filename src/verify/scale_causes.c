@@ -62,7 +62,8 @@ static bool make_sum(const pe_numbers *plain, const row *of, line *at, line *sai
     (void)of;
     if (strcmp(plain->view->claim->resource->name, "rope/decay") != 0)
         return false;
-    said->a = (double)(pe_values_int(&plain->claim->values, "head_dim") / 2);
+    const int64_t pairs = pe_values_int(&plain->claim->values, "head_dim") / 2;
+    said->a = (double)pairs;
     *at = (line){said->a, 0};
     return true;
 }
