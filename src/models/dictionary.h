@@ -29,7 +29,7 @@ typedef struct pe_rope_reading {
     pe_dictionary dictionary;
     bool local; /* layers of sliding attention that have a base of their own */
     const pe_rope_type *type;
-    char unknown_key[96];
+    char unknown_key[PE_READER_KEY];
     const char *meant_key; /* the key that unknown_key may have meant; NULL: none */
     char place[288];
 } pe_rope_reading;

@@ -33,6 +33,8 @@ typedef struct spelling {
 #define LLAMA  "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
 #define YARN   "\"rope_type\":\"yarn\",\"factor\":4"
 #define LAYERS ",\"num_hidden_layers\":4"
+#define TOWER  ",\"vision_config\":{\"model_type\":\"vit\""
+#define LONG   "a_name_of_fifty_bytes_that_no_configuration_would_"
 #define SAPROT                                                                                     \
     "\"model_type\":\"\",\"token_dropout\":true,\"position_embedding_type\":\"rotary\","           \
     "\"hidden_size\":1280,\"num_attention_heads\":20"
@@ -368,6 +370,7 @@ static const struct {
      "#/vision_config/spatial_merge_size", "3", PE_MODEL_KEY_USED},
     {"{\"text_config\":{" LLAMA ",\"rope_theta\":5e5}}", "#/text_config/rope_theta", "500000",
      PE_MODEL_KEY_USED},
+    {"{" LLAMA ",\"rope_a/b~c\":1}", "#/rope_a~1b~0c", "1", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"head_dim\":128}", "#/hidden_size", "1024", PE_MODEL_KEY_IGNORED},
     {"{" LLAMA ",\"rope_thetta\":1}", "#/rope_thetta", "1", PE_MODEL_KEY_IGNORED},
     {"{\"model_type\":\"gpt_oss\"}", "#/rope_parameters/factor", "32", PE_MODEL_KEY_DEFAULTED},
@@ -437,6 +440,17 @@ static const struct {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"partial_rotary_factor\":0.5,\"rope_"
      "scaling\":{\"type\":\"linear\",\"factor\":2}}",
      "transformers makes too few frequencies, and fails"},
+    {"{" LLAMA ",\"vision_config\":\"siglip\"}",
+     "vision_config is not told: a configuration is an"},
+    {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
+     "a~b is not told: the name of a configuration"},
+    {"{\"text_config\":{\"text_config\":{\"text_config\":{\"text_config\":{" LLAMA
+     ",\"text_config\":{\"rope_theta\":5e5}}}}}}",
+     "text_config/text_config/text_config/text_config/text_config is not read"},
+    {"{" LLAMA TOWER TOWER TOWER TOWER TOWER "}}}}}}",
+     "vision_config is not told: configurations are"},
+    {"{" LLAMA ",\"rope_scaling\":{\"" LONG LONG "\":1}}", "a key of 100 bytes is not known"},
+    {"{" LLAMA ",\"rope_" LONG LONG "\":1}", "a key of 105 bytes is not known"},
     {"{\"model_type\":\"zamba2\",\"head_dim\":64,\"use_mem_rope\":true,\"use_long_context\":true}",
      "alpha 8"},
 };
