@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* size.h - sizes: sums and products that may overflow, and the length of a constant array. */
+/* size.h - sizes: the smaller one, sums and products that may overflow, the length of a constant
+ * array. */
 #ifndef PE_BASE_SIZE_H
 #define PE_BASE_SIZE_H
 
@@ -9,6 +10,11 @@
 #include "base/status.h"
 
 #define PE_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+static inline size_t pe_size_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /** a*b into *out, or false on overflow; *out is untouched then. */
 PE_MUST_CHECK static inline bool pe_size_mul(size_t a, size_t b, size_t *out)

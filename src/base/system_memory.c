@@ -33,11 +33,6 @@ static size_t read_limit(const char *path)
     return limit == 0 || limit > (unsigned long long)PTRDIFF_MAX / 2 ? SIZE_MAX : (size_t)limit;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The limits of a group and of all above it. Inside a container the path may be that of outside:
  * then only the groups above it are found, of which the container's own is the root. */
 static size_t limit_of_group(const char *folder, const char *controller, char *group,
@@ -49,7 +44,7 @@ static size_t limit_of_group(const char *folder, const char *controller, char *g
         *end = '\0';
         const int bytes = snprintf(path, sizeof path, "%s%s%s/%s", folder, controller, group, name);
         if (bytes > 0 && (size_t)bytes < sizeof path)
-            limit = least(limit, read_limit(path));
+            limit = pe_size_min(limit, read_limit(path));
     }
     return limit;
 }
@@ -75,7 +70,7 @@ size_t pe_system_memory_of_groups(const char *groups, const char *folder)
     size_t limit = SIZE_MAX;
     snprintf(text, sizeof text, "%s", groups);
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-        limit = least(limit, limit_of_line(line, folder));
+        limit = pe_size_min(limit, limit_of_line(line, folder));
     return limit;
 }
 
@@ -112,7 +107,7 @@ size_t pe_system_memory(const char **from)
         const size_t limit = sources[i].limit();
         if (limit < memory && from != NULL)
             *from = sources[i].name;
-        memory = least(memory, limit);
+        memory = pe_size_min(memory, limit);
     }
     return memory;
 }

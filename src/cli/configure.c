@@ -8,9 +8,18 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "http/server.h"
 #include "kernels/kernels.h"
 #include "sandbox/sandbox.h"
 #include "text/blocks.h"
+
+static pe_status select_kernels(const char *name, pe_problem *why)
+{
+    const pe_status status = pe_kernels_select(name, why);
+    if (status != PE_OK || pe_blocks_select(name))
+        return status;
+    return pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s", name);
+}
 
 pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, pe_problem *why)
 {
@@ -20,10 +29,7 @@ pe_status pe_cli_configure(int n_arguments, char **arguments, pe_config **out, p
         return status;
     pe_log_set_level(pe_log_level_named(pe_config_settings(config)->log_level));
     pe_log_set_format(pe_config_settings(config)->log_format);
-    status = pe_kernels_select(pe_config_settings(config)->kernels, why);
-    if (status == PE_OK && !pe_blocks_select(pe_config_settings(config)->kernels))
-        status = pe_fail(why, PE_INTERNAL, "kernels", "number text has no variant for kernels %s",
-                         pe_config_settings(config)->kernels);
+    status = select_kernels(pe_config_settings(config)->kernels, why);
     if (status != PE_OK) {
         pe_config_free(config);
         return status;
@@ -62,12 +68,11 @@ static pe_status try_sandbox(const pe_config *config, pe_buffer *text, pe_proble
     pe_sandbox_plan plan;
     pe_sandbox sandbox;
     pe_sandbox_plan_make(config, &plan);
-    pe_status status = pe_sandbox_enter(&plan, &sandbox, why);
-    if (status == PE_OK)
-        status = pe_sandbox_seal(&plan, &sandbox, why);
-    if (status == PE_OK)
-        pe_sandbox_text(&sandbox, text);
-    return status;
+    if (pe_sandbox_enter(&plan, &sandbox, why) != PE_OK ||
+        pe_sandbox_seal(&plan, &sandbox, why) != PE_OK)
+        return why->status;
+    pe_sandbox_text(&sandbox, text);
+    return PE_OK;
 }
 
 int pe_cli_check_config(int n_arguments, char **arguments)
@@ -76,11 +81,13 @@ int pe_cli_check_config(int n_arguments, char **arguments)
     pe_problem why;
     if (pe_cli_configure(n_arguments, arguments, &config, &why) != PE_OK)
         return pe_cli_fail("configuration_invalid", &why);
+    pe_log_set_level(PE_LOG_WARN); /* what a start would tell beside is no news */
     pe_buffer text = {0};
     pe_buffer_str(&text, "the configuration is valid\n");
-    const pe_status status = try_sandbox(config, &text, &why);
+    const bool valid =
+        pe_server_check(config, &why) == PE_OK && try_sandbox(config, &text, &why) == PE_OK;
     pe_config_free(config);
-    if (status == PE_OK)
+    if (valid)
         return pe_cli_print(&text);
     pe_buffer_free(&text);
     return pe_cli_fail("configuration_invalid", &why);

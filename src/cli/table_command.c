@@ -127,18 +127,14 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
                               .max_work = (uint64_t)settings->max_work};
     const pe_learned_limits learned = {.bytes = (size_t)settings->learned_bytes,
                                        .tables = (size_t)settings->learned_tables};
-    size_t chosen;
-    pe_status status = pe_tables_make((size_t)settings->table_cache_bytes, &work->tables, why);
-    if (status == PE_OK)
-        status = pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why);
-    if (status == PE_OK)
-        status = read_query(table, settings, work, why);
-    if (status != PE_OK)
-        return status;
-    status = table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why);
-    if (status != PE_OK) {
+    if (pe_tables_make((size_t)settings->table_cache_bytes, &work->tables, why) != PE_OK ||
+        pe_tables_load_learned(work->tables, settings->learned_dir, &learned, why) != PE_OK ||
+        read_query(table, settings, work, why) != PE_OK)
+        return why->status;
+    if (table->resource->plan(&work->query.values, work->tables, &limits, &work->plan, why) !=
+        PE_OK) {
         pe_query_locate(&work->query, why);
-        return status;
+        return why->status;
     }
     pe_values_json(&work->query.values, &work->parameters);
     work->rendering =
@@ -152,13 +148,9 @@ static pe_status make_stream(const pe_table_arguments *table, const pe_settings 
                        .figure = work->query.figure};
     if (work->parameters.failed)
         return pe_fail_memory(why);
-    status = pe_query_figure_check(&work->query, table->format, (size_t)settings->figure_max_pixels,
-                                   why);
-    if (status != PE_OK)
-        return status;
-    status = pe_format_check(&work->plan, &work->rendering, &chosen, why);
-    if (status != PE_OK)
-        return status;
+    if (pe_query_figure_check(&work->query, table->format, (size_t)settings->figure_max_pixels,
+                              why) != PE_OK)
+        return why->status;
     return pe_stream_make(&work->plan, &work->rendering, &work->stream, why);
 }
 
@@ -278,41 +270,52 @@ static pe_status check_terminal(const pe_table_arguments *table, pe_problem *why
                    format, table->format->extension);
 }
 
-static pe_status run(const pe_table_arguments *table, pe_problem *why)
+static pe_status write_table(const pe_table_arguments *table, const pe_settings *settings,
+                             pe_problem *why)
 {
-    pe_config *config = NULL;
-    pe_status status = pe_cli_configure(table->n_settings, table->settings, &config, why);
-    if (status != PE_OK)
-        return status;
     struct work work = {0};
-    status = check_terminal(table, why);
-    if (status == PE_OK)
-        status = make_stream(table, pe_config_settings(config), &work, why);
+    pe_status status = make_stream(table, settings, &work, why);
     if (status == PE_OK) {
         log_warnings(&work.plan);
         status = write_file(work.stream, table->output, why);
     }
     release(&work);
+    return status;
+}
+
+static pe_status run(const pe_table_arguments *table, pe_problem *why)
+{
+    pe_config *config = NULL;
+    if (pe_cli_configure(table->n_settings, table->settings, &config, why) != PE_OK ||
+        check_terminal(table, why) != PE_OK) {
+        pe_config_free(config);
+        return why->status;
+    }
+    const pe_status status = write_table(table, pe_config_settings(config), why);
     pe_config_free(config);
     return status;
+}
+
+static int print_help(const pe_resource *resource)
+{
+    pe_buffer text = {0};
+    if (resource != NULL)
+        print_resource_help(resource, &text);
+    else
+        pe_cli_table_help(&text);
+    return pe_cli_print(&text);
 }
 
 int pe_cli_table(int n_arguments, char **arguments)
 {
     pe_table_arguments table = {0};
     pe_problem why;
-    pe_status status = pe_table_arguments_read(n_arguments, arguments, &table, &why);
-    if (status == PE_OK && table.help) {
-        pe_buffer text = {0};
-        if (table.resource != NULL)
-            print_resource_help(table.resource, &text);
-        else
-            pe_cli_table_help(&text);
-        pe_table_arguments_free(&table);
-        return pe_cli_print(&text);
-    }
-    if (status == PE_OK)
-        status = run(&table, &why);
+    int code = PE_EXIT_OK;
+    if (pe_table_arguments_read(n_arguments, arguments, &table, &why) != PE_OK ||
+        (!table.help && run(&table, &why) != PE_OK))
+        code = pe_cli_fail("table_failed", &why);
+    else if (table.help)
+        code = print_help(table.resource);
     pe_table_arguments_free(&table);
-    return status == PE_OK ? PE_EXIT_OK : pe_cli_fail("table_failed", &why);
+    return code;
 }

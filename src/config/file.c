@@ -3,13 +3,15 @@
 #include "config/setting.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/named_file.h"
+
+/* All settings with their sentences take 10 KB. */
+#define FILE_BYTES ((size_t)1 << 20)
 
 static pe_status refuse_json(const pe_setting_target *to, const json_t *value, pe_problem *why)
 {
@@ -97,10 +99,17 @@ static pe_status take_object(pe_config *config, json_t *object, pe_problem *why)
     return PE_OK;
 }
 
-static pe_status load_object(FILE *file, const char *path, json_t **out, pe_problem *why)
+static pe_status load_object(const char *path, json_t **out, pe_problem *why)
 {
+    const pe_named_file file = {"config", path, FILE_BYTES};
     json_error_t error;
-    json_t *object = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+    char *text;
+    size_t bytes;
+    const pe_status status = pe_named_file_read(&file, &text, &bytes, why);
+    if (status != PE_OK)
+        return status;
+    json_t *object = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+    pe_named_file_free(text, bytes);
     if (object == NULL)
         return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s, line %d: %.160s", path,
                        error.line, error.text);
@@ -112,35 +121,15 @@ static pe_status load_object(FILE *file, const char *path, json_t **out, pe_prob
     return PE_OK;
 }
 
-/* A pipe could keep the start waiting for ever. errno is ENOSTR for what is no regular file. */
-static FILE *open_regular(const char *path)
-{
-    struct stat file;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode))
-        return fdopen(fd, "rb");
-    close(fd);
-    errno = ENOSTR;
-    return NULL;
-}
-
 pe_status pe_config_read_file(pe_config *config, const char *path, bool required, bool *found,
                               pe_problem *why)
 {
+    struct stat file;
     json_t *object;
-    FILE *file = open_regular(path);
-    *found = file != NULL;
-    if (file == NULL && !required && (errno == ENOENT || errno == ENOTDIR))
+    *found = required || stat(path, &file) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    if (!*found)
         return PE_OK;
-    if (file == NULL && errno == ENOSTR)
-        return pe_fail(why, PE_INVALID_PARAMETER, "config", "%.200s must be a regular file", path);
-    if (file == NULL)
-        return pe_fail(why, PE_INVALID_PARAMETER, "config", "cannot read %.200s: %s", path,
-                       strerror(errno));
-    pe_status status = load_object(file, path, &object, why);
-    fclose(file);
+    pe_status status = load_object(path, &object, why);
     if (status != PE_OK)
         return status;
     config->file = strdup(path);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "kernels/kernels.h"
 
 pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes,
@@ -28,11 +29,6 @@ pe_status pe_stored_check_size(pe_stored *tensor, const char *what, size_t bytes
     return PE_OK;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Numbers that are doubles on their way from one type to another. */
 #define WIDE ((size_t)512)
 
@@ -47,7 +43,7 @@ static void convert_run(pe_dtype from, const unsigned char *in, size_t n, pe_dty
     const pe_kernels *kernels = pe_kernels_get();
     double wide[WIDE];
     for (size_t i = 0, some; i < n; i += some) {
-        some = smaller(WIDE, n - i);
+        some = pe_size_min(WIDE, n - i);
         kernels->widen(from, in + i * in_size, some, wide);
         kernels->narrow(to, wide, some, out + i * out_size);
     }
@@ -153,10 +149,10 @@ static void convert_fortran(const pe_stored *from, pe_array *to)
     odometer of_h = odometer_of(&from->shape, 0, cut, true, back);
     odometer of_t = odometer_of(&from->shape, cut, from->shape.ndim, false, front);
     for (size_t h = 0; h < front; h += SQUARE) {
-        s.n_h = smaller(SQUARE, front - h);
+        s.n_h = pe_size_min(SQUARE, front - h);
         odometer_run(&of_h, s.n_h, array);
         for (size_t t = 0; t < back; t += SQUARE) {
-            s.n_t = smaller(SQUARE, back - t);
+            s.n_t = pe_size_min(SQUARE, back - t);
             odometer_run(&of_t, s.n_t, s.offset); /* after the last it begins anew */
             gather_any(from->data + h * size, size, &s);
             for (size_t i = 0; i < s.n_h; i++)

@@ -164,8 +164,11 @@ static pe_status start_serving(pe_server *server, pe_problem *why)
         service->admin = pe_daemon_start(service, 1, false);
     if (server->daemon == NULL || (server->admin > 0 && service->admin == NULL))
         return pe_process_fail_thread("connections", errno, why);
-    for (size_t i = 0; i < server->n_listeners; i++)
-        server->listener[i].daemon = server->listener[i].admin ? service->admin : server->daemon;
+    for (size_t i = 0; i < server->n_listeners; i++) {
+        pe_listener *listener = &server->listener[i];
+        listener->daemon = listener->admin ? service->admin : server->daemon;
+        pe_socket_bound_unsent(&listener->socket, (int)service->settings->send_buffer_bytes);
+    }
     return pe_acceptor_start(service, server->listener, server->n_listeners, &service->acceptor,
                              why);
 }
@@ -360,6 +363,17 @@ static void start_warmer(pe_server *server)
         warm_up(&server->service);
 }
 
+/* All that settings and the files that they name decide. */
+static pe_status prepare(pe_server *server, const pe_settings *settings, pe_problem *why)
+{
+    pe_service *service = &server->service;
+    if (allow_connections(settings, why) != PE_OK ||
+        pe_client_address_check(settings, why) != PE_OK ||
+        make_service(service, settings, why) != PE_OK)
+        return why->status;
+    return check_warm_list(service, why);
+}
+
 /* The sandbox holds for threads that start in it, so that it comes before them; and after all that
  * needs root. */
 static pe_status start(pe_server *server, const pe_settings *settings, pe_problem *why)
@@ -367,10 +381,8 @@ static pe_status start(pe_server *server, const pe_settings *settings, pe_proble
     pe_service *service = &server->service;
     pe_sandbox_plan plan;
     pe_sandbox_plan_make(service->config, &plan);
-    if (allow_connections(settings, why) != PE_OK ||
-        pe_client_address_check(settings, why) != PE_OK ||
-        make_service(service, settings, why) != PE_OK || check_warm_list(service, why) != PE_OK ||
-        open_sockets(server, settings, why) != PE_OK || open_admin(server, why) != PE_OK ||
+    if (prepare(server, settings, why) != PE_OK || open_sockets(server, settings, why) != PE_OK ||
+        open_admin(server, why) != PE_OK ||
         pe_sandbox_enter(&plan, &service->sandbox, why) != PE_OK || pe_log_run(why) != PE_OK ||
         start_threads(service, settings, why) != PE_OK || start_serving(server, why) != PE_OK)
         return why->status;
@@ -393,20 +405,40 @@ static void end(pe_server *server)
     free_server(server);
 }
 
-pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why)
+typedef pe_status beginning(pe_server *server, const pe_settings *settings, pe_problem *why);
+
+/* NULL when it fails. */
+static pe_server *begin(const pe_config *config, beginning *how, pe_problem *why)
 {
     pe_server *server = calloc(1, sizeof *server);
-    if (server == NULL)
-        return pe_fail_memory(why);
+    if (server == NULL) {
+        (void)pe_fail_memory(why);
+        return NULL;
+    }
     server->service.config = config;
     server->settings = *pe_config_settings(config);
-    pe_status status = pe_memory_shares_apply(&server->settings, why);
-    if (status == PE_OK)
-        status = start(server, &server->settings, why);
-    if (status != PE_OK) {
+    if (pe_memory_shares_apply(&server->settings, why) != PE_OK ||
+        how(server, &server->settings, why) != PE_OK) {
         end(server);
-        return status;
+        return NULL;
     }
+    return server;
+}
+
+pe_status pe_server_check(const pe_config *config, pe_problem *why)
+{
+    pe_server *server = begin(config, prepare, why);
+    if (server == NULL)
+        return why->status;
+    end(server);
+    return PE_OK;
+}
+
+pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why)
+{
+    pe_server *server = begin(config, start, why);
+    if (server == NULL)
+        return why->status;
     for (size_t i = 0; i < server->n_listeners; i++)
         log_listening(&server->listener[i]);
     start_warmer(server);

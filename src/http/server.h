@@ -13,6 +13,10 @@ typedef struct pe_server pe_server;
  */
 pe_status pe_server_start(const pe_config *config, pe_server **out, pe_problem *why) PE_MUST_CHECK;
 
+/** Is this what a server could start with? Reads the files that the settings name; listens nowhere.
+ * Errors  as pe_server_start. */
+pe_status pe_server_check(const pe_config *config, pe_problem *why) PE_MUST_CHECK;
+
 /** The port of the first socket (for port 0). */
 int pe_server_port(const pe_server *server);
 

@@ -133,9 +133,37 @@ static void stalled_readers_of_a_gigabyte_cost_little_memory(void **state)
         stall(gigabytes[i].target, gigabytes[i].line);
 }
 
+/* What was made is held by the connection, the system, or the reader's own system. */
+static void the_system_takes_little_that_it_cannot_send(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"--stream-blocks-bytes", "0", "--send-buffer-bytes",
+                                        "65536", NULL};
+    enum { FEW = 10, BLOCK = 32768, NARROW = 65536, SEGMENT = 65536 };
+    test_wire reader[FEW];
+    test_server server;
+    server_start(&server, flags);
+    for (int r = 0; r < FEW; r++) {
+        reader[r] = wire_open_narrow(&server);
+        wire_send_text(&reader[r], "GET /v1/sinusoidal?d_model=512&positions=0:524288&format=raw "
+                                   "HTTP/1.1\r\nHost: a\r\n\r\n");
+        take_some(&reader[r], 64);
+    }
+    wait_until_stalled(&server);
+    test_wire wire = wire_open(&server);
+    const long made = metric(&wire, "posenc_stream_bytes_total");
+    print_message("%ld bytes for each of %d readers\n", made / FEW, FEW);
+    assert_in_range(made / FEW, 65536, 65536 + BLOCK + NARROW + SEGMENT);
+    wire_close(&wire);
+    for (int r = 0; r < FEW; r++)
+        wire_close(&reader[r]);
+    server_end(&server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_system_takes_little_that_it_cannot_send),
         cmocka_unit_test(stalled_readers_of_a_gigabyte_cost_little_memory),
     };
     return cmocka_run_group_tests_name("http stalled", tests, NULL, NULL);

@@ -316,10 +316,10 @@ static void a_file_that_is_asked_for_must_exist(void **state)
     pe_problem why = {0};
     assert_int_equal(pe_config_read(1, flags, variables, &config, &why), PE_INVALID_PARAMETER);
     assert_string_equal(why.detail,
-                        "cannot read /nonexistent/posenc.json: No such file or directory");
+                        "config: cannot read /nonexistent/posenc.json: No such file or directory");
     assert_int_equal(pe_config_read(0, NULL, variables, &config, &why), PE_INVALID_PARAMETER);
     assert_string_equal(why.detail,
-                        "cannot read /nonexistent/other.json: No such file or directory");
+                        "config: cannot read /nonexistent/other.json: No such file or directory");
     free(flags[0]);
     free(variables[0]);
 }

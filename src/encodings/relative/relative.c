@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/size.h"
+
 static const pe_param window_params[] = {
     {.name = "query_length",
      .kind = PE_KIND_INT,
@@ -37,11 +39,6 @@ pe_status pe_relative_lengths(pe_values *values, pe_problem *why)
     return pe_relative_keys(values, pe_values_int(values, "query_length"), "query_length", why);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     (void)why;
@@ -52,8 +49,8 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     size_t from = region->first % keys, units = region->units;
     size_t held_from = keys; /* keys of the row above from here on are in out */
     for (unsigned char *at = out; units > 0; from = 0) {
-        const size_t n = smaller(keys - from, units);
-        const size_t fresh = smaller(held_from + 1 - from, n);
+        const size_t n = pe_size_min(keys - from, units);
+        const size_t fresh = pe_size_min(held_from + 1 - from, n);
         const int64_t query = table->first_query + (int64_t)row;
         table->run(state, layer, (int64_t)from - query, fresh, at);
         if (fresh < n)
@@ -107,7 +104,7 @@ void pe_relative_repeat(const void *unit, size_t bytes, size_t n, unsigned char 
         return;
     memcpy(out, unit, bytes);
     for (size_t have = 1, some; have < n; have += some) {
-        some = smaller(have, n - have);
+        some = pe_size_min(have, n - have);
         memcpy(out + have * bytes, out, some * bytes);
     }
 }

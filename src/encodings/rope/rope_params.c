@@ -169,6 +169,10 @@ static const pe_param pair_params[] = {
      .help =
          "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + rotary_dim/2.",
      .example = "interleaved"},
+};
+const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};
+
+static const pe_param axis_params[] = {
     AXES("mrope_section", 0, 32768, .integers_only = true, .unit = "pairs",
          .help = "How many pairs rotate by each axis of the positions. The axes are usually time, "
                  "height and width. The numbers sum to rotary_dim/2. The pairs share one set of "
@@ -208,4 +212,4 @@ static const pe_param pair_params[] = {
                  "axis is multiplied by s^(d/(d - 2)), as rope_type ntk does. Cosmos has 2,1,1.",
          .example = "1,1,1"),
 };
-const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};
+const pe_param_set pe_rope_axis_params = {axis_params, PE_LEN(axis_params)};

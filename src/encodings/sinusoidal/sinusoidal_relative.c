@@ -2,6 +2,7 @@
 /* sinusoidal_relative.c - sines and cosines of distances, for attention with relative positions. */
 #include <stdlib.h>
 
+#include "base/size.h"
 #include "encodings/registry.h"
 #include "encodings/relative/relative.h"
 #include "encodings/sinusoidal/sinusoidal.h"
@@ -146,11 +147,6 @@ static pe_status put(const state *s, pe_dtype dtype, const pe_region *region, vo
     return PE_OK;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, pe_problem *why)
 {
     const state *s = plan->state;
@@ -162,7 +158,7 @@ static pe_status fill(const pe_plan *plan, const pe_region *region, void *out, p
     for (size_t left = region->units, some; left > 0; row += some, left -= some) {
         pe_region rows = *region;
         const bool within = row >= s->before && row < after;
-        some = smaller(left, row < s->before ? s->before - row : within ? after - row : left);
+        some = pe_size_min(left, row < s->before ? s->before - row : within ? after - row : left);
         rows.first = row < s->before ? 0 : within ? row - s->before : s->within.count - 1;
         rows.units = within ? some : 1;
         const pe_status status = put(s, dtype, &rows, to, why);

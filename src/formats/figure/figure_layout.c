@@ -2,6 +2,7 @@
 /* figure_layout.c - panels, cells and margins. */
 #include "formats/figure/figure_layout.h"
 
+#include "base/size.h"
 #include "formats/figure/figure_words.h"
 
 /* Margins, in pixels: for ticks and the names of the axes, for title and parameters, for the
@@ -11,11 +12,6 @@ enum { LEFT = 80, TOP = 66, BOTTOM = 66, RIGHT = 96, RIGHT_OF_CURVES = 22 };
 enum { GAP_X = 14, GAP_Y = 22, HEAD = 16 };
 /* Panels smaller than this show nothing. */
 enum { PANEL_X_MIN = 48, PANEL_Y_MIN = 40, CURVE_Y_MIN = 36, PANELS_MAX = 64, CURVES_MAX = 8 };
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static size_t ceiling(size_t a, size_t b)
 {
@@ -51,7 +47,7 @@ static size_t choose_abreast(const pe_layout *layout, size_t most)
 {
     double best = 0;
     size_t chosen = 1;
-    for (size_t n = 1; n <= smaller(layout->panels, most); n++) {
+    for (size_t n = 1; n <= pe_size_min(layout->panels, most); n++) {
         const size_t high = ceiling(layout->panels, n);
         const double x = (layout->plot.width + GAP_X) / (double)n - GAP_X,
                      y = (layout->plot.height + GAP_Y - HEAD) / (double)high - GAP_Y;
@@ -85,11 +81,11 @@ static void lay_curves(const pe_shape *shape, const size_t *axis, size_t n, pe_l
     out->columns = length_of(shape, out->x_axis);
     out->panels_of = n == 1 ? 1 : length_of(shape, out->y_axis);
     const size_t room = (size_t)(out->plot.height + GAP_Y) / (CURVE_Y_MIN + GAP_Y);
-    out->panels = smaller(out->panels_of, smaller(room < 1 ? 1 : room, CURVES_MAX));
+    out->panels = pe_size_min(out->panels_of, pe_size_min(room < 1 ? 1 : room, CURVES_MAX));
     out->panels = out->panels > 0 ? out->panels : 1;
     out->abreast = 1;
     place_panels(out);
-    out->nx = smaller(out->columns, (size_t)out->panel.width);
+    out->nx = pe_size_min(out->columns, (size_t)out->panel.width);
     out->ny = 1;
     out->pooled = out->columns > (size_t)out->panel.width;
     out->elements = out->columns * out->panels_of;
@@ -107,7 +103,7 @@ size_t pe_layout_series(const pe_layout *layout, size_t panel)
 /* At least one, also where there is no element. */
 static size_t choose_panels(const pe_layout *layout, size_t most)
 {
-    const size_t panels = smaller(layout->panels_of, smaller(most, PANELS_MAX));
+    const size_t panels = pe_size_min(layout->panels_of, pe_size_min(most, PANELS_MAX));
     return panels > 0 ? panels : 1;
 }
 
@@ -115,7 +111,7 @@ static size_t choose_panels(const pe_layout *layout, size_t most)
  * two pixels at least along a row: for the least and the greatest. */
 static void divide(size_t elements, size_t pixels, size_t least, size_t *cells, size_t *size)
 {
-    *cells = smaller(elements, pixels / least);
+    *cells = pe_size_min(elements, pixels / least);
     *size = *cells > 0 ? pixels / *cells : 1;
 }
 

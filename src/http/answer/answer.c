@@ -53,27 +53,30 @@ static pe_outcome go_on(pe_status status)
 /* Bytes of a body that are read for a unit of work. */
 #define BYTES_READ 4
 
-static pe_outcome read_parameters(pe_request *request, pe_problem *why)
+static pe_status make_representation(pe_request *request, pe_problem *why)
 {
     pe_request_parameters parameters;
+    const bool from_body = request->resource->kind == PE_TRANSFORM;
+    const pe_status status = pe_parameters_find(request, from_body, &parameters, why);
+    if (status != PE_OK)
+        return status;
+    return pe_representation_make(request->service, &parameters, &request->representation, why);
+}
+
+static pe_outcome read_parameters(pe_request *request, pe_problem *why)
+{
     const uint64_t reading = request->body.bytes / BYTES_READ; /* of JSON; of binary it is less */
     if (request->body.bytes > HEAVY_BODY_BYTES && !pe_request_has_turn(request, PE_JOB_HEAVY))
         return pe_request_defer(request, PE_JOB_HEAVY, pe_answer_resource);
-    pe_status status =
-        pe_parameters_find(request, request->resource->kind == PE_TRANSFORM, &parameters, why);
-    if (status == PE_OK)
-        status =
-            pe_representation_make(request->service, &parameters, &request->representation, why);
-    if (status != PE_OK)
+    if (make_representation(request, why) != PE_OK)
         return PE_FAILED;
     if (request->representation->body.data == NULL)
         pe_body_release(request); /* it has become values */
     request->price = pe_price_estimate(&request->representation->query.values);
     request->price.planning = pe_price_plus(request->price.planning, reading);
-    status = pe_price_check(request->price.planning, request->service->limits.max_work, why);
-    if (status == PE_OK)
-        status = pe_admission_charge(request, pe_price_sum(&request->price), why);
-    return go_on(status);
+    if (pe_price_check(request->price.planning, request->service->limits.max_work, why) != PE_OK)
+        return PE_FAILED;
+    return go_on(pe_admission_charge(request, pe_price_sum(&request->price), why));
 }
 
 /* ---- the plan ---- */
@@ -131,13 +134,11 @@ static pe_outcome plan(pe_request *request, pe_problem *why)
     const pe_job_kind kind = kind_of_job(request);
     if (!pe_request_has_turn(request, kind))
         return pe_request_defer(request, kind, pe_answer_resource);
-    pe_status status =
+    const pe_status status =
         pe_representation_plan(representation, request->header[PE_HEADER_ACCEPT], why);
     if (representation->planned)
         pe_admission_spend(request, request->price.planning);
-    if (status == PE_OK)
-        status = choose_codings(request, why);
-    return go_on(status);
+    return status == PE_OK ? go_on(choose_codings(request, why)) : PE_FAILED;
 }
 
 /* ---- conditions and ranges ---- */
@@ -329,30 +330,33 @@ static pe_outcome render_whole(pe_request *request, pe_problem *why)
     return pe_reply_rendered(request, &data, &representation->metadata, timing);
 }
 
+static pe_status share_in(const pe_request *request, pe_coding coding, double *out, pe_problem *why)
+{
+    const pe_representation *representation = request->representation;
+    return pe_coder_share(coding, &representation->plan, &representation->rendering, out, why);
+}
+
 /* The coding of a stream: gzip finds rows again that zstd, where it streams, has forgotten. */
 static pe_status choose_stream_coding(const pe_request *request, pe_coding *out, pe_problem *why)
 {
-    const pe_representation *representation = request->representation;
-    double share, other;
     pe_coding best = coding_of(request);
-    pe_status status =
-        pe_coder_share(best, &representation->plan, &representation->rendering, &share, why);
-    if (status == PE_OK && best == PE_CODING_ZSTD &&
-        pe_accept_encoding_takes(&request->codings, PE_CODING_GZIP)) {
-        status = pe_coder_share(PE_CODING_GZIP, &representation->plan, &representation->rendering,
-                                &other, why);
-        if (status == PE_OK && other < MUCH_SMALLER * share) {
-            best = PE_CODING_GZIP;
-            share = other;
-        }
+    const bool or_gzip =
+        best == PE_CODING_ZSTD && pe_accept_encoding_takes(&request->codings, PE_CODING_GZIP);
+    double share, other = 1;
+    if (share_in(request, best, &share, why) != PE_OK ||
+        (or_gzip && share_in(request, PE_CODING_GZIP, &other, why) != PE_OK))
+        return why->status;
+    if (other < MUCH_SMALLER * share) {
+        best = PE_CODING_GZIP;
+        share = other;
     }
     *out = share <= WORTH_CODING ? best : PE_CODING_IDENTITY;
-    return status;
+    return PE_OK;
 }
 
 static pe_outcome render_as_stream(pe_request *request, pe_problem *why)
 {
-    pe_coding coding;
+    pe_coding coding = PE_CODING_IDENTITY;
     if (choose_stream_coding(request, &coding, why) != PE_OK)
         return PE_FAILED;
     return pe_body_stream_reply(request, coding, why);

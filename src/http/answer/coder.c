@@ -9,6 +9,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/size.h"
+
 /*
  * Hundreds of stalled readers may hold a coder each. Gzip's knows nothing from one piece to the
  * next but the checksum: a piece is coded by itself, with a whole window that belongs to the
@@ -220,18 +222,13 @@ void pe_coder_free(pe_coder *coder)
     free(coder);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* How much to read next of a piece. Blocks of an expensive stream grow by the clock, so only pieces
  * of one size depend on nothing but the stream. Other streams hold no text back when a block of
  * theirs may go beyond the piece. */
 static size_t wanted_of(const pe_coder *coder, size_t have)
 {
     const size_t left = coder->ops->piece - have;
-    const size_t block = smaller(pe_stream_room(coder->stream), ROOM_BYTES);
+    const size_t block = pe_size_min(pe_stream_room(coder->stream), ROOM_BYTES);
     const size_t some = coder->equal_pieces || left > block ? left : block;
     return coder->left < some ? (size_t)coder->left : some;
 }

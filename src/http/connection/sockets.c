@@ -7,6 +7,7 @@
 #include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,13 @@ pe_status pe_socket_take_passed(pe_socket *out, size_t n_max, size_t *n, pe_prob
         if (take(FIRST_PASSED + (int)*n, &out[*n], why) != PE_OK)
             return why->status;
     return PE_OK;
+}
+
+/* Connections have what the socket has that accepted them. */
+void pe_socket_bound_unsent(const pe_socket *socket, int bytes)
+{
+    if (bytes > 0 && socket->port >= 0)
+        setsockopt(socket->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
 /* ---- the end ---- */

@@ -53,6 +53,11 @@ pe_status pe_socket_open_place(const char *place, pe_socket *out, pe_problem *wh
 pe_status pe_socket_take_passed(pe_socket *out, size_t n_max, size_t *n,
                                 pe_problem *why) PE_MUST_CHECK;
 
+/** The system keeps at most so many bytes unsent for each connection that it accepts, and one
+ * segment more; 0 is no bound. What has been sent and not yet acknowledged does not count, so a
+ * fast reader far away gets all that the path can hold. */
+void pe_socket_bound_unsent(const pe_socket *socket, int bytes);
+
 /** From now on the system takes no further connections; those that it has taken can be accepted.
  * The file of a unix socket goes, unless it is another's meanwhile. A socket that was passed is
  * left alone. */

@@ -121,15 +121,17 @@ static bool same_key(gnutls_pubkey_t one, gnutls_pubkey_t other)
            memcmp(ids[0], ids[1], bytes[0]) == 0;
 }
 
-static bool fits(const pe_tls_identity *identity)
+static pe_status check_fit(const pe_tls_identity *identity, const char *key, pe_problem *why)
 {
     gnutls_pubkey_t own;
     if (gnutls_pubkey_init(&own) != 0)
-        return false;
-    const bool same = gnutls_pubkey_import_privkey(own, identity->key, 0, 0) == 0 &&
+        return pe_fail_memory(why);
+    const bool fits = gnutls_pubkey_import_privkey(own, identity->key, 0, 0) == 0 &&
                       same_key(own, identity->chain[0].pubkey);
     gnutls_pubkey_deinit(own);
-    return same;
+    return fits ? PE_OK
+                : pe_fail(why, PE_INVALID_PARAMETER, "tls_key",
+                          "tls_key must be the key of tls_certificate; %.200s is another's", key);
 }
 
 pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_identity **out,
@@ -138,17 +140,13 @@ pe_status pe_tls_identity_read(const char *certificate, const char *key, pe_tls_
     pe_tls_identity *read = calloc(1, sizeof *read);
     if (read == NULL)
         return pe_fail_memory(why);
-    pe_status status = read_chain(certificate, read, why);
-    if (status == PE_OK)
-        status = read_key(key, read, why);
-    if (status == PE_OK && !fits(read))
-        status = pe_fail(why, PE_INVALID_PARAMETER, "tls_key",
-                         "tls_key must be the key of tls_certificate; %.200s is another's", key);
-    if (status == PE_OK)
-        *out = read;
-    else
+    if (read_chain(certificate, read, why) != PE_OK || read_key(key, read, why) != PE_OK ||
+        check_fit(read, key, why) != PE_OK) {
         pe_tls_identity_free(read);
-    return status;
+        return why->status;
+    }
+    *out = read;
+    return PE_OK;
 }
 
 /* ---- handshakes ---- */

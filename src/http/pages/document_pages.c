@@ -177,14 +177,12 @@ pe_status pe_documents_make(const pe_settings *settings, pe_documents **out, pe_
     pe_documents *documents = calloc(1, sizeof *documents);
     if (documents == NULL)
         return pe_fail_memory(why);
-    pe_status status = write_texts(settings, documents, why);
-    if (status == PE_OK)
-        status = set_all(documents, why);
-    if (status == PE_OK)
-        *out = documents;
-    else
+    if (write_texts(settings, documents, why) != PE_OK || set_all(documents, why) != PE_OK) {
         pe_documents_free(documents);
-    return status;
+        return why->status;
+    }
+    *out = documents;
+    return PE_OK;
 }
 
 void pe_documents_free(pe_documents *documents)

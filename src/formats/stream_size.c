@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* stream_size.c - what a stream comes to before it is read: bytes, room, work. */
+#include "formats/stream_state.h"
+
+#include "base/size.h"
+#include "plan/price.h"
+
+/* Making a unit of so many elements takes tens of microseconds. */
+#define WIDE_ELEMENTS ((size_t)8 << 10)
+
+/* ---- bytes ---- */
+
+bool pe_stream_segment_length(const pe_stream *stream, size_t i, uint64_t *out)
+{
+    const pe_segment *segment = &stream->segments.segment[i];
+    if (segment->encoder != NULL && segment->encoder->length == NULL)
+        return false;
+    *out = segment->encoder == NULL ? segment->bytes
+                                    : segment->encoder->length(pe_stream_tensor(stream, i));
+    return true;
+}
+
+bool pe_stream_length(const pe_stream *stream, uint64_t *out)
+{
+    uint64_t sum = 0, length = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        if (!pe_stream_segment_length(stream, i, &length))
+            return false;
+        sum += length;
+    }
+    *out = sum;
+    return true;
+}
+
+uint64_t pe_stream_length_max(const pe_stream *stream)
+{
+    uint64_t sum = stream->segments.reducer.bytes_max;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_segment *segment = &stream->segments.segment[i];
+        sum += segment->encoder == NULL ? segment->bytes
+                                        : segment->encoder->length_max(pe_stream_tensor(stream, i));
+    }
+    return sum;
+}
+
+/* ---- room ---- */
+
+size_t pe_stream_text_max(const pe_stream *stream, size_t i)
+{
+    const pe_encoder *encoder = stream->segments.segment[i].encoder;
+    const pe_tensor *tensor = pe_stream_tensor(stream, i);
+    return tensor == NULL ? 0 : encoder->block_max(tensor, pe_tensor_blocks_most(tensor));
+}
+
+size_t pe_stream_room(const pe_stream *stream)
+{
+    size_t most = (size_t)stream->segments.reducer.bytes_max;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const size_t room = pe_stream_text_max(stream, i);
+        most = room > most ? room : most;
+    }
+    return most;
+}
+
+bool pe_stream_is_text(const pe_stream *stream)
+{
+    return pe_stream_room(stream) > 0;
+}
+
+/* ---- work ---- */
+
+/* Text has no more numbers than as many bytes of binary ones. A unit that cannot be cut is made for
+ * the sake of any of its elements. */
+static uint64_t work_of(const pe_stream *stream, const pe_tensor *tensor, size_t bytes)
+{
+    size_t n = bytes / pe_dtype_bytes(tensor->dtype) + 1;
+    if (n < tensor->unit && !pe_tensor_blocks_can_cut(stream->plan, tensor))
+        n = tensor->unit;
+    return pe_price_times(pe_size_min(n, tensor->elements), tensor->work);
+}
+
+uint64_t pe_stream_work(const pe_stream *stream, size_t bytes)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_tensor *tensor = pe_stream_tensor(stream, i);
+        const uint64_t work = tensor == NULL ? 0 : work_of(stream, tensor, bytes);
+        most = work > most ? work : most;
+    }
+    return most;
+}
+
+uint64_t pe_stream_reduced_work(const pe_stream *stream)
+{
+    const pe_reducer *reducer = &stream->segments.reducer;
+    if (reducer->release == NULL)
+        return 0;
+    return pe_price_plus(pe_price_times(reducer->elements, stream->blocks.tensor->work),
+                         reducer->work);
+}
+
+bool pe_stream_expensive(const pe_stream *stream)
+{
+    for (size_t i = 0; i < stream->segments.n; i++) {
+        const pe_tensor *tensor = pe_stream_tensor(stream, i);
+        if (tensor != NULL &&
+            (tensor->work > 1 || stream->segments.segment[i].encoder == &pe_reduced_encode ||
+             (tensor->unit > WIDE_ELEMENTS && !pe_tensor_blocks_can_cut(stream->plan, tensor))))
+            return true;
+    }
+    return false;
+}
