@@ -231,10 +231,25 @@ static bool is_row(const pe_rope_reading *r, const char *key)
            kind == PE_KIND_REAL_LIST;
 }
 
+/* transformers looks for truncate beside the types of layers, where there are such. */
+static bool is_unread_truncate(pe_rope_reading *r, pe_rope_key key, const json_t *value)
+{
+    if (key != PE_ROPE_TRUNCATE || !r->by_type || !pe_dictionary_reads(r, key))
+        return false;
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, "truncate"), value,
+                      "transformers does not read it for one type of layers");
+    if (!json_is_true(value))
+        pe_reader_warn(r->reader,
+                       "%s is not read by transformers, which rounds the bounds of the "
+                       "ramp where layers have parameters by their types",
+                       r->place);
+    return true;
+}
+
 static void read_key(pe_rope_reading *r, const char *key, const json_t *value)
 {
     const pe_rope_key known = pe_rope_key_find(key);
-    if (is_other_key(r, key, value))
+    if (is_other_key(r, key, value) || is_unread_truncate(r, known, value))
         return;
     if (!is_row(r, key) && (known == PE_ROPE_KEYS || known == PE_ROPE_MAX_POSITIONS)) {
         report_unknown(r, key, value);

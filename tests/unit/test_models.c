@@ -161,6 +161,19 @@ static const spelling spellings[] = {
      "\"factor\":4}}",
      "sliding_attention", "rope_type", "\"linear\""},
     {"{\"model_type\":\"cosmos3_edge_text\",\"rope_theta\":5e5}", NULL, "rope_theta", "100000000"},
+    {"{\"model_type\":\"mimo_v2_flash\",\"head_dim\":192,\"layer_types\":[\"sliding_attention\"],"
+     "\"partial_rotary_factor\":0.5}",
+     NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"mellum\",\"layer_types\":[\"full_attention\"],\"partial_rotary_factor\":0."
+     "5}",
+     NULL, "rotary_dim", "128"},
+    {"{\"model_type\":\"phi3\",\"head_dim\":4,\"rope_scaling\":{\"type\":\"longrope\",\"factor\":"
+     "32,"
+     "\"original_max_position_embeddings\":8192,\"short_factor\":[1,1],\"long_factor\":[1,2]}}",
+     NULL, "original_max_position_embeddings", "4096"},
+    {"{\"model_type\":\"gemma3n_text\",\"rope_scaling\":{" YARN ",\"truncate\":false,"
+     "\"original_max_position_embeddings\":4096}}",
+     NULL, "truncate", "true"},
     {"{" DOTS ",\"rope_theta\":5e5}", "indexed_attention", "rope_theta", "500000"},
     {"{" DOTS ",\"rope_theta\":5e5}", "sliding_attention", "rope_theta", "50000"},
     {"{" DOTS ",\"swa_rope_theta\":7e4}", "sliding_attention", "rope_theta", "70000"},
@@ -440,6 +453,9 @@ static const struct {
     {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"partial_rotary_factor\":0.5,\"rope_"
      "scaling\":{\"type\":\"linear\",\"factor\":2}}",
      "transformers makes too few frequencies, and fails"},
+    {"{\"model_type\":\"gemma3n_text\",\"rope_scaling\":{" YARN ",\"truncate\":false,"
+     "\"original_max_position_embeddings\":4096}}",
+     "rope_scaling/truncate is not read by transformers"},
     {"{" LLAMA ",\"vision_config\":\"siglip\"}",
      "vision_config is not told: a configuration is an"},
     {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
