@@ -41,6 +41,7 @@ typedef struct spelling {
 #define DOTS                                                                                       \
     "\"model_type\":\"dots3_note_text\",\"qk_rope_head_dim\":64,\"layer_types\":["                 \
     "\"indexed_attention\",\"sliding_attention\"]"
+#define ODD "\"model_type\":\"glm4_moe\",\"head_dim\":7,\"rope_theta\":1e4"
 #define ASR "\"model_type\":\"nemotron3_5_transcribe_asr_audio\""
 
 static const spelling spellings[] = {
@@ -183,6 +184,9 @@ static const spelling spellings[] = {
     /* dimensions */
     {"{" SAPROT ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "64"},
     {"{" ASR "}", NULL, "rotary_dim", "64"},
+    {"{\"model_type\":\"glm4_moe\"}", NULL, "rotary_dim", "22"},
+    {"{" ODD "}", NULL, "freq_factors", "[1,4.6415888336127793]"}, /* 10000^(2 / (3 4)) */
+    {"{" ODD ",\"rope_scaling\":{\"type\":\"linear\",\"factor\":2}}", NULL, "rotary_dim", "4"},
     {"{" ASR ",\"rope_theta\":5e5}", NULL, "rope_theta", "10000"},
     {"{" ASR ",\"rope_parameters\":{\"rope_theta\":5e5}}", NULL, "rotary_dim", "128"},
     {"{\"model_type\":\"gpt_neox_japanese\",\"hidden_size\":1024,\"num_attention_heads\":16,"
@@ -456,6 +460,7 @@ static const struct {
     {"{\"model_type\":\"gemma3n_text\",\"rope_scaling\":{" YARN ",\"truncate\":false,"
      "\"original_max_position_embeddings\":4096}}",
      "rope_scaling/truncate is not read by transformers"},
+    {"{" ODD "}", "is odd, 3: transformers turns 4 channels"},
     {"{" LLAMA ",\"vision_config\":\"siglip\"}",
      "vision_config is not told: a configuration is an"},
     {"{" LLAMA ",\"a~b\":{\"model_type\":\"vit\"}}",
