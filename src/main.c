@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
+#include "cli/table_arguments.h"
 #include "encodings/registry.h"
 #include "version.h"
 
@@ -59,21 +60,25 @@ static const pe_command *find(const char *name)
 
 #define NAMES_MAX 128
 
-/* Where an encoding may be named as well, the nearest may be one. */
+/* Where an encoding may be named as well, those that begin with the name are meant, or the nearest. */
 static int refuse(const char *name, bool or_encoding)
 {
     size_t n = 0;
     const char *names[NAMES_MAX];
+    pe_buffer family = {0};
     pe_problem why;
     for (; n < PE_LEN(commands); n++)
         names[n] = commands[n].name;
     for (size_t r = 0; or_encoding && n < NAMES_MAX && pe_registry[r] != NULL; r++)
         names[n++] = pe_registry[r]->name;
     const char *near = pe_nearest_name(name, names, n);
+    if (or_encoding && pe_table_arguments_family(name, &family))
+        near = pe_buffer_text(&family);
     (void)pe_fail(&why, PE_INVALID_PARAMETER, "", "no command%s is called %.100s%s%s%s",
                   or_encoding ? " or encoding" : "", name,
                   near == NULL ? "; posenc help lists them" : ", did you mean ",
                   near == NULL ? "" : near, near == NULL ? "" : "?");
+    pe_buffer_free(&family);
     return pe_cli_fail("start_failed", &why);
 }
 

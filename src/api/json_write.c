@@ -18,6 +18,21 @@ void pe_json_write_name(pe_buffer *out, const char *name)
     pe_buffer_str(out, ":");
 }
 
+void pe_json_write_open(pe_buffer *out, const char *name, const char *bracket)
+{
+    if (name != NULL)
+        pe_json_write_name(out, name);
+    else
+        pe_json_write_item(out);
+    pe_buffer_str(out, bracket);
+}
+
+void pe_json_write_truth(pe_buffer *out, const char *name, bool truth)
+{
+    pe_json_write_name(out, name);
+    pe_buffer_str(out, truth ? "true" : "false");
+}
+
 void pe_json_write_text(pe_buffer *out, const char *name, const char *text)
 {
     if (text == NULL)

@@ -3,12 +3,17 @@
 #ifndef PE_API_JSON_WRITE_H
 #define PE_API_JSON_WRITE_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 
 /** "name": with a comma before it unless it is the first of its object. */
 void pe_json_write_name(pe_buffer *out, const char *name);
 /** A comma unless this is the first item of its array. */
 void pe_json_write_item(pe_buffer *out);
+/** Begin an array or an object, of that name or (NULL) as an item. */
+void pe_json_write_open(pe_buffer *out, const char *name, const char *bracket);
+void pe_json_write_truth(pe_buffer *out, const char *name, bool truth);
 /** "name":"text"; nothing when text is NULL. */
 void pe_json_write_text(pe_buffer *out, const char *name, const char *text);
 /** "name":number, shortest. */

@@ -19,8 +19,7 @@ static const char *const types[] = {
 
 static void put_names(pe_buffer *out, const char *name, const char *const *names)
 {
-    pe_json_write_name(out, name);
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, name, "[");
     for (; *names != NULL; names++) {
         pe_json_write_item(out);
         pe_buffer_json_string(out, *names);
@@ -42,8 +41,7 @@ static void put_default(const pe_param *param, pe_buffer *out)
     if (param->kind == PE_KIND_INT || param->kind == PE_KIND_REAL) {
         pe_json_write_number(out, "default", param->fallback);
     } else if (param->kind == PE_KIND_BOOL) {
-        pe_json_write_name(out, "default");
-        pe_buffer_str(out, param->fallback != 0 ? "true" : "false");
+        pe_json_write_truth(out, "default", param->fallback != 0);
     } else if (param->kind == PE_KIND_CHOICE) {
         pe_json_write_text(out, "default", param->choices[(size_t)param->fallback]);
     }
@@ -77,23 +75,19 @@ static void put_aliases(const pe_param *param, const pe_resource *resource, pe_b
 
 static void put_param(const pe_param *param, const pe_resource *resource, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "name", param->name);
     put_aliases(param, resource, out);
     pe_json_write_text(out, "type", types[param->kind]);
-    pe_json_write_name(out, "required");
-    pe_buffer_str(out, param->required && !param->by_model ? "true" : "false");
+    pe_json_write_truth(out, "required", param->required && !param->by_model);
     if (param->required && param->by_model)
         pe_json_write_text(out, "required_unless", "model");
     put_default(param, out);
     put_bounds(param, out);
     if (param->list_max != 0)
         pe_json_write_number(out, "max_items", (double)param->list_max);
-    if (param->kind == PE_KIND_REAL_LIST && param->integers_only) {
-        pe_json_write_name(out, "integers");
-        pe_buffer_str(out, "true");
-    }
+    if (param->kind == PE_KIND_REAL_LIST && param->integers_only)
+        pe_json_write_truth(out, "integers", true);
     if (param->list_row != 0)
         pe_json_write_number(out, "row_items", (double)param->list_row);
     if (param->kind == PE_KIND_POSITIONS && (param->two_axes || param->three_axes))
@@ -114,8 +108,7 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     static const char *const table[] = {"GET", "HEAD", "POST", "OPTIONS", NULL};
     static const char *const transform[] = {"POST", "OPTIONS", NULL};
     const pe_param *param;
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "path", resource->path);
     put_names(out, "methods", resource->kind == PE_TABLE ? table : transform);
     pe_json_write_text(out, "encoding", resource->encoding);
@@ -123,8 +116,7 @@ static void put_resource(const pe_resource *resource, pe_buffer *out)
     pe_json_write_text(out, "formula", resource->formula);
     pe_json_write_text(out, "source", resource->source);
     pe_json_write_text(out, "nested", resource->nested);
-    pe_json_write_name(out, "parameters");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "parameters", "[");
     for (size_t i = 0; (param = pe_params_at(resource->param_sets, i)) != NULL; i++)
         put_param(param, resource, out);
     pe_buffer_str(out, "]}");
@@ -156,11 +148,9 @@ static const struct {
 
 static void put_pages(pe_buffer *out)
 {
-    pe_json_write_name(out, "pages");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "pages", "[");
     for (size_t i = 0; i < PE_LEN(pages); i++) {
-        pe_json_write_item(out);
-        pe_buffer_str(out, "{");
+        pe_json_write_open(out, NULL, "{");
         pe_json_write_text(out, "path", pages[i].path);
         pe_json_write_text(out, "method", pages[i].method);
         pe_json_write_text(out, "summary", pages[i].summary);
@@ -190,8 +180,7 @@ static void put_representation(pe_buffer *out)
                  "bytes in base64.",
          .example = "base64"},
     };
-    pe_json_write_name(out, "representation");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "representation", "[");
     for (size_t i = 0; i < PE_LEN(rows); i++)
         put_param(&rows[i], NULL, out);
     pe_buffer_str(out, ",{\"name\":\"tensor\",\"type\":\"string\",\"required\":false,"
@@ -204,17 +193,14 @@ static void put_representation(pe_buffer *out)
 
 static void put_formats(pe_buffer *out)
 {
-    pe_json_write_name(out, "formats");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "formats", "[");
     for (size_t i = 0; pe_formats[i] != NULL; i++) {
-        pe_json_write_item(out);
-        pe_buffer_str(out, "{");
+        pe_json_write_open(out, NULL, "{");
         pe_json_write_text(out, "name", pe_formats[i]->name);
         pe_json_write_text(out, "media_type", pe_formats[i]->media_type);
         pe_json_write_text(out, "extension", pe_formats[i]->extension);
         pe_json_write_text(out, "tensors", pe_formats[i]->holds_many ? "all" : "one");
-        pe_json_write_name(out, "ranges");
-        pe_buffer_str(out, pe_formats[i]->known_length ? "true" : "false");
+        pe_json_write_truth(out, "ranges", pe_formats[i]->known_length);
         pe_json_write_text(out, "description", pe_formats[i]->help);
         pe_buffer_str(out, "}");
     }
@@ -223,11 +209,9 @@ static void put_formats(pe_buffer *out)
 
 static void put_limits(const pe_listing_bound *bounds, size_t n, pe_buffer *out)
 {
-    pe_json_write_name(out, "bounds");
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "bounds", "{");
     for (size_t i = 0; i < n; i++) {
-        pe_json_write_name(out, bounds[i].name);
-        pe_buffer_str(out, "{");
+        pe_json_write_open(out, bounds[i].name, "{");
         pe_json_write_number(out, "value", bounds[i].value);
         pe_json_write_text(out, "unit", bounds[i].unit);
         pe_buffer_str(out, "}");
@@ -238,8 +222,7 @@ static void put_limits(const pe_listing_bound *bounds, size_t n, pe_buffer *out)
 void pe_listing_json(const pe_listing_bound *bounds, size_t n_bounds, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
-    pe_json_write_name(out, "encodings");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "encodings", "[");
     for (size_t i = 0; pe_registry[i] != NULL; i++)
         put_resource(pe_registry[i], out);
     pe_buffer_str(out, "]");

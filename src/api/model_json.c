@@ -9,7 +9,7 @@
 #include "api/json_write.h"
 #include "base/array.h"
 #include "files/tree.h"
-#include "models/model_name.h"
+#include "models/model_search.h"
 
 static const char *const statuses[] = {
     [PE_MODEL_KEY_USED] = "used",
@@ -100,12 +100,10 @@ static const char *encoding_of(const pe_model *model, const pe_model_layers *lay
 
 static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "layer_type", layers->layer_type);
     pe_json_write_text(out, "encoding", encoding_of(model, layers));
-    pe_json_write_name(out, "indices");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "indices", "[");
     for (size_t i = 0; i < layers->n; i++) {
         pe_json_write_item(out);
         pe_buffer_format(out, "%zu", layers->index[i]);
@@ -118,8 +116,7 @@ static void put_layers(const pe_model *model, const pe_model_layers *layers, pe_
 
 static void put_part(const pe_model_part *part, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "path", part->resource->path);
     pe_json_write_name(out, "parameters");
     pe_values_json(&part->values, out);
@@ -128,8 +125,7 @@ static void put_part(const pe_model_part *part, pe_buffer *out)
 
 static void put_key(const pe_model_key *key, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "pointer", key->pointer);
     pe_json_write_name(out, "value");
     pe_buffer_str(out, key->value);
@@ -147,13 +143,11 @@ static void put_said(const pe_model *model, pe_buffer *out)
     pe_values_json(&model->kinds[0].values, out);
     if (model->has_softmax_scale)
         pe_json_write_number(out, "softmax_scale", model->softmax_scale);
-    pe_json_write_name(out, "layers");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "layers", "[");
     for (size_t k = 0; k < model->n_kinds; k++)
         put_layers(model, &model->kinds[k], out);
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "resources");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "resources", "[");
     for (size_t p = 0; p < model->n_parts; p++)
         put_part(&model->parts[p], out);
     pe_buffer_str(out, "]");
@@ -161,8 +155,7 @@ static void put_said(const pe_model *model, pe_buffer *out)
 
 static void put_tower(const pe_model_tower *tower, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "pointer", tower->pointer);
     put_said(tower->model, out);
     pe_buffer_str(out, "}");
@@ -172,18 +165,15 @@ static void put_tower(const pe_model_tower *tower, pe_buffer *out)
 static void put_model(const pe_model *model, pe_buffer *out)
 {
     put_said(model, out);
-    pe_json_write_name(out, "towers");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "towers", "[");
     for (size_t t = 0; t < model->n_towers; t++)
         put_tower(&model->towers[t], out);
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "keys");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "keys", "[");
     for (size_t k = 0; k < model->n_keys; k++)
         put_key(&model->keys[k], out);
     pe_buffer_str(out, "]");
-    pe_json_write_name(out, "warnings");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "warnings", "[");
     for (size_t w = 0; w < model->n_warnings; w++) {
         pe_json_write_item(out);
         pe_buffer_json_string(out, model->warnings[w]);
@@ -205,42 +195,15 @@ static void put_member(const json_t *tree, const char *name, pe_buffer *out)
     pe_json_write_text(out, name, json_string_value(json_object_get(tree, name)));
 }
 
-/* Is the word in the text, in whatever case, or in its name as names are compared? */
-static bool has_word(const char *text, const char *word)
-{
-    char its[PE_MODEL_NAME_BYTES], folded[PE_MODEL_NAME_BYTES];
-    if (strcasestr(text, word) != NULL)
-        return true;
-    return pe_model_name_fold(text, its) && pe_model_name_fold(word, folded) && folded[0] != '\0' &&
-           strstr(its, folded) != NULL;
-}
-
-/* Is each word in one of the texts? */
-static bool has_words(pe_slice words, const char *const texts[3])
-{
-    while (words.bytes > 0) {
-        char word[64];
-        const pe_slice next = pe_slice_next(&words, ' ');
-        if (next.bytes >= sizeof word)
-            return false;
-        snprintf(word, sizeof word, "%.*s", (int)next.bytes, next.text);
-        if (!has_word(texts[0], word) && !has_word(texts[1], word) && !has_word(texts[2], word))
-            return false;
-    }
-    return true;
-}
-
 static void put_entry(const pe_catalogue_file *file, const json_t *tree, const pe_model *model,
                       pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     pe_json_write_text(out, "name", file->name);
     put_member(tree, "title", out);
     put_member(tree, "organization", out);
     pe_json_write_text(out, "encoding", model->encoding);
-    pe_json_write_name(out, "layer_types");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "layer_types", "[");
     for (size_t k = 0; k < model->n_kinds; k++) {
         pe_json_write_item(out);
         pe_buffer_json_string(out, model->kinds[k].layer_type);
@@ -252,40 +215,48 @@ static void put_entry(const pe_catalogue_file *file, const json_t *tree, const p
 }
 
 /* Resolved is only what is listed. */
-static pe_status put_file(const pe_catalogue_file *file, pe_slice words, pe_buffer *out,
-                          pe_problem *why)
+static pe_status put_file(const pe_catalogue_file *file, pe_slice words,
+                          pe_buffer listed[PE_MODEL_SEARCH_RANKS], pe_problem *why)
 {
     json_t *tree = NULL;
     pe_model *model = NULL;
     pe_status status = pe_catalogue_read(file, &tree, NULL, why);
     if (status != PE_OK)
         return status;
-    const char *const texts[] = {
-        json_string_value(json_object_get(tree, "title")),
-        json_string_value(json_object_get(tree, "organization")),
-        file->name,
-    };
-    const bool listed = has_words(words, texts);
-    if (listed)
+    const char *const titles[] = {json_string_value(json_object_get(tree, "title")), file->name};
+    const size_t its = pe_model_search_rank(
+        words, titles, json_string_value(json_object_get(tree, "organization")));
+    if (its < PE_MODEL_SEARCH_RANKS)
         status = pe_catalogue_read(file, NULL, &model, why);
-    if (listed && status == PE_OK)
-        put_entry(file, tree, model, out);
     if (model != NULL)
-        pe_model_free(model);
+        put_entry(file, tree, model, &listed[its]);
+    pe_model_free(model);
     json_decref(tree);
     return status;
+}
+
+static void put_listed(const pe_buffer *listed, pe_buffer *out)
+{
+    if (listed->bytes > 0)
+        pe_json_write_item(out);
+    pe_buffer_add(out, listed->data, listed->bytes);
+    out->failed |= listed->failed;
 }
 
 pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *why)
 {
     size_t n;
     pe_status status = PE_OK;
+    pe_buffer listed[PE_MODEL_SEARCH_RANKS] = {0};
     const pe_catalogue_file *files = pe_catalogue_files(&n);
-    pe_buffer_str(out, "{");
-    pe_json_write_name(out, "models");
-    pe_buffer_str(out, "[");
     for (size_t i = 0; i < n && status == PE_OK; i++)
-        status = put_file(&files[i], words, out, why);
+        status = put_file(&files[i], words, listed, why);
+    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "models", "[");
+    for (size_t r = 0; r < PE_MODEL_SEARCH_RANKS; r++) {
+        put_listed(&listed[r], out);
+        pe_buffer_free(&listed[r]);
+    }
     pe_buffer_str(out, "]}\n");
     return status;
 }

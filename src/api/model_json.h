@@ -21,7 +21,7 @@ void pe_model_json(const pe_model *model, pe_buffer *out);
 
 /** GET /v1/models: every file with name, title, organization, encoding and parameters. Where there
  * are words, with spaces between them, those files that have each of them in name, title or
- * organization. */
+ * organization: first those that begin with them, last those that have them within a word. */
 pe_status pe_model_json_catalogue(pe_slice words, pe_buffer *out, pe_problem *why) PE_MUST_CHECK;
 
 /** GET /v1/models/{name}: the file's members, and the model resolved. */

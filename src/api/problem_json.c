@@ -53,8 +53,7 @@ static const char *without_name(const char *where, const char *detail)
 
 static void put_error(const char *where, const char *detail, bool from_json, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     if (from_json)
         put_pointer(where, out);
     else
@@ -67,8 +66,7 @@ static void put_errors(const pe_problem *problem, bool from_json, pe_buffer *out
 {
     if (problem->where[0] == '\0')
         return;
-    pe_json_write_name(out, "errors");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "errors", "[");
     put_error(problem->where, problem->detail, from_json, out);
     for (unsigned i = 0; i < problem->n_others; i++)
         put_error(problem->others[i].where, problem->others[i].detail, from_json, out);

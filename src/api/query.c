@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/nearest.h"
+#include "api/meant_name.h"
 #include "encodings/registry.h"
 
 /* ---- life ---- */
@@ -30,14 +29,19 @@ static void add_missing(pe_query *query, pe_problem *why)
         pe_problem_add(why, &other);
 }
 
+/* What is not given is the model's, or the default. */
+static pe_status complete(pe_query *query, pe_problem *why)
+{
+    const pe_status status = pe_query_model_fill(query, why);
+    return status == PE_OK ? pe_values_defaults(&query->values, why) : status;
+}
+
 pe_status pe_query_finish(pe_query *query, pe_status status, pe_query *out, pe_problem *why)
 {
-    if (status != PE_OK && why->where[0] != '\0')
+    if (status == PE_OK)
+        status = complete(query, why);
+    else if (why->where[0] != '\0')
         add_missing(query, why);
-    if (status == PE_OK)
-        status = pe_query_model_fill(query, why);
-    if (status == PE_OK)
-        status = pe_values_defaults(&query->values, why);
     if (status == PE_OK)
         *out = *query;
     else
@@ -140,122 +144,6 @@ static size_t list_names(const pe_resource *resource, bool in_body, const char *
     return n;
 }
 
-/* What others call a parameter, and what to write here; the first of a name's rows whose parameter
- * the resource has. `as`: how it is written where the name alone does not tell. */
-static const struct {
-    const char *name, *meant, *as;
-} synonyms[] = {
-    {"theta", "rope_theta", NULL},
-    {"theta", "base", NULL},
-    {"rope_base", "rope_theta", NULL},
-    {"rotary_emb_base", "rope_theta", NULL},
-    {"freq_base", "rope_theta", NULL},
-    {"temperature", "base", NULL},
-    {"max_period", "base", NULL},
-    {"dim", "head_dim", NULL},
-    {"dim", "d_model", NULL},
-    {"d", "head_dim", NULL},
-    {"d", "d_model", NULL},
-    {"d_head", "head_dim", NULL},
-    {"head_size", "head_dim", NULL},
-    {"size_per_head", "head_dim", NULL},
-    {"hidden_size", "d_model", NULL},
-    {"embed_dim", "d_model", NULL},
-    {"embedding_dim", "d_model", NULL},
-    {"d_model", "head_dim", NULL},
-    {"head_dim", "d_model", NULL},
-    {"max_len", "positions", "positions=0:N"},
-    {"max_length", "positions", "positions=0:N"},
-    {"length", "positions", "positions=0:N"},
-    {"seq_len", "positions", "positions=0:N"},
-    {"seq_length", "positions", "positions=0:N"},
-    {"n", "positions", "positions=0:N"},
-    {"max_position", "positions", "positions=0:N"},
-    {"max_seq_len", "positions", "positions=0:N"},
-    {"max_seq_length", "positions", "positions=0:N"},
-    {"context_length", "positions", "positions=0:N"},
-    {"end", "positions", "positions=0:N"},
-    {"pos", "positions", NULL},
-    {"position", "positions", NULL},
-    {"position_ids", "positions", NULL},
-    {"timesteps", "positions", NULL},
-    {"length", "query_length", NULL},
-    {"seq_len", "query_length", NULL},
-    {"n", "query_length", NULL},
-    {"positions", "query_length", NULL},
-    {"max_seq_len", "query_length", NULL},
-    {"q_len", "query_length", NULL},
-    {"k_len", "key_length", NULL},
-    {"heads", "num_heads", NULL},
-    {"n_heads", "num_heads", NULL},
-    {"n_head", "num_heads", NULL},
-    {"num_attention_heads", "num_heads", NULL},
-    {"window_size", "window_height", "window_height and window_width"},
-    {"window_size", "height", "height and width"},
-    {"grid_size", "height", "height and width"},
-    {"positions", "offsets", NULL},
-    {"target_grid", "height", "height and width"},
-    {"positions", "height", "height and width"},
-    {"size", "height", "height and width"},
-    {"causal", "form", "form=causal"},
-    {"causal", "bidirectional", "bidirectional=false"},
-    {"k", "offset", NULL},
-    {"delta", "offset", NULL},
-    {"n", "offset", NULL},
-    {"shift", "delta", NULL},
-    {"offset", "delta", NULL},
-    {"k", "max_relative_position", NULL},
-    {"max_relative_positions", "max_relative_position", NULL},
-    {"interleaved", "pairing", "pairing=interleaved"},
-    {"is_neox_style", "pairing", "pairing=half"},
-    {"rotate_half", "pairing", "pairing=half"},
-    {"type", "rope_type", NULL},
-    {"scaling_factor", "factor", NULL},
-    {"scale_factor", "factor", NULL},
-    {"scale", "factor", NULL},
-    {"rope_scaling", "rope_parameters", NULL},
-    {"rope_scaling", "rope_type", "rope_type and factor"},
-    {"scaling", "rope_type", "rope_type and factor"},
-    {"original_max_len", "original_max_position_embeddings", NULL},
-    {"x", "vectors", NULL},
-    {"x", "embeddings", NULL},
-    {"query", "q", NULL},
-    {"key", "k", NULL},
-    {"value", "v", NULL},
-    {"mask", "attention_mask", NULL},
-    {"is_causal", "causal", NULL},
-    {"softmax_scale", "scale", NULL},
-    {"bias_max", "alibi_bias_max", NULL},
-    {"buckets", "num_buckets", NULL},
-    {"relative_attention_num_buckets", "num_buckets", NULL},
-    {"relative_attention_max_distance", "max_distance", NULL},
-    {"torch_dtype", "dtype", NULL},
-    {"type", "dtype", NULL},
-    {"precision", "dtype", NULL},
-    {"output", "format", NULL},
-};
-
-static const char *synonym_of(const char *name, const char *const *names, size_t n)
-{
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        for (size_t i = 0; i < n && strcasecmp(synonyms[s].name, name) == 0; i++)
-            if (strcmp(names[i], synonyms[s].meant) == 0)
-                return synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
-    return NULL;
-}
-
-/* The same for a name that is nearly one of these. */
-static const char *near_synonym(const char *name, const char *const *names, size_t n)
-{
-    const char *words[PE_LEN(synonyms)];
-    size_t known = 0;
-    for (size_t s = 0; s < PE_LEN(synonyms); s++)
-        if (synonym_of(synonyms[s].name, names, n) != NULL)
-            words[known++] = synonyms[s].name;
-    const char *near = pe_nearest_name(name, words, known);
-    return near != NULL ? synonym_of(near, names, n) : NULL;
-}
-
 /* Parameters that clients know of other resources; their absence means something. */
 static const struct {
     const char *name, *before, *after; /* the path */
@@ -287,15 +175,12 @@ pe_status pe_query_fail_unknown(const pe_resource *resource, bool in_body, const
         return pe_fail_memory(why);
     size_t own;
     const size_t n = list_names(resource, in_body, names, &own);
-    const char *near = synonym_of(name, names, own);
-    if (near == NULL)
-        near = pe_nearest_name(name, names, n);
-    if (near == NULL)
-        near = near_synonym(name, names, own);
+    char meant[PE_MEANT_NAME_BYTES];
+    const bool near = pe_meant_name_find(name, names, own, n, meant);
     free(names);
-    if (near != NULL)
+    if (near)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,
-                       "unknown parameter %.64s, did you mean %s?", name, near);
+                       "unknown parameter %.64s, did you mean %s?", name, meant);
     const char *sibling = sibling_with(resource, name);
     if (sibling != NULL)
         return pe_fail(why, PE_UNKNOWN_PARAMETER, where,

@@ -186,15 +186,23 @@ static pe_status read_rows(body *b, pe_problem *why)
     return status;
 }
 
+/* Note each member, and read what chooses the answer's form. */
+static pe_status walk(body *b, pe_slice text, pe_problem *why)
+{
+    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, why);
+    if (status != PE_OK)
+        return status;
+    status = walk_nested(b, why);
+    if (status != PE_OK)
+        return status;
+    share_names(b);
+    return read_output(b, why);
+}
+
 static pe_status read_members(body *b, pe_slice text, pe_problem *why)
 {
     pe_problem other;
-    pe_status status = pe_json_members_walk(text, b->limits->max_depth, keep_or_note, b, &other);
-    if (status == PE_OK)
-        status = walk_nested(b, &other);
-    share_names(b);
-    if (status == PE_OK)
-        status = read_output(b, &other);
+    const pe_status status = walk(b, text, &other);
     if (status != PE_OK) {
         *why = other; /* the body itself is broken, whatever its members are */
         return status;

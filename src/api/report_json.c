@@ -30,12 +30,6 @@ static void size(pe_buffer *out, const char *name, size_t value)
     pe_buffer_format(out, "%zu", value);
 }
 
-static void truth(pe_buffer *out, const char *name, bool value)
-{
-    pe_json_write_name(out, name);
-    pe_buffer_str(out, value ? "true" : "false");
-}
-
 static void write_errors(const pe_errors *errors, pe_buffer *out)
 {
     number(out, "max_abs", errors->max_abs);
@@ -47,12 +41,10 @@ static void write_errors(const pe_errors *errors, pe_buffer *out)
 
 static void write_bad(const pe_bad *bad, pe_buffer *out)
 {
-    pe_json_write_name(out, "first_bad");
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "first_bad", "{");
     if (bad->tensor[0] != '\0')
         pe_json_write_text(out, "tensor", bad->tensor);
-    pe_json_write_name(out, "index");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "index", "[");
     for (size_t d = 0; d < bad->ndim; d++)
         pe_buffer_format(out, "%s%zu", d == 0 ? "" : ",", bad->index[d]);
     pe_buffer_str(out, "]");
@@ -67,12 +59,10 @@ static void write_bad(const pe_bad *bad, pe_buffer *out)
 
 static void write_bands(const pe_report *report, pe_buffer *out)
 {
-    pe_json_write_name(out, "bands");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "bands", "[");
     for (size_t b = 0; b < report->distances.n_bands; b++) {
         const pe_band *band = &report->distances.bands[b];
-        pe_json_write_item(out);
-        pe_buffer_str(out, "{");
+        pe_json_write_open(out, NULL, "{");
         pe_json_write_name(out, report->bands_of);
         pe_buffer_format(out, "[%zu,%zu]", band->first, band->last);
         write_errors(&band->errors, out);
@@ -83,25 +73,22 @@ static void write_bands(const pe_report *report, pe_buffer *out)
 
 static void write_finding(const pe_finding *finding, pe_buffer *out)
 {
-    pe_json_write_item(out);
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, NULL, "{");
     size(out, "rank", finding->rank);
-    pe_json_write_name(out, "faults");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "faults", "[");
     for (size_t f = 0; f < finding->n_faults; f++) {
         pe_json_write_item(out);
         pe_buffer_json_string(out, finding->faults[f]);
     }
     pe_buffer_str(out, "]");
     pe_json_write_text(out, "rule", finding->rule);
-    truth(out, "fitted", finding->fitted);
+    pe_json_write_truth(out, "fitted", finding->fitted);
     pe_json_write_text(out, "evidence", finding->evidence);
     pe_json_write_text(out, "remedy", finding->remedy);
     size(out, "undecided", finding->undecided);
     pe_json_write_name(out, "parameters");
     pe_buffer_str(out, finding->parameters);
-    pe_json_write_name(out, "error");
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "error", "{");
     write_errors(&finding->errors, out);
     pe_buffer_str(out, "}}");
 }
@@ -129,8 +116,7 @@ static void write_segments(const pe_reading *r, pe_buffer *out)
 {
     enum { MOST = 32 };
     size_t n = 0;
-    pe_json_write_name(out, "positions");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "positions", "[");
     for (size_t t = 0; t < r->tokens && n < MOST; n++) {
         const size_t last = end_of_segment(r, t);
         pe_json_write_item(out);
@@ -151,8 +137,7 @@ static bool is_same_ratio(double a, double b)
 /* Pairs [first, last] that turn by one multiple of the claimed frequencies. */
 static void write_ratios(const pe_reading *r, pe_buffer *out)
 {
-    pe_json_write_name(out, "frequencies");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "frequencies", "[");
     for (size_t i = 0; i < r->pairs;) {
         size_t last = i;
         const double ratio = pe_reading_ratio(r, i);
@@ -252,8 +237,7 @@ void pe_report_measured(const pe_report *report, pe_buffer *out)
 static void write_measured(const pe_report *report, pe_buffer *out)
 {
     pe_buffer text = {0};
-    pe_json_write_name(out, "measured");
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "measured", "{");
     pe_report_measured(report, &text);
     pe_json_write_text(out, "text", pe_buffer_text(&text));
     pe_buffer_free(&text);
@@ -318,20 +302,19 @@ static void write_warnings(const pe_report *report, pe_buffer *out)
 
 static void write_search(const pe_report *report, pe_buffer *out)
 {
-    pe_json_write_name(out, "search");
-    pe_buffer_str(out, "{");
+    pe_json_write_open(out, "search", "{");
     size(out, "hypotheses", report->hypotheses);
-    truth(out, "pairs_tried", report->pairs_tried);
+    pe_json_write_truth(out, "pairs_tried", report->pairs_tried);
     if (report->sampled > 0)
         size(out, "sampled_positions", report->sampled);
-    truth(out, "complete", report->complete);
+    pe_json_write_truth(out, "complete", report->complete);
     pe_buffer_str(out, "}");
 }
 
 void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *out)
 {
     pe_buffer_str(out, "{");
-    truth(out, "matches", report->matches);
+    pe_json_write_truth(out, "matches", report->matches);
     pe_json_write_text(out, "conclusion", pe_report_conclusion(report));
     pe_json_write_text(out, "encoding", claim->resource->encoding);
     pe_json_write_name(out, "parameters");
@@ -347,8 +330,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
         size(out, "undecided", report->undecided);
     write_warnings(report, out);
     if (report->distances.errors.elements > 0) {
-        pe_json_write_name(out, "error");
-        pe_buffer_str(out, "{");
+        pe_json_write_open(out, "error", "{");
         write_errors(&report->distances.errors, out);
         pe_buffer_str(out, "}");
         write_bands(report, out);
@@ -357,8 +339,7 @@ void pe_report_json(const pe_claim *claim, const pe_report *report, pe_buffer *o
         write_bad(&report->first_bad, out);
     if (!report->matches)
         write_measured(report, out);
-    pe_json_write_name(out, "diagnosis");
-    pe_buffer_str(out, "[");
+    pe_json_write_open(out, "diagnosis", "[");
     for (size_t f = 0; f < report->n_findings; f++)
         write_finding(&report->findings[f], out);
     pe_buffer_str(out, "]");

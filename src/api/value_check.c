@@ -19,11 +19,22 @@ static number_text show(double number)
     return out;
 }
 
-void pe_value_hint(const pe_value_reading *to, pe_problem *why)
+static void add_hint(const pe_value_reading *to, pe_problem *why)
 {
     const size_t used = strlen(why->detail);
     if (to->param->hint != NULL && !pe_status_is_ours(why->status))
         snprintf(why->detail + used, sizeof why->detail - used, "; %s", to->param->hint);
+}
+
+pe_status pe_value_finish(const pe_value_reading *to, pe_status status, pe_problem *why)
+{
+    if (status == PE_OK) {
+        to->value->present = to->value->given = true;
+        return PE_OK;
+    }
+    pe_value_clear(to->value);
+    add_hint(to, why);
+    return status;
 }
 
 /* Rows that leave both bounds at 0 have none. */

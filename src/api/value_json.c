@@ -213,12 +213,5 @@ static pe_status read_value(const pe_value_reading *to, pe_slice json, pe_proble
 
 pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json, pe_problem *why)
 {
-    pe_status status = read_value(to, json, why);
-    if (status == PE_OK) {
-        to->value->present = to->value->given = true;
-    } else {
-        pe_value_clear(to->value);
-        pe_value_hint(to, why);
-    }
-    return status;
+    return pe_value_finish(to, read_value(to, json, why), why);
 }

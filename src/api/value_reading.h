@@ -21,8 +21,9 @@ pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text,
 pe_status pe_value_json_parse(const pe_value_reading *to, pe_slice json,
                               pe_problem *why) PE_MUST_CHECK;
 
-/** The problem of a value that was refused, with its row's hint. */
-void pe_value_hint(const pe_value_reading *to, pe_problem *why);
+/** Mark the value given, or clear it and add its row's hint to the problem. Returns the status. */
+pe_status pe_value_finish(const pe_value_reading *to, pe_status status,
+                          pe_problem *why) PE_MUST_CHECK;
 
 /* The functions below set the value without marking it given. */
 

@@ -154,12 +154,5 @@ pe_status pe_value_text_parse(const pe_value_reading *to, pe_slice text, pe_prob
         [PE_KIND_NAME] = read_text,
         [PE_KIND_TENSOR] = fail_in_query,
     };
-    const pe_status status = read[to->param->kind](to, text, why);
-    if (status == PE_OK) {
-        to->value->present = to->value->given = true;
-    } else {
-        pe_value_clear(to->value);
-        pe_value_hint(to, why);
-    }
-    return status;
+    return pe_value_finish(to, read[to->param->kind](to, text, why), why);
 }

@@ -14,19 +14,37 @@
 
 /* ---- the encoding ---- */
 
-static pe_status find_resource(const char *name, pe_table_arguments *table, pe_problem *why)
+bool pe_table_arguments_family(const char *name, pe_buffer *out)
+{
+    size_t n = 0;
+    for (size_t r = 0; pe_registry[r] != NULL && name[0] != '\0'; r++)
+        if (strncmp(pe_registry[r]->name, name, strlen(name)) == 0)
+            pe_buffer_format(out, "%s%s", n++ > 0 ? ", " : "", pe_registry[r]->name);
+    return n > 0;
+}
+
+static pe_status no_resource(const char *name, pe_problem *why)
 {
     const char *names[NAMES_MAX];
     size_t n = 0;
-    table->resource = pe_registry_find(name);
-    if (table->resource != NULL)
-        return PE_OK;
+    pe_buffer family = {0};
     for (; n < NAMES_MAX && pe_registry[n] != NULL; n++)
         names[n] = pe_registry[n]->name;
     const char *near = pe_nearest_name(name, names, n);
-    return pe_fail(why, PE_NOT_FOUND, "", "no encoding is called %.100s%s%s%s", name,
-                   near == NULL ? "; posenc table --help lists them" : ", did you mean ",
-                   near == NULL ? "" : near, near == NULL ? "" : "?");
+    if (pe_table_arguments_family(name, &family))
+        near = pe_buffer_text(&family);
+    const pe_status status =
+        pe_fail(why, PE_NOT_FOUND, "", "no encoding is called %.100s%s%s%s", name,
+                near == NULL ? "; posenc table --help lists them" : ", did you mean ",
+                near == NULL ? "" : near, near == NULL ? "" : "?");
+    pe_buffer_free(&family);
+    return status;
+}
+
+static pe_status find_resource(const char *name, pe_table_arguments *table, pe_problem *why)
+{
+    table->resource = pe_registry_find(name);
+    return table->resource != NULL ? PE_OK : no_resource(name, why);
 }
 
 /* ---- parameters ---- */

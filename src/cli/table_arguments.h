@@ -34,4 +34,7 @@ pe_status pe_table_arguments_read(int n_arguments, char **arguments, pe_table_ar
                                   pe_problem *why) PE_MUST_CHECK;
 void pe_table_arguments_free(pe_table_arguments *table);
 
+/** The encodings that begin with a name, "alibi/bias, alibi/slopes"; false where there are none. */
+bool pe_table_arguments_family(const char *name, pe_buffer *out);
+
 #endif

@@ -11,8 +11,10 @@
 #include "files/tree.h"
 #include "models/model_name.h"
 
-/* So much of a name tells its family ("phi", "gemma"); so many of it are suggested. */
+/* So much of a name tells its family ("phi", "gemma"), so much a name ("t5"); so many are
+ * suggested. */
 #define FAMILY_BYTES 3
+#define TYPED_BYTES  2
 #define SHOWN_MAX    5
 
 /* The files of the catalogue and their number, from catalogue_data.S. */
@@ -60,14 +62,35 @@ static const pe_catalogue_file *find_spelling(const char *folded)
 
 /* ---- what was meant ---- */
 
-/* The names that begin like `folded`, at least `least` bytes of it; returns how many there are. */
-static size_t list_family(const char *folded, size_t least, pe_buffer *out)
+static bool begins(const char *its, const char *typed)
+{
+    return pe_model_name_shared(its, typed) == strlen(typed);
+}
+
+/* The same without the marks between numbers. */
+static bool begins_stripped(const char *its, const char *typed)
+{
+    char stripped[2][PE_MODEL_NAME_BYTES];
+    snprintf(stripped[0], sizeof stripped[0], "%s", its);
+    snprintf(stripped[1], sizeof stripped[1], "%s", typed);
+    pe_model_name_strip(stripped[0]);
+    pe_model_name_strip(stripped[1]);
+    return strncmp(stripped[0], stripped[1], strlen(stripped[1])) == 0;
+}
+
+static bool contains(const char *its, const char *typed)
+{
+    return strstr(its, typed) != NULL;
+}
+
+/* The names that are like what was typed; returns how many there are. */
+static size_t list_like(const char *typed, bool (*like)(const char *, const char *), pe_buffer *out)
 {
     size_t n = 0;
     for (size_t i = 0; i < pe_catalogue_length; i++) {
         char its[PE_MODEL_NAME_BYTES];
         pe_model_name_fold(pe_catalogue_table[i].name, its);
-        if (pe_model_name_shared(its, folded) < least)
+        if (!like(its, typed))
             continue;
         if (n++ < SHOWN_MAX)
             pe_buffer_format(out, "%s%s", n > 1 ? ", " : "", pe_catalogue_table[i].name);
@@ -75,17 +98,19 @@ static size_t list_family(const char *folded, size_t least, pe_buffer *out)
     return n;
 }
 
-/* How much of `folded` the names share that share most. */
-static size_t longest_shared(const char *folded)
+/* Those that share most with what was typed. */
+static size_t list_family(const char *folded, pe_buffer *out)
 {
     size_t most = 0;
+    char family[PE_MODEL_NAME_BYTES];
     for (size_t i = 0; i < pe_catalogue_length; i++) {
         char its[PE_MODEL_NAME_BYTES];
         pe_model_name_fold(pe_catalogue_table[i].name, its);
         const size_t shared = pe_model_name_shared(its, folded);
         most = shared > most ? shared : most;
     }
-    return most;
+    snprintf(family, sizeof family, "%.*s", (int)most, folded);
+    return most < FAMILY_BYTES ? 0 : list_like(family, begins, out);
 }
 
 /* One that is a slip of the pen away. */
@@ -103,18 +128,21 @@ static size_t list_nearest(const char *name, pe_buffer *out)
     return near != NULL;
 }
 
-/* Those whose beginning was typed, else the nearest, else those of the same family. */
+/* Those whose beginning was typed, else the nearest, else those of the same family, else those
+ * that have it within. */
 static size_t list_meant(const char *name, const char *folded, pe_buffer *out)
 {
-    const size_t shared = longest_shared(folded);
     size_t n = 0;
-    if (shared >= FAMILY_BYTES && folded[shared] == '\0')
-        n = list_family(folded, shared, out);
+    if (strlen(folded) < TYPED_BYTES)
+        return 0;
+    n = list_like(folded, begins, out);
+    if (n == 0)
+        n = list_like(folded, begins_stripped, out);
     if (n == 0)
         n = list_nearest(name, out);
-    if (n == 0 && shared >= FAMILY_BYTES)
-        n = list_family(folded, shared, out);
-    return n;
+    if (n == 0)
+        n = list_family(folded, out);
+    return n > 0 ? n : list_like(folded, contains, out);
 }
 
 static pe_status not_found(const char *name, const char *folded, pe_problem *why)

@@ -53,15 +53,13 @@ bool pe_dictionary_is_by_type(const json_t *object)
     return any;
 }
 
-/* Where the configuration has no dictionary at all, the model type's counts. */
+/* Where the configuration has no dictionary at all, the model type's counts. An empty rope_scaling
+ * is none, an empty rope_parameters is one. */
 static void find_default(pe_reader *reader, pe_dictionary *out)
 {
     const json_t *own = reader->type->rope_parameters;
-    for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
-        const json_t *given = json_object_get(reader->config, dictionaries[d]);
-        if (given != NULL && !(json_is_null(given) && reader->type->keeps_null))
-            return;
-    }
+    if (pe_reader_member(reader, "rope_parameters") != NULL)
+        return;
     if (own != NULL && reader->dictionary == NULL) {
         reader->dictionary = json_incref((json_t *)(uintptr_t)own);
         pe_reader_warn(reader, "no rope_parameters: those of model type %s are assumed",
@@ -70,15 +68,31 @@ static void find_default(pe_reader *reader, pe_dictionary *out)
     *out = (pe_dictionary){.object = reader->dictionary, .place = "rope_parameters/"};
 }
 
+/* Does the model type's class read the dictionary of this name? */
+static bool is_read(pe_reader *reader, const char *name, const json_t *object)
+{
+    const char *only = reader->type->dictionary;
+    if (only == NULL || strcmp(only, name) == 0)
+        return true;
+    pe_reader_ignored(reader, name, object, "not read by this model type");
+    if (json_object_size(object) != 0)
+        pe_reader_warn(reader, "%s is not read by model type %s: frequencies are not scaled by it",
+                       name, reader->type->name);
+    return false;
+}
+
 void pe_dictionary_find(pe_reader *reader, pe_dictionary *out)
 {
     const json_t *first = NULL;
     for (size_t d = 0; d < PE_LEN(dictionaries); d++) {
         const json_t *object = json_object_get(reader->config, dictionaries[d]);
-        if (object == NULL)
+        if (object == NULL || !is_read(reader, dictionaries[d], object))
             continue;
         if (json_is_null(object)) {
-            pe_reader_ignored(reader, dictionaries[d], object, "null: frequencies are not scaled");
+            pe_reader_ignored(reader, dictionaries[d], object,
+                              reader->type->rope_parameters != NULL
+                                  ? "null counts as absent"
+                                  : "null: frequencies are not scaled");
         } else if (!json_is_object(object)) {
             pe_reader_fail_type(reader, dictionaries[d], "an object or null", object);
         } else if (json_object_size(object) > DICTIONARY_MAX) {

@@ -1,63 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fill.c - what a model says, as values of a resource's rows. */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "encodings/rope/rope_type_keys.h"
 #include "models/model.h"
-
-/* ---- which layers ---- */
-
-static pe_status no_such_kind(const pe_model *model, const char *wanted, pe_problem *why)
-{
-    pe_buffer known = {0};
-    for (size_t k = 0; k < model->n_kinds; k++)
-        pe_buffer_format(&known, k == 0 ? "%s" : ", %s", model->kinds[k].layer_type);
-    if (model->n_layers != 0)
-        pe_buffer_format(&known, ", or a layer from 0 to %zu", model->n_layers - 1);
-    const pe_status status =
-        pe_fail(why, PE_INVALID_PARAMETER, "layer_type", "layer_type must be one of %s; got %.40s",
-                pe_buffer_text(&known), wanted);
-    pe_buffer_free(&known);
-    return status;
-}
-
-static const pe_model_layers *kind_of_layer(const pe_model *model, const char *number)
-{
-    if (!isdigit((unsigned char)number[0]))
-        return NULL;
-    char *end;
-    const unsigned long long layer = strtoull(number, &end, 10);
-    if (*end != '\0')
-        return NULL;
-    for (size_t k = 0; k < model->n_kinds; k++)
-        for (size_t i = 0; i < model->kinds[k].n; i++)
-            if (model->kinds[k].index[i] == layer)
-                return &model->kinds[k];
-    return NULL;
-}
-
-pe_status pe_model_choose(const pe_model *model, const char *layer_type,
-                          const pe_model_layers **out, pe_problem *why)
-{
-    const pe_model_layers *found = NULL;
-    if (layer_type == NULL) {
-        *out = &model->kinds[0];
-        return PE_OK;
-    }
-    for (size_t k = 0; k < model->n_kinds && found == NULL; k++)
-        if (strcmp(model->kinds[k].layer_type, layer_type) == 0)
-            found = &model->kinds[k];
-    if (found == NULL)
-        found = kind_of_layer(model, layer_type);
-    if (found == NULL)
-        return no_such_kind(model, layer_type, why);
-    *out = found;
-    return PE_OK;
-}
-
-/* ---- values ---- */
 
 /* Did the client ask for another type of scaling? A resource with methods of its own has none. */
 static bool asks_other_type(const pe_values *from, const pe_values *to)

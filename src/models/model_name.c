@@ -94,5 +94,17 @@ size_t pe_model_name_shared(const char *one, const char *other)
     size_t n = 0;
     while (one[n] != '\0' && one[n] == other[n])
         n++;
+    if (is_digit(one[n]) || is_digit(other[n]))
+        while (n > 0 && is_digit(one[n - 1]))
+            n--;
     return n;
+}
+
+void pe_model_name_strip(char *folded)
+{
+    size_t used = 0;
+    for (const char *at = folded; *at != '\0'; at++)
+        if (strchr("-.", *at) == NULL)
+            folded[used++] = *at;
+    folded[used] = '\0';
 }

@@ -17,7 +17,10 @@
  */
 bool pe_model_name_fold(const char *name, char out[PE_MODEL_NAME_BYTES]);
 
-/** How many bytes two folded names share at their beginning. */
+/** How many bytes two folded names share at their beginning; a number counts as a whole. */
 size_t pe_model_name_shared(const char *one, const char *other);
+
+/** Drop the marks between the numbers of a folded name: "llama3.1-8b" becomes "llama318b". */
+void pe_model_name_strip(char *folded);
 
 #endif

@@ -30,12 +30,16 @@ typedef struct pe_model_type {
     const char *why;      /* of an encoding that is unknown: what the class does instead */
     const char *note;     /* what to say of its layers */
     bool interleaved;
-    bool backwards;                /* pairs turn by minus the angle */
-    const char *theta_key;         /* the base stands here alone, outside of a dictionary */
-    double theta, local_theta;     /* rope_theta; that of sliding layers, where it differs */
-    const json_t *rope_parameters; /* where the configuration has none */
-    bool keeps_null;               /* ... or null */
+    bool backwards;            /* pairs turn by minus the angle */
+    const char *theta_key;     /* the base stands here alone, outside of a dictionary */
+    double theta, local_theta; /* rope_theta; that of sliding layers, where it differs */
+    bool theta_alone;          /* ... and local_theta counts only where there is no dictionary */
+    const char *dictionary;    /* the only one that is read; "": none is. NULL: either */
+    const json_t *rope_parameters; /* where the configuration has none, or null */
     double partial;                /* partial_rotary_factor */
+    const char *partial_key;       /* it stands here alone, outside of a dictionary; "": nowhere */
+    bool fixed_part;               /* it follows from the widths of heads, whatever is given */
+    bool latent_head;              /* head_dim of the class is that of qk_nope and qk_rope */
     bool whole_head;               /* partial_rotary_factor is not read by rope_type default */
     bool by_type;                  /* rope_parameters that are not by type of layers are ignored */
     bool yarn_is_longrope;
@@ -54,6 +58,7 @@ typedef struct pe_model_type {
     const json_t *block_types;  /* of layers, in turn, where the configuration has none */
     const json_t *nope_types;   /* types of layers that do not rotate */
     bool unscaled_local;        /* layers of sliding attention take no scaling */
+    bool scaled_local;          /* ... take it though they have a base of their own */
     bool nope_full;             /* layers of full attention do not rotate */
     bool rope_if_mem_rope;      /* rotates if use_mem_rope is true, else has no positions */
     bool sinusoidal_if_key;     /* sinusoidal if sinusoidal_pos_embds is true, else learned */

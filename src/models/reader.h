@@ -49,8 +49,10 @@ typedef struct pe_reader {
     const json_t *whole;       /* the configuration, or that of a tower */
     const char *tower;         /* its key in the whole; NULL: it is no tower */
     const char *outer;         /* a tower: the model type that it belongs to, or NULL */
+    size_t depth;              /* of towers within towers */
     const json_t *config;      /* the object of it that has the text model's keys */
     char path[PE_READER_PATH]; /* of it: "", "text_config/" */
+    size_t path_bytes;         /* of these, those of the whole's path */
     pe_model_type row;
     json_t *row_tree;          /* what its strings belong to */
     const pe_model_type *type; /* &row: unknown types are an empty row */
@@ -111,8 +113,14 @@ const json_t *pe_reader_member(const pe_reader *reader, const char *where);
  * ignored. where (may be NULL) gets the key's place. A bool is 0 or 1.
  */
 bool pe_reader_finds_fact(pe_reader *reader, pe_fact fact, double *out, const char **where);
+/** The fact under this one key, which is all that the model type reads; "": it reads none. Spellings
+ * of the fact that it does not read are reported as ignored, with a warning. */
+bool pe_reader_finds_key(pe_reader *reader, pe_fact fact, const char *key, double *out,
+                         const char **where);
 /** Is it there? Reports nothing. */
 bool pe_reader_has_fact(const pe_reader *reader, pe_fact fact);
+/** Report it as ignored, in its first spelling. */
+void pe_reader_ignore_fact(pe_reader *reader, pe_fact fact, const char *note);
 /** Where it would stand, in its first spelling. */
 const char *pe_reader_fact_name(pe_fact fact);
 /** Is this a spelling of some fact, or another key that is read? And which of them is nearest. */

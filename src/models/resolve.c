@@ -8,99 +8,58 @@
 #include "models/grid_layers.h"
 #include "models/kinds.h"
 #include "models/learned_layers.h"
+#include "models/nested.h"
 #include "models/parts.h"
+#include "models/plain_layers.h"
 #include "models/rope_layers.h"
+#include "models/scheme.h"
 #include "models/softmax_scale.h"
-
-/* Objects in which models of several modalities keep their language model. */
-static const char *const text_configs[] = {
-    "thinker_config", "vlm_config",        "text_config", "language_config",
-    "llm_config",     "text_model_config", "decoder",     "decoder_config",
-};
-
-/* Objects beside it that are towers though they name no model type. */
-static const char *const tower_configs[] = {"vision_config", "audio_config", "vision_tower"};
-
-/* Objects of DBRX that name a model type and are none. */
-static const char *const no_towers[] = {"attn_config", "ffn_config"};
-
-/* No configuration lies deeper within others. */
-#define DEPTH_MAX 4
-
-/* What position_embedding_type says. */
-static const struct {
-    const char *name;
-    pe_scheme scheme;
-} position_types[] = {
-    {"absolute", PE_SCHEME_LEARNED},
-    {"learned", PE_SCHEME_LEARNED},
-    {"learned_absolute", PE_SCHEME_LEARNED},
-    {"alibi", PE_SCHEME_ALIBI},
-    {"rotary", PE_SCHEME_ROPE},
-    {"rope", PE_SCHEME_ROPE},
-    {"sinusoidal", PE_SCHEME_SINUSOIDAL},
-    {"none", PE_SCHEME_NONE},
-    {"nope", PE_SCHEME_NONE},
-};
+#include "models/unread_keys.h"
 
 /* ---- which object, which model type ---- */
 
-/* The object within this one that holds the language model, and its name; NULL: none does. */
-static const json_t *find_text_config(const json_t *config, const char **name)
-{
-    for (size_t n = 0; n < PE_LEN(text_configs); n++) {
-        const json_t *inner = json_object_get(config, text_configs[n]);
-        *name = text_configs[n];
-        if (inner != NULL && !json_is_null(inner))
-            return inner;
-    }
-    return NULL;
-}
+/* Keys that only one class has, of those that may name no model type, and the type that is theirs. */
+static const struct {
+    const char *key, *type;
+} telling[] = {{"token_dropout", "esm"}};
 
-static void go_into(pe_reader *reader, const char *name, const json_t *inner)
+static void find_row(pe_reader *reader, const char *name, const char *row)
 {
-    const size_t used = strlen(reader->path);
-    snprintf(reader->path + used, sizeof reader->path - used, "%s/", name);
-    reader->config = inner;
-}
-
-/* Go to the language model's own object, as deep as it lies. */
-static void enter_text_config(pe_reader *reader)
-{
-    const char *name;
-    const json_t *inner = find_text_config(reader->config, &name);
-    for (size_t depth = 0; inner != NULL && depth < DEPTH_MAX; depth++) {
-        if (!json_is_object(inner)) {
-            pe_reader_fail_type(reader, name, "an object", inner);
-            return;
-        }
-        go_into(reader, name, inner);
-        inner = find_text_config(inner, &name);
-    }
-}
-
-/* A vision tower may have the name of the whole model: its own is then that of its class. */
-static void find_row(pe_reader *reader, const char *name)
-{
-    char vision[96];
-    const bool is_vision = reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0;
-    snprintf(vision, sizeof vision, "%.64s_vision", name);
-    if (is_vision)
-        reader->status = pe_model_type_find(vision, &reader->row, &reader->row_tree, reader->why);
     if (reader->status == PE_OK && reader->row.name == NULL)
-        reader->status = pe_model_type_find(name, &reader->row, &reader->row_tree, reader->why);
+        reader->status = pe_model_type_find(row, &reader->row, &reader->row_tree, reader->why);
     if (reader->row.name != NULL)
         reader->row.name = name;
 }
 
-/* A tower without a model type is that of the model around it, where that has one class of them. */
-static void find_tower_of(pe_reader *reader)
+/* The row of the vision tower's class, where a model type has one class of them. */
+static void find_vision_row(pe_reader *reader, const char *name)
 {
     char vision[96];
-    snprintf(vision, sizeof vision, "%.64s_vision", reader->outer);
-    reader->status = pe_model_type_find(vision, &reader->row, &reader->row_tree, reader->why);
-    if (reader->row.name != NULL)
-        reader->row.name = reader->outer;
+    snprintf(vision, sizeof vision, "%.64s_vision", name);
+    find_row(reader, name, vision);
+}
+
+/* A vision tower may have the name of the whole model: its own is then that of its class. */
+static void find_named(pe_reader *reader, const char *name)
+{
+    if (reader->tower != NULL && strcmp(reader->tower, "vision_config") == 0)
+        find_vision_row(reader, name);
+    find_row(reader, name, name);
+    if (reader->status == PE_OK && reader->row.name == NULL)
+        pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
+                       name);
+}
+
+/* A tower without a model type is that of the model around it. */
+static void find_nameless(pe_reader *reader)
+{
+    for (size_t t = 0; t < PE_LEN(telling); t++)
+        if (pe_reader_member(reader, telling[t].key) != NULL)
+            find_row(reader, telling[t].type, telling[t].type);
+    if (reader->row.name == NULL && reader->outer != NULL)
+        find_vision_row(reader, reader->outer);
+    else if (reader->row.name == NULL)
+        pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
 }
 
 /* The model type is that of the nested object, else that of the whole configuration. */
@@ -110,22 +69,12 @@ static void read_model_type(pe_reader *reader)
     reader->type = &reader->row;
     if (value == NULL)
         value = json_object_get(reader->whole, "model_type");
-    if (value == NULL && reader->outer != NULL) {
-        find_tower_of(reader);
-        return;
-    }
-    if (value == NULL || json_is_null(value)) {
-        pe_reader_warn(reader, "there is no model_type: its class's defaults are not known");
-        return;
-    }
-    if (!json_is_string(value)) {
+    if (value != NULL && !json_is_null(value) && !json_is_string(value))
         pe_reader_fail_type(reader, "model_type", "a string", value);
-        return;
-    }
-    find_row(reader, json_string_value(value));
-    if (reader->status == PE_OK && reader->type->name == NULL)
-        pe_reader_warn(reader, "model_type %.64s is not known: neither are its class's defaults",
-                       json_string_value(value));
+    else if (json_string_length(value) != 0)
+        find_named(reader, json_string_value(value));
+    else
+        find_nameless(reader);
 }
 
 /* The model type of the object that is read decides how pairs are formed. */
@@ -142,171 +91,6 @@ static void report_model_type(pe_reader *reader, pe_scheme scheme)
                        NULL);
 }
 
-/* ---- which scheme ---- */
-
-static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
-{
-    const json_t *value = pe_reader_member(reader, "position_embedding_type");
-    const char *name = json_string_value(value);
-    for (size_t p = 0; name != NULL && p < PE_LEN(position_types); p++)
-        if (strcmp(position_types[p].name, name) == 0) {
-            pe_reader_used(reader, "position_embedding_type", value, NULL, NULL);
-            *out = position_types[p].scheme;
-            return true;
-        }
-    if (value != NULL) {
-        pe_reader_ignored(reader, "position_embedding_type", value, "not known");
-        pe_reader_warn(reader, "position_embedding_type %.40s is not known",
-                       name != NULL ? name : pe_reader_type_text(value));
-    }
-    return false;
-}
-
-/* Does a key speak of rotations? */
-static bool says_rope(const pe_reader *reader)
-{
-    static const pe_fact facts[] = {PE_FACT_THETA,      PE_FACT_LOCAL_THETA,   PE_FACT_ROTARY_DIM,
-                                    PE_FACT_PARTIAL,    PE_FACT_ROPE_HEAD_DIM, PE_FACT_INTERLEAVE,
-                                    PE_FACT_THETA_RATIO};
-    for (size_t f = 0; f < PE_LEN(facts); f++)
-        if (pe_reader_has_fact(reader, facts[f]))
-            return true;
-    return json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
-           json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
-}
-
-/* The scheme of an unknown model type, by the keys that are there. */
-static pe_scheme guess_scheme(const pe_reader *reader)
-{
-    if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
-        return PE_SCHEME_DEBERTA;
-    if (pe_reader_has_fact(reader, PE_FACT_BUCKETS))
-        return PE_SCHEME_T5;
-    return says_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
-}
-
-/* Baichuan's 13B model has ALiBi. Only its code says so. */
-static bool is_baichuan_13b(const pe_reader *reader)
-{
-    return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
-           json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
-}
-
-/* Zamba2 rotates where use_mem_rope is true. */
-static bool uses_mem_rope(pe_reader *reader)
-{
-    double truth = 0;
-    if (!pe_reader_finds_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
-        pe_reader_class_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL);
-    if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
-        pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
-                               "rope_type ntk_alpha, alpha 8");
-    return truth != 0;
-}
-
-static pe_scheme find_scheme(pe_reader *reader)
-{
-    double truth = 0;
-    pe_scheme scheme =
-        reader->type->name != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
-    if (is_baichuan_13b(reader)) {
-        pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
-        return PE_SCHEME_ALIBI;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
-        if (truth != 0)
-            return PE_SCHEME_ALIBI;
-        scheme = scheme == PE_SCHEME_ALIBI ? PE_SCHEME_LEARNED : scheme;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
-        return PE_SCHEME_ROPE;
-    if (reader->type->rope_if_mem_rope)
-        return uses_mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
-    if (reader->type->sinusoidal_if_key)
-        return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
-                   ? PE_SCHEME_SINUSOIDAL
-                   : PE_SCHEME_LEARNED;
-    pe_scheme said;
-    return has_scheme_key(reader, &said) ? said : scheme;
-}
-
-/* ---- schemes without rotation ---- */
-
-static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
-                       const char *where, double value)
-{
-    if (reader->status == PE_OK)
-        pe_reader_set_number(reader, &kind->values, name, where, value);
-}
-
-/* Set a row from a fact, else from the fallback. MISSING_PARAMETER where the fallback is 0. */
-static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
-                     double fallback)
-{
-    const char *where = pe_reader_fact_name(fact);
-    double value = fallback;
-    if (!pe_reader_finds_fact(reader, fact, &value, &where)) {
-        if (fallback == 0)
-            pe_reader_fail(reader, PE_MISSING_PARAMETER, where, "%s is missing", where);
-        else
-            pe_reader_class_default(reader, where, fallback, name);
-    }
-    set_number(reader, kind, name, where, value);
-    pe_reader_retarget(reader, where, name);
-}
-
-static void resolve_alibi(pe_reader *reader, pe_model_layers *kind)
-{
-    if (reader->type->divided_bias)
-        pe_reader_warn(reader, "this model type adds the bias before it divides scores by "
-                               "sqrt(head_dim): what counts is the bias divided by sqrt(head_dim)");
-    set_fact(reader, kind, "num_heads", PE_FACT_HEADS, 0);
-    set_fact(reader, kind, "alibi_bias_max", PE_FACT_ALIBI_MAX, 8);
-    pe_reader_set_choice(&kind->values, "variant", "press");
-}
-
-static void resolve_t5(pe_reader *reader, pe_model_layers *kind)
-{
-    const bool decoder = strcmp(kind->layer_type, "decoder") == 0;
-    const pe_model_type *type = reader->type;
-    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, type->buckets != 0 ? type->buckets : 32);
-    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE,
-             type->max_distance != 0 ? type->max_distance : 128);
-    set_number(reader, kind, "bidirectional", "bidirectional", decoder ? 0 : 1);
-    pe_reader_set_choice(&kind->values, "variant", type->variant != NULL ? type->variant : "t5");
-}
-
-/* max_relative_positions below 1 stands for max_position_embeddings. */
-static void resolve_deberta(pe_reader *reader, pe_model_layers *kind)
-{
-    const char *where = pe_reader_fact_name(PE_FACT_POSITION_BUCKETS);
-    double buckets = -1, farthest = -1;
-    if (!pe_reader_finds_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
-        pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
-                       "position_buckets is missing: without buckets distances are only clipped, "
-                       "which no resource does DeBERTa's way");
-        return;
-    }
-    set_number(reader, kind, "num_buckets", where, buckets);
-    where = pe_reader_fact_name(PE_FACT_MAX_RELATIVE);
-    if (!pe_reader_finds_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
-        farthest = 512;
-        if (!pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
-            pe_reader_class_default(reader, "max_position_embeddings", farthest, "max_distance");
-    }
-    set_number(reader, kind, "max_distance", where, farthest);
-    set_number(reader, kind, "bidirectional", "bidirectional", 1);
-    pe_reader_set_choice(&kind->values, "variant", "deberta");
-}
-
-static void resolve_sinusoidal(pe_reader *reader, pe_model_layers *kind)
-{
-    set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
-    pe_reader_set_choice(&kind->values, "layout",
-                         reader->type->layout != NULL ? reader->type->layout : "interleaved");
-    set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
-}
-
 /* Each scheme's resource, whose rows hold its parameters, and the function that sets them. NULL:
  * the scheme has none, or (rotations) it is read layer by layer. */
 static const struct {
@@ -315,79 +99,15 @@ static const struct {
     void (*resolve)(pe_reader *reader, pe_model_layers *kind);
 } schemes[] = {
     [PE_SCHEME_ROPE] = {"rope", &pe_rope_table, NULL},
-    [PE_SCHEME_ALIBI] = {"alibi", &pe_alibi_slopes, resolve_alibi},
-    [PE_SCHEME_T5] = {"t5", &pe_t5_buckets, resolve_t5},
-    [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, resolve_deberta},
-    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, resolve_sinusoidal},
+    [PE_SCHEME_ALIBI] = {"alibi", &pe_alibi_slopes, pe_plain_layers_alibi},
+    [PE_SCHEME_T5] = {"t5", &pe_t5_buckets, pe_plain_layers_t5},
+    [PE_SCHEME_DEBERTA] = {"t5", &pe_t5_buckets, pe_plain_layers_deberta},
+    [PE_SCHEME_SINUSOIDAL] = {"sinusoidal", &pe_sinusoidal, pe_plain_layers_sinusoidal},
     [PE_SCHEME_LEARNED] = {"learned", &pe_learned_layers, pe_learned_layers_resolve},
     [PE_SCHEME_GRID] = {"rope", &pe_rope_grid, pe_grid_layers_resolve},
     [PE_SCHEME_NONE] = {"none", NULL, NULL},
     [PE_SCHEME_UNKNOWN] = {"unknown", NULL, NULL},
 };
-
-/* ---- keys that are not read ---- */
-
-/* Unknown keys that are reported. */
-#define UNKNOWN_MAX 64
-
-/* Keys that bear on positions and are not read, with the reason. */
-static const struct {
-    const char *name, *note;
-} unread[] = {
-    {"rope_interleaved", "transformers does not read it; the model type decides"},
-    {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
-    {"original_rope", "the rotation of the paper, which the model type implies"},
-    {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
-};
-
-/* Does the name contain one of the words? */
-static bool smells(const char *key, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (strcasestr(key, *words) != NULL)
-            return true;
-    return false;
-}
-
-/* Report a key whose name speaks of positions; of rotations: with a warning. */
-static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
-{
-    static const char *const rotations[] = {"rope", "rotary", NULL}, *const positions[] = {
-                                                                         "position", "pos_emb",
-                                                                         "alibi", "relative", NULL};
-    for (size_t u = 0; u < PE_LEN(unread); u++)
-        if (strcmp(unread[u].name, key) == 0) {
-            pe_reader_ignored(reader, key, value, unread[u].note);
-            return true;
-        }
-    if (pe_reader_knows_key(key))
-        return false;
-    if (smells(key, rotations))
-        pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
-    else if (smells(key, positions))
-        pe_reader_ignored(reader, key, value, "not recognised");
-    else
-        return false;
-    return true;
-}
-
-/* Report keys outside the dictionaries whose names speak of positions. */
-static void report_all_unread(pe_reader *reader)
-{
-    const char *key;
-    json_t *value;
-    size_t unknown = 0;
-    json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
-    {
-        if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
-            unknown >= UNKNOWN_MAX)
-            continue;
-        unknown += report_unread(reader, key, value);
-    }
-    if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
-        !reader->type->interleaved)
-        pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
-}
 
 /* ---- the model ---- */
 
@@ -418,7 +138,7 @@ static void resolve_layers(pe_reader *reader, const pe_resource *resource)
             pe_rope_layers_resolve(reader, &dictionary, &model->kinds[k]);
     turn_backwards(reader);
     pe_softmax_scale_resolve(reader);
-    report_all_unread(reader);
+    pe_unread_keys_report(reader);
 }
 
 /* All layers are alike. */
@@ -473,7 +193,7 @@ static void check_attention(pe_reader *reader)
 static void resolve(pe_reader *reader)
 {
     check_attention(reader);
-    const pe_scheme scheme = find_scheme(reader);
+    const pe_scheme scheme = pe_scheme_find(reader);
     reader->model->encoding = schemes[scheme].encoding;
     report_model_type(reader, scheme);
     if (reader->status != PE_OK)
@@ -495,132 +215,21 @@ static void resolve(pe_reader *reader)
         warn_unknown(reader);
     }
     if (scheme != PE_SCHEME_ROPE)
-        report_all_unread(reader);
+        pe_unread_keys_report(reader);
 }
 
-/* ---- towers ---- */
-
-/* An object on the way to the language model. */
-typedef struct place {
-    const json_t *object;
-    char path[PE_READER_PATH];
-    size_t depth; /* of towers within towers */
-} place;
-
-static pe_status resolve_whole(pe_reader *reader, size_t depth, pe_model **out);
-
-/* Is the member a configuration of its own? */
-static bool is_tower(const char *name, const json_t *value)
+static pe_status resolve_whole(pe_reader *reader, pe_model **out)
 {
-    if (!json_is_object(value) || strpbrk(name, "~/") != NULL || strlen(name) >= 32)
-        return false;
-    for (size_t t = 0; t < PE_LEN(no_towers); t++)
-        if (strcmp(no_towers[t], name) == 0)
-            return false;
-    for (size_t t = 0; t < PE_LEN(tower_configs); t++)
-        if (strcmp(tower_configs[t], name) == 0)
-            return true;
-    return json_is_string(json_object_get(value, "model_type"));
-}
-
-/* What is told of the tower's keys is told of the whole's. */
-static void take_reports(pe_reader *reader, const char *name, pe_model *tower)
-{
-    for (size_t k = 0; k < tower->n_keys; k++)
-        pe_reader_take_key(reader, &tower->keys[k]);
-    for (size_t w = 0; w < tower->n_warnings; w++) {
-        pe_reader_warn(reader, "%s: %s", name, tower->warnings[w]);
-        free(tower->warnings[w]);
-    }
-    tower->n_keys = tower->n_warnings = 0;
-}
-
-static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
-{
-    pe_model *model = reader->model;
-    if (model->n_towers < PE_MODEL_TOWERS_MAX && tower->pointer != NULL) {
-        model->towers[model->n_towers++] = *tower;
-        return;
-    }
-    if (tower->pointer == NULL)
-        pe_reader_fail_memory(reader);
-    else
-        pe_reader_warn(reader, "%s is left out: there are more than %d towers", tower->pointer,
-                       PE_MODEL_TOWERS_MAX);
-    free(tower->pointer);
-    pe_model_free(tower->model);
-}
-
-static void add_tower(pe_reader *reader, const char *path, const char *name, pe_model *model)
-{
-    pe_buffer pointer = {0};
-    pe_buffer_format(&pointer, "#/%s%s", path, name);
-    const pe_model_tower tower = {
-        .pointer = pointer.failed ? NULL : strdup(pe_buffer_text(&pointer)), .model = model};
-    pe_buffer_free(&pointer);
-    take_reports(reader, name, model);
-    pe_parts_inherit(reader, model);
-    keep_tower(reader, &tower);
-    for (size_t t = 0; t < model->n_towers; t++)
-        keep_tower(reader, &model->towers[t]);
-    model->n_towers = 0;
-}
-
-/* A tower that cannot be resolved is no failure of the whole. */
-static void resolve_tower(pe_reader *reader, const place *at, const char *name,
-                          const json_t *config)
-{
-    pe_problem why = {0};
-    pe_model *tower = NULL;
-    pe_reader inner = {.whole = config,
-                       .config = config,
-                       .tower = name,
-                       .outer = json_string_value(json_object_get(at->object, "model_type")),
-                       .why = &why};
-    memcpy(inner.path, at->path, sizeof inner.path);
-    go_into(&inner, name, config);
-    const pe_status status = resolve_whole(&inner, at->depth + 1, &tower);
-    if (status == PE_OK)
-        add_tower(reader, at->path, name, tower);
-    else if (pe_status_is_ours(status))
-        pe_reader_fail_memory(reader);
-    else
-        pe_reader_warn(reader, "%s is not told: %s", name, why.detail);
-}
-
-/* All configurations beside the one that is read, on the way to it. */
-static void resolve_towers(pe_reader *reader, size_t depth, size_t path_bytes)
-{
-    place at = {.object = reader->whole, .depth = depth};
-    snprintf(at.path, sizeof at.path, "%.*s", (int)path_bytes, reader->path);
-    while (at.object != NULL && depth < DEPTH_MAX) {
-        const char *name, *entered = NULL;
-        json_t *value;
-        const json_t *inner = find_text_config(at.object, &entered);
-        json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
-        {
-            if (value != inner && reader->status == PE_OK && is_tower(name, value))
-                resolve_tower(reader, &at, name, value);
-        }
-        const size_t used = strlen(at.path);
-        snprintf(at.path + used, sizeof at.path - used, "%s/", entered);
-        at.object = inner;
-    }
-}
-
-static pe_status resolve_whole(pe_reader *reader, size_t depth, pe_model **out)
-{
-    const size_t path_bytes = strlen(reader->path);
     reader->model = calloc(1, sizeof *reader->model);
     if (reader->model == NULL)
         return pe_fail_memory(reader->why);
-    enter_text_config(reader);
+    pe_nested_enter(reader);
     if (reader->status == PE_OK)
         read_model_type(reader);
     if (reader->status == PE_OK)
         resolve(reader);
     if (reader->status == PE_OK)
-        resolve_towers(reader, depth, path_bytes);
+        pe_nested_towers(reader, resolve_whole);
     json_decref(reader->dictionary);
     json_decref(reader->row_tree);
     if (reader->status != PE_OK) {
@@ -637,33 +246,5 @@ pe_status pe_model_resolve(const json_t *config, pe_model **out, pe_problem *why
     if (!json_is_object(config))
         return pe_fail(why, PE_MALFORMED_REQUEST, "", "a configuration is a JSON object, got %s",
                        config != NULL ? pe_reader_type_text(config) : "nothing");
-    return resolve_whole(&reader, 0, out);
-}
-
-void pe_model_free(pe_model *model)
-{
-    if (model == NULL)
-        return;
-    for (size_t k = 0; k < model->n_kinds; k++) {
-        free(model->kinds[k].layer_type);
-        free(model->kinds[k].index);
-        pe_values_free(&model->kinds[k].values);
-    }
-    for (size_t p = 0; p < model->n_parts; p++)
-        pe_values_free(&model->parts[p].values);
-    for (size_t k = 0; k < model->n_keys; k++) {
-        free(model->keys[k].pointer);
-        free(model->keys[k].value);
-        free(model->keys[k].note);
-    }
-    for (size_t w = 0; w < model->n_warnings; w++)
-        free(model->warnings[w]);
-    for (size_t t = 0; t < model->n_towers; t++) {
-        free(model->towers[t].pointer);
-        pe_model_free(model->towers[t].model);
-    }
-    free(model->kinds);
-    free(model->keys);
-    free(model->warnings);
-    free(model);
+    return resolve_whole(&reader, out);
 }

@@ -1,122 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /* rope_layers.c - rotary parameters from a configuration's keys and its rotary dictionary. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "models/rope_layers.h"
 
-/* Other names of types. */
-static const struct {
-    const char *name, *means, *note;
-} type_names[] = {
-    {"su", "longrope", "the old name of longrope"},
-    {"mrope", "default",
-     "default frequencies; mrope_section says which position turns which pairs"},
-    {"xdrope", "dynamic", "the frequencies of dynamic"},
-    {"deepseek_yarn", "yarn", "the name that vLLM and SGLang give it"},
-};
+#include <stdio.h>
+#include <string.h>
 
-/* ---- rope_type ---- */
+#include "models/rope_checks.h"
+#include "models/rope_dims.h"
+#include "models/type_name.h"
 
-static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
+/* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
+ * no scaling. */
+static void choose_dictionary(pe_rope_reading *r)
 {
-    pe_buffer known = {0};
-    for (size_t t = 0; pe_rope_type_names[t] != NULL; t++)
-        pe_buffer_format(&known, "%s, ", pe_rope_type_names[t]);
-    for (size_t t = 0; t < PE_LEN(type_names); t++)
-        pe_buffer_format(&known, t == 0 ? "%s" : ", %s", type_names[t].name);
-    pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
-                   "%s must be one of %s; got \"%.40s\"", key, pe_buffer_text(&known), name);
-    pe_buffer_free(&known);
-}
-
-/* The type that a name means. Hunyuan's dynamic with alpha grows the base by alpha, whatever the
- * length. */
-static const char *meaning_of(pe_rope_reading *r, const char *name, const char **note)
-{
-    if ((strcmp(name, "dynamic") == 0 || strcmp(name, "xdrope") == 0) &&
-        json_number_value(pe_dictionary_member(r, "alpha")) != 0) {
-        *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk_alpha";
-        return "ntk_alpha";
-    }
-    if (r->reader->type->yarn_is_longrope && strcmp(name, "yarn") == 0) {
-        *note = "an old name of longrope in this model type";
-        return "longrope";
-    }
-    for (size_t t = 0; t < PE_LEN(type_names); t++)
-        if (strcmp(type_names[t].name, name) == 0) {
-            *note = type_names[t].note;
-            return type_names[t].means;
-        }
-    return name;
-}
-
-static const char *type_key(pe_rope_reading *r)
-{
-    const json_t *new = pe_dictionary_member(r, "rope_type"),
-                 *old = pe_dictionary_member(r, "type");
-    if (new != NULL && old != NULL) {
-        const bool same = json_equal((json_t *)(uintptr_t) new, (json_t *)(uintptr_t)old) != 0;
-        pe_reader_ignored(r->reader, pe_dictionary_place(r, "type"), old,
-                          "rope_type is read instead");
-        if (!same)
-            pe_reader_warn(r->reader, "rope_type and type differ in %s; rope_type is read",
-                           r->dictionary.place);
-    }
-    return new != NULL ? "rope_type" : "type";
-}
-
-/* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
- * rope_type already, it does not read the old spelling. */
-static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
-{
-    if (!r->reader->type->by_type || value == NULL || strcmp(key, "type") != 0 ||
-        strcmp(r->dictionary.place, "rope_scaling/") != 0)
-        return false;
-    pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
-                      "transformers 5 reads rope_type alone in this model type");
-    pe_reader_warn(r->reader,
-                   "rope_scaling has type and no rope_type, which transformers 5 does not "
-                   "read in model type %s: frequencies are not scaled",
-                   r->reader->type->name);
-    return true;
-}
-
-static void read_type(pe_rope_reading *r)
-{
-    const char *key = type_key(r), *note = NULL;
-    const json_t *value = pe_dictionary_member(r, key);
-    const char *name = json_string_value(value);
-    r->type = &pe_rope_default;
-    pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
-    if (is_unread_type(r, key, value))
-        return;
-    if (value == NULL) {
-        if (r->dictionary.object != NULL && pe_dictionary_member(r, "factor") != NULL)
-            pe_reader_warn(r->reader,
-                           "%s has a factor and no rope_type: frequencies are not scaled",
-                           r->dictionary.place);
+    pe_reader *reader = r->reader;
+    const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
+    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
+        const pe_dictionary all = r->dictionary;
+        pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
+        r->local = sliding && reader->type->local_theta != 0 && !reader->type->theta_alone;
         return;
     }
-    if (name == NULL) {
-        pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
-                       "%s must be a string, got %s", key, pe_reader_type_text(value));
-        return;
-    }
-    const char *means = meaning_of(r, name, &note);
-    for (size_t t = 0; pe_rope_types[t] != NULL; t++)
-        if (strcmp(pe_rope_types[t]->name, means) == 0) {
-            r->type = pe_rope_types[t];
-            pe_reader_set_choice(&r->kind->values, "rope_type", means);
-            pe_reader_used(r->reader, pe_dictionary_place(r, key), value, "rope_type", note);
-            return;
-        }
-    unknown_type(r, key, name);
+    if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
+        r->dictionary.object != reader->dictionary)
+        pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
+                       "rope_parameters of model type %s has one member for each type of layers; "
+                       "transformers ignores parameters of all layers there",
+                       reader->type->name);
+    r->local = sliding && !(reader->type->theta_alone && r->dictionary.object != NULL) &&
+               (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
+    if (reader->type->theta_alone && !r->local)
+        pe_reader_ignored(reader, "swa_rope_theta", pe_reader_member(reader, "swa_rope_theta"),
+                          "the dictionary's is that of all layers");
+    if ((r->local && !reader->type->scaled_local) || (sliding && reader->type->unscaled_local))
+        r->dictionary = (pe_dictionary){0};
 }
 
-/* ---- rope_theta ---- */
+/* ---- base, pairing ---- */
 
 /* Is there a base in the dictionary? It takes precedence over one beside the dictionary. */
 static bool has_nested_theta(pe_rope_reading *r, double *out)
@@ -152,24 +72,14 @@ static double fallback_theta(pe_rope_reading *r)
     return 10000;
 }
 
-/* GPT-NeoX has the base under a name of its own, and does not read rope_theta. */
+/* GPT-NeoX and ModernBERT have the base under a name of their own, and do not read rope_theta. */
 static bool finds_theta(pe_rope_reading *r, double *out, const char **where)
 {
-    pe_reader *reader = r->reader;
-    const char *key = reader->type->theta_key;
-    if (key == NULL)
-        return pe_reader_finds_fact(reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
-                                    where);
-    const json_t *value = pe_reader_member(reader, key);
-    const json_t *unread = pe_reader_member(reader, "rope_theta");
-    pe_reader_ignored(reader, "rope_theta", unread, "this model type reads rotary_emb_base");
-    if (unread != NULL)
-        pe_reader_warn(reader, "rope_theta is not read by model type %s: %s is", reader->type->name,
-                       key);
-    *where = key;
-    *out = json_number_value(value);
-    pe_reader_used(reader, key, value, "rope_theta", NULL);
-    return json_is_number(value);
+    const char *key = r->reader->type->theta_key;
+    if (key != NULL && !r->local)
+        return pe_reader_finds_key(r->reader, PE_FACT_THETA, key, out, where);
+    return pe_reader_finds_fact(r->reader, r->local ? PE_FACT_LOCAL_THETA : PE_FACT_THETA, out,
+                                where);
 }
 
 static void read_theta(pe_rope_reading *r)
@@ -181,159 +91,6 @@ static void read_theta(pe_rope_reading *r)
     if (pe_reader_finds_fact(r->reader, PE_FACT_THETA_RATIO, &ratio, &where))
         theta *= ratio;
     pe_dictionary_set_number(r, "rope_theta", where, theta);
-}
-
-/* ---- dimensions ---- */
-
-static void ignore_fact(pe_reader *reader, pe_fact fact, const char *note)
-{
-    const char *name = pe_reader_fact_name(fact);
-    pe_reader_ignored(reader, name, pe_reader_member(reader, name), note);
-}
-
-static double hidden_per_head(pe_reader *reader)
-{
-    double hidden = 0, heads = 0;
-    if (!pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
-        !pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL))
-        return 0;
-    if (fmod(hidden, heads) != 0)
-        pe_reader_warn(reader, "%.0f channels do not divide evenly among %.0f heads", hidden,
-                       heads);
-    return floor(hidden / heads);
-}
-
-/* head_dim is given: hidden_size and the heads are ignored where they give another number. */
-static void ignore_hidden_size(pe_reader *reader, double head_dim)
-{
-    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
-    const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
-    if (json_number_value(hidden) == json_number_value(heads) * head_dim)
-        return;
-    ignore_fact(reader, PE_FACT_HIDDEN, "head_dim is given, and is not hidden_size / heads");
-    ignore_fact(reader, PE_FACT_HEADS, "head_dim is given, and is not hidden_size / heads");
-}
-
-/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers. */
-static double layer_head_dim(pe_rope_reading *r)
-{
-    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
-    const char *name;
-    json_t *layer;
-    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
-    {
-        const json_t *dim = json_object_get(layer, "head_dim");
-        if (r->kind->n == 0 || strtoull(name, NULL, 10) != r->kind->index[0] || dim == NULL)
-            continue;
-        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
-        return json_number_value(dim);
-    }
-    return 0;
-}
-
-static double find_head_dim(pe_rope_reading *r, const char **where)
-{
-    pe_reader *reader = r->reader;
-    *where = "per_layer_config";
-    double dim = layer_head_dim(r);
-    if (dim != 0)
-        return dim;
-    *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
-    if (pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
-        ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
-        return dim;
-    }
-    const bool full = strcmp(r->kind->layer_type, "full_attention") == 0;
-    if (full && pe_reader_finds_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
-        return dim;
-    if (full && reader->type->full_head_dim != 0) {
-        *where = pe_reader_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
-        pe_reader_class_default(reader, *where, reader->type->full_head_dim, "head_dim");
-        return reader->type->full_head_dim;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
-        ignore_hidden_size(reader, dim);
-        return dim;
-    }
-    const double own = reader->type->head_dim;
-    if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
-        *where = "hidden_size";
-        return dim;
-    }
-    dim = own != 0 ? own : reader->type->fallback_head_dim;
-    if (dim != 0)
-        pe_reader_class_default(reader, "head_dim", dim, "head_dim");
-    else
-        pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
-                       "head_dim is missing, and so is hidden_size or num_attention_heads from "
-                       "which it would follow");
-    return dim;
-}
-
-static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,
-                              double number)
-{
-    pe_reader_class_default(r->reader, where, number, parameter);
-    pe_dictionary_set_number(r, parameter, where, number);
-}
-
-/* transformers multiplies qk_rope_head_dim by it, and then fails. */
-static void warn_of_part(pe_rope_reading *r, const json_t *nested)
-{
-    const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
-    const json_t *part = nested != NULL ? nested : beside;
-    const bool reads = r->type != &pe_rope_default || !r->reader->type->whole_head;
-    if (reads && part != NULL && json_number_value(part) != 1)
-        pe_reader_warn(r->reader,
-                       "partial_rotary_factor is ignored: all of qk_rope_head_dim turns; "
-                       "transformers makes too few frequencies of it");
-}
-
-/* The part of a head that rotates: nested, beside, or the class's own. */
-static void read_rotary_part(pe_rope_reading *r, double head_dim)
-{
-    pe_reader *reader = r->reader;
-    const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
-    double part = 1, dim = 0;
-    static const char whole[] = "ignored by transformers: this model type turns the whole head";
-    const json_t *nested = pe_dictionary_member(r, where);
-    if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
-        warn_of_part(r, nested);
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
-                          "qk_rope_head_dim is what rotates, all of it");
-        return;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
-        pe_dictionary_set_number(r, "rotary_dim", where, dim);
-        ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
-        return;
-    }
-    if (reader->type->whole_head && r->type == &pe_rope_default) {
-        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
-        ignore_fact(reader, PE_FACT_PARTIAL, whole);
-        return;
-    }
-    if (nested != NULL) {
-        pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
-        return;
-    }
-    if (pe_reader_finds_fact(reader, PE_FACT_PARTIAL, &part, &where)) {
-        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
-    } else if (reader->type->partial != 0) {
-        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
-    } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
-        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
-    }
-}
-
-static void read_dims(pe_rope_reading *r)
-{
-    const char *where;
-    const double dim = find_head_dim(r, &where);
-    if (r->reader->status != PE_OK)
-        return;
-    pe_dictionary_set_number(r, "head_dim", where, dim);
-    read_rotary_part(r, dim);
 }
 
 static void read_pairing(pe_rope_reading *r)
@@ -364,7 +121,7 @@ static void read_original(pe_rope_reading *r, double max_positions)
     if (!pe_dictionary_reads(r, PE_ROPE_ORIGINAL)) {
         pe_reader_ignored(r->reader, pe_dictionary_place(r, key), nested,
                           "this rope_type does not read it");
-        ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
+        pe_reader_ignore_fact(r->reader, PE_FACT_ORIGINAL, "this rope_type does not read it");
         return;
     }
     if (beside && pe_reader_finds_fact(r->reader, PE_FACT_ORIGINAL, &original, &where)) {
@@ -404,164 +161,7 @@ static void read_lengths(pe_rope_reading *r)
     }
 }
 
-/* ---- checks ---- */
-
-/* A copy in which a client has given what the configuration gives. */
-static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
-{
-    const pe_status status = pe_values_copy(from, out, why);
-    for (size_t i = 0; i < from->n && status == PE_OK; i++)
-        out->value[i].given = from->value[i].given;
-    return status;
-}
-
-/* The place of the key that became a parameter, or where such a key would stand. */
-static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *out, size_t room)
-{
-    const pe_model *model = r->reader->model;
-    for (size_t k = model->n_keys; k-- > 0;) {
-        const pe_model_key *key = &model->keys[k];
-        if (key->status != PE_MODEL_KEY_IGNORED && key->parameter != NULL &&
-            strcmp(key->parameter, parameter) == 0) {
-            snprintf(out, room, "%s", key->pointer + strlen("#/") + strlen(r->reader->path));
-            return;
-        }
-    }
-    snprintf(out, room, "%s", pe_dictionary_place(r, parameter));
-}
-
-static void take_derived(pe_rope_reading *r, const pe_values *checked)
-{
-    static const char *const derived[] = {"rotary_dim", "partial_rotary_factor"};
-    for (size_t d = 0; d < PE_LEN(derived); d++) {
-        pe_value *to = pe_values_find(&r->kind->values, derived[d]);
-        *to = *pe_values_find(checked, derived[d]);
-        to->given = true;
-    }
-}
-
-/* Warn where yarn's factor is not the ratio of its lengths. */
-static void check_lengths(pe_rope_reading *r)
-{
-    const pe_values *values = &r->kind->values;
-    if (strcmp(r->type->name, "yarn") != 0 || !pe_values_present(values, "max_position_embeddings"))
-        return;
-    const double ratio = (double)pe_values_int(values, "max_position_embeddings") /
-                         (double)pe_values_int(values, "original_max_position_embeddings");
-    const double factor = pe_values_real(values, "factor");
-    if (ratio != 1 && ratio != factor)
-        pe_reader_warn(r->reader,
-                       "factor is %.17g, but max_position_embeddings / "
-                       "original_max_position_embeddings is %.17g; factor is what counts",
-                       factor, ratio);
-}
-
-static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
-{
-    char where[288];
-    if (pe_status_is_ours(status)) {
-        pe_reader_fail_memory(r->reader);
-        return;
-    }
-    place_of_parameter(r, why->where, where, sizeof where);
-    const bool meant = r->meant_key != NULL && strcmp(r->meant_key, why->where) == 0;
-    pe_reader_fail(r->reader, status, where, "%s%s%s%s", why->detail, meant ? "; " : "",
-                   meant ? r->unknown_key : "", meant ? " is not known: is it meant?" : "");
-}
-
-static pe_status check_copy(pe_rope_reading *r, pe_values *values, pe_problem *why)
-{
-    pe_rope checked = {0};
-    pe_status status = pe_values_defaults(values, why);
-    if (status != PE_OK)
-        return status;
-    status = pe_rope_read(values, NULL, &checked, why);
-    if (status == PE_OK)
-        take_derived(r, values);
-    pe_rope_free(&checked);
-    return status;
-}
-
-/* Check the values as a resource would. */
-static pe_status check_values(pe_rope_reading *r, pe_problem *why)
-{
-    pe_values values;
-    pe_status status = copy_values(&r->kind->values, &values, why);
-    if (status != PE_OK)
-        return status;
-    status = check_copy(r, &values, why);
-    pe_values_free(&values);
-    return status;
-}
-
-/* Leave out sections that cannot be. Text needs none: it has one axis. */
-static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
-{
-    static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
-    bool any = false;
-    for (size_t i = 0; i < PE_LEN(names); i++)
-        any |= strcmp(names[i], why->where) == 0;
-    for (size_t i = 0; any && i < PE_LEN(names); i++) {
-        pe_reader_unset(&r->kind->values, names[i]);
-        pe_reader_drop_parameter(r->reader, names[i], why->detail);
-    }
-    if (any)
-        pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
-                       why->detail);
-    return any;
-}
-
-/* vLLM reads each of the two by itself; transformers neither where one is absent.
- *
- * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
-static void warn_of_lone_mscale(pe_rope_reading *r)
-{
-    const pe_values *values = &r->kind->values;
-    const bool one = pe_dictionary_member(r, "mscale") != NULL;
-    if (strcmp(r->type->name, "yarn") == 0 &&
-        pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
-        one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
-        !pe_values_present(values, "attention_factor"))
-        pe_reader_warn(r->reader,
-                       "%s is absent: transformers then reads neither it nor %s, while vLLM takes "
-                       "%s, which gives another attention factor",
-                       one ? "mscale_all_dim" : "mscale", one ? "mscale" : "mscale_all_dim",
-                       one ? "0 for it" : "1 for it");
-}
-
-static void check(pe_rope_reading *r)
-{
-    pe_problem why = {0};
-    pe_status status = check_values(r, &why);
-    if (status == PE_INVALID_PARAMETER && drop_sections(r, &why))
-        status = check_values(r, &why);
-    if (status != PE_OK)
-        fail_check(r, status, &why);
-}
-
-/* Choose the dictionary of the layers. Those of sliding attention may have a base of their own, or
- * no scaling. */
-static void choose_dictionary(pe_rope_reading *r)
-{
-    pe_reader *reader = r->reader;
-    const bool sliding = strcmp(r->kind->layer_type, "sliding_attention") == 0;
-    if (r->dictionary.object != NULL && pe_dictionary_is_by_type(r->dictionary.object)) {
-        const pe_dictionary all = r->dictionary;
-        pe_dictionary_choose(reader, &all, r->kind->layer_type, &r->dictionary);
-        r->local = sliding && reader->type->local_theta != 0;
-        return;
-    }
-    if (reader->type->by_type && strcmp(r->dictionary.place, "rope_parameters/") == 0 &&
-        r->dictionary.object != reader->dictionary)
-        pe_reader_fail(reader, PE_INVALID_PARAMETER, "rope_parameters",
-                       "rope_parameters of model type %s has one member for each type of layers; "
-                       "transformers ignores parameters of all layers there",
-                       reader->type->name);
-    r->local = sliding &&
-               (reader->type->local_theta != 0 || pe_reader_has_fact(reader, PE_FACT_LOCAL_THETA));
-    if (r->local || (sliding && reader->type->unscaled_local))
-        r->dictionary = (pe_dictionary){0};
-}
+/* ---- what types of scaling and sections add ---- */
 
 /* The factor of yarn that is null or absent is the ratio of the lengths. */
 static void read_yarn_factor(pe_rope_reading *r)
@@ -614,9 +214,9 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
 {
     static void (*const steps[])(pe_rope_reading *) = {
         choose_dictionary,
-        read_type,
+        pe_type_name_read,
         read_theta,
-        read_dims,
+        pe_rope_dims_read,
         read_pairing,
         read_lengths,
         read_mscales,
@@ -624,9 +224,9 @@ void pe_rope_layers_resolve(pe_reader *reader, const pe_dictionary *dictionary,
         read_mrope_layout,
         read_yarn_factor,
         pe_dictionary_read_defaults,
-        check,
-        check_lengths,
-        warn_of_lone_mscale,
+        pe_rope_checks_values,
+        pe_rope_checks_lengths,
+        pe_rope_checks_mscale,
     };
     pe_rope_reading r = {.reader = reader, .kind = kind, .dictionary = *dictionary};
     for (size_t s = 0; s < PE_LEN(steps) && reader->status == PE_OK; s++)

@@ -67,7 +67,7 @@ typedef struct pe_param_set {
 #define PE_PARAMS(array) (&(const pe_param_set){(array), PE_LEN(array)})
 
 /** Most sets of a resource, and the NULL that ends them. */
-#define PE_PARAM_SETS_MAX 16
+#define PE_PARAM_SETS_MAX 18
 
 /** The hint of POSITIONS. */
 #define PE_POSITIONS_HINT "0:128 is the first 128, 5 is one, 1,5,9 are three"

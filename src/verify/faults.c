@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "encodings/registry.h"
 #include "verify/geometry.h"
+#include "verify/precision.h"
 
 /* ---- values ---- */
 
@@ -295,142 +295,6 @@ static bool negate(pe_guess *guess, const pe_fault *fault)
     return true;
 }
 
-/* ---- narrow types ---- */
-
-/* Are all elements of the upload numbers of this type, which is narrower than theirs? */
-static bool is_stored_as(const pe_guess *guess, const pe_grain *grain)
-{
-    const pe_claim *claim = guess->claim;
-    for (size_t u = 0; u < claim->n_uploads; u++) {
-        const pe_array *array = &claim->uploads[u].array;
-        const size_t bytes = pe_dtype_bytes(array->dtype);
-        if (pe_grain_of_dtype(array->dtype)->bits <= grain->bits || array->dtype == PE_INT32)
-            return false;
-        for (size_t e = 0; e < array->elements; e++) {
-            const double x = pe_dtype_load(array->dtype, (const char *)array->data + e * bytes);
-            if (isfinite(x) && pe_grain_round(grain, x) != x)
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool store_narrow(pe_guess *guess, const pe_fault *fault)
-{
-    const pe_grain *grain = &pe_grains[(size_t)fault->value];
-    if (guess->distortion.stored != NULL || !is_stored_as(guess, grain))
-        return false;
-    guess->distortion.stored = grain;
-    guess->distortion.truncated = fault->and_value > 0;
-    return true;
-}
-
-/* Waves are made of frequencies and angles. */
-static bool has_waves(const pe_guess *guess)
-{
-    return pe_geometry_pair_layout(guess->claim->resource) != NULL;
-}
-
-static bool round_frequencies(pe_guess *guess, const pe_fault *fault)
-{
-    if (!has_waves(guess) || guess->distortion.frequencies != NULL)
-        return false;
-    guess->distortion.frequencies = &pe_grains[(size_t)fault->value];
-    guess->distortion.values_inexact = true;
-    return true;
-}
-
-static bool round_angles(pe_guess *guess, const pe_fault *fault)
-{
-    if (!has_waves(guess) || guess->distortion.angles != NULL)
-        return false;
-    guess->distortion.angles = &pe_grains[(size_t)fault->value];
-    guess->distortion.values_inexact = true;
-    return true;
-}
-
-/* Frequencies, angles and waves. */
-static bool round_all(pe_guess *guess, const pe_fault *fault)
-{
-    const bool narrow = pe_grain_of_dtype(guess->claim->uploads[0].array.dtype)->bits > 11;
-    return round_frequencies(guess, fault) && round_angles(guess, fault) &&
-           (!narrow || store_narrow(guess, fault));
-}
-
-/* ---- frequencies kept in float32 ---- */
-
-/* Values for rope/frequencies; what they own is the guess's. */
-static void borrow_values(const pe_guess *guess, size_t numerics, pe_values *out)
-{
-    for (size_t i = 0; i < out->n; i++) {
-        const pe_value *from = pe_values_find(&guess->values, out->value[i].param->name);
-        if (from == NULL)
-            continue;
-        out->value[i] = *from;
-        out->value[i].given = false;
-    }
-    pe_values_find(out, "dtype")->choice = PE_FLOAT64;
-    pe_values_find(out, "numerics")->choice = numerics;
-}
-
-static pe_status plan_frequencies(const pe_guess *guess, pe_values *values, pe_plan *out,
-                                  pe_problem *why)
-{
-    const pe_verify_context *context = guess->context;
-    const pe_status status = pe_values_defaults(values, why);
-    if (status != PE_OK)
-        return status;
-    return pe_rope_frequencies.plan(values, context->tables, context->limits, out, why);
-}
-
-/* inv_freq of these values as float64. False: they have none; else *out is the caller's. */
-static bool find_frequencies(const pe_guess *guess, size_t numerics, pe_array *out)
-{
-    pe_problem why;
-    pe_values values;
-    pe_plan plan = {0};
-    bool found = false;
-    if (pe_values_make(pe_rope_frequencies.param_sets, &values, &why) != PE_OK)
-        return false;
-    borrow_values(guess, numerics, &values);
-    if (plan_frequencies(guess, &values, &plan, &why) == PE_OK &&
-        pe_array_make(PE_FLOAT64, &plan.tensors[0].shape, out, &why) == PE_OK) {
-        const pe_region all = pe_plan_units(&plan, 0, 0, plan.tensors[0].units);
-        found = plan.fill(&plan, &all, out->data, &why) == PE_OK;
-        if (!found)
-            pe_array_free(out);
-    }
-    pe_plan_free(&plan);
-    for (size_t i = 0; i < values.n; i++)
-        values.value[i] = (pe_value){0};
-    pe_values_free(&values);
-    return found;
-}
-
-/* Give freq_factors that turn each frequency into the float32 reference's. */
-static bool float32_frequencies(pe_guess *guess, const pe_fault *fault)
-{
-    (void)fault;
-    pe_value *factors = pe_values_find(&guess->values, "freq_factors");
-    pe_array exact, rounded;
-    if (factors == NULL || factors->present || !find_frequencies(guess, PE_NUMERICS_EXACT, &exact))
-        return false;
-    if (!find_frequencies(guess, PE_NUMERICS_FLOAT32, &rounded)) {
-        pe_array_free(&exact);
-        return false;
-    }
-    double *x = exact.data;
-    const double *r = rounded.data;
-    for (size_t i = 0; i < exact.elements; i++)
-        x[i] = r[i] > 0 ? x[i] / r[i] : 1;
-    factors->list = x;
-    factors->list_length = exact.elements;
-    factors->present = true;
-    guess->distortion.values_inexact = true;
-    pe_array_free(&rounded);
-    return true;
-}
-
 /* ---- the rows ---- */
 
 #define KEEP_WIDE "keep cosines, sines and products in float32, or claim the narrow dtype"
@@ -545,38 +409,42 @@ const pe_fault pe_faults[] = {
     {"float32_arithmetic", "angles were computed in float32, not exactly", .change = set_choice,
      .param = "numerics", .text = "float32"},
     {"float32_inv_freq", "frequencies were rounded to float32, angles were not",
-     .change = float32_frequencies, .remedy = "claim numerics=float32 if that is meant"},
+     .change = pe_precision_float32_frequencies,
+     .remedy = "claim numerics=float32 if that is meant"},
     {"bfloat16_elements", "elements were rounded to bfloat16 before they went on in a wider type",
-     .change = store_narrow, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_WIDE},
+     .change = pe_precision_store, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_WIDE},
     {"float16_elements", "elements were rounded to float16 before they went on in a wider type",
-     .change = store_narrow, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_WIDE},
+     .change = pe_precision_store, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_WIDE},
     {"tf32_elements", "elements were rounded to TF32, as a matrix product does it",
-     .change = store_narrow, .value = PE_GRAIN_TF32, .remedy = KEEP_WIDE},
-    {"float8_elements", "elements were rounded to float8 (e4m3)", .change = store_narrow,
+     .change = pe_precision_store, .value = PE_GRAIN_TF32, .remedy = KEEP_WIDE},
+    {"float8_elements", "elements were rounded to float8 (e4m3)", .change = pe_precision_store,
      .value = PE_GRAIN_E4M3, .remedy = KEEP_WIDE},
-    {"float8_elements", "elements were rounded to float8 (e5m2)", .change = store_narrow,
+    {"float8_elements", "elements were rounded to float8 (e5m2)", .change = pe_precision_store,
      .value = PE_GRAIN_E5M2, .remedy = KEEP_WIDE},
-    {"bfloat16_truncated", "elements were cut to bfloat16, not rounded", .change = store_narrow,
-     .value = PE_GRAIN_BFLOAT16, .and_value = 1,
+    {"bfloat16_truncated", "elements were cut to bfloat16, not rounded",
+     .change = pe_precision_store, .value = PE_GRAIN_BFLOAT16, .and_value = 1,
      .remedy = "round to nearest: do not drop the low half of a float32"},
-    {"float16_truncated", "elements were cut to float16, not rounded", .change = store_narrow,
+    {"float16_truncated", "elements were cut to float16, not rounded", .change = pe_precision_store,
      .value = PE_GRAIN_FLOAT16, .and_value = 1, .remedy = "round to nearest"},
     {"bfloat16_inv_freq", "frequencies (inv_freq) were rounded to bfloat16",
-     .change = round_frequencies, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_INV_FREQ},
+     .change = pe_precision_round_frequencies, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_INV_FREQ},
     {"float16_inv_freq", "frequencies (inv_freq) were rounded to float16",
-     .change = round_frequencies, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_INV_FREQ},
-    {"tf32_inv_freq", "frequencies (inv_freq) were rounded to TF32", .change = round_frequencies,
-     .value = PE_GRAIN_TF32, .remedy = KEEP_INV_FREQ},
-    {"bfloat16_angles", "angles were rounded to bfloat16", .change = round_angles,
+     .change = pe_precision_round_frequencies, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_INV_FREQ},
+    {"tf32_inv_freq", "frequencies (inv_freq) were rounded to TF32",
+     .change = pe_precision_round_frequencies, .value = PE_GRAIN_TF32, .remedy = KEEP_INV_FREQ},
+    {"bfloat16_angles", "angles were rounded to bfloat16", .change = pe_precision_round_angles,
      .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
-    {"float16_angles", "angles were rounded to float16", .change = round_angles,
+    {"float16_angles", "angles were rounded to float16", .change = pe_precision_round_angles,
      .value = PE_GRAIN_FLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
     {"tf32_angles", "angles were rounded to TF32, as a matrix product does it",
-     .change = round_angles, .value = PE_GRAIN_TF32, .remedy = KEEP_ANGLES, .mostly = true},
+     .change = pe_precision_round_angles, .value = PE_GRAIN_TF32, .remedy = KEEP_ANGLES,
+     .mostly = true},
     {"bfloat16_arithmetic", "frequencies, angles and waves were all computed in bfloat16",
-     .change = round_all, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
+     .change = pe_precision_round_all, .value = PE_GRAIN_BFLOAT16, .remedy = KEEP_ANGLES,
+     .mostly = true},
     {"float16_arithmetic", "frequencies, angles and waves were all computed in float16",
-     .change = round_all, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_ANGLES, .mostly = true},
+     .change = pe_precision_round_all, .value = PE_GRAIN_FLOAT16, .remedy = KEEP_ANGLES,
+     .mostly = true},
 };
 const size_t pe_faults_n = PE_LEN(pe_faults);
 
@@ -685,4 +553,18 @@ bool pe_faults_apply(const pe_fault *fault, pe_guess *guess)
         say(fault, &before, guess);
     pe_guess_free(&before);
     return changed;
+}
+
+bool pe_faults_hold_mostly(const pe_guess *guess)
+{
+    return guess->n_faults > 0 && guess->faults[guess->n_faults - 1]->mostly;
+}
+
+bool pe_faults_is_layout(const pe_fault *fault)
+{
+    static const char *const names[] = {"pairing", "layout", "cache_layout", "cos_sin_exchanged"};
+    for (size_t n = 0; n < PE_LEN(names); n++)
+        if (strcmp(names[n], fault->name) == 0)
+            return true;
+    return false;
 }

@@ -5,21 +5,6 @@
 
 #include "verify/guess.h"
 
-/** One mistake. */
-typedef struct pe_fault {
-    const char *name; /* "position_plus_one" */
-    const char *rule; /* a sentence; NULL: "param was X, not Y" */
-    /** Change the guess. False: the fault makes no sense there. */
-    bool (*change)(pe_guess *guess, const struct pe_fault *fault);
-    const char *param;       /* the row it changes */
-    const char *text;        /* to this choice */
-    double value, and_value; /* to this number; and_value: see `change` */
-    const char *remedy;      /* what to change; NULL: "set param to Y" */
-    bool vectors_only;       /* only rotated vectors can have it */
-    bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
-    bool mostly;             /* a number near a boundary of rounding may fall to either side */
-} pe_fault;
-
 extern const pe_fault pe_faults[];
 extern const size_t pe_faults_n;
 
@@ -38,5 +23,11 @@ bool pe_faults_of_value(const pe_guess *guess, size_t i, size_t k, pe_fault *out
  * the guess is fit only for pe_guess_free.
  */
 bool pe_faults_apply(const pe_fault *fault, pe_guess *guess) PE_MUST_CHECK;
+
+/** Does it put the pairs elsewhere, or exchange what they hold? */
+bool pe_faults_is_layout(const pe_fault *fault);
+
+/** Does the last fault of the guess hold for most elements only? */
+bool pe_faults_hold_mostly(const pe_guess *guess);
 
 #endif

@@ -98,7 +98,7 @@ bool pe_guess_map_positions(pe_positions *positions, const pe_position_map *map)
 
 /* ---- what it stands for ---- */
 
-void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *remedy)
+void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy)
 {
     if (guess->rule.bytes > 0)
         pe_buffer_str(&guess->rule, "; ");

@@ -6,8 +6,6 @@
 #include "verify/grain.h"
 #include "verify/verify.h"
 
-struct pe_fault;
-
 /** Positions p of a claim became to_dtype(p * times + plus). The identity is {1, 0}. */
 typedef struct pe_position_map {
     double times, plus;
@@ -45,6 +43,23 @@ typedef struct pe_guess {
     bool fitted;      /* a number was read off the upload, and no rule names it */
 } pe_guess;
 
+/** What a fault does to a guess. False: it makes no sense there. */
+typedef bool pe_change(pe_guess *guess, const struct pe_fault *fault);
+
+/** One mistake. */
+typedef struct pe_fault {
+    const char *name; /* "position_plus_one" */
+    const char *rule; /* a sentence; NULL: "param was X, not Y" */
+    pe_change *change;
+    const char *param;       /* the row it changes */
+    const char *text;        /* to this choice */
+    double value, and_value; /* to this number; and_value: see `change` */
+    const char *remedy;      /* what to change; NULL: "set param to Y" */
+    bool vectors_only;       /* only rotated vectors can have it */
+    bool sets_rope_type;     /* to `text`, too, which has param; the claim's is default */
+    bool mostly;             /* a number near a boundary of rounding may fall to either side */
+} pe_fault;
+
 /** The claim without any fault. */
 pe_status pe_guess_make(const pe_claim *claim, const pe_verify_context *context, pe_guess *out,
                         pe_problem *why) PE_MUST_CHECK;
@@ -67,7 +82,7 @@ char *pe_guess_parameters(const pe_guess *guess);
 bool pe_guess_set_choice(pe_values *values, const char *name, const char *choice);
 
 /** Add a fault, and its remedy; its sentence is the caller's to add to the rule. */
-void pe_guess_say(pe_guess *guess, const struct pe_fault *fault, const char *remedy);
+void pe_guess_say(pe_guess *guess, const pe_fault *fault, const char *remedy);
 
 /** Add a sentence, in which {a} and {b} are numbers, to the rule. */
 void pe_guess_format(pe_guess *guess, const char *sentence, double a, double b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ladder.h - how measured frequencies came from claimed ones: laws. */
+/* ladder.h - claimed and measured frequencies of the pairs of an upload. */
 #ifndef PE_VERIFY_LADDER_H
 #define PE_VERIFY_LADDER_H
 
@@ -11,23 +11,26 @@ typedef struct pe_ladder {
     const double *claimed;
     const double *measured; /* NAN: not known */
     double *plain;          /* owned: of the claimed base without any scaling */
-    double *put;            /* owned: those of the law that pe_ladder_next found */
+    double *put;            /* owned: those of the law that pe_laws_next found */
     double theta, factor;   /* of the claim; 1: it has none */
     double dynamic_length;  /* max_position_embeddings of dynamic scaling; 0: it is another one */
     double head_pairs;      /* half of head_dim; 0: there is none */
     bool listed;            /* scaling is a list of factors */
     double step, span;      /* of the positions that tell the measured ones; 0: told as such */
     double roundoff;        /* of frequencies that are told as such */
+    double a, b;            /* numbers of the law that it is held against */
 } pe_ladder;
 
 /** Make the owned arrays for a guess. */
 pe_status pe_ladder_make(const pe_guess *guess, pe_ladder *ladder, pe_problem *why) PE_MUST_CHECK;
 void pe_ladder_free(pe_ladder *ladder);
 
-/**
- * The next law from *law on that the measured frequencies follow and the claimed ones do not. It is
- * added to the guess, which borrows ladder->put. False: there is none.
- */
-bool pe_ladder_next(const pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
+/** Is the measured frequency of pair i this one, as well as it is known? */
+bool pe_ladder_is_near(const pe_ladder *ladder, size_t i, double w);
+
+/** What scaling leaves of the frequency of pair i, and the smallest of these parts. */
+double pe_ladder_part_of(const pe_ladder *ladder, size_t i);
+double pe_ladder_least_part(const pe_ladder *ladder);
+bool pe_ladder_is_scaled(const pe_ladder *ladder);
 
 #endif

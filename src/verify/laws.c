@@ -1,96 +1,461 @@
 /* SPDX-License-Identifier: MIT */
-/* laws.c - what a reading says of frequencies and amplitude that no value of the claim gives. */
+/* laws.c - how measured frequencies came from claimed ones, as rows. */
 #include "verify/laws.h"
 
 #include <math.h>
 
+#include "verify/law_numbers.h"
+
 #define TURN 6.283185307179586
+#define LN2  0.6931471805599453
+#define LN10 2.302585092994046
 
-/* ---- frequencies ---- */
+typedef struct law {
+    pe_fault fault;      /* its sentence has the numbers as {a} and {b} */
+    pe_law_reader *read; /* its numbers; NULL: they are those of the row */
+    double (*predict)(const pe_ladder *l, size_t i);
+    double a, b;
+    bool fitted;  /* the numbers are only read off */
+    bool but_one; /* pairs move; the one at the end may be anything */
+} law;
 
-/* Is a measured frequency this one? Only its turn from row to row is known. */
-static bool is_near(const pe_reading *r, double turned, double w)
+/* ---- predicting ---- */
+
+/* w_i of a ladder that goes on beyond its ends. */
+static double step_of(const pe_ladder *l, double i)
 {
-    const double step = r->claimed[1] - r->claimed[0];
-    const size_t half = r->tokens / 2;
-    const double span = fabs(step) * (double)half;
-    const double off = turned - w, turns = off * step / TURN;
-    if (fabs(off) <= 0.01 * fabs(w) + 0.05 / span)
-        return true;
-    return fabs(w * step) > TURN / 2 && fabs(turns - round(turns)) < 2e-3;
+    const double *w = l->claimed;
+    if (i >= 0 && i < (double)l->n)
+        return w[(size_t)i];
+    const double ratio = w[l->n - 1] / w[l->n - 2];
+    return i < 0 ? w[0] / ratio : w[l->n - 1] * ratio;
 }
 
-static void add(const pe_fault *fault, pe_guess *guess)
+static double next_pair(const pe_ladder *l, size_t i)
 {
-    pe_guess_say(guess, fault, fault->remedy);
-    pe_buffer_str(&guess->rule, fault->rule);
+    return step_of(l, (double)i + 1);
 }
 
-/* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
-static bool find_band(const pe_reading *r, pe_guess *guess)
+static double previous_pair(const pe_ladder *l, size_t i)
 {
-    static const pe_fault band = {.name = "frequency_band",
-                                  .remedy = "check the scaling of the frequencies by bands"};
-    size_t first = r->pairs, last = 0;
-    for (size_t i = 0; i < r->pairs; i++)
-        if (isfinite(r->turned[i]) && !is_near(r, r->turned[i], r->frequency[i])) {
-            first = i < first ? i : first;
-            last = i;
-        }
-    if (first >= last)
+    return step_of(l, (double)i - 1);
+}
+
+static double half_step(const pe_ladder *l, size_t i)
+{
+    return sqrt(l->claimed[i] * step_of(l, (double)i + 1));
+}
+
+static double reciprocal(const pe_ladder *l, size_t i)
+{
+    return 1 / l->claimed[i];
+}
+
+/* Squares and roots are rounded correctly, powers nearly so. */
+static double raised(const pe_ladder *l, size_t i)
+{
+    const double w = l->claimed[i];
+    return l->a == 2 ? w * w : l->a == 0.5 ? sqrt(w) : pow(w, l->a);
+}
+
+static double of_base_e(const pe_ladder *l, size_t i)
+{
+    return exp(-(double)i / (double)l->n);
+}
+
+static double power(const pe_ladder *l, size_t i)
+{
+    return pow(l->plain[i], l->a);
+}
+
+static double one_more(const pe_ladder *l, size_t i)
+{
+    return pow(l->claimed[i], (double)l->n / ((double)l->n + 1));
+}
+
+static double one_less(const pe_ladder *l, size_t i)
+{
+    return pow(l->claimed[i], (double)l->n / ((double)l->n - 1));
+}
+
+static double reversed(const pe_ladder *l, size_t i)
+{
+    return l->claimed[l->n - 1 - i];
+}
+
+static double exchanged(const pe_ladder *l, size_t i)
+{
+    return step_of(l, (double)(i ^ 1));
+}
+
+static double halves_exchanged(const pe_ladder *l, size_t i)
+{
+    return l->claimed[(i + l->n / 2) % l->n];
+}
+
+static double rolled_on(const pe_ladder *l, size_t i)
+{
+    return l->claimed[(i + l->n - 1) % l->n];
+}
+
+static double rolled_back(const pe_ladder *l, size_t i)
+{
+    return l->claimed[(i + 1) % l->n];
+}
+
+static double in_twos(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i - i % 2];
+}
+
+static double halved_index(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i / 2];
+}
+
+static double every_other(const pe_ladder *l, size_t i)
+{
+    return l->claimed[2 * i % l->n];
+}
+
+static double half_again(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i % ((l->n + 1) / 2)];
+}
+
+static double times(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] * l->a;
+}
+
+static double times_over(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] * l->a / l->b;
+}
+
+static double all_first(const pe_ladder *l, size_t i)
+{
+    (void)i;
+    return l->claimed[0];
+}
+
+static double in_line(const pe_ladder *l, size_t i)
+{
+    const double n = (double)l->n - 1;
+    return l->claimed[0] +
+           ((l->theta > 0 ? 1 / l->theta : l->claimed[l->n - 1]) - l->claimed[0]) * (double)i / n;
+}
+
+static double not_below(const pe_ladder *l, size_t i)
+{
+    return fmax(l->claimed[i], l->a);
+}
+
+/* theta^(-i/n) */
+static double rung(const pe_ladder *l, double theta, size_t i)
+{
+    return pow(theta, -(double)i / (double)l->n);
+}
+
+static double of_theta(const pe_ladder *l, size_t i)
+{
+    return rung(l, l->a, i);
+}
+
+static double of_second_theta(const pe_ladder *l, size_t i)
+{
+    return rung(l, l->b, i);
+}
+
+static double geometric(const pe_ladder *l, size_t i)
+{
+    return l->a * rung(l, l->b, i);
+}
+
+static double of_scaled_theta(const pe_ladder *l, size_t i)
+{
+    return rung(l, l->theta * pow(l->factor, l->a), i);
+}
+
+static double resting(const pe_ladder *l, size_t i)
+{
+    return (double)i >= l->a && (double)i <= l->b ? 0 : l->claimed[i];
+}
+
+/* ---- predicting scaled ladders ---- */
+
+static double unscaled(const pe_ladder *l, size_t i)
+{
+    return l->plain[i];
+}
+
+static double scaled_up(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] / pe_ladder_part_of(l, i);
+}
+
+static double scaled_twice(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] * pe_ladder_part_of(l, i);
+}
+
+static double parts_reversed(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * pe_ladder_part_of(l, l->n - 1 - i);
+}
+
+static double next_part(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * pe_ladder_part_of(l, i + 1 < l->n ? i + 1 : l->a > 0 ? i : 0);
+}
+
+static double previous_part(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * pe_ladder_part_of(l, i > 0 ? i - 1 : l->a > 0 ? i : l->n - 1);
+}
+
+static double ramp_inverted(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * (1 + pe_ladder_least_part(l) - pe_ladder_part_of(l, i));
+}
+
+/* Only the pairs between the bands are the other way round. */
+static double blend_inverted(const pe_ladder *l, size_t i)
+{
+    const double part = pe_ladder_part_of(l, i), least = pe_ladder_least_part(l);
+    const bool between = part < 1 - 1e-6 && part > least + 1e-6;
+    return l->plain[i] * (between ? 1 + least - part : part);
+}
+
+static double of_edge(const pe_ladder *l, size_t i)
+{
+    return l->plain[i] * ((double)i < l->a ? 1 : 1 / l->b);
+}
+
+static double as_measured(const pe_ladder *l, size_t i)
+{
+    const double least = pe_ladder_least_part(l);
+    if ((double)i < l->a)
+        return l->plain[i];
+    return (double)i >= l->b ? l->plain[i] * least : l->measured[i];
+}
+
+static double linear_too(const pe_ladder *l, size_t i)
+{
+    return l->claimed[i] / l->factor;
+}
+
+/* ---- the laws ---- */
+
+#define LAW(NAME, RULE, REMEDY, ...)                                                               \
+    {                                                                                              \
+        .fault = {.name = (NAME), .rule = (RULE), .remedy = (REMEDY)}, __VA_ARGS__                 \
+    }
+#define RADIANS    "take angles in radians: position times inv_freq"
+#define POWERS     "take the exponents 2i/d: inv_freq = theta ** -(arange(0, d, 2) / d)"
+#define FACTORS_OF "the factors of the pairs are shifted by one: pair i has that of pair "
+#define ORDER      "keep the order of the pairs: pair i has the exponent 2i/d"
+
+/* Those without numbers come first: they say more. */
+static const law laws[] = {
+    LAW("reciprocal_frequencies", "frequencies are the reciprocals: theta^(2i/d) for theta^(-2i/d)",
+        "divide 1 by the power: inv_freq = 1 / theta^(2i/d)", .predict = reciprocal),
+    LAW("scaling_ignored",
+        "the frequencies were not scaled: rope_scaling or freq_factors was ignored",
+        "pass rope_scaling (rope_parameters, freq_factors) to the code that makes inv_freq",
+        .read = pe_law_numbers_scaled, .predict = unscaled),
+    LAW("exponent_doubled",
+        "frequencies are squared: exponents are 4i/d, or the ladder was applied twice", POWERS,
+        .predict = raised, .a = 2),
+    LAW("exponent_halved", "frequencies are the square roots: exponents are i/d, not 2i/d", POWERS,
+        .predict = raised, .a = 0.5),
+    LAW("index_plus_one", "the ladder is shifted: pair i has the frequency of pair i + 1",
+        "count pairs from 0", .predict = next_pair, .but_one = true),
+    LAW("index_minus_one", "the ladder is shifted: pair i has the frequency of pair i - 1",
+        "count pairs from 0", .predict = previous_pair, .but_one = true),
+    LAW("index_plus_half",
+        "the ladder is shifted by half a pair: exponents are (2i + 1)/d, not 2i/d", POWERS,
+        .predict = half_step),
+    LAW("frequencies_reversed",
+        "channels are reversed: the order of the frequencies is the other one, slowest first",
+        ORDER, .predict = reversed),
+    LAW("channels_exchanged", "even and odd channels (pairs) are exchanged in order", ORDER,
+        .predict = exchanged),
+    LAW("halves_exchanged",
+        "the halves of the ladder are exchanged: the order of the pairs is rolled by half", ORDER,
+        .predict = halves_exchanged),
+    LAW("ladder_rolled", "the order of the pairs is rolled by one: pair 0 has the last frequency",
+        ORDER, .predict = rolled_on),
+    LAW("ladder_rolled",
+        "the order of the pairs is rolled by one, or shifted: the last pair has the frequency of "
+        "pair 0",
+        ORDER, .predict = rolled_back),
+    LAW("integer_division",
+        "each second pair repeats the frequency before it: exponents come from an integer division "
+        "(i // 2)",
+        POWERS, .predict = in_twos),
+    LAW("frequencies_repeated",
+        "each frequency is repeated for two pairs, so that half of the ladder is missing",
+        "repeat frequencies only where channels, not pairs, are counted (repeat_interleave)",
+        .predict = halved_index),
+    LAW("every_other_frequency",
+        "pairs have every other frequency, repeated twice: exponents are 4i/d modulo 1", POWERS,
+        .predict = every_other),
+    LAW("half_ladder_repeated", "the first half of the ladder is repeated in the other pairs",
+        POWERS, .predict = half_again),
+    LAW("log10_for_ln",
+        "exponents are divided by ln 10: log10(base) was taken for the natural logarithm",
+        "take the natural logarithm of the base", .predict = raised, .a = 1 / LN10),
+    LAW("log2_for_ln",
+        "exponents are divided by ln 2: log2(base) was taken for the natural logarithm",
+        "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = 1 / LN2),
+    LAW("ln_for_log2",
+        "exponents are multiplied by ln 2: exp2 was taken of the natural logarithm of the base",
+        "take the natural logarithm with exp, log2 with exp2", .predict = raised, .a = LN2),
+    LAW("base_e", "rope_theta (the base) was e: it was left out of the power, as exp(-2i/d)",
+        "multiply the exponent by ln(theta)", .predict = of_base_e),
+    LAW("head_in_exponent", "the exponents of the frequencies were 2i/head_dim, not 2i/rotary_dim",
+        "divide the exponents by rotary_dim, not by head_dim", .read = pe_law_numbers_head,
+        .predict = power),
+    LAW("rotary_in_exponent",
+        "the exponents of the frequencies were 2i/rotary_dim, not 2i/head_dim",
+        "divide the exponents by head_dim, of which a part is rotated",
+        .read = pe_law_numbers_rotary, .predict = power),
+    LAW("denominator_plus_two", "exponents are divided by d + 2, not by d",
+        "divide the exponents by d", .predict = one_more),
+    LAW("denominator_minus_two",
+        "exponents are divided by d - 2, not by d: the ladder reaches theta itself",
+        "divide the exponents by d (freq_shift 0)", .predict = one_less),
+    LAW("angles_times_two_pi", "angles are multiplied by 2 pi", RADIANS, .predict = times,
+        .a = TURN),
+    LAW("angles_over_two_pi", "angles are divided by 2 pi: turns were taken for radians", RADIANS,
+        .predict = times_over, .a = 1, .b = TURN),
+    LAW("angles_in_degrees", "angles in degrees were taken for radians", RADIANS,
+        .predict = times_over, .a = TURN, .b = 360),
+    LAW("angles_in_degrees", "angles are in degrees, not in radians", RADIANS,
+        .predict = times_over, .a = 360, .b = TURN),
+    LAW("one_frequency", "all pairs have the frequency of pair 0",
+        "take a frequency of its own for each pair", .predict = all_first),
+    LAW("ladder_linear",
+        "frequencies are linear in i: the ladder is a straight line (linspace), no power", POWERS,
+        .predict = in_line),
+    LAW("scaling_inverted",
+        "frequencies were multiplied by the scaling, not divided by it: the factors are inverted",
+        "divide the frequencies by factor (freq_factors, long_factor)",
+        .read = pe_law_numbers_scaled, .predict = scaled_up),
+    LAW("scaling_twice", "the scaling (factor) was applied twice",
+        "scale the frequencies once: not in the configuration and in the code",
+        .read = pe_law_numbers_scaled, .predict = scaled_twice),
+    LAW("linear_as_well",
+        "frequencies were divided by the factor on top of their scaling: linear scaling of {b} was "
+        "applied as well",
+        "scale the base or the positions, not both", .read = pe_law_numbers_naive,
+        .predict = linear_too),
+    LAW("factors_reversed",
+        "the factors of the pairs (long_factor, short_factor) are in reverse order", ORDER,
+        .read = pe_law_numbers_listed, .predict = parts_reversed),
+    LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
+        .predict = next_part),
+    LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
+        .predict = previous_part),
+    LAW("factors_shifted", FACTORS_OF "i + 1", ORDER, .read = pe_law_numbers_listed,
+        .predict = next_part, .a = 1),
+    LAW("factors_shifted", FACTORS_OF "i - 1", ORDER, .read = pe_law_numbers_listed,
+        .predict = previous_part, .a = 1),
+    LAW("ramp_inverted",
+        "the ramp is inverted: fast pairs are scaled, slow ones are not (low and high exchanged)",
+        "interpolate the slow pairs, extrapolate the fast ones", .read = pe_law_numbers_scaled,
+        .predict = ramp_inverted),
+    LAW("blend_inverted", "the blend (smooth factor) of the middle band is inverted",
+        "weight the scaled frequency with 1 - smooth, the other with smooth",
+        .read = pe_law_numbers_scaled, .predict = blend_inverted),
+    LAW("blend_missing",
+        "the blend of the middle band is missing: pairs below {a} are not scaled, all others are "
+        "divided by {b}",
+        "blend scaled and unscaled frequencies between the bands (smooth factor, ramp)",
+        .read = pe_law_numbers_edge, .predict = of_edge),
+    LAW("theta_times_factor",
+        "rope_theta was multiplied by the factor itself, without the exponent d/(d - 2) of ntk: "
+        "the base was {a}",
+        "raise the factor to d/(d - 2) before it multiplies the base", .read = pe_law_numbers_naive,
+        .predict = of_theta),
+    LAW("pairs_rest", "pairs {a} to {b} do not turn: their frequencies are zero",
+        "make frequencies for all pairs", .read = pe_law_numbers_rest, .predict = resting),
+    LAW("base_scaled",
+        "rope_theta was scaled by the {a}-th power of the ntk factor: that of a dimension d of {b} "
+        "in d/(d - 2)",
+        "raise the factor to d/(d - 2), where d is the rotated dimension",
+        .read = pe_law_numbers_exponent_of_factor, .predict = of_scaled_theta, .fitted = true),
+    LAW("seq_len", "dynamic scaling was made for another length: seq_len was {a}, the base {b}",
+        "pass the length of the sequence; do not keep inv_freq of another prompt",
+        .read = pe_law_numbers_length, .predict = of_second_theta, .fitted = true),
+    LAW("rope_theta", "rope_theta (the base) was {a}, not {b}", "set rope_theta as claimed",
+        .read = pe_law_numbers_theta, .predict = of_theta, .fitted = true),
+    LAW("frequencies_scaled",
+        "all frequencies are {a} times the claimed ones, as linear scaling by a factor of {b}",
+        "check the scaling: factor, rope_scaling, units of positions",
+        .read = pe_law_numbers_multiple, .predict = times, .fitted = true),
+    LAW("base_and_scale",
+        "rope_theta (the base) was {b}, and all frequencies were multiplied by {a}, as linear "
+        "scaling does it",
+        "scale the base (ntk) or the positions (linear), not both",
+        .read = pe_law_numbers_geometric, .predict = geometric, .fitted = true),
+    LAW("frequencies_clipped", "frequencies are clipped: none is below {a}",
+        "do not clamp inv_freq", .read = pe_law_numbers_least, .predict = not_below),
+    LAW("bands_moved",
+        "the bands of the scaling are elsewhere: pairs below {a} are not scaled, those from {b} on "
+        "wholly; the ramp between has other edges (beta_fast, beta_slow, low_freq_factor, "
+        "high_freq_factor, original_max_position_embeddings)",
+        "check the parameters of the bands and the original length", .read = pe_law_numbers_bands,
+        .predict = as_measured, .fitted = true),
+};
+
+static bool follows(const pe_ladder *l, const law *of)
+{
+    size_t good = 0, known = 0, telling = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const double w = of->predict(l, i);
+        if (!isfinite(l->measured[i]) || !isfinite(w))
+            continue;
+        known++;
+        good += pe_ladder_is_near(l, i, w);
+        telling += pe_ladder_is_near(l, i, w) && !pe_ladder_is_near(l, i, l->claimed[i]);
+    }
+    if (l->span == 0)
+        return good + (of->but_one && l->n > 8) >= l->n && telling > 0;
+    return known * 5 >= l->n * 4 && good * 20 >= known * 19 && telling >= 2;
+}
+
+static double put_of(const pe_ladder *l, const law *of, size_t i)
+{
+    const double w = of->predict(l, i);
+    return of->but_one && l->span == 0 && !pe_ladder_is_near(l, i, w) ? l->measured[i] : w;
+}
+
+/* The ladder takes the law's numbers. */
+static bool takes(pe_ladder *l, const law *of)
+{
+    l->a = of->a;
+    l->b = of->b;
+    return (of->read == NULL || of->read(l)) && follows(l, of);
+}
+
+bool pe_laws_next(pe_ladder *l, size_t *k, pe_guess *guess)
+{
+    if (l->n < 4 || guess->n_faults == PE_FAULTS_MAX)
         return false;
-    const double ratio = pe_reading_ratio(r, first);
-    for (size_t i = first; i <= last; i++)
-        if (!is_near(r, r->turned[i], ratio * r->frequency[i]))
-            return false;
-    while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
-        last++;
-    pe_guess_say(guess, &band, band.remedy);
-    pe_buffer_format(&guess->rule,
-                     "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
-                     "factor of %.6g",
-                     first, last, ratio, 1 / ratio);
-    guess->fitted = true;
-    return true;
-}
-
-/* ---- the amplitude ---- */
-
-static bool is_size(double amplitude, double wanted)
-{
-    return fabs(amplitude - wanted) <= 4e-3 * wanted;
-}
-
-static bool find_amplitude(const pe_reading *r, pe_guess *guess)
-{
-    static const pe_fault inverted = {
-        .name = "attention_factor_inverted",
-        .rule = "the attention factor is the reciprocal: its numerator and denominator "
-                "(mscale, mscale_all_dim) were exchanged",
-        .remedy = "divide by mscale_all_dim's factor, multiply by mscale's"};
-    static const pe_fault amplitude = {
-        .name = "amplitude", .remedy = "check the attention factor (mscale) and other scales"};
-    const double claimed = r->claimed_amplitude;
-    if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
-        return false;
-    if (claimed != 1 && is_size(r->amplitude, 1 / claimed)) {
-        add(&inverted, guess);
+    while (*k < PE_LEN(laws)) {
+        const law *of = &laws[(*k)++];
+        if (!takes(l, of))
+            continue;
+        for (size_t i = 0; i < l->n; i++)
+            l->put[i] = put_of(l, of, i);
+        guess->distortion.ladder = l->put;
+        guess->distortion.values_inexact = true;
+        guess->fitted |= of->fitted;
+        pe_guess_say(guess, &of->fault, of->fault.remedy);
+        pe_guess_format(guess, of->fault.rule, l->a, l->b);
         return true;
     }
-    pe_guess_say(guess, &amplitude, amplitude.remedy);
-    pe_buffer_format(&guess->rule, "the amplitude is %.5g, not %.5g", r->amplitude, claimed);
-    guess->fitted = true;
-    return true;
-}
-
-size_t pe_laws_find(const pe_reading *r, pe_guess *guess)
-{
-    size_t n = 0;
-    if (r->tokens < 8 || r->pairs < 8)
-        return 0;
-    if (guess->distortion.ladder == NULL)
-        n += find_band(r, guess);
-    if (r->quality > 0.8 || n > 0)
-        n += guess->n_faults < PE_FAULTS_MAX && find_amplitude(r, guess);
-    return n;
+    return false;
 }

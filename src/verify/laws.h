@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* laws.h - what a reading says of frequencies and amplitude that no value of the claim gives. */
+/* laws.h - how measured frequencies came from claimed ones, as rows. */
 #ifndef PE_VERIFY_LAWS_H
 #define PE_VERIFY_LAWS_H
 
-#include "verify/faults.h"
-#include "verify/reading.h"
+#include "verify/ladder.h"
 
-/** Add to a guess each law that its reading follows: one of the frequencies, and the amplitude. The
- * number of those found. They are of the reading alone: no element is compared. */
-size_t pe_laws_find(const pe_reading *reading, pe_guess *guess);
+/**
+ * The next law from *law on that the measured frequencies follow and the claimed ones do not. It is
+ * added to the guess, which borrows ladder->put. False: there is none.
+ */
+bool pe_laws_next(pe_ladder *ladder, size_t *law, pe_guess *guess) PE_MUST_CHECK;
 
 #endif

@@ -176,6 +176,8 @@ static void a_search_lists_the_models_that_have_its_words(void **state)
     } searches[] = {
         {"llama-3.1", "llama-3.1-405b", 3}, {"LLAMA+3.1", "llama-3.1-405b", 3},
         {"alibaba%20vl", "qwen2-vl-2b", 3}, {"phi+4", "phi-3-mini-4k", 3},
+        {"llama3", "llama-3-70b", 11},      {"llama", "llama-2-13b", 23},
+        {"mistral", "mistral-7b-v0.1", 7},  {"llama+8b", "llama-3-8b", 2},
         {"phi3", "phi-3-mini-4k", 3},       {"Qwen2.5-VL", "qwen2.5-vl-7b", 1},
         {"nothing-of-this-name", NULL, 0},
     };
@@ -364,11 +366,17 @@ static const struct {
     {"/v1/rope/table?model=Qwen/Qwen3-4B-Thinking-2507&positions=0", 422,
      "did you mean qwen3-4b, qwen3-4b-instruct-2507?"},
     {"/v1/rope/table?model=llama&positions=0", 422, "more that GET /v1/models lists?"},
+    {"/v1/models/llama3", 404, "llama-3.1-8b or one of 4 more that"}, /* llama-30b is none */
+    {"/v1/models/llama-31-8b", 404, "did you mean llama-3.1-8b?"},
+    {"/v1/models/qwen25-vl", 404, "did you mean qwen2.5-vl-7b?"},
+    {"/v1/models/t5", 404, "did you mean t5-small?"},
+    {"/v1/models/r1", 404, "did you mean deepseek-r1?"},
     {"/v1/models/llama-3.1", 404, "did you mean llama-3.1-405b, llama-3.1-70b, llama-3.1-8b?"},
     {"/v1/models/gpt2%00", 404, "%00"},
     {"/v1/models/", 404, "there is no model"},
     {"/v1/models?name=gpt2", 400, "/v1/models?q=llama, got name=gpt2"},
     {"/v1/models?q=a%2", 400, "two hexadecimal digits"},
+    {"/v1/models?q=%00", 422, "q must be words, got %00"},
     {"/v1/rope/table?model=&positions=0", 400, "model must not be empty"},
     {"/v1/rope/table?model=a&model=b", 400, "more than once"},
     {"/v1/rope/table?positions=0", 400, "head_dim is required, or a model"},

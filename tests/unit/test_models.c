@@ -33,6 +33,13 @@ typedef struct spelling {
 #define LLAMA  "\"model_type\":\"llama\",\"hidden_size\":1024,\"num_attention_heads\":16"
 #define YARN   "\"rope_type\":\"yarn\",\"factor\":4"
 #define LAYERS ",\"num_hidden_layers\":4"
+#define SAPROT                                                                                     \
+    "\"model_type\":\"\",\"token_dropout\":true,\"position_embedding_type\":\"rotary\","           \
+    "\"hidden_size\":1280,\"num_attention_heads\":20"
+#define DOTS                                                                                       \
+    "\"model_type\":\"dots3_note_text\",\"qk_rope_head_dim\":64,\"layer_types\":["                 \
+    "\"indexed_attention\",\"sliding_attention\"]"
+#define ASR "\"model_type\":\"nemotron3_5_transcribe_asr_audio\""
 
 static const spelling spellings[] = {
     /* the base */
@@ -128,8 +135,47 @@ static const spelling spellings[] = {
      NULL, "attention_factor", "1.25"},
     {"{\"model_type\":\"qwen3_vl_text\"}", NULL, "rope_theta", "500000"},
     {"{\"model_type\":\"persimmon\",\"head_dim\":64}", NULL, "rope_theta", "10000"},
+    {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":{}}", NULL, "rope_type", "\"yarn\""},
+    {"{\"model_type\":\"gpt_oss\",\"rope_scaling\":null}", NULL, "rope_type", "\"yarn\""},
+    {"{\"model_type\":\"gpt_oss\",\"rope_parameters\":{}}", NULL, "rope_type", "\"default\""},
+    {"{\"model_type\":\"cohere2_moe\"" LAYERS
+     ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}",
+     "sliding_attention", "rope_type", "\"default\""},
+    {"{\"model_type\":\"cohere2_moe\"" LAYERS
+     ",\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":8}}",
+     "sliding_attention", "rope_type", "\"linear\""},
+    {"{" SAPROT ",\"rope_theta\":5e5,\"rope_parameters\":{\"rope_type\":\"linear\",\"factor\":8,"
+     "\"rope_theta\":3e4}}",
+     NULL, "rope_theta", "500000"},
+    {"{" SAPROT ",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}", NULL, "rope_type",
+     "\"default\""},
+    {"{\"model_type\":\"modernbert\"" LAYERS ",\"rope_theta\":5e5}", NULL, "rope_theta", "160000"},
+    {"{\"model_type\":\"modernbert\"" LAYERS ",\"global_rope_theta\":5e5}", NULL, "rope_theta",
+     "500000"},
+    {"{\"model_type\":\"modernbert-decoder\"" LAYERS ",\"local_rope_theta\":7e4,\"rope_scaling\":{"
+     "\"rope_type\":\"linear\",\"factor\":4}}",
+     "sliding_attention", "rope_theta", "70000"},
+    {"{\"model_type\":\"modernbert\"" LAYERS ",\"rope_scaling\":{\"rope_type\":\"linear\","
+     "\"factor\":4}}",
+     "sliding_attention", "rope_type", "\"linear\""},
+    {"{\"model_type\":\"cosmos3_edge_text\",\"rope_theta\":5e5}", NULL, "rope_theta", "100000000"},
+    {"{" DOTS ",\"rope_theta\":5e5}", "indexed_attention", "rope_theta", "500000"},
+    {"{" DOTS ",\"rope_theta\":5e5}", "sliding_attention", "rope_theta", "50000"},
+    {"{" DOTS ",\"swa_rope_theta\":7e4}", "sliding_attention", "rope_theta", "70000"},
+    {"{" DOTS ",\"swa_rope_theta\":7e4,\"rope_scaling\":{\"type\":\"linear\",\"factor\":4}}",
+     "sliding_attention", "rope_theta", "80000000"},
 
     /* dimensions */
+    {"{" SAPROT ",\"partial_rotary_factor\":0.5}", NULL, "rotary_dim", "64"},
+    {"{" ASR "}", NULL, "rotary_dim", "64"},
+    {"{" ASR ",\"rope_theta\":5e5}", NULL, "rope_theta", "10000"},
+    {"{" ASR ",\"rope_parameters\":{\"rope_theta\":5e5}}", NULL, "rotary_dim", "128"},
+    {"{\"model_type\":\"gpt_neox_japanese\",\"hidden_size\":1024,\"num_attention_heads\":16,"
+     "\"rotary_pct\":0.5,\"partial_rotary_factor\":0.25}",
+     NULL, "rotary_dim", "32"},
+    {"{\"model_type\":\"cohere2_moe\"" LAYERS ",\"partial_rotary_factor\":0.5,\"rope_parameters\":{"
+     "\"rope_type\":\"linear\",\"factor\":8}}",
+     "sliding_attention", "rotary_dim", "128"},
     {"{" LLAMA "}", NULL, "head_dim", "64"},
     {"{" LLAMA ",\"head_dim\":128}", NULL, "head_dim", "128"},
     {"{" LLAMA ",\"head_dim\":null}", NULL, "head_dim", "64"},
@@ -381,6 +427,16 @@ static const struct {
     {"{" LLAMA ",\"rope_scaling\":{\"mrope_interleaved\":true}}", "mrope_section, which is absent"},
     {"{" LLAMA ",\"rope_parameters\":{\"rope_theta\":5e5,\"full_attention\":{\"factor\":8}}}",
      "an object among parameters"},
+    {"{\"model_type\":\"cohere2_moe\",\"rope_scaling\":{\"rope_type\":\"linear\",\"factor\":8}}",
+     "rope_scaling is not read by model type cohere2_moe"},
+    {"{\"model_type\":\"gpt_neox\",\"head_dim\":64,\"partial_rotary_factor\":0.5}",
+     "partial_rotary_factor is not read by model type gpt_neox: rotary_pct is"},
+    {"{\"model_type\":\"mistral4\",\"qk_rope_head_dim\":64,\"qk_nope_head_dim\":64,"
+     "\"rope_parameters\":{\"rope_type\":\"default\"}}",
+     "transformers makes too many frequencies, and fails"},
+    {"{\"model_type\":\"deepseek_v3\",\"qk_rope_head_dim\":64,\"partial_rotary_factor\":0.5,\"rope_"
+     "scaling\":{\"type\":\"linear\",\"factor\":2}}",
+     "transformers makes too few frequencies, and fails"},
     {"{\"model_type\":\"zamba2\",\"head_dim\":64,\"use_mem_rope\":true,\"use_long_context\":true}",
      "alpha 8"},
 };

@@ -409,9 +409,9 @@ const pe_resource pe_attend_resource = {
     .param_sets = {PE_PARAMS(own), &pe_attention_scale_params, &pe_sinusoidal_wave_params,
                    &pe_sinusoidal_amplitude_params, &pe_rope_last_axis_params,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_attend_alibi_params, &pe_alibi_heads_params,
-                   &pe_alibi_bias_max_params, &pe_attend_t5_params, &pe_t5_bucket_params,
-                   &pe_attend_variant_params, &pe_params_output_exact},
+                   &pe_rope_pair_params, &pe_rope_axis_params, &pe_attend_alibi_params,
+                   &pe_alibi_heads_params, &pe_alibi_bias_max_params, &pe_attend_t5_params,
+                   &pe_t5_bucket_params, &pe_attend_variant_params, &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan_attention,
 };

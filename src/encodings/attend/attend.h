@@ -31,7 +31,7 @@ typedef struct pe_attend {
 /** A way to tell positions to attention. */
 typedef struct pe_attend_scheme {
     const char *name;
-    const pe_param_set *sets[6]; /* the parameters that it alone reads, NULL-terminated */
+    const pe_param_set *sets[7]; /* the parameters that it alone reads, NULL-terminated */
     /** Check its parameters, and make what it needs. The queries and keys are there. NULL: there
      * is nothing to do. */
     pe_status (*prepare)(pe_attend *of, pe_values *values, pe_tables *tables, pe_problem *why);

@@ -266,7 +266,7 @@ static const pe_attend_scheme sinusoidal = {
 static const pe_attend_scheme rope = {.name = "rope",
                                       .sets = {&pe_rope_last_axis_params, &pe_rope_shape_params,
                                                &pe_rope_type_params, &pe_rope_key_params,
-                                               &pe_rope_pair_params},
+                                               &pe_rope_pair_params, &pe_rope_axis_params},
                                       .prepare = rotate};
 static const pe_attend_scheme alibi = {
     .name = "alibi",

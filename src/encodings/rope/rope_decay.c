@@ -85,8 +85,8 @@ const pe_resource pe_rope_decay = {
     .labels = PE_LABELS({.axes = "offsets", .value = "mean cosine"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
-                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),
-                   &pe_params_output_exact},
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_rope_axis_params, PE_PARAMS(own), &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -92,7 +92,7 @@ const pe_resource pe_rope_frequencies = {
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
                    &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
-                   &pe_params_output},
+                   &pe_rope_axis_params, &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

@@ -57,6 +57,12 @@ static const uint16_t type_work[] = {PE_ROPE_TYPE_MAP(WORK)};
 #undef WORK
 
 enum { ROPE_TYPE, FACTOR, MAX_POSITIONS, SEQ_LEN, ORIGINAL };
+#define LENGTH(label, otherwise, about, say)                                                       \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_INT, .optional = true, .min = 1,                          \
+        .max = PE_ROPE_LENGTH_MAX, .fallback_text = (otherwise), .unit = "tokens",                 \
+        .help = (about), .example = (say)                                                          \
+    }
 static const pe_param type_params[] = {
     [ROPE_TYPE] = {.name = "rope_type",
                    .kind = PE_KIND_CHOICE,
@@ -65,33 +71,14 @@ static const pe_param type_params[] = {
                    .help = PE_ROPE_TYPES_HELP,
                    .example = "default"},
     [FACTOR] = PE_ROPE_FACTOR_ROW(false, NULL),
-    [MAX_POSITIONS] = {.name = "max_position_embeddings",
-                       .kind = PE_KIND_INT,
-                       .optional = true,
-                       .min = 1,
-                       .max = PE_ROPE_LENGTH_MAX,
-                       .unit = "tokens",
-                       .help = "Context length of the model.",
-                       .example = "4096"},
-    [SEQ_LEN] = {.name = "seq_len",
-                 .kind = PE_KIND_INT,
-                 .optional = true,
-                 .min = 1,
-                 .max = PE_ROPE_LENGTH_MAX,
-                 .fallback_text = "max_position_embeddings",
-                 .unit = "tokens",
-                 .help = "The length of the sequence. It matters for rope types whose frequencies "
-                         "depend on it.",
-                 .example = "8192"},
-    [ORIGINAL] = {.name = "original_max_position_embeddings",
-                  .kind = PE_KIND_INT,
-                  .optional = true,
-                  .min = 1,
-                  .max = PE_ROPE_LENGTH_MAX,
-                  .fallback_text = "max_position_embeddings",
-                  .unit = "tokens",
-                  .help = "The context length before it was stretched.",
-                  .example = "4096"},
+    [MAX_POSITIONS] =
+        LENGTH("max_position_embeddings", NULL, "Context length of the model.", "4096"),
+    [SEQ_LEN] = LENGTH("seq_len", "max_position_embeddings",
+                       "The length of the sequence. It matters for rope types whose frequencies "
+                       "depend on it.",
+                       "8192"),
+    [ORIGINAL] = LENGTH("original_max_position_embeddings", "max_position_embeddings",
+                        "The context length before it was stretched.", "4096"),
 };
 const pe_param_set pe_rope_type_params = {type_params, PE_LEN(type_params)};
 const pe_param_set pe_rope_length_params = {&type_params[MAX_POSITIONS], 2};
@@ -166,6 +153,13 @@ const pe_param_set pe_rope_key_params = {key_params, PE_LEN(key_params)};
 /* A power, or two, for each pair. */
 static const uint16_t axes_work[] = {640};
 
+/* One number for each axis; the rest are members of the row. */
+#define AXES(label, least, most, ...)                                                              \
+    {                                                                                              \
+        .name = (label), .kind = PE_KIND_REAL_LIST, .optional = true, .min = (least),              \
+        .max = (most), .list_max = PE_ROPE_AXES_MAX, __VA_ARGS__                                   \
+    }
+
 static const pe_param pair_params[] = {
     LIST("freq_factors",
          "Divisors of the frequencies, one for each pair. Every rope type accepts them."),
@@ -175,18 +169,15 @@ static const pe_param pair_params[] = {
      .help =
          "The channels that form pair i. interleaved: 2i and 2i+1. half: i and i + rotary_dim/2.",
      .example = "interleaved"},
-    {.name = "mrope_section",
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .integers_only = true,
-     .min = 0,
-     .max = 32768,
-     .list_max = PE_ROPE_AXES_MAX,
-     .unit = "pairs",
-     .help = "How many pairs rotate by each axis of the positions. The axes are usually time, "
-             "height and width. The numbers sum to rotary_dim/2. The pairs share one set of "
-             "frequencies; axes_dims is for those that do not.",
-     .example = "16,24,24"},
+};
+const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};
+
+static const pe_param axis_params[] = {
+    AXES("mrope_section", 0, 32768, .integers_only = true, .unit = "pairs",
+         .help = "How many pairs rotate by each axis of the positions. The axes are usually time, "
+                 "height and width. The numbers sum to rotary_dim/2. The pairs share one set of "
+                 "frequencies; axes_dims is for those that do not.",
+         .example = "16,24,24"),
     {.name = "mrope_interleaved",
      .kind = PE_KIND_BOOL,
      .optional = true,
@@ -202,49 +193,23 @@ static const pe_param pair_params[] = {
          "axes alternate (Qwen3-VL). ernie: sections are h,w,t; h and w alternate, then t follows. "
          "bailing: the same order, with sections t,h,w. balanced: as openPangu has it.",
      .example = "sections"},
-    {.name = "axes_dims",
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .integers_only = true,
-     .min = 2,
-     .max = 65536,
-     .list_max = PE_ROPE_AXES_MAX,
-     .channel_work = axes_work,
-     .unit = "channels",
-     .help = "The channels that rotate by each axis of the positions. Each axis has frequencies of "
+    AXES("axes_dims", 2, 65536, .integers_only = true, .channel_work = axes_work,
+         .unit = "channels",
+         .help =
+             "The channels that rotate by each axis of the positions. Each axis has frequencies of "
              "its own: rope_theta^(-2j/d), d its channels. The numbers are even and sum to "
              "rotary_dim. FLUX has 16,56,56.",
-     .example = "16,56,56"},
-    {.name = "axis_order",
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .integers_only = true,
-     .min = 0,
-     .max = PE_ROPE_AXES_MAX - 1,
-     .list_max = PE_ROPE_AXES_MAX,
-     .fallback_text = "0,1,2,…",
-     .help = "With axes_dims: the row of positions that each of its numbers stands for. Every row "
-             "is named once.",
-     .example = "0,1,2"},
-    {.name = "axes_theta",
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .min = 1,
-     .max = 1e12,
-     .list_max = PE_ROPE_AXES_MAX,
-     .fallback_text = "rope_theta for each",
-     .help = "With axes_dims: the base of the frequencies of each axis.",
-     .example = "10000,10000,10000"},
-    {.name = "axes_scale",
-     .kind = PE_KIND_REAL_LIST,
-     .optional = true,
-     .min = 1,
-     .max = PE_ROPE_FACTOR_MAX,
-     .list_max = PE_ROPE_AXES_MAX,
-     .fallback_text = "1 for each",
-     .help =
-         "With axes_dims: how far the context of each axis is stretched. The base of an axis is "
-         "multiplied by s^(d/(d - 2)), as rope_type ntk does. Cosmos has 2,1,1.",
-     .example = "1,1,1"},
+         .example = "16,56,56"),
+    AXES("axis_order", 0, PE_ROPE_AXES_MAX - 1, .integers_only = true, .fallback_text = "0,1,2,…",
+         .help = "With axes_dims: the row of positions that each of its numbers stands for. Every "
+                 "row is named once.",
+         .example = "0,1,2"),
+    AXES("axes_theta", 1, 1e12, .fallback_text = "rope_theta for each",
+         .help = "With axes_dims: the base of the frequencies of each axis.",
+         .example = "10000,10000,10000"),
+    AXES("axes_scale", 1, PE_ROPE_FACTOR_MAX, .fallback_text = "1 for each",
+         .help = "With axes_dims: how far the context of each axis is stretched. The base of an "
+                 "axis is multiplied by s^(d/(d - 2)), as rope_type ntk does. Cosmos has 2,1,1.",
+         .example = "1,1,1"),
 };
-const pe_param_set pe_rope_pair_params = {pair_params, PE_LEN(pair_params)};
+const pe_param_set pe_rope_axis_params = {axis_params, PE_LEN(axis_params)};

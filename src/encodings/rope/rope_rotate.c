@@ -75,8 +75,8 @@ const pe_resource pe_rope_rotate = {
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_vectors_params, &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_seq_axis_params, PE_PARAMS(own),
-                   &pe_params_output},
+                   &pe_rope_pair_params, &pe_rope_axis_params, &pe_rope_seq_axis_params,
+                   PE_PARAMS(own), &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

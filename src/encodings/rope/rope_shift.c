@@ -79,7 +79,8 @@ const pe_resource pe_rope_shift = {
     .source = PE_ROPE_SOURCE,
     .param_sets = {PE_PARAMS(own), &pe_rope_last_axis_params, &pe_params_model,
                    &pe_rope_shape_params, &pe_rope_type_params, &pe_rope_key_params,
-                   &pe_rope_pair_params, &pe_rope_seq_axis_params, &pe_params_output_exact},
+                   &pe_rope_pair_params, &pe_rope_axis_params, &pe_rope_seq_axis_params,
+                   &pe_params_output_exact},
     .nested = "rope_parameters",
     .plan = plan,
 };

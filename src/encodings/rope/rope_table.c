@@ -274,8 +274,8 @@ const pe_resource pe_rope_table = {
     .labels = PE_LABELS({.axes = "positions, pair"}),
     .source = PE_ROPE_SOURCE,
     .param_sets = {&pe_rope_head_dim_params, &pe_params_model, &pe_rope_shape_params,
-                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params, PE_PARAMS(own),
-                   &pe_params_output},
+                   &pe_rope_type_params, &pe_rope_key_params, &pe_rope_pair_params,
+                   &pe_rope_axis_params, PE_PARAMS(own), &pe_params_output},
     .nested = "rope_parameters",
     .plan = plan,
 };

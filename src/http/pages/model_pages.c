@@ -44,10 +44,12 @@ static pe_status read_words(const pe_request *request, char *out, size_t *bytes,
     memcpy(out, query + 2, *bytes);
     for (size_t i = 0; i < *bytes; i++)
         out[i] = out[i] == '+' ? ' ' : out[i];
-    return pe_percent_decode(out, bytes)
+    if (!pe_percent_decode(out, bytes))
+        return pe_fail(why, PE_MALFORMED_REQUEST, "",
+                       "the query must have two hexadecimal digits after each %%");
+    return memchr(out, '\0', *bytes) == NULL
                ? PE_OK
-               : pe_fail(why, PE_MALFORMED_REQUEST, "",
-                         "the query must have two hexadecimal digits after each %%");
+               : pe_fail(why, PE_INVALID_PARAMETER, "q", "q must be words, got %%00");
 }
 
 static pe_outcome search(pe_request *request, pe_problem *why)

@@ -50,11 +50,6 @@ pe_status pe_rope_xpos_read(pe_values *values, const pe_rope *rope, const pe_pos
 {
     const size_t tokens = positions->shape.dim[positions->shape.ndim - 1];
     const double base = pe_values_real(values, "scale_base");
-    const char *several = rope->formula->n_ladders != 0 ? "axes_dims" : "mrope_section";
-    if (rope->axes != NULL)
-        return pe_values_invalid(values, several, why,
-                                 "%s does not go with xPos, whose tokens have one position",
-                                 several);
     if (!pe_values_present(values, "center"))
         pe_values_set_int(values, "center", (int64_t)(tokens / 2));
     const double center = (double)pe_values_int(values, "center");

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* meant_name.c - which parameter an unknown name was meant to be. */
+#include "api/meant_name.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/nearest.h"
+#include "plan/params.h"
+
+/* What others call a parameter. Of the rows with a name, the first counts whose parameter the
+ * resource has. `as`: how it is written where the parameter alone does not tell. */
+static const struct {
+    const char *const *names;
+    const char *meant, *as;
+} synonyms[] = {
+    {PE_NAMES("theta", "rope_base", "rotary_emb_base", "freq_base", "rope_freq_base",
+              "rope_local_base_freq"),
+     "rope_theta", NULL},
+    {PE_NAMES("theta", "temperature", "max_period"), "base", NULL},
+    {PE_NAMES("dim", "d", "d_head", "d_k", "d_model", "head_size", "size_per_head", "hidden_dim"),
+     "head_dim", NULL},
+    {PE_NAMES("dim", "d", "head_dim", "hidden_size", "hidden_dim", "embed_dim", "embedding_dim",
+              "embedding_size", "model_dim", "d_emb", "n_embd", "channels", "num_channels"),
+     "d_model", NULL},
+    {PE_NAMES("rope_dim", "rot_dim", "n_rot"), "rotary_dim", NULL},
+    {PE_NAMES("rotary_pct", "rotary_percentage"), "partial_rotary_factor", NULL},
+    {PE_NAMES("max_len", "max_length", "length", "seq_len", "seq_length", "n", "end", "max_pos",
+              "max_position", "max_seq_len", "max_seq_length", "context", "context_length",
+              "context_len", "ctx_len", "n_ctx", "n_pos", "n_positions", "num_positions",
+              "num_embeddings", "block_size"),
+     "positions", "positions=0:N"},
+    {PE_NAMES("start", "start_pos", "start_index", "offset"), "positions", "positions=START:END"},
+    {PE_NAMES("pos", "position", "position_id", "position_ids", "pos_ids", "timesteps", "t", "m"),
+     "positions", NULL},
+    {PE_NAMES("length", "seq_len", "n", "positions", "max_seq_len", "q_len", "tgt_len"),
+     "query_length", NULL},
+    {PE_NAMES("k_len", "src_len", "memory_length", "past_key_values_length"), "key_length", NULL},
+    {PE_NAMES("heads", "h", "n_heads", "nheads", "n_head", "num_attention_heads"), "num_heads",
+     NULL},
+    {PE_NAMES("window_size", "size", "ws"), "window_height", "window_height and window_width"},
+    {PE_NAMES("h"), "window_height", NULL},
+    {PE_NAMES("w"), "window_width", NULL},
+    {PE_NAMES("positions", "deltas"), "offsets", NULL},
+    {PE_NAMES("n", "length", "max_distance", "range"), "offsets", "offsets=0:N"},
+    {PE_NAMES("window_size", "grid", "grid_size", "target_grid", "positions", "size", "image_size"),
+     "height", "height and width"},
+    {PE_NAMES("h", "rows"), "height", NULL},
+    {PE_NAMES("w", "cols", "columns"), "width", NULL},
+    {PE_NAMES("cls_token", "add_cls_token"), "extra_tokens", "extra_tokens=1"},
+    {PE_NAMES("causal"), "form", "form=causal"},
+    {PE_NAMES("symmetric", "bidirectional"), "form", "form=symmetric"},
+    {PE_NAMES("causal", "is_decoder"), "bidirectional", "bidirectional=false"},
+    {PE_NAMES("k", "delta", "n"), "offset", NULL},
+    {PE_NAMES("shift", "offset"), "delta", NULL},
+    {PE_NAMES("k", "max_relative_positions", "max_distance", "clip", "clipping_distance"),
+     "max_relative_position", NULL},
+    {PE_NAMES("interleaved", "interleave"), "pairing", "pairing=interleaved"},
+    {PE_NAMES("interleaved"), "layout", "layout=interleaved"},
+    {PE_NAMES("is_neox_style", "rotate_half", "neox", "use_neox", "half"), "pairing",
+     "pairing=half"},
+    {PE_NAMES("style", "rope_style"), "pairing", NULL},
+    {PE_NAMES("concat"), "combine", "combine=concat"},
+    {PE_NAMES("concat"), "layout", "layout=sin_cos"},
+    {PE_NAMES("flip_sin_to_cos"), "layout", "layout=cos_sin"},
+    {PE_NAMES("downscale_freq_shift"), "freq_shift", NULL},
+    {PE_NAMES("sections"), "mrope_section", NULL},
+    {PE_NAMES("type", "scaling_type", "ntk", "yarn", "dynamic", "linear"), "rope_type", NULL},
+    {PE_NAMES("type", "rope_type", "methods", "method"), "rope_types", NULL},
+    {PE_NAMES("s", "scaling_factor", "scale_factor", "scale", "rope_scale", "yarn_factor"),
+     "factor", NULL},
+    {PE_NAMES("freq_scale", "rope_freq_scale"), "factor", "factor, the inverse of that"},
+    {PE_NAMES("ntk_alpha", "rope_alpha"), "alpha", NULL},
+    {PE_NAMES("attention_scaling"), "attention_factor", NULL},
+    {PE_NAMES("rope_scaling"), "rope_parameters", NULL},
+    {PE_NAMES("rope_scaling", "scaling"), "rope_type", "rope_type and factor"},
+    {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len",
+              "old_context_len", "yarn_orig_ctx"),
+     "original_max_position_embeddings", NULL},
+    {PE_NAMES("seq_len"), "target_length", NULL},
+    {PE_NAMES("original_max_len", "original_context", "original_length", "orig_ctx_len", "length",
+              "context", "max_position"),
+     "max_position_embeddings", NULL},
+    {PE_NAMES("x"), "vectors", NULL},
+    {PE_NAMES("x"), "embeddings", NULL},
+    {PE_NAMES("query"), "q", NULL},
+    {PE_NAMES("key"), "k", NULL},
+    {PE_NAMES("value"), "v", NULL},
+    {PE_NAMES("mask"), "attention_mask", NULL},
+    {PE_NAMES("mask", "fill", "fill_value"), "mask_value", NULL},
+    {PE_NAMES("is_causal"), "causal", NULL},
+    {PE_NAMES("softmax_scale", "scale_factor"), "scale", NULL},
+    {PE_NAMES("bias_max", "max_bias"), "alibi_bias_max", NULL},
+    {PE_NAMES("buckets", "relative_attention_num_buckets", "position_buckets"), "num_buckets",
+     NULL},
+    {PE_NAMES("relative_attention_max_distance", "max_relative_positions"), "max_distance", NULL},
+    {PE_NAMES("relative_positions", "rel_pos"), "distances", NULL},
+    {PE_NAMES("torch_dtype", "type", "data_type", "precision"), "dtype", NULL},
+    {PE_NAMES("output", "out", "fmt"), "format", NULL},
+};
+
+/* More than there are. */
+#define SYNONYMS_MAX 256
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool has(const char *const *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static const char *synonym_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        if (is_one_of(name, synonyms[s].names) && has(names, n, synonyms[s].meant))
+            return synonyms[s].as != NULL ? synonyms[s].as : synonyms[s].meant;
+    return NULL;
+}
+
+/* The same for a name that is nearly one of these. */
+static const char *near_synonym(const char *name, const char *const *names, size_t n)
+{
+    const char *words[SYNONYMS_MAX];
+    size_t known = 0;
+    for (size_t s = 0; s < PE_LEN(synonyms); s++)
+        for (size_t i = 0; synonyms[s].names[i] != NULL && has(names, n, synonyms[s].meant); i++)
+            if (known < SYNONYMS_MAX)
+                words[known++] = synonyms[s].names[i];
+    const char *near = pe_nearest_name(name, words, known);
+    return near != NULL ? synonym_of(near, names, n) : NULL;
+}
+
+/* Does one of the words of `known`, or several, begin as it was typed? */
+static bool has_words(const char *known, const char *typed)
+{
+    for (const char *at = known; at != NULL; at = strchr(at, '_')) {
+        at += *at == '_';
+        if (strncasecmp(at, typed, strlen(typed)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Less is in too many names; of more names none is told. */
+#define WORD_BYTES 3
+#define SHOWN_MAX  3
+
+static bool list_words(const char *name, const char *const *names, size_t n,
+                       char out[PE_MEANT_NAME_BYTES])
+{
+    size_t found = 0, used = 0;
+    for (size_t i = 0; i < n && strlen(name) >= WORD_BYTES; i++) {
+        if (!has_words(names[i], name))
+            continue;
+        if (found++ < SHOWN_MAX)
+            used += (size_t)snprintf(out + used, PE_MEANT_NAME_BYTES - used, "%s%.40s",
+                                     found > 1 ? ", " : "", names[i]);
+    }
+    return found > 0 && found <= SHOWN_MAX;
+}
+
+bool pe_meant_name_find(const char *name, const char *const *names, size_t own, size_t n,
+                        char out[PE_MEANT_NAME_BYTES])
+{
+    const char *meant = synonym_of(name, names, own);
+    if (meant == NULL && list_words(name, names, own, out))
+        return true;
+    if (meant == NULL)
+        meant = pe_nearest_name(name, names, n);
+    if (meant == NULL)
+        meant = near_synonym(name, names, own);
+    snprintf(out, PE_MEANT_NAME_BYTES, "%s", meant != NULL ? meant : "");
+    return meant != NULL;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* meant_name.h - which parameter an unknown name was meant to be. */
+#ifndef PE_API_MEANT_NAME_H
+#define PE_API_MEANT_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PE_MEANT_NAME_BYTES 160
+
+/**
+ * What to write instead: a name, several ("beta_fast, beta_slow"), or a name and its value
+ * ("positions=0:N"). Of n names that there are, the first `own` are those that others may call
+ * differently. False: nothing is like it.
+ */
+bool pe_meant_name_find(const char *name, const char *const *names, size_t own, size_t n,
+                        char out[PE_MEANT_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* nested.c - configurations within configurations: the language model's, and towers beside it. */
+#include "models/nested.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/parts.h"
+
+/* Objects in which models of several modalities keep their language model. */
+static const char *const text_configs[] = {
+    "thinker_config", "vlm_config",        "text_config", "language_config",
+    "llm_config",     "text_model_config", "decoder",     "decoder_config",
+};
+
+/* Objects beside it that are towers though they name no model type. */
+static const char *const tower_configs[] = {"vision_config", "audio_config", "vision_tower"};
+
+/* Objects of DBRX that name a model type and are none. */
+static const char *const no_towers[] = {"attn_config", "ffn_config"};
+
+/* No configuration lies deeper within others. */
+#define DEPTH_MAX 4
+
+/* ---- the language model ---- */
+
+/* The object within this one that holds the language model, and its name; NULL: none does. */
+static const json_t *find_text_config(const json_t *config, const char **name)
+{
+    for (size_t n = 0; n < PE_LEN(text_configs); n++) {
+        const json_t *inner = json_object_get(config, text_configs[n]);
+        *name = text_configs[n];
+        if (inner != NULL && !json_is_null(inner))
+            return inner;
+    }
+    return NULL;
+}
+
+static void go_into(pe_reader *reader, const char *name, const json_t *inner)
+{
+    const size_t used = strlen(reader->path);
+    snprintf(reader->path + used, sizeof reader->path - used, "%s/", name);
+    reader->config = inner;
+}
+
+void pe_nested_enter(pe_reader *reader)
+{
+    const char *name;
+    const json_t *inner = find_text_config(reader->config, &name);
+    for (size_t depth = 0; inner != NULL && depth < DEPTH_MAX; depth++) {
+        if (!json_is_object(inner)) {
+            pe_reader_fail_type(reader, name, "an object", inner);
+            return;
+        }
+        go_into(reader, name, inner);
+        inner = find_text_config(inner, &name);
+    }
+}
+
+/* ---- towers ---- */
+
+/* An object on the way to the language model. */
+typedef struct place {
+    const json_t *object;
+    char path[PE_READER_PATH];
+} place;
+
+/* Is the member a configuration of its own? */
+static bool is_tower(const char *name, const json_t *value)
+{
+    if (!json_is_object(value) || strpbrk(name, "~/") != NULL || strlen(name) >= 32)
+        return false;
+    for (size_t t = 0; t < PE_LEN(no_towers); t++)
+        if (strcmp(no_towers[t], name) == 0)
+            return false;
+    for (size_t t = 0; t < PE_LEN(tower_configs); t++)
+        if (strcmp(tower_configs[t], name) == 0)
+            return true;
+    return json_is_string(json_object_get(value, "model_type"));
+}
+
+/* What is told of the tower's keys is told of the whole's. */
+static void take_reports(pe_reader *reader, const char *name, pe_model *tower)
+{
+    for (size_t k = 0; k < tower->n_keys; k++)
+        pe_reader_take_key(reader, &tower->keys[k]);
+    for (size_t w = 0; w < tower->n_warnings; w++) {
+        pe_reader_warn(reader, "%s: %s", name, tower->warnings[w]);
+        free(tower->warnings[w]);
+    }
+    tower->n_keys = tower->n_warnings = 0;
+}
+
+static void keep_tower(pe_reader *reader, const pe_model_tower *tower)
+{
+    pe_model *model = reader->model;
+    if (model->n_towers < PE_MODEL_TOWERS_MAX && tower->pointer != NULL) {
+        model->towers[model->n_towers++] = *tower;
+        return;
+    }
+    if (tower->pointer == NULL)
+        pe_reader_fail_memory(reader);
+    else
+        pe_reader_warn(reader, "%s is left out: there are more than %d towers", tower->pointer,
+                       PE_MODEL_TOWERS_MAX);
+    free(tower->pointer);
+    pe_model_free(tower->model);
+}
+
+static void add_tower(pe_reader *reader, const char *path, const char *name, pe_model *model)
+{
+    pe_buffer pointer = {0};
+    pe_buffer_format(&pointer, "#/%s%s", path, name);
+    const pe_model_tower tower = {
+        .pointer = pointer.failed ? NULL : strdup(pe_buffer_text(&pointer)), .model = model};
+    pe_buffer_free(&pointer);
+    take_reports(reader, name, model);
+    pe_parts_inherit(reader, model);
+    keep_tower(reader, &tower);
+    for (size_t t = 0; t < model->n_towers; t++)
+        keep_tower(reader, &model->towers[t]);
+    model->n_towers = 0;
+}
+
+/* A tower that cannot be resolved is no failure of the whole. */
+static void resolve_tower(pe_reader *reader, const place *at, pe_reader *inner,
+                          pe_nested_resolve *resolve)
+{
+    pe_problem why = {0};
+    pe_model *tower = NULL;
+    inner->outer = json_string_value(json_object_get(at->object, "model_type"));
+    inner->depth = reader->depth + 1;
+    inner->why = &why;
+    memcpy(inner->path, at->path, sizeof inner->path);
+    go_into(inner, inner->tower, inner->whole);
+    inner->path_bytes = strlen(inner->path);
+    const pe_status status = resolve(inner, &tower);
+    if (status == PE_OK)
+        add_tower(reader, at->path, inner->tower, tower);
+    else if (pe_status_is_ours(status))
+        pe_reader_fail_memory(reader);
+    else
+        pe_reader_warn(reader, "%s is not told: %s", inner->tower, why.detail);
+}
+
+void pe_nested_towers(pe_reader *reader, pe_nested_resolve *resolve)
+{
+    place at = {.object = reader->whole};
+    snprintf(at.path, sizeof at.path, "%.*s", (int)reader->path_bytes, reader->path);
+    while (at.object != NULL && reader->depth < DEPTH_MAX) {
+        const char *name, *entered = NULL;
+        json_t *value;
+        const json_t *inner = find_text_config(at.object, &entered);
+        json_object_foreach((json_t *)(uintptr_t)at.object, name, value)
+        {
+            if (value != inner && reader->status == PE_OK && is_tower(name, value))
+                resolve_tower(reader, &at, &(pe_reader){.whole = value, .tower = name}, resolve);
+        }
+        const size_t used = strlen(at.path);
+        snprintf(at.path + used, sizeof at.path - used, "%s/", entered);
+        at.object = inner;
+    }
+}

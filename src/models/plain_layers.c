@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* plain_layers.c - layers that count distances or add sinusoids. */
+#include "models/plain_layers.h"
+
+#include <string.h>
+
+static void set_number(pe_reader *reader, pe_model_layers *kind, const char *name,
+                       const char *where, double value)
+{
+    if (reader->status == PE_OK)
+        pe_reader_set_number(reader, &kind->values, name, where, value);
+}
+
+/* Set a row from a fact, else from the fallback. MISSING_PARAMETER where the fallback is 0. */
+static void set_fact(pe_reader *reader, pe_model_layers *kind, const char *name, pe_fact fact,
+                     double fallback)
+{
+    const char *where = pe_reader_fact_name(fact);
+    double value = fallback;
+    if (!pe_reader_finds_fact(reader, fact, &value, &where)) {
+        if (fallback == 0)
+            pe_reader_fail(reader, PE_MISSING_PARAMETER, where, "%s is missing", where);
+        else
+            pe_reader_class_default(reader, where, fallback, name);
+    }
+    set_number(reader, kind, name, where, value);
+    pe_reader_retarget(reader, where, name);
+}
+
+void pe_plain_layers_alibi(pe_reader *reader, pe_model_layers *kind)
+{
+    if (reader->type->divided_bias)
+        pe_reader_warn(reader, "this model type adds the bias before it divides scores by "
+                               "sqrt(head_dim): what counts is the bias divided by sqrt(head_dim)");
+    set_fact(reader, kind, "num_heads", PE_FACT_HEADS, 0);
+    set_fact(reader, kind, "alibi_bias_max", PE_FACT_ALIBI_MAX, 8);
+    pe_reader_set_choice(&kind->values, "variant", "press");
+}
+
+void pe_plain_layers_t5(pe_reader *reader, pe_model_layers *kind)
+{
+    const bool decoder = strcmp(kind->layer_type, "decoder") == 0;
+    const pe_model_type *type = reader->type;
+    set_fact(reader, kind, "num_buckets", PE_FACT_BUCKETS, type->buckets != 0 ? type->buckets : 32);
+    set_fact(reader, kind, "max_distance", PE_FACT_MAX_DISTANCE,
+             type->max_distance != 0 ? type->max_distance : 128);
+    set_number(reader, kind, "bidirectional", "bidirectional", decoder ? 0 : 1);
+    pe_reader_set_choice(&kind->values, "variant", type->variant != NULL ? type->variant : "t5");
+}
+
+/* max_relative_positions below 1 stands for max_position_embeddings. */
+void pe_plain_layers_deberta(pe_reader *reader, pe_model_layers *kind)
+{
+    const char *where = pe_reader_fact_name(PE_FACT_POSITION_BUCKETS);
+    double buckets = -1, farthest = -1;
+    if (!pe_reader_finds_fact(reader, PE_FACT_POSITION_BUCKETS, &buckets, &where) || buckets < 2) {
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, where,
+                       "position_buckets is missing: without buckets distances are only clipped, "
+                       "which no resource does DeBERTa's way");
+        return;
+    }
+    set_number(reader, kind, "num_buckets", where, buckets);
+    where = pe_reader_fact_name(PE_FACT_MAX_RELATIVE);
+    if (!pe_reader_finds_fact(reader, PE_FACT_MAX_RELATIVE, &farthest, &where) || farthest < 1) {
+        farthest = 512;
+        if (!pe_reader_finds_fact(reader, PE_FACT_MAX_POSITIONS, &farthest, &where))
+            pe_reader_class_default(reader, "max_position_embeddings", farthest, "max_distance");
+    }
+    set_number(reader, kind, "max_distance", where, farthest);
+    set_number(reader, kind, "bidirectional", "bidirectional", 1);
+    pe_reader_set_choice(&kind->values, "variant", "deberta");
+}
+
+void pe_plain_layers_sinusoidal(pe_reader *reader, pe_model_layers *kind)
+{
+    set_fact(reader, kind, "d_model", PE_FACT_HIDDEN, 0);
+    pe_reader_set_choice(&kind->values, "layout",
+                         reader->type->layout != NULL ? reader->type->layout : "interleaved");
+    set_number(reader, kind, "freq_shift", "freq_shift", reader->type->freq_shift);
+}

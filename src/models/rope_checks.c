@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_checks.c - whether rotary parameters fit each other. */
+#include "models/rope_checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A copy in which a client has given what the configuration gives. */
+static pe_status copy_values(const pe_values *from, pe_values *out, pe_problem *why)
+{
+    const pe_status status = pe_values_copy(from, out, why);
+    for (size_t i = 0; i < from->n && status == PE_OK; i++)
+        out->value[i].given = from->value[i].given;
+    return status;
+}
+
+/* The place of the key that became a parameter, or where such a key would stand. */
+static void place_of_parameter(pe_rope_reading *r, const char *parameter, char *out, size_t room)
+{
+    const pe_model *model = r->reader->model;
+    for (size_t k = model->n_keys; k-- > 0;) {
+        const pe_model_key *key = &model->keys[k];
+        if (key->status != PE_MODEL_KEY_IGNORED && key->parameter != NULL &&
+            strcmp(key->parameter, parameter) == 0) {
+            snprintf(out, room, "%s", key->pointer + strlen("#/") + strlen(r->reader->path));
+            return;
+        }
+    }
+    snprintf(out, room, "%s", pe_dictionary_place(r, parameter));
+}
+
+static void take_derived(pe_rope_reading *r, const pe_values *checked)
+{
+    static const char *const derived[] = {"rotary_dim", "partial_rotary_factor"};
+    for (size_t d = 0; d < PE_LEN(derived); d++) {
+        pe_value *to = pe_values_find(&r->kind->values, derived[d]);
+        *to = *pe_values_find(checked, derived[d]);
+        to->given = true;
+    }
+}
+
+static void fail_check(pe_rope_reading *r, pe_status status, const pe_problem *why)
+{
+    char where[288];
+    if (pe_status_is_ours(status)) {
+        pe_reader_fail_memory(r->reader);
+        return;
+    }
+    place_of_parameter(r, why->where, where, sizeof where);
+    const bool meant = r->meant_key != NULL && strcmp(r->meant_key, why->where) == 0;
+    pe_reader_fail(r->reader, status, where, "%s%s%s%s", why->detail, meant ? "; " : "",
+                   meant ? r->unknown_key : "", meant ? " is not known: is it meant?" : "");
+}
+
+static pe_status check_copy(pe_rope_reading *r, pe_values *values, pe_problem *why)
+{
+    pe_rope checked = {0};
+    pe_status status = pe_values_defaults(values, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_rope_read(values, NULL, &checked, why);
+    if (status == PE_OK)
+        take_derived(r, values);
+    pe_rope_free(&checked);
+    return status;
+}
+
+/* Check the values as a resource would. */
+static pe_status check_values(pe_rope_reading *r, pe_problem *why)
+{
+    pe_values values;
+    pe_status status = copy_values(&r->kind->values, &values, why);
+    if (status != PE_OK)
+        return status;
+    status = check_copy(r, &values, why);
+    pe_values_free(&values);
+    return status;
+}
+
+/* Leave out sections that cannot be. Text needs none: it has one axis. */
+static bool drop_sections(pe_rope_reading *r, const pe_problem *why)
+{
+    static const char *const names[] = {"mrope_section", "mrope_interleaved", "mrope_layout"};
+    bool any = false;
+    for (size_t i = 0; i < PE_LEN(names); i++)
+        any |= strcmp(names[i], why->where) == 0;
+    for (size_t i = 0; any && i < PE_LEN(names); i++) {
+        pe_reader_unset(&r->kind->values, names[i]);
+        pe_reader_drop_parameter(r->reader, names[i], why->detail);
+    }
+    if (any)
+        pe_reader_warn(r->reader, "%s: sections are left out, and all pairs turn by one axis",
+                       why->detail);
+    return any;
+}
+
+void pe_rope_checks_values(pe_rope_reading *r)
+{
+    pe_problem why = {0};
+    pe_status status = check_values(r, &why);
+    if (status == PE_INVALID_PARAMETER && drop_sections(r, &why))
+        status = check_values(r, &why);
+    if (status != PE_OK)
+        fail_check(r, status, &why);
+}
+
+/* Warn where yarn's factor is not the ratio of its lengths. */
+void pe_rope_checks_lengths(pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    if (strcmp(r->type->name, "yarn") != 0 || !pe_values_present(values, "max_position_embeddings"))
+        return;
+    const double ratio = (double)pe_values_int(values, "max_position_embeddings") /
+                         (double)pe_values_int(values, "original_max_position_embeddings");
+    const double factor = pe_values_real(values, "factor");
+    if (ratio != 1 && ratio != factor)
+        pe_reader_warn(r->reader,
+                       "factor is %.17g, but max_position_embeddings / "
+                       "original_max_position_embeddings is %.17g; factor is what counts",
+                       factor, ratio);
+}
+
+/* vLLM reads each of the two by itself; transformers neither where one is absent.
+ *
+ * Source  vllm-project/vllm at 10760a01, rotary_embedding/deepseek_scaling_rope.py. */
+void pe_rope_checks_mscale(pe_rope_reading *r)
+{
+    const pe_values *values = &r->kind->values;
+    const bool one = pe_dictionary_member(r, "mscale") != NULL;
+    if (strcmp(r->type->name, "yarn") == 0 &&
+        pe_reader_has_fact(r->reader, PE_FACT_ROPE_HEAD_DIM) &&
+        one != (pe_dictionary_member(r, "mscale_all_dim") != NULL) &&
+        !pe_values_present(values, "attention_factor"))
+        pe_reader_warn(r->reader,
+                       "%s is absent: transformers then reads neither it nor %s, while vLLM takes "
+                       "%s, which gives another attention factor",
+                       one ? "mscale_all_dim" : "mscale", one ? "mscale" : "mscale_all_dim",
+                       one ? "0 for it" : "1 for it");
+}

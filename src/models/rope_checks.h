@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_checks.h - whether rotary parameters fit each other. Private to models/. */
+#ifndef PE_MODELS_ROPE_CHECKS_H
+#define PE_MODELS_ROPE_CHECKS_H
+
+#include "models/dictionary.h"
+
+/** Check the values as a resource would, and set what follows from them. Sections that do not fit
+ * are left out with a warning. */
+void pe_rope_checks_values(pe_rope_reading *r);
+/** Warn where yarn's factor is not the ratio of its lengths. */
+void pe_rope_checks_lengths(pe_rope_reading *r);
+/** Warn where libraries read one of mscale and mscale_all_dim differently. */
+void pe_rope_checks_mscale(pe_rope_reading *r);
+
+#endif

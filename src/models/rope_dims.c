@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* rope_dims.c - how many channels of a head there are, and how many of them rotate. */
+#include "models/rope_dims.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double hidden_per_head(pe_reader *reader)
+{
+    double hidden = 0, heads = 0;
+    if (!pe_reader_finds_fact(reader, PE_FACT_HIDDEN, &hidden, NULL) ||
+        !pe_reader_finds_fact(reader, PE_FACT_HEADS, &heads, NULL))
+        return 0;
+    if (fmod(hidden, heads) != 0)
+        pe_reader_warn(reader, "%.0f channels do not divide evenly among %.0f heads", hidden,
+                       heads);
+    return floor(hidden / heads);
+}
+
+/* head_dim is given: hidden_size and the heads are ignored where they give another number. */
+static void ignore_hidden_size(pe_reader *reader, double head_dim)
+{
+    const json_t *hidden = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HIDDEN));
+    const json_t *heads = pe_reader_member(reader, pe_reader_fact_name(PE_FACT_HEADS));
+    if (json_number_value(hidden) == json_number_value(heads) * head_dim)
+        return;
+    pe_reader_ignore_fact(reader, PE_FACT_HIDDEN,
+                          "head_dim is given, and is not hidden_size / heads");
+    pe_reader_ignore_fact(reader, PE_FACT_HEADS,
+                          "head_dim is given, and is not hidden_size / heads");
+}
+
+/* head_dim of the kind's first layer in per_layer_config, whose names are numbers of layers. */
+static double layer_head_dim(pe_rope_reading *r)
+{
+    const json_t *layers = pe_reader_member(r->reader, "per_layer_config");
+    const char *name;
+    json_t *layer;
+    json_object_foreach((json_t *)(uintptr_t)layers, name, layer)
+    {
+        const json_t *dim = json_object_get(layer, "head_dim");
+        if (r->kind->n == 0 || strtoull(name, NULL, 10) != r->kind->index[0] || dim == NULL)
+            continue;
+        pe_reader_used(r->reader, "per_layer_config", layers, "head_dim", NULL);
+        return json_number_value(dim);
+    }
+    return 0;
+}
+
+static double find_head_dim(pe_rope_reading *r, const char **where)
+{
+    pe_reader *reader = r->reader;
+    *where = "per_layer_config";
+    double dim = layer_head_dim(r);
+    if (dim != 0)
+        return dim;
+    *where = pe_reader_fact_name(PE_FACT_HEAD_DIM);
+    if (pe_reader_finds_fact(reader, PE_FACT_ROPE_HEAD_DIM, &dim, where)) {
+        pe_reader_ignore_fact(reader, PE_FACT_HEAD_DIM, "qk_rope_head_dim is what rotates");
+        return dim;
+    }
+    const bool full = strcmp(r->kind->layer_type, "full_attention") == 0;
+    if (full && pe_reader_finds_fact(reader, PE_FACT_GLOBAL_HEAD_DIM, &dim, where))
+        return dim;
+    if (full && reader->type->full_head_dim != 0) {
+        *where = pe_reader_fact_name(PE_FACT_GLOBAL_HEAD_DIM);
+        pe_reader_class_default(reader, *where, reader->type->full_head_dim, "head_dim");
+        return reader->type->full_head_dim;
+    }
+    if (pe_reader_finds_fact(reader, PE_FACT_HEAD_DIM, &dim, where)) {
+        ignore_hidden_size(reader, dim);
+        return dim;
+    }
+    const double own = reader->type->head_dim;
+    if (own == 0 && (dim = hidden_per_head(reader)) > 0) {
+        *where = "hidden_size";
+        return dim;
+    }
+    dim = own != 0 ? own : reader->type->fallback_head_dim;
+    if (dim != 0)
+        pe_reader_class_default(reader, "head_dim", dim, "head_dim");
+    else
+        pe_reader_fail(reader, PE_MISSING_PARAMETER, "head_dim",
+                       "head_dim is missing, and so is hidden_size or num_attention_heads from "
+                       "which it would follow");
+    return dim;
+}
+
+static void set_class_default(pe_rope_reading *r, const char *parameter, const char *where,
+                              double number)
+{
+    pe_reader_class_default(r->reader, where, number, parameter);
+    pe_dictionary_set_number(r, parameter, where, number);
+}
+
+/* The part of its heads that transformers rotates in latent attention: of qk_rope_head_dim, or
+ * (wanted is then less than 1) of all that a query has. */
+static double latent_part(pe_rope_reading *r, const json_t *nested, double wanted)
+{
+    const json_t *beside = pe_reader_member(r->reader, pe_reader_fact_name(PE_FACT_PARTIAL));
+    if (r->type == &pe_rope_default && r->reader->type->whole_head)
+        return 1;
+    if (nested != NULL)
+        return json_number_value(nested);
+    if (wanted != 1 && strcmp(r->dictionary.place, "rope_scaling/") != 0)
+        return wanted; /* it is put into rope_parameters */
+    return beside != NULL ? json_number_value(beside) : 1;
+}
+
+/* Where the part is another than qk_rope_head_dim, transformers fails. */
+static void warn_of_part(pe_rope_reading *r, const json_t *nested, double rope_dim)
+{
+    double nope_dim = 0;
+    pe_reader *reader = r->reader;
+    if (reader->type->latent_head)
+        (void)pe_reader_finds_fact(reader, PE_FACT_NOPE_HEAD_DIM, &nope_dim, NULL);
+    const double wanted = rope_dim / (rope_dim + nope_dim);
+    const double part = latent_part(r, nested, wanted);
+    if (part != wanted && !reader->type->fixed_part)
+        pe_reader_warn(reader,
+                       "all of qk_rope_head_dim turns, whatever partial_rotary_factor is: "
+                       "transformers makes too %s frequencies, and fails",
+                       part < wanted ? "few" : "many");
+}
+
+static bool finds_part(pe_reader *reader, double *out, const char **where)
+{
+    const char *key = reader->type->partial_key;
+    return key != NULL ? pe_reader_finds_key(reader, PE_FACT_PARTIAL, key, out, where)
+                       : pe_reader_finds_fact(reader, PE_FACT_PARTIAL, out, where);
+}
+
+/* The part of a head that rotates: nested, beside, or the class's own. */
+static void read_rotary_part(pe_rope_reading *r, double head_dim)
+{
+    pe_reader *reader = r->reader;
+    const char *where = pe_reader_fact_name(PE_FACT_PARTIAL);
+    double part = 1, dim = 0;
+    static const char whole[] = "ignored by transformers: this model type turns the whole head";
+    const json_t *nested = pe_dictionary_member(r, where);
+    if (pe_reader_has_fact(reader, PE_FACT_ROPE_HEAD_DIM)) {
+        warn_of_part(r, nested, head_dim);
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested,
+                          "qk_rope_head_dim is what rotates, all of it");
+        return;
+    }
+    if (pe_reader_finds_fact(reader, PE_FACT_ROTARY_DIM, &dim, &where)) {
+        pe_dictionary_set_number(r, "rotary_dim", where, dim);
+        pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, "rotary_dim is read instead");
+        return;
+    }
+    if (reader->type->whole_head && r->type == &pe_rope_default) {
+        pe_reader_ignored(reader, pe_dictionary_place(r, where), nested, whole);
+        pe_reader_ignore_fact(reader, PE_FACT_PARTIAL, whole);
+        return;
+    }
+    if (nested != NULL) {
+        pe_dictionary_set_member(r, "partial_rotary_factor", "partial_rotary_factor", NULL);
+        return;
+    }
+    if (finds_part(reader, &part, &where)) {
+        pe_dictionary_set_number(r, "partial_rotary_factor", where, part);
+    } else if (reader->type->partial != 0) {
+        set_class_default(r, "partial_rotary_factor", where, reader->type->partial);
+    } else if (reader->type->rotary_dim != 0 && head_dim >= reader->type->rotary_dim) {
+        set_class_default(r, "rotary_dim", "rotary_dim", reader->type->rotary_dim);
+    }
+}
+
+void pe_rope_dims_read(pe_rope_reading *r)
+{
+    const char *where;
+    const double dim = find_head_dim(r, &where);
+    if (r->reader->status != PE_OK)
+        return;
+    pe_dictionary_set_number(r, "head_dim", where, dim);
+    read_rotary_part(r, dim);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* scheme.c - which scheme a configuration has. */
+#include "models/scheme.h"
+
+#include <string.h>
+
+/* What position_embedding_type says. */
+static const struct {
+    const char *name;
+    pe_scheme scheme;
+} position_types[] = {
+    {"absolute", PE_SCHEME_LEARNED},
+    {"learned", PE_SCHEME_LEARNED},
+    {"learned_absolute", PE_SCHEME_LEARNED},
+    {"alibi", PE_SCHEME_ALIBI},
+    {"rotary", PE_SCHEME_ROPE},
+    {"rope", PE_SCHEME_ROPE},
+    {"sinusoidal", PE_SCHEME_SINUSOIDAL},
+    {"none", PE_SCHEME_NONE},
+    {"nope", PE_SCHEME_NONE},
+};
+
+static bool has_scheme_key(pe_reader *reader, pe_scheme *out)
+{
+    const json_t *value = pe_reader_member(reader, "position_embedding_type");
+    const char *name = json_string_value(value);
+    for (size_t p = 0; name != NULL && p < PE_LEN(position_types); p++)
+        if (strcmp(position_types[p].name, name) == 0) {
+            pe_reader_used(reader, "position_embedding_type", value, NULL, NULL);
+            *out = position_types[p].scheme;
+            return true;
+        }
+    if (value != NULL) {
+        pe_reader_ignored(reader, "position_embedding_type", value, "not known");
+        pe_reader_warn(reader, "position_embedding_type %.40s is not known",
+                       name != NULL ? name : pe_reader_type_text(value));
+    }
+    return false;
+}
+
+/* Does a key speak of rotations? */
+static bool says_rope(const pe_reader *reader)
+{
+    static const pe_fact facts[] = {PE_FACT_THETA,      PE_FACT_LOCAL_THETA,   PE_FACT_ROTARY_DIM,
+                                    PE_FACT_PARTIAL,    PE_FACT_ROPE_HEAD_DIM, PE_FACT_INTERLEAVE,
+                                    PE_FACT_THETA_RATIO};
+    for (size_t f = 0; f < PE_LEN(facts); f++)
+        if (pe_reader_has_fact(reader, facts[f]))
+            return true;
+    return json_object_size(pe_reader_member(reader, "rope_parameters")) != 0 ||
+           json_object_size(pe_reader_member(reader, "rope_scaling")) != 0;
+}
+
+/* The scheme of an unknown model type, by the keys that are there. */
+static pe_scheme guess_scheme(const pe_reader *reader)
+{
+    if (pe_reader_has_fact(reader, PE_FACT_POSITION_BUCKETS))
+        return PE_SCHEME_DEBERTA;
+    if (pe_reader_has_fact(reader, PE_FACT_BUCKETS))
+        return PE_SCHEME_T5;
+    return says_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_UNKNOWN;
+}
+
+/* Baichuan's 13B model has ALiBi. Only its code says so. */
+static bool is_baichuan_13b(const pe_reader *reader)
+{
+    return reader->type->name != NULL && strcmp(reader->type->name, "baichuan") == 0 &&
+           json_number_value(json_object_get(reader->config, "hidden_size")) == 5120;
+}
+
+/* Zamba2 rotates where use_mem_rope is true. */
+static bool uses_mem_rope(pe_reader *reader)
+{
+    double truth = 0;
+    if (!pe_reader_finds_fact(reader, PE_FACT_MEM_ROPE, &truth, NULL))
+        pe_reader_class_default(reader, pe_reader_fact_name(PE_FACT_MEM_ROPE), 0, NULL);
+    if (truth != 0 && json_is_true(pe_reader_member(reader, "use_long_context")))
+        pe_reader_warn(reader, "use_long_context is not read: with it the base grows as in "
+                               "rope_type ntk_alpha, alpha 8");
+    return truth != 0;
+}
+
+pe_scheme pe_scheme_find(pe_reader *reader)
+{
+    double truth = 0;
+    pe_scheme scheme =
+        reader->type->name != NULL ? pe_model_type_scheme(reader->type) : guess_scheme(reader);
+    if (is_baichuan_13b(reader)) {
+        pe_reader_warn(reader, "hidden_size 5120: the 13B model, which has ALiBi");
+        return PE_SCHEME_ALIBI;
+    }
+    if (pe_reader_finds_fact(reader, PE_FACT_ALIBI, &truth, NULL)) {
+        if (truth != 0)
+            return PE_SCHEME_ALIBI;
+        scheme = scheme == PE_SCHEME_ALIBI ? PE_SCHEME_LEARNED : scheme;
+    }
+    if (pe_reader_finds_fact(reader, PE_FACT_ATTENTION_ROPE, &truth, NULL) && truth != 0)
+        return PE_SCHEME_ROPE;
+    if (reader->type->rope_if_mem_rope)
+        return uses_mem_rope(reader) ? PE_SCHEME_ROPE : PE_SCHEME_NONE;
+    if (reader->type->sinusoidal_if_key)
+        return pe_reader_finds_fact(reader, PE_FACT_SINUSOIDAL, &truth, NULL) && truth != 0
+                   ? PE_SCHEME_SINUSOIDAL
+                   : PE_SCHEME_LEARNED;
+    pe_scheme said;
+    return has_scheme_key(reader, &said) ? said : scheme;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* type_name.c - which rope_type a configuration means. */
+#include "models/type_name.h"
+
+#include <string.h>
+
+/* Other names of types. */
+static const struct {
+    const char *name, *means, *note;
+} type_names[] = {
+    {"su", "longrope", "the old name of longrope"},
+    {"mrope", "default",
+     "default frequencies; mrope_section says which position turns which pairs"},
+    {"xdrope", "dynamic", "the frequencies of dynamic"},
+    {"deepseek_yarn", "yarn", "the name that vLLM and SGLang give it"},
+};
+
+static void unknown_type(pe_rope_reading *r, const char *key, const char *name)
+{
+    pe_buffer known = {0};
+    for (size_t t = 0; pe_rope_type_names[t] != NULL; t++)
+        pe_buffer_format(&known, "%s, ", pe_rope_type_names[t]);
+    for (size_t t = 0; t < PE_LEN(type_names); t++)
+        pe_buffer_format(&known, t == 0 ? "%s" : ", %s", type_names[t].name);
+    pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
+                   "%s must be one of %s; got \"%.40s\"", key, pe_buffer_text(&known), name);
+    pe_buffer_free(&known);
+}
+
+/* The type that a name means. Hunyuan's dynamic with alpha grows the base by alpha, whatever the
+ * length. */
+static const char *meaning_of(pe_rope_reading *r, const char *name, const char **note)
+{
+    if ((strcmp(name, "dynamic") == 0 || strcmp(name, "xdrope") == 0) &&
+        json_number_value(pe_dictionary_member(r, "alpha")) != 0) {
+        *note = "with alpha, the base grows by alpha^(d/(d-2)) whatever the length: ntk_alpha";
+        return "ntk_alpha";
+    }
+    if (r->reader->type->yarn_is_longrope && strcmp(name, "yarn") == 0) {
+        *note = "an old name of longrope in this model type";
+        return "longrope";
+    }
+    for (size_t t = 0; t < PE_LEN(type_names); t++)
+        if (strcmp(type_names[t].name, name) == 0) {
+            *note = type_names[t].note;
+            return type_names[t].means;
+        }
+    return name;
+}
+
+static const char *type_key(pe_rope_reading *r)
+{
+    const json_t *new = pe_dictionary_member(r, "rope_type"),
+                 *old = pe_dictionary_member(r, "type");
+    if (new != NULL && old != NULL) {
+        const bool same = json_equal((json_t *)(uintptr_t) new, (json_t *)(uintptr_t)old) != 0;
+        pe_reader_ignored(r->reader, pe_dictionary_place(r, "type"), old,
+                          "rope_type is read instead");
+        if (!same)
+            pe_reader_warn(r->reader, "rope_type and type differ in %s; rope_type is read",
+                           r->dictionary.place);
+    }
+    return new != NULL ? "rope_type" : "type";
+}
+
+/* Where transformers puts rope_scaling into the parameters of a type of layers, which have a
+ * rope_type already, it does not read the old spelling. */
+static bool is_unread_type(pe_rope_reading *r, const char *key, const json_t *value)
+{
+    if (!r->reader->type->by_type || value == NULL || strcmp(key, "type") != 0 ||
+        strcmp(r->dictionary.place, "rope_scaling/") != 0)
+        return false;
+    pe_reader_ignored(r->reader, pe_dictionary_place(r, key), value,
+                      "transformers 5 reads rope_type alone in this model type");
+    pe_reader_warn(r->reader,
+                   "rope_scaling has type and no rope_type, which transformers 5 does not "
+                   "read in model type %s: frequencies are not scaled",
+                   r->reader->type->name);
+    return true;
+}
+
+void pe_type_name_read(pe_rope_reading *r)
+{
+    const char *key = type_key(r), *note = NULL;
+    const json_t *value = pe_dictionary_member(r, key);
+    const char *name = json_string_value(value);
+    r->type = &pe_rope_default;
+    pe_reader_set_choice(&r->kind->values, "rope_type", r->type->name);
+    if (is_unread_type(r, key, value))
+        return;
+    if (value == NULL) {
+        if (r->dictionary.object != NULL && pe_dictionary_member(r, "factor") != NULL)
+            pe_reader_warn(r->reader,
+                           "%s has a factor and no rope_type: frequencies are not scaled",
+                           r->dictionary.place);
+        return;
+    }
+    if (name == NULL) {
+        pe_reader_fail(r->reader, PE_INVALID_PARAMETER, pe_dictionary_place(r, key),
+                       "%s must be a string, got %s", key, pe_reader_type_text(value));
+        return;
+    }
+    const char *means = meaning_of(r, name, &note);
+    for (size_t t = 0; pe_rope_types[t] != NULL; t++)
+        if (strcmp(pe_rope_types[t]->name, means) == 0) {
+            r->type = pe_rope_types[t];
+            pe_reader_set_choice(&r->kind->values, "rope_type", means);
+            pe_reader_used(r->reader, pe_dictionary_place(r, key), value, "rope_type", note);
+            return;
+        }
+    unknown_type(r, key, name);
+}

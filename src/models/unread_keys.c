@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* unread_keys.c - keys that bear on positions, and that nothing reads. */
+#include "models/unread_keys.h"
+
+#include <string.h>
+
+/* Unknown keys that are reported. */
+#define UNKNOWN_MAX 64
+
+/* Keys that bear on positions and are not read, with the reason. */
+static const struct {
+    const char *name, *note;
+} unread[] = {
+    {"rope_interleaved", "transformers does not read it; the model type decides"},
+    {"attn_rotary_emb", "transformers does not read it; partial_rotary_factor decides"},
+    {"original_rope", "the rotation of the paper, which the model type implies"},
+    {"rotary_value", "whether values rotate, too: no parameter of the rotation"},
+};
+
+/* Does the name contain one of the words? */
+static bool smells(const char *key, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strcasestr(key, *words) != NULL)
+            return true;
+    return false;
+}
+
+/* Report a key whose name speaks of positions; of rotations: with a warning. */
+static bool report_unread(pe_reader *reader, const char *key, const json_t *value)
+{
+    static const char *const rotations[] = {"rope", "rotary", NULL}, *const positions[] = {
+                                                                         "position", "pos_emb",
+                                                                         "alibi", "relative", NULL};
+    for (size_t u = 0; u < PE_LEN(unread); u++)
+        if (strcmp(unread[u].name, key) == 0) {
+            pe_reader_ignored(reader, key, value, unread[u].note);
+            return true;
+        }
+    if (pe_reader_knows_key(key))
+        return false;
+    if (smells(key, rotations))
+        pe_reader_unknown(reader, key, value, pe_reader_nearest_key(key));
+    else if (smells(key, positions))
+        pe_reader_ignored(reader, key, value, "not recognised");
+    else
+        return false;
+    return true;
+}
+
+/* Report keys outside the dictionaries whose names speak of positions. */
+void pe_unread_keys_report(pe_reader *reader)
+{
+    const char *key;
+    json_t *value;
+    size_t unknown = 0;
+    json_object_foreach((json_t *)(uintptr_t)reader->config, key, value)
+    {
+        if (reader->status != PE_OK || strlen(key) >= 64 || strpbrk(key, "~/") != NULL ||
+            unknown >= UNKNOWN_MAX)
+            continue;
+        unknown += report_unread(reader, key, value);
+    }
+    if (json_is_true(json_object_get(reader->config, "rope_interleaved")) &&
+        !reader->type->interleaved)
+        pe_reader_warn(reader, "rope_interleaved is true, but transformers turns halves");
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* attempts.c - guesses are held against an upload; those that explain it become findings. */
+#include "verify/attempts.h"
+
+#include "verify/findings.h"
+#include "verify/fit.h"
+
+bool pe_attempts_found(const pe_search *s)
+{
+    return s->report->n_findings > 0;
+}
+
+bool pe_attempts_spent(const pe_search *s)
+{
+    const pe_verify_limits *bounds = s->bounds;
+    return s->work > bounds->max_work ||
+           (bounds->given_up != NULL && bounds->given_up(bounds->context));
+}
+
+bool pe_attempts_go_on(const pe_search *s)
+{
+    return !pe_attempts_found(s) && !pe_attempts_spent(s);
+}
+
+/* ---- one guess ---- */
+
+pe_status pe_attempts_set_positions(const pe_search *s, const pe_upload_view *view, pe_guess *guess,
+                                    pe_problem *why)
+{
+    const pe_values *from = view == s->whole ? &s->whole->claim->values : &s->claim.values;
+    pe_value *positions = pe_values_find(&guess->values, "positions");
+    if (positions == NULL || !positions->present)
+        return PE_OK;
+    pe_positions_free(&positions->positions);
+    return pe_positions_share(&pe_values_find(from, "positions")->positions, &positions->positions,
+                              why);
+}
+
+/* Of elements that a rounding may have moved to either side, one in so many is let go. */
+#define MOSTLY 40
+
+/* Do all but a few elements of the view follow, and far fewer where angles are not rounded? */
+static pe_status explain_most(pe_search *s, pe_guess *guess, unsigned *by, pe_problem *why)
+{
+    pe_strays strays, others;
+    const pe_grain *angles = guess->distortion.angles;
+    const pe_comparison of = {s->view, guess, &s->work};
+    *by = pe_measure_allowed(guess) == PE_BY_EXACT ? PE_BY_EXACT : PE_BY_FLOAT32;
+    pe_status status = pe_measure_strays(&of, *by, &strays, why);
+    if (status != PE_OK || strays.compared == 0 || strays.elements * MOSTLY > strays.compared) {
+        *by = 0;
+        return status;
+    }
+    guess->distortion.angles = NULL;
+    status = pe_measure_strays(&of, *by, &others, why);
+    guess->distortion.angles = angles;
+    *by = strays.elements * 8 <= others.elements ? *by : 0;
+    return status;
+}
+
+/* Which arithmetics explain the view by the guess; 0: none. */
+static pe_status explain(pe_search *s, const pe_upload_view *view, pe_guess *guess, unsigned *by,
+                         pe_problem *why)
+{
+    return pe_measure_explain(&(pe_comparison){view, guess, &s->work}, by, why);
+}
+
+pe_status pe_attempts_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    unsigned by;
+    const bool mostly = pe_faults_hold_mostly(guess);
+    s->report->hypotheses++;
+    pe_status status =
+        mostly ? explain_most(s, guess, &by, why) : explain(s, s->view, guess, &by, why);
+    if (status != PE_OK || by == 0)
+        return status;
+    status = pe_attempts_set_positions(s, s->whole, guess, why);
+    if (status == PE_OK && !mostly && s->view != s->whole)
+        status = explain(s, s->whole, guess, &by, why);
+    if (status != PE_OK || by == 0)
+        return status;
+    return pe_findings_explain(s->report, &(pe_comparison){s->whole, guess, &s->work}, by, why);
+}
+
+static pe_status try_fit(pe_search *s, const pe_guess *from, const pe_fault *fit, pe_problem *why)
+{
+    pe_guess guess;
+    bool made;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_fit_apply(fit, &(pe_comparison){s->view, &guess, &s->work}, &made, why);
+    if (status == PE_OK && made)
+        status = pe_attempts_try(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+pe_status pe_attempts_fits(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    if (pe_faults_hold_mostly(guess))
+        return PE_OK;
+    for (size_t f = 0; f < pe_fits_n && status == PE_OK && !pe_attempts_spent(s); f++)
+        status = try_fit(s, guess, &pe_fits[f], why);
+    return status;
+}
+
+/* ---- guesses made of others ---- */
+
+pe_status pe_attempts_copy(pe_search *s, const pe_guess *from, pe_try *next, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_attempts_set_positions(s, s->view, &guess, why);
+    if (status == PE_OK)
+        status = next(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+pe_status pe_attempts_with_fault(pe_search *s, const pe_guess *from, const pe_fault *fault,
+                                 pe_try *next, pe_problem *why)
+{
+    pe_guess guess;
+    pe_status status = pe_guess_copy(from, &guess, why);
+    if (status != PE_OK)
+        return status;
+    if (pe_faults_apply(fault, &guess))
+        status = next(s, &guess, why);
+    pe_guess_free(&guess);
+    return status;
+}
+
+pe_status pe_attempts_with_each_fault(pe_search *s, const pe_guess *from, size_t first,
+                                      pe_try *next, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t f = first; f < pe_faults_n && status == PE_OK && !pe_attempts_spent(s); f++)
+        status = pe_attempts_with_fault(s, from, &pe_faults[f], next, why);
+    return status;
+}
+
+pe_status pe_attempts_singles(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_try, why);
+}
+
+pe_status pe_attempts_values(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (size_t i = 0; i < guess->values.n && status == PE_OK; i++) {
+        pe_fault fault;
+        for (size_t k = 0;
+             status == PE_OK && !pe_attempts_spent(s) && pe_faults_of_value(guess, i, k, &fault);
+             k++)
+            status = pe_attempts_with_fault(s, guess, &fault, pe_attempts_try, why);
+    }
+    return status;
+}
+
+/* Each fault behind the one of the guess, as a second one. */
+static pe_status try_second_faults(pe_search *s, pe_guess *one, pe_problem *why)
+{
+    const size_t first = (size_t)(one->faults[0] - pe_faults);
+    if (one->faults[0]->mostly)
+        return PE_OK;
+    return pe_attempts_with_each_fault(s, one, first + 1, pe_attempts_try, why);
+}
+
+pe_status pe_attempts_pairs(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    s->report->pairs_tried = true;
+    const pe_status status = pe_attempts_with_each_fault(s, guess, 0, try_second_faults, why);
+    if (status != PE_OK || pe_attempts_found(s) || s->view->layout == NULL)
+        return status;
+    return pe_attempts_with_each_fault(s, guess, 0, pe_attempts_fits, why);
+}
+
+/* ---- one attempt after the other ---- */
+
+static bool is_due(const pe_search *s, const pe_attempt *row)
+{
+    return (row->even_found || !pe_attempts_found(s)) &&
+           (row->even_spent || !pe_attempts_spent(s)) && (row->applies == NULL || row->applies(s));
+}
+
+pe_status pe_attempts_in_order(pe_search *s, const pe_guess *from, const pe_attempt *rows,
+                               pe_problem *why)
+{
+    pe_status status = PE_OK;
+    for (; rows->try != NULL && status == PE_OK; rows++)
+        if (is_due(s, rows))
+            status = pe_attempts_copy(s, rows->of_claim ? &s->claim : from, rows->try, why);
+    return status;
+}

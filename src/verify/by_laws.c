@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* by_laws.c - guesses whose frequencies follow a law. */
+#include "verify/by_laws.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "verify/findings.h"
+#include "verify/laws.h"
+
+/* Values of scaling say nothing where a law gives the frequencies. */
+static pe_status try_beside_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_fault *last = guess->faults[guess->n_faults - 1];
+    return last->param == NULL || pe_faults_is_layout(last) ? pe_attempts_try(s, guess, why)
+                                                            : PE_OK;
+}
+
+/* A law alone, and then with each single fault. */
+static pe_status try_law(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = pe_attempts_copy(s, guess, pe_attempts_try, why);
+    if (status != PE_OK || !pe_attempts_go_on(s))
+        return status;
+    return pe_attempts_with_each_fault(s, guess, 0, try_beside_law, why);
+}
+
+/* One law after the other. */
+static pe_status try_ladder(pe_search *s, const pe_guess *from, pe_ladder *ladder, pe_problem *why)
+{
+    size_t law = 0;
+    pe_status status = pe_ladder_make(&s->claim, ladder, why);
+    for (bool more = true; more && status == PE_OK && pe_attempts_go_on(s);) {
+        pe_guess guess;
+        status = pe_guess_copy(from, &guess, why);
+        if (status != PE_OK)
+            break;
+        more = pe_laws_next(ladder, &law, &guess);
+        if (more)
+            status = pe_attempts_copy(s, &guess, try_law, why);
+        pe_guess_free(&guess);
+    }
+    pe_ladder_free(ladder);
+    return status;
+}
+
+pe_status pe_by_laws_uploaded(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_expect expect;
+    pe_expected_row row;
+    const pe_upload_view *view = s->view;
+    if (strcmp(view->claim->resource->name, "rope/frequencies") != 0 ||
+        strcmp(view->claim->uploads[0].name, "inv_freq") != 0)
+        return PE_OK;
+    pe_status status =
+        pe_expect_make(&(pe_comparison){view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_row(&expect, 0, &row, why);
+    pe_ladder ladder = {.n = view->claim->uploads[0].array.elements,
+                        .claimed = row.value,
+                        .measured = view->got,
+                        .roundoff = pe_upload_view_roundoff(view)};
+    if (status == PE_OK && ladder.n <= PE_PLAIN_ROW)
+        status = try_ladder(s, guess, &ladder, why);
+    pe_expect_free(&expect);
+    return status;
+}
+
+static pe_ladder ladder_of(const pe_reading *r)
+{
+    const double step = r->tokens > 1 ? r->claimed[1] - r->claimed[0] : 0;
+    return (pe_ladder){.n = r->pairs,
+                       .claimed = r->frequency,
+                       .measured = r->turned,
+                       .step = step,
+                       .span = fabs(step) * floor((double)r->tokens / 2)};
+}
+
+pe_status pe_by_laws_measured(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_ladder ladder = ladder_of(&s->measured->reading);
+    return try_ladder(s, guess, &ladder, why);
+}
+
+/* ---- laws that no element is held against ---- */
+
+/* Pairs that all turn by one multiple, beside those that turn as claimed: two bands. */
+static bool find_band(const pe_reading *r, const pe_ladder *l, pe_guess *guess)
+{
+    static const pe_fault band = {.name = "frequency_band",
+                                  .remedy = "check the scaling of the frequencies by bands"};
+    size_t first = r->pairs, last = 0;
+    for (size_t i = 0; i < r->pairs && l->span > 0; i++)
+        if (isfinite(r->turned[i]) && !pe_ladder_is_near(l, i, r->frequency[i])) {
+            first = i < first ? i : first;
+            last = i;
+        }
+    if (first >= last)
+        return false;
+    const double ratio = pe_reading_ratio(r, first);
+    for (size_t i = first; i <= last; i++)
+        if (!pe_ladder_is_near(l, i, ratio * r->frequency[i]))
+            return false;
+    while (last + 1 < r->pairs && fabs(pe_reading_ratio(r, last + 1) / ratio - 1) < 0.01)
+        last++;
+    pe_guess_say(guess, &band, band.remedy);
+    pe_buffer_format(&guess->rule,
+                     "pairs %zu to %zu turn %.6g times as fast as claimed, as if scaled by a "
+                     "factor of %.6g",
+                     first, last, ratio, 1 / ratio);
+    guess->fitted = true;
+    return true;
+}
+
+static bool is_size(double amplitude, double wanted)
+{
+    return fabs(amplitude - wanted) <= 4e-3 * wanted;
+}
+
+static void find_amplitude(const pe_reading *r, pe_guess *guess)
+{
+    static const pe_fault inverted = {
+        .name = "attention_factor_inverted",
+        .rule = "the attention factor is the reciprocal: its numerator and denominator "
+                "(mscale, mscale_all_dim) were exchanged",
+        .remedy = "divide by mscale_all_dim's factor, multiply by mscale's"};
+    static const pe_fault amplitude = {
+        .name = "amplitude", .remedy = "check the attention factor (mscale) and other scales"};
+    const double claimed = r->claimed_amplitude;
+    if (!(r->amplitude > 0) || is_size(r->amplitude, claimed))
+        return;
+    if (claimed != 1 && is_size(r->amplitude, 1 / claimed)) {
+        pe_guess_say(guess, &inverted, inverted.remedy);
+        pe_buffer_str(&guess->rule, inverted.rule);
+        return;
+    }
+    pe_guess_say(guess, &amplitude, amplitude.remedy);
+    pe_buffer_format(&guess->rule, "the amplitude is %.5g, not %.5g", r->amplitude, claimed);
+    guess->fitted = true;
+}
+
+/* One law of the frequencies, and the amplitude. */
+static void find_laws(const pe_reading *r, pe_ladder *ladder, pe_guess *guess)
+{
+    size_t law = 0;
+    if (r->tokens < 8)
+        return;
+    const bool follows = pe_laws_next(ladder, &law, guess);
+    guess->fitted |= follows;
+    if (r->pairs < 8)
+        return;
+    const bool band = !follows && find_band(r, ladder, guess);
+    if ((r->quality > 0.8 || band) && guess->n_faults < PE_FAULTS_MAX)
+        find_amplitude(r, guess);
+}
+
+pe_status pe_by_laws_alone(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_reading *r = &s->measured->reading;
+    const size_t before = guess->n_faults;
+    pe_ladder ladder = ladder_of(r);
+    pe_buffer evidence = {0};
+    pe_finding finding = {.exact = false};
+    pe_status status = pe_ladder_make(&s->claim, &ladder, why);
+    if (status != PE_OK)
+        return status;
+    find_laws(r, &ladder, guess);
+    if (guess->n_faults > before) {
+        pe_buffer_format(&evidence,
+                         "measured: frequencies from row to row, the median amplitude, and "
+                         "positions of %.0f of %zu rows; no element was compared",
+                         r->quality * (double)r->tokens, r->tokens);
+        status = pe_findings_add(s->report, &finding, guess, &evidence, why);
+    }
+    pe_ladder_free(&ladder);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* by_laws.h - guesses whose frequencies follow a law. */
+#ifndef PE_VERIFY_BY_LAWS_H
+#define PE_VERIFY_BY_LAWS_H
+
+#include "verify/attempts.h"
+
+/** Each law that the upload follows, alone and with each single fault. It is frequencies itself. */
+pe_try pe_by_laws_uploaded;
+/** The same of frequencies that were measured in it. */
+pe_try pe_by_laws_measured;
+/** Laws that the measured numbers follow, where no fault explains the elements. */
+pe_try pe_by_laws_alone;
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* by_reading.c - what is tried of an upload of pairs, whose positions and frequencies are measured. */
+#include "verify/by_reading.h"
+
+#include <math.h>
+
+#include "verify/by_laws.h"
+#include "verify/strays.h"
+
+/* ---- what is read ---- */
+
+static void free_measured(pe_measured *at)
+{
+    pe_guess_free(&at->guess);
+    pe_reading_free(&at->reading);
+    pe_cause_free(&at->cause);
+}
+
+static pe_status read_guess(pe_search *s, const pe_guess *guess, pe_measured *out, pe_problem *why)
+{
+    *out = (pe_measured){0};
+    pe_status status = pe_guess_copy(guess, &out->guess, why);
+    if (status != PE_OK)
+        return status;
+    status = pe_attempts_set_positions(s, s->whole, &out->guess, why);
+    if (status == PE_OK)
+        status = pe_reading_make(&(pe_comparison){s->whole, &out->guess, &s->work}, &out->reading,
+                                 &out->made, why);
+    if (status != PE_OK)
+        free_measured(out);
+    return status;
+}
+
+/* How well a reading explains the rows; frequencies of its own explain less. */
+static double goodness(const pe_measured *at)
+{
+    return at->made ? at->reading.quality * (at->reading.own ? 0.8 : 1) : 0;
+}
+
+/* The better of two readings stays. */
+static pe_status read_better(pe_search *s, const pe_guess *guess, pe_measured *best,
+                             pe_problem *why)
+{
+    pe_measured other;
+    const pe_status status = read_guess(s, guess, &other, why);
+    if (status != PE_OK)
+        return status;
+    const bool better = goodness(&other) > goodness(best) + 0.1;
+    pe_measured *worse = better ? best : &other;
+    free_measured(worse);
+    if (better)
+        *best = other;
+    return PE_OK;
+}
+
+/* Read the upload as claimed, or where that makes no sense in another layout. */
+static pe_status read_best(pe_search *s, const pe_guess *claim, pe_measured *best, pe_problem *why)
+{
+    pe_status status = read_guess(s, claim, best, why);
+    if (status != PE_OK)
+        return status;
+    for (size_t f = 0; f < pe_faults_n && goodness(best) < 0.8 && status == PE_OK; f++) {
+        pe_guess guess;
+        if (!pe_faults_is_layout(&pe_faults[f]))
+            continue;
+        status = pe_guess_copy(claim, &guess, why);
+        if (status != PE_OK)
+            break;
+        if (pe_faults_apply(&pe_faults[f], &guess))
+            status = read_better(s, &guess, best, why);
+        pe_guess_free(&guess);
+    }
+    if (status != PE_OK)
+        free_measured(best);
+    return status;
+}
+
+/* Do most pairs turn evenly, so that numbers can be fitted? */
+static bool turns(const pe_search *s)
+{
+    size_t n = 0;
+    const pe_reading *r = &s->measured->reading;
+    for (size_t i = 0; i < r->pairs; i++)
+        n += isfinite(r->turned[i]) ? 1 : 0;
+    return 4 * n > 3 * r->pairs;
+}
+
+/* ---- pairs of faults, of which the first brings the guess nearer to what was measured ---- */
+
+/* How many pairs of a guess turn as measured, and whether its amplitude is the measured one. */
+static pe_status count_agreeing(pe_search *s, pe_guess *guess, size_t *out, pe_problem *why)
+{
+    pe_expect expect;
+    const pe_reading *r = &s->measured->reading;
+    const double span = fabs(r->claimed[r->tokens / 2] - r->claimed[0]);
+    *out = 0;
+    s->work += pe_upload_view_plan_work(s->view);
+    pe_status status =
+        pe_expect_make(&(pe_comparison){s->view, guess, &s->work}, PE_NUMERICS_EXACT, &expect, why);
+    if (status != PE_OK || !expect.fits)
+        return status;
+    status = pe_expect_probe(&expect, why);
+    for (size_t i = 0; i < r->pairs && i < expect.geometry.pairs && status == PE_OK; i++)
+        *out += fabs(expect.frequency[i] - r->turned[i]) * span < 0.2;
+    if (fabs(expect.amplitude - r->amplitude) < 4e-3 * r->amplitude)
+        *out += 1 + r->pairs / 8;
+    pe_expect_free(&expect);
+    return status;
+}
+
+/* Does the fault bring more pairs to what was measured, or a layout sense into the rows? */
+static pe_status is_nearer(pe_search *s, pe_guess *guess, bool *out, pe_problem *why)
+{
+    pe_measured other;
+    size_t agree = 0;
+    *out = false;
+    if (!pe_faults_is_layout(guess->faults[guess->n_faults - 1])) {
+        const pe_status counted = turns(s) ? count_agreeing(s, guess, &agree, why) : PE_OK;
+        *out = agree > s->agreeing;
+        return counted;
+    }
+    const pe_status status = read_guess(s, guess, &other, why);
+    if (status != PE_OK)
+        return status;
+    *out = other.made && other.reading.quality >= 0.5;
+    free_measured(&other);
+    return PE_OK;
+}
+
+/* A first fault, and second ones behind it. */
+static pe_status peel_one(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    bool nearer;
+    if (pe_faults_hold_mostly(guess))
+        return PE_OK;
+    pe_status status = is_nearer(s, guess, &nearer, why);
+    if (status != PE_OK || !nearer)
+        return status;
+    status = pe_attempts_singles(s, guess, why);
+    return status == PE_OK && !pe_attempts_found(s) ? pe_attempts_fits(s, guess, why) : status;
+}
+
+static pe_status peel(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = count_agreeing(s, guess, &s->agreeing, why);
+    return status == PE_OK ? pe_attempts_with_each_fault(s, guess, 0, peel_one, why) : status;
+}
+
+/* ---- what is tried of an upload that was measured ---- */
+
+static bool has_faults(const pe_search *s)
+{
+    return s->measured->guess.n_faults > 0;
+}
+
+/* Those of positions that are only multiplied have been held against the laws. */
+static bool has_own_frequencies(const pe_search *s)
+{
+    const pe_measured *at = s->measured;
+    return at->reading.own && at->reading.tokens >= 8 && !at->multiplied;
+}
+
+/* Elements of a table of pairs that is large enough for a measurement. In a smaller one all pairs of
+ * faults are tried. */
+#define MEASURABLE 2048
+
+static bool is_small(const pe_search *s)
+{
+    return s->whole->elements <= MEASURABLE;
+}
+
+static bool is_small_and_uneven(const pe_search *s)
+{
+    return is_small(s) && !turns(s);
+}
+
+static pe_status try_numbers(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    const pe_status status = has_faults(s) ? pe_attempts_fits(s, guess, why) : PE_OK;
+    return status == PE_OK ? pe_attempts_fits(s, &s->claim, why) : status;
+}
+
+/* Before a cause is taken: as scaled frequencies, positions may be multiplied. */
+static const pe_attempt of_multiples[] = {
+    {.try = pe_by_laws_measured},
+    {.try = pe_attempts_fits},
+    {0},
+};
+
+/* Numbers are fitted only where no named fault explains the upload; one that explains it alone goes
+ * before those that do so beside a fault. */
+static const pe_attempt of_readings[] = {
+    {.try = pe_attempts_try, .applies = has_faults},
+    {.try = pe_attempts_singles, .applies = has_faults},
+    {.try = pe_by_laws_measured, .applies = has_own_frequencies},
+    {.try = try_numbers, .applies = turns},
+    {.try = peel},
+    {.try = pe_attempts_fits, .applies = is_small_and_uneven, .of_claim = true},
+    {.try = pe_attempts_pairs, .applies = is_small, .of_claim = true},
+    {.try = pe_by_laws_alone},
+    {.try = pe_strays_try, .of_claim = true},
+    {.try = pe_strays_try},
+    {0},
+};
+
+/* The guess takes the cause of its positions, where there is a clear one. */
+static pe_status try_reading(pe_search *s, pe_measured *at, pe_problem *why)
+{
+    bool clear;
+    pe_status status = pe_causes_find(&at->reading, s->whole->rotated, &at->cause, &clear, why);
+    if (status != PE_OK)
+        return status;
+    at->multiplied = clear && pe_causes_is_multiple(&at->cause);
+    if (at->multiplied)
+        status = pe_attempts_in_order(s, &at->guess, of_multiples, why);
+    if (status != PE_OK)
+        return status;
+    if (clear)
+        pe_causes_apply(&at->cause, &at->guess);
+    if (clear && pe_causes_is_list(&at->cause))
+        s->view = s->whole;
+    return pe_attempts_in_order(s, &at->guess, of_readings, why);
+}
+
+pe_status pe_by_reading_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_measured best;
+    const pe_upload_view *view = s->view;
+    pe_status status = read_best(s, guess, &best, why);
+    if (status != PE_OK)
+        return status;
+    if (best.made) {
+        s->measured = &best;
+        status = pe_attempts_go_on(s) ? try_reading(s, &best, why) : PE_OK;
+        s->measured = NULL;
+        s->view = view;
+        s->report->pairs_tried = true;
+        s->report->has_reading = true;
+        s->report->reading = best.reading;
+        best.reading = (pe_reading){0};
+    }
+    free_measured(&best);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* findings.c - what explains an upload, the best first. */
+#include "verify/findings.h"
+
+#include <string.h>
+
+#include "verify/faults.h"
+
+/* ---- their order ---- */
+
+/* What a rule names goes before numbers that were fitted, then less error before more. Equals stay
+ * in the order they were found: simpler ones first. */
+static bool is_better(const pe_finding *a, const pe_finding *b)
+{
+    if (a->fitted != b->fitted)
+        return b->fitted;
+    if (a->errors.max_abs != b->errors.max_abs)
+        return a->errors.max_abs < b->errors.max_abs;
+    return a->errors.rms < b->errors.rms;
+}
+
+static void insert(pe_report *report, pe_finding *finding)
+{
+    size_t at = report->n_findings;
+    while (at > 0 && is_better(finding, &report->findings[at - 1]))
+        at--;
+    if (at == PE_FINDINGS_MAX) {
+        pe_verify_finding_free(finding);
+        return;
+    }
+    if (report->n_findings == PE_FINDINGS_MAX)
+        pe_verify_finding_free(&report->findings[--report->n_findings]);
+    memmove(&report->findings[at + 1], &report->findings[at],
+            (report->n_findings - at) * sizeof report->findings[0]);
+    report->findings[at] = *finding;
+    report->n_findings++;
+}
+
+void pe_findings_rank(pe_report *report)
+{
+    for (size_t f = 0; f < report->n_findings; f++) {
+        pe_finding *at = &report->findings[f];
+        const bool tied = f > 0 && !is_better(at - 1, at) && !is_better(at, at - 1);
+        at->rank = f == 0 ? 1 : tied ? at[-1].rank : f + 1;
+    }
+}
+
+/* ---- adding one ---- */
+
+pe_status pe_findings_add(pe_report *report, pe_finding *finding, pe_guess *guess,
+                          pe_buffer *evidence, pe_problem *why)
+{
+    finding->fitted = guess->fitted;
+    finding->n_faults = guess->n_faults;
+    for (size_t f = 0; f < guess->n_faults; f++)
+        finding->faults[f] = guess->faults[f]->name;
+    finding->rule = strdup(pe_buffer_text(&guess->rule));
+    finding->remedy = strdup(pe_buffer_text(&guess->remedy));
+    finding->evidence = strdup(pe_buffer_text(evidence));
+    finding->parameters = pe_guess_parameters(guess);
+    pe_buffer_free(evidence);
+    if (finding->rule == NULL || finding->remedy == NULL || finding->evidence == NULL ||
+        finding->parameters == NULL) {
+        pe_verify_finding_free(finding);
+        return pe_fail_memory(why);
+    }
+    insert(report, finding);
+    return PE_OK;
+}
+
+/* Distances of what explains the upload best: the exact numbers, or those of the float32 path. */
+static pe_status remaining_errors(const pe_comparison *of, unsigned by, pe_errors *out,
+                                  pe_problem *why)
+{
+    pe_distances exact = {0}, reference = {0};
+    pe_status status = pe_measure_distances(of, PE_NUMERICS_EXACT, &exact, why);
+    if (status != PE_OK)
+        return status;
+    *out = exact.errors;
+    if ((by & PE_BY_FLOAT32) == 0 || out->max_abs == 0)
+        return PE_OK;
+    status = pe_measure_distances(of, PE_NUMERICS_FLOAT32, &reference, why);
+    if (status == PE_OK && reference.errors.elements > 0 && reference.errors.max_abs < out->max_abs)
+        *out = reference.errors;
+    return status;
+}
+
+pe_status pe_findings_explain(pe_report *report, const pe_comparison *whole, unsigned by,
+                              pe_problem *why)
+{
+    pe_finding finding = {.exact = (by & PE_BY_EXACT) != 0};
+    *whole->work += 3 * whole->view->elements;
+    pe_status status = remaining_errors(whole, by, &finding.errors, why);
+    if (status == PE_OK && by == PE_BY_FLOAT32)
+        status = pe_measure_undecided(whole, &finding.undecided, why);
+    if (status != PE_OK)
+        return status;
+    pe_buffer evidence = {0};
+    pe_buffer_format(&evidence,
+                     "%s%zu elements are as near to it as %s arithmetic; the largest "
+                     "difference is %.3g",
+                     pe_faults_hold_mostly(whole->guess) ? "all but one in 40 of " : "all ",
+                     finding.errors.elements, finding.exact ? "exact" : "float32",
+                     finding.errors.max_abs);
+    return pe_findings_add(report, &finding, whole->guess, &evidence, why);
+}

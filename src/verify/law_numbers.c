@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* law_numbers.c - numbers of laws, read off a ladder. */
+#include "verify/law_numbers.h"
+
+#include <math.h>
+
+bool pe_law_numbers_scaled(pe_ladder *l)
+{
+    return pe_ladder_is_scaled(l);
+}
+
+bool pe_law_numbers_head(pe_ladder *l)
+{
+    l->a = (double)l->n / l->head_pairs;
+    return l->head_pairs > 0 && l->head_pairs != (double)l->n;
+}
+
+bool pe_law_numbers_rotary(pe_ladder *l)
+{
+    l->a = l->head_pairs / (double)l->n;
+    return l->head_pairs > 0 && l->head_pairs != (double)l->n;
+}
+
+bool pe_law_numbers_multiple(pe_ladder *l)
+{
+    l->a = l->measured[0] / l->claimed[0];
+    l->b = 1 / l->a;
+    return l->span == 0 && isfinite(l->a) && l->a > 0;
+}
+
+/* The pair that tells an exponent best: the slowest one that is known. */
+static size_t telling_pair(const pe_ladder *l)
+{
+    size_t i = l->n - 1;
+    while (i > 0 && !(l->measured[i] > 0 && fabs(l->measured[i]) * l->span >= 0))
+        i--;
+    return i;
+}
+
+/* A number of four digits where it may be one. */
+static double tidy(const pe_ladder *l, double x)
+{
+    const double digit = pow(10, floor(log10(x)) - 3), round_one = digit * round(x / digit);
+    return fabs(round_one - x) <= (2e-6 + 4 * l->roundoff) * x ? round_one : x;
+}
+
+bool pe_law_numbers_geometric(pe_ladder *l)
+{
+    const size_t i = telling_pair(l);
+    const double first = l->measured[0], last = l->measured[i] / first;
+    const double theta = pow(last, -(double)l->n / (double)i);
+    if (l->span > 0 || i == 0 || !(l->theta > 0) || !(isfinite(theta) && theta > 1))
+        return false;
+    l->a = tidy(l, first);
+    l->b = tidy(l, theta);
+    return true;
+}
+
+bool pe_law_numbers_theta(pe_ladder *l)
+{
+    if (!pe_law_numbers_geometric(l) || l->a != 1)
+        return false;
+    l->a = l->b;
+    l->b = l->theta;
+    return true;
+}
+
+bool pe_law_numbers_length(pe_ladder *l)
+{
+    const double n = (double)l->n;
+    if (!(l->dynamic_length > 0) || !pe_law_numbers_theta(l))
+        return false;
+    const double grown = pow(l->a / l->theta, (n - 1) / n);
+    l->b = l->a;
+    l->a = tidy(l, l->dynamic_length * (grown + l->factor - 1) / l->factor);
+    return true;
+}
+
+bool pe_law_numbers_listed(pe_ladder *l)
+{
+    return l->listed;
+}
+
+bool pe_law_numbers_exponent_of_factor(pe_ladder *l)
+{
+    if (!(l->factor > 1) || l->dynamic_length > 0 || !pe_law_numbers_theta(l) ||
+        !pe_ladder_is_scaled(l))
+        return false;
+    l->a = log(l->a / l->theta) / log(l->factor);
+    l->b = 2 * l->a / (l->a - 1);
+    return l->a > 0.5 && l->a < 2;
+}
+
+bool pe_law_numbers_naive(pe_ladder *l)
+{
+    l->a = l->theta * l->factor;
+    l->b = l->factor;
+    return l->theta > 0 && l->factor > 1;
+}
+
+bool pe_law_numbers_least(pe_ladder *l)
+{
+    l->a = HUGE_VAL;
+    for (size_t i = 0; i < l->n; i++)
+        l->a = isfinite(l->measured[i]) ? fmin(l->a, l->measured[i]) : l->a;
+    return l->span == 0 && l->a > 0 && pe_ladder_is_near(l, l->n - 2, l->a);
+}
+
+bool pe_law_numbers_edge(pe_ladder *l)
+{
+    size_t i = 0;
+    while (i < l->n && pe_ladder_is_near(l, i, l->plain[i]))
+        i++;
+    l->a = (double)i;
+    l->b = 1 / pe_ladder_least_part(l);
+    return pe_ladder_is_scaled(l) && i > 0 && i < l->n;
+}
+
+bool pe_law_numbers_bands(pe_ladder *l)
+{
+    size_t first = 0, last = l->n;
+    const double least = pe_ladder_least_part(l);
+    while (first < l->n && pe_ladder_is_near(l, first, l->plain[first]))
+        first++;
+    while (last > first && pe_ladder_is_near(l, last - 1, l->plain[last - 1] * least))
+        last--;
+    for (size_t i = first; i < last; i++)
+        if (l->measured[i] > l->plain[i] * 1.01 || l->measured[i] < l->plain[i] * least * 0.99)
+            return false;
+    l->a = (double)first;
+    l->b = (double)last;
+    return pe_ladder_is_scaled(l) && (first > 0 || last < l->n);
+}
+
+bool pe_law_numbers_rest(pe_ladder *l)
+{
+    size_t first = l->n, last = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (fabs(l->measured[i]) < fabs(l->claimed[i]) / 50) {
+            first = i < first ? i : first;
+            last = i;
+        }
+    l->a = (double)first;
+    l->b = (double)last;
+    return first <= last && first < l->n;
+}

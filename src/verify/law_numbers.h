@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* law_numbers.h - numbers of laws, read off a ladder. */
+#ifndef PE_VERIFY_LAW_NUMBERS_H
+#define PE_VERIFY_LAW_NUMBERS_H
+
+#include "verify/ladder.h"
+
+/** Set ladder->a and ladder->b, as far as the law has numbers. False: it makes no sense there. */
+typedef bool pe_law_reader(pe_ladder *ladder);
+
+/** No numbers: frequencies are scaled at all; they are scaled by a list of factors. */
+pe_law_reader pe_law_numbers_scaled, pe_law_numbers_listed;
+/** Exponents are a times as large: of rotary_dim with head_dim, and the other way round. */
+pe_law_reader pe_law_numbers_head, pe_law_numbers_rotary;
+/** All pairs turn a times as fast, as if scaled by b. Only of frequencies that are told as such. */
+pe_law_reader pe_law_numbers_multiple;
+/** The measured ladder is a theta^(-i/n), and theta b. */
+pe_law_reader pe_law_numbers_geometric;
+/** The base was a, not b. */
+pe_law_reader pe_law_numbers_theta;
+/** Dynamic scaling of the length a makes the base b, which was measured. */
+pe_law_reader pe_law_numbers_length;
+/** The base grew with the a-th power of the factor: that of a dimension b. */
+pe_law_reader pe_law_numbers_exponent_of_factor;
+/** The base times the factor is a, the factor b. */
+pe_law_reader pe_law_numbers_naive;
+/** The smallest frequency is a. */
+pe_law_reader pe_law_numbers_least;
+/** Pairs below a are as without scaling, the others wholly scaled: divided by b. */
+pe_law_reader pe_law_numbers_edge;
+/** Pairs up to a are not scaled, those from b on wholly; a band lies between. */
+pe_law_reader pe_law_numbers_bands;
+/** Pairs a to b do not turn. */
+pe_law_reader pe_law_numbers_rest;
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* strays.c - guesses that explain all of an upload but a part. */
+#include "verify/strays.h"
+
+#include "verify/findings.h"
+
+static const pe_fault strays_of_memory = {
+    .name = "corrupted_elements",
+    .remedy = "look at the memory: buffers that are written twice, padding, copies under way"};
+static const pe_fault not_finite = {
+    .name = "not_finite", .remedy = "look for divisions by zero, overflow and masks of -inf"};
+
+static void describe_strays(const pe_strays *at, pe_buffer *out)
+{
+    pe_buffer_format(out,
+                     "%zu of %zu elements are something else, in %zu of %zu rows (%zu to %zu) "
+                     "and %zu of %zu columns (%zu to %zu)",
+                     at->elements, at->compared, at->rows, at->all_rows, at->first_row,
+                     at->last_row, at->columns, at->all_columns, at->first_column, at->last_column);
+    if (at->not_finite > 0)
+        pe_buffer_format(out, "; %zu of them are NaN or infinite", at->not_finite);
+}
+
+/* Few rows, few pairs, few elements, or only such as are no numbers. */
+static bool is_few(const pe_strays *at, const pe_upload_view *view)
+{
+    if (at->elements == 0)
+        return false;
+    return at->not_finite == at->elements || at->elements * 8 <= at->compared ||
+           (view->layout != NULL &&
+            (at->rows * 4 <= at->all_rows || at->columns * 16 <= at->all_columns));
+}
+
+/* Memory goes bad in a few rows or single elements; in the same columns of most rows, or in a part
+ * of most, a computation does. */
+static bool is_of_memory(const pe_strays *at)
+{
+    return at->not_finite == at->elements || at->rows * 4 <= at->all_rows ||
+           at->elements * 64 <= at->compared;
+}
+
+pe_status pe_strays_try(pe_search *s, pe_guess *guess, pe_problem *why)
+{
+    pe_strays strays;
+    pe_buffer evidence = {0};
+    const pe_comparison whole = {s->whole, guess, &s->work};
+    const bool exact = pe_measure_allowed(guess) == PE_BY_EXACT;
+    pe_status status = pe_measure_strays(&whole, exact ? PE_BY_EXACT : PE_BY_FLOAT32, &strays, why);
+    if (status != PE_OK)
+        return status;
+    const bool few = is_few(&strays, s->whole);
+    if (!few || guess->n_faults == PE_FAULTS_MAX)
+        return PE_OK;
+    pe_finding finding = {.exact = exact};
+    const pe_fault *fault = strays.not_finite == strays.elements ? &not_finite : &strays_of_memory;
+    pe_guess_say(guess, fault, fault->remedy);
+    describe_strays(&strays, &guess->rule);
+    guess->fitted |= !is_of_memory(&strays);
+    pe_buffer_str(&evidence, "all other elements are as they should be");
+    return pe_findings_add(s->report, &finding, guess, &evidence, why);
+}
