@@ -209,7 +209,8 @@ export function form(parameters, change) {
     );
     const rest = parameters.filter((parameter) => !open.includes(parameter));
     const elements = /** @param {Parameter[]} list */ (list) => list.map(({ name }) => controls.get(name)?.element);
-    const more = h('details', { class: 'more' }, h('summary', {}, `${rest.length} more parameters`), elements(rest));
+    const summary = `${rest.length} more parameter${rest.length === 1 ? '' : 's'}`;
+    const more = h('details', { class: 'more' }, h('summary', {}, summary), elements(rest));
     const general = h('p', { class: 'error', role: 'alert', hidden: true });
     const element = h(
         'form',

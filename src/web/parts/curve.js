@@ -1,6 +1,6 @@
 // curve.js - series of numbers as curves, with axes by d3-scale.
 import { attribute, framed, fresh, h, svg } from './dom.js';
-import { brief } from './number.js';
+import { tick } from './number.js';
 
 /**
  * @typedef {object} Series
@@ -169,7 +169,7 @@ export class Curve {
                     'g',
                     { transform: `translate(0 ${this.y(value)})` },
                     svg('line', { x1: left, x2: width - right, class: 'grid' }),
-                    svg('text', { x: left - 7, dy: '0.32em', 'text-anchor': 'end' }, brief(value)),
+                    svg('text', { x: left - 7, dy: '0.32em', 'text-anchor': 'end' }, tick(value)),
                 ),
             ),
             ticks(this.x, Math.max(2, width / 90), xLog).map((value) =>
@@ -177,7 +177,7 @@ export class Curve {
                     'g',
                     { transform: `translate(${this.x(value)} ${floor})` },
                     svg('line', { y2: 5 }),
-                    svg('text', { y: 18, 'text-anchor': 'middle' }, brief(value)),
+                    svg('text', { y: 18, 'text-anchor': 'middle' }, tick(value)),
                 ),
             ),
             svg('line', { x1: left, x2: width - right, y1: floor, y2: floor }),

@@ -130,8 +130,9 @@ const KNOWN = {
     '/v1/swin/index': windowed,
 };
 
-/** @param {Record<string, unknown>} parameters @param {string} tensor */
-function columnsOf(parameters, tensor) {
+/** @param {string} path @param {Record<string, unknown>} parameters @param {string} tensor */
+function columnsOf(path, parameters, tensor) {
+    if (/^\/v1\/swin\/(index|bias)$/.test(path)) return { rowName: 'query patch', columnName: 'key patch' };
     if (parameters.key_length !== undefined || parameters.query_length !== undefined)
         return { rowName: 'query', columnName: 'key' };
     if (parameters.d_model !== undefined) return { rowName: 'row', columnName: 'dimension' };
@@ -152,7 +153,7 @@ export function meaning(path, found, tensor, arrived) {
     const rows = tensor.shape.length > 1 ? (tensor.shape.at(-2) ?? 1) : tensor.length;
     const { positions, offsets } = found.parameters;
     const position = positionOf(positions ?? offsets, rows);
-    const names = columnsOf(found.parameters, tensor.name);
+    const names = columnsOf(path, found.parameters, tensor.name);
     const special = KNOWN[path]?.(found, lookUp(arrived), tensor.name);
     const rowName = position ? (positions === undefined ? 'offset' : 'position') : names.rowName;
     return {

@@ -24,6 +24,7 @@ import { bounded, clamp, large, parse, showing, text, whole, zoomed } from './vi
  * @property {(none: number) => {key: string, paint: (value: number) => number}} [paint] colours of its own; no legend then
  * @property {() => [number, number]} [bounds] least and greatest value; without it those that were read
  * @property {() => void} [onRead] rows have arrived
+ * @property {string} [unit] what the values are, beside the legend
  * @property {boolean} [bare] no axes, no legend: a small one of several
  * @property {number} [height] in CSS pixels
  * @property {(cell: Cell, value: number | undefined, done: boolean) => void} [onCursor]
@@ -69,7 +70,7 @@ export class Heatmap {
             'aria-roledescription': 'heatmap',
             'aria-label': `${options.name}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`,
         });
-        this.legend = legend(scaleOf(0, 0));
+        this.legend = legend(scaleOf(0, 0), options.unit);
         this.legend.element.hidden = options.paint !== undefined;
         this.note = h('p', { class: 'note' });
         this.element = h(

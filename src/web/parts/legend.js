@@ -7,8 +7,8 @@ import { painter } from './palette.js';
 
 const WIDTH = 129;
 
-/** @param {Scale} first */
-export function legend(first) {
+/** @param {Scale} first @param {string} [unit] what the values are */
+export function legend(first, unit) {
     const bar = h('canvas', { class: 'legend-bar', width: WIDTH, height: 1, role: 'img' });
     const low = h('span');
     const high = h('span');
@@ -29,5 +29,5 @@ export function legend(first) {
         bar.setAttribute('aria-label', `${first} is ${low.textContent}, ${last} is ${high.textContent}.`);
     };
     show(first);
-    return { element: h('div', { class: 'legend' }, low, bar, high), show };
+    return { element: h('div', { class: 'legend' }, low, bar, high, unit && h('span', { class: 'note' }, unit)), show };
 }

@@ -119,6 +119,9 @@ export function brief(value, places = 4) {
     return minus(grouped(String(Number(value.toPrecision(Math.max(places, Math.ceil(Math.log10(size))))))));
 }
 
+/** A number beside an axis, where a long one has no room. @param {number} value */
+export const tick = (value) => (Math.abs(value) < 1e6 ? brief(value) : minus(value.toExponential().replace('e+', 'e')));
+
 /** @param {string} text */
 function grouped(text) {
     const [whole, fraction] = text.split('.');

@@ -40,13 +40,15 @@ export const note = (...words) => h('p', { class: 'aside' }, words);
 
 /**
  * A question with a number for an answer, which the server gives.
- * @param {object} exercise
- * @param {string} exercise.question
- * @param {string} [exercise.unit]
- * @param {() => Promise<number>} exercise.answer
- * @param {number} [exercise.within] relative distance that still counts as right
+ * @typedef {object} Exercise
+ * @property {string} question
+ * @property {string} [unit]
+ * @property {() => Promise<number>} answer
+ * @property {number} [within] relative distance that still counts as right
  */
-export function exercise({ question, unit = '', answer, within = 0.005 }) {
+
+/** @param {Exercise} exercise */
+function exercise({ question, unit = '', answer, within = 0.005 }) {
     const id = fresh('exercise');
     const field = h('input', { id, type: 'text', inputmode: 'decimal', autocomplete: 'off', class: 'number' });
     const verdict = h('p', { class: 'verdict', role: 'status' });
@@ -70,3 +72,17 @@ export function exercise({ question, unit = '', answer, within = 0.005 }) {
         verdict,
     );
 }
+
+/**
+ * The foot of a room: its questions side by side, and its notes.
+ * @param {Exercise[]} asked
+ * @param {...Node} notes
+ */
+export const exercises = (asked, ...notes) =>
+    h(
+        'div',
+        { class: 'story exercises' },
+        h('h2', {}, 'Check yourself'),
+        h('div', { class: 'questions' }, asked.map(exercise)),
+        notes,
+    );

@@ -7,7 +7,7 @@ import { Latest, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
 import { models } from './catalogue.js';
 import { Dials, owners, steps } from './dials.js';
@@ -125,28 +125,24 @@ async function gridOf(convention, positions, signal) {
     return { cos: await numbers(found, 'cos', signal), sin: await numbers(found, 'sin', signal) };
 }
 
-const exercises = () =>
-    h(
-        'div',
-        { class: 'story' },
-        h('h2', {}, 'Check yourself'),
-        exercise({
-            question:
-                'Qwen2-VL 2B reads 4 words, an image of 6 × 9 tokens, and a word. What is the position of that word?',
-            within: 0,
-            answer: async () => {
-                const { axes } = await positionsOf(asked(USUAL.model, 'image', [1, 6, 9], [4, 1]));
-                return axes[0][axes[0].length - 1];
-            },
-        }),
-        exercise({
-            question: 'How many pairs of Qwen2-VL 2B are turned by the width?',
-            unit: 'pairs',
-            within: 0,
-            answer: async () =>
-                owners(await turnOf(USUAL.model, steps(AXES.length)), AXES.length).filter((axis) => axis === 2).length,
-        }),
-    );
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: 'Qwen2-VL 2B reads 4 words, an image of 6 × 9 tokens, and a word. What is the position of that word?',
+        within: 0,
+        answer: async () => {
+            const { axes } = await positionsOf(asked(USUAL.model, 'image', [1, 6, 9], [4, 1]));
+            return axes[0][axes[0].length - 1];
+        },
+    },
+    {
+        question: 'How many pairs of Qwen2-VL 2B are turned by the width?',
+        unit: 'pairs',
+        within: 0,
+        answer: async () =>
+            owners(await turnOf(USUAL.model, steps(AXES.length)), AXES.length).filter((axis) => axis === 2).length,
+    },
+];
 
 class Axes {
     /** @param {HTMLElement} host @param {Context} context */
@@ -238,13 +234,11 @@ class Axes {
                 ),
             ),
             this.grids(),
-            h(
-                'div',
-                { class: 'story' },
+            exercises(
+                ASKED,
                 note('Some texts give the word after a picture its index in the sequence. ', this.aside),
                 note('mrope_section counts pairs, not channels: ', this.counts),
             ),
-            exercises(),
         ];
     }
 

@@ -6,7 +6,7 @@ import { Figure } from '../parts/figure.js';
 import { Latest, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { digits } from '../parts/number.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { Buckets } from './buckets.js';
 
 /** @typedef {import('./rooms.js').Context} Context */
@@ -102,13 +102,7 @@ class Biases {
             h(
                 'div',
                 { class: 'split' },
-                h(
-                    'section',
-                    { class: 'panel', 'aria-label': 'Parameters' },
-                    this.kind.element,
-                    this.panel,
-                    this.words(),
-                ),
+                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.kind.element, this.panel),
                 h(
                     'div',
                     { class: 'stage' },
@@ -116,11 +110,12 @@ class Biases {
                     section(
                         place,
                         { name: 'map', title: 'Maps of query and key', first: true },
-                        this.picture,
                         this.bucketsPart,
+                        this.picture,
                     ),
                 ),
             ),
+            this.words(),
         );
     }
 
@@ -135,40 +130,41 @@ class Biases {
                 third.textContent = `${digits(press[8], 'float32')}, not ${digits(formula[8], 'float32')}`;
             })
             .catch(() => undefined); // The line says that the server is away.
-        return h(
-            'div',
-            { class: 'story' },
+        return exercises(
+            [
+                {
+                    question: 'A model has 16 heads. What is the slope of the first?',
+                    answer: async () => (await numbers(await tensors('/v1/alibi/slopes', { num_heads: '16' })))[0],
+                },
+                {
+                    question:
+                        'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
+                    answer: async () =>
+                        (
+                            await (await answer('/v1/t5/buckets', { query_length: '101' })).tensors
+                                .values()
+                                .next()
+                                .value?.read(100, 1)
+                        )?.[0] ?? NaN,
+                },
+                {
+                    question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
+                    answer: async () =>
+                        1 +
+                        Math.max(
+                            ...Array.from(
+                                await numbers(
+                                    await tensors('/v1/swin/index', { window_height: '7', window_width: '7' }),
+                                ),
+                            ),
+                        ),
+                },
+            ],
             note(
                 'Some texts give every number of heads the slopes 2^(−8h/H). The published rule says so for powers of two only: of 12 heads, the ninth has ',
                 third,
                 '.',
             ),
-            h('h2', {}, 'Try it'),
-            exercise({
-                question: 'A model has 16 heads. What is the slope of the first?',
-                answer: async () => (await numbers(await tensors('/v1/alibi/slopes', { num_heads: '16' })))[0],
-            }),
-            exercise({
-                question:
-                    'T5 with 32 buckets and max_distance 128: which bucket has a key 100 tokens before the query?',
-                answer: async () =>
-                    (
-                        await (await answer('/v1/t5/buckets', { query_length: '101' })).tensors
-                            .values()
-                            .next()
-                            .value?.read(100, 1)
-                    )?.[0] ?? NaN,
-            }),
-            exercise({
-                question: 'How many rows has the table of biases of a Swin window of 7 × 7?',
-                answer: async () =>
-                    1 +
-                    Math.max(
-                        ...Array.from(
-                            await numbers(await tensors('/v1/swin/index', { window_height: '7', window_width: '7' })),
-                        ),
-                    ),
-            }),
         );
     }
 

@@ -7,7 +7,7 @@ import { Latest, complaint, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { parse } from '../parts/safetensors.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { configBox, droppable, picker } from './catalogue.js';
 import { samples } from './samples.js';
 import { blob, held, read, renamed } from './upload.js';
@@ -203,9 +203,9 @@ class Doctor {
                         this.report,
                         this.picture,
                     ),
-                    this.words(),
                 ),
             ),
+            this.words(),
         );
     }
 
@@ -216,21 +216,20 @@ class Doctor {
             const upload = await known(read(id, await sample.make()));
             return this.verify(upload, sample.encoding, shapes(upload, sample.encoding, { ...sample.claim }));
         };
-        return h(
-            'div',
-            { class: 'story' },
+        return exercises(
+            [
+                {
+                    question: '“cos and sin with another base”: which base was it made with?',
+                    answer: async () => Number((await verdict('base')).diagnosis[0]?.parameters?.rope_theta),
+                },
+                {
+                    question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
+                    answer: async () => Number((await verdict('scaling')).first_bad?.pair),
+                },
+            ],
             note(
                 'A table may be right in its first rows and wrong in all others: slow pairs hardly move at first. Compare far positions, too.',
             ),
-            h('h2', {}, 'Try it'),
-            exercise({
-                question: '“cos and sin with another base”: which base was it made with?',
-                answer: async () => Number((await verdict('base')).diagnosis[0]?.parameters?.rope_theta),
-            }),
-            exercise({
-                question: '“Llama 3.1 without its scaling”: which pair is the first that is wrong?',
-                answer: async () => Number((await verdict('scaling')).first_bad?.pair),
-            }),
         );
     }
 
@@ -329,7 +328,10 @@ class Doctor {
         const { upload } = this;
         const values = upload === null ? this.values() : shapes(upload, kind, this.values());
         this.controls?.show(values);
-        if (upload === null) return;
+        if (upload === null)
+            return this.report.replaceChildren(
+                h('p', { class: 'note' }, 'Nothing to judge yet: drop a file, or try one of those above.'),
+            );
         const list = [...upload.tensors].map(([name, { shape, dtype }]) => `${name} [${shape.join(', ')}] ${dtype}`);
         this.fileName.textContent = `${upload.name}: ${list.join('; ')}`;
         this.picture.setAttribute('aria-busy', 'true');

@@ -123,12 +123,14 @@ export class Drift {
             { name: 'angles in', type: 'string', required: false, choices: TYPES, description: '' },
             set('angle', TYPES[0]),
         );
+        this.said = h('p', { role: 'status' });
         this.note = h('p', { class: 'note' });
         this.element = h(
             'div',
             { class: 'drift' },
             h('div', { class: 'row' }, this.angle.element, this.up.element),
             this.error.element,
+            this.said,
             this.out,
             this.readout.element,
             this.note,
@@ -173,6 +175,7 @@ export class Drift {
                 read: (first, count) => Promise.resolve(shown.slice(first * pairs, (first + count) * pairs)),
             },
             name: `Error of the angle in radians, ${angle}`,
+            unit: 'error in radians',
             rowName: 'position',
             columnName: 'pair',
             rowLabel: (row) => brief(positions[row]),
@@ -201,6 +204,9 @@ export class Drift {
         );
         this.parts = [map, curve];
         this.out.replaceChildren(map.element, curve.element);
+        const last = positions.length - 1;
+        const ends = names.map((name) => `${brief(largest(found.errors[name], last, pairs))} rad with ${name} angles`);
+        this.said.textContent = `At position ${brief(positions[last])} the most wrong pair is off by ${ends.join(', ')}. A whole turn is ${brief(2 * Math.PI)} rad.`;
         this.note.textContent = [
             'Each error is the difference of two tables that this server has made.',
             'float32: the angle between the two points, PyTorch’s arithmetic (numerics=float32) and exact.',

@@ -8,7 +8,7 @@ import { Latest, complaint, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits, hex } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { block } from '../parts/take.js';
 import { configBox, models, picker } from './catalogue.js';
 import { Drift } from './drift.js';
@@ -248,10 +248,10 @@ class Reach {
                     this.types.element,
                     this.numerics.element,
                     this.controls.element,
-                    this.words(),
                 ),
                 this.stage,
             ),
+            this.words(),
         );
     }
 
@@ -284,35 +284,34 @@ class Reach {
                 less.textContent = `at pair 1 by ${brief(naive[1], 6)} and ${brief(ntk[1], 6)}, at pair ${last} by ${brief(naive[last], 6)} and ${brief(ntk[last], 6)}`;
             })
             .catch(() => undefined); // The line says that the server is away.
-        return h(
-            'div',
-            { class: 'story' },
+        return exercises(
+            [
+                {
+                    question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
+                    answer: async () => Number((await tensors('/v1/rope/scaled-base', base)).scalars.scaled_base),
+                },
+                {
+                    question: 'How long is the longest wave of Llama 3.1 8B?',
+                    unit: 'positions',
+                    answer: async () =>
+                        (
+                            await numbers(
+                                await tensors('/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }),
+                                'wavelength',
+                            )
+                        ).at(-1) ?? NaN,
+                },
+                {
+                    question:
+                        'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
+                    answer: () => firstUnseen(DEFAULTS),
+                },
+            ],
             note(
                 'Some texts multiply the base by s and call it NTK. The naive base b · s stretches less than NTK’s at every pair but the first: for b = 10000, d = 128, s = 8, ',
                 less,
                 '.',
             ),
-            h('h2', {}, 'Try it'),
-            exercise({
-                question: 'The base is 10000, head_dim 128, s = 8. What is NTK’s scaled base?',
-                answer: async () => Number((await tensors('/v1/rope/scaled-base', base)).scalars.scaled_base),
-            }),
-            exercise({
-                question: 'How long is the longest wave of Llama 3.1 8B?',
-                unit: 'positions',
-                answer: async () =>
-                    (
-                        await numbers(
-                            await tensors('/v1/rope/frequencies', { model: 'llama-3.1-8b', dtype: 'float64' }),
-                            'wavelength',
-                        )
-                    ).at(-1) ?? NaN,
-            }),
-            exercise({
-                question:
-                    'The base is 10000, head_dim 128, trained on 4096 tokens. Which pair first exceeds its training range in a text of 32768?',
-                answer: () => firstUnseen(DEFAULTS),
-            }),
         );
     }
 
@@ -534,9 +533,10 @@ class Reach {
         for (const curve of [this.waves, this.stretch, this.turns]) curve.mark(at);
         this.explain(found, at);
         const number = /** @param {ArrayLike<number> | undefined} list @param {number} i */ (list, i) =>
-            h('td', {}, list === undefined ? '' : digits(list[i], 'float64'));
+            h('td', {}, list === undefined ? '–' : digits(list[i], 'float64'));
         const heads = [
             'type',
+            'longest wavelength',
             ...FACTS.map(([, name]) => name),
             ...(at === null ? [] : [`wavelength of pair ${at}`, 'its stretch', 'its turns']),
         ];
@@ -566,6 +566,7 @@ class Reach {
                             'tr',
                             {},
                             h('th', { scope: 'row', class: `series-${i % 8}` }, kind.name),
+                            number([Math.max(...Array.from(kind.wavelength))], 0),
                             FACTS.map(([name]) => number(i < found.types.length ? found.facts[name] : undefined, i)),
                             at === null
                                 ? []
@@ -617,6 +618,7 @@ class Reach {
         );
         select.show(type);
         const blocks = Object.entries(settings[type] ?? {}).map(([engine, { value, note: words }]) => {
+            if (value === null) return h('p', { class: 'note' }, h('code', {}, engine), `: ${words ?? ''}`);
             const text = typeof value === 'string' ? value : JSON.stringify(value, null, 4);
             return block(
                 { name: engine, text: engine === 'posenc' ? location.origin + text : text },

@@ -8,7 +8,7 @@ import { Latest } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { Readout } from '../parts/readout.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
 import { Drift } from './drift.js';
 import { Track } from './track.js';
@@ -236,28 +236,25 @@ const lead = (listing) =>
         [find(listing, 'rope/scores')],
     );
 
-const exercises = () =>
-    h(
-        'div',
-        { class: 'story' },
-        h('h2', {}, 'Check yourself'),
-        exercise({
-            question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
-            answer: () => scoreOf([0.3, -1.2], [1, 0.5], 5, 3),
-        }),
-        exercise({
-            question: 'And with m = 3 and n = 5?',
-            answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5),
-        }),
-        exercise({
-            question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
-            unit: 'tokens',
-            answer: async () => {
-                const answer = await tensors('/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' });
-                return Number((await all(answer, 'wavelength')).at(-1));
-            },
-        }),
-    );
+/** @type {import('../parts/story.js').Exercise[]} */
+const ASKED = [
+    {
+        question: 'Set q = 0.3,−1.2 and k = 1,0.5, m = 5 and n = 3. What is the score?',
+        answer: () => scoreOf([0.3, -1.2], [1, 0.5], 5, 3),
+    },
+    {
+        question: 'And with m = 3 and n = 5?',
+        answer: () => scoreOf([0.3, -1.2], [1, 0.5], 3, 5),
+    },
+    {
+        question: 'After how many tokens has the slowest clock of head_dim 128, base 10000, made one turn?',
+        unit: 'tokens',
+        answer: async () => {
+            const answer = await tensors('/v1/rope/frequencies', { head_dim: '128', dtype: 'float64' });
+            return Number((await all(answer, 'wavelength')).at(-1));
+        },
+    },
+];
 
 /** @param {Readout} readout @param {Seen} seen @param {number} pair */
 function explain(readout, { state, shares, frequency, wavelength }, pair) {
@@ -446,10 +443,9 @@ class Curves {
     }
 }
 
-const aside = () =>
-    h(
-        'div',
-        { class: 'story' },
+const questions = () =>
+    exercises(
+        ASKED,
         note(
             'The share of a pair is (q₁k₁ + q₂k₂) cos((m − n)θ) + (q₁k₂ − q₂k₁) sin((m − n)θ). Some pages have the ' +
                 'other sign before the sine: that is the score with m and n exchanged. The first exercise tells the two ' +
@@ -490,7 +486,7 @@ class Rotations {
             listing.formats.map(({ name }) => name),
         );
         /** @private */ this.now = new Latest((error) => this.fields.fail(error), { patient: true });
-        host.replaceChildren(lead(listing), this.bench(), this.curves.element, exercises(), aside());
+        host.replaceChildren(lead(listing), this.bench(), this.curves.element, questions());
         this.update();
     }
 

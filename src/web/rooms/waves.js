@@ -8,7 +8,7 @@ import { Latest, complaint, numbers, section } from '../parts/latest.js';
 import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { positionOf } from '../parts/positions.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { Drift } from './drift.js';
 import { Fan } from './fan.js';
 import { Lamps, around } from './lamps.js';
@@ -131,7 +131,7 @@ class Waves {
             h(
                 'div',
                 { class: 'split' },
-                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.controls.element, this.words()),
+                h('section', { class: 'panel', 'aria-label': 'Parameters' }, this.controls.element),
                 h(
                     'div',
                     { class: 'stage' },
@@ -177,6 +177,7 @@ class Waves {
                     ),
                 ),
             ),
+            this.words(),
         ];
     }
 
@@ -186,27 +187,26 @@ class Waves {
             (await numbers(await tensors('/v1/rope/frequencies', { head_dim, dtype: 'float64' }), 'wavelength')).at(
                 -1,
             ) ?? NaN;
-        return h(
-            'div',
-            { class: 'story' },
+        return exercises(
+            [
+                {
+                    question: 'd_model is 64. What stands at position 5, dimension 10?',
+                    answer: async () =>
+                        (await numbers(await tensors('/v1/sinusoidal', { d_model: '64', positions: '5' })))[10],
+                },
+                {
+                    question: 'd_model is 128, the base 10000. How long is the longest wave?',
+                    unit: 'positions',
+                    answer: () => last('128'),
+                },
+                {
+                    question:
+                        'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
+                    answer: async () =>
+                        (await numbers(await tensors('/v1/sinusoidal/offset', { d_model: '64', offset: '7' })))[0],
+                },
+            ],
             note('Some texts say that wavelengths fall with the dimension’s index. They grow: ', this.growth),
-            h('h2', {}, 'Try it'),
-            exercise({
-                question: 'd_model is 64. What stands at position 5, dimension 10?',
-                answer: async () =>
-                    (await numbers(await tensors('/v1/sinusoidal', { d_model: '64', positions: '5' })))[10],
-            }),
-            exercise({
-                question: 'd_model is 128, the base 10000. How long is the longest wave?',
-                unit: 'positions',
-                answer: () => last('128'),
-            }),
-            exercise({
-                question:
-                    'd_model is 64. Mₖ has a block for each pair. For k = 7, what is the first number of pair 0’s block?',
-                answer: async () =>
-                    (await numbers(await tensors('/v1/sinusoidal/offset', { d_model: '64', offset: '7' })))[0],
-            }),
         );
     }
 

@@ -8,7 +8,7 @@ import { find } from '../parts/listing.js';
 import { brief, digits } from '../parts/number.js';
 import { colour, scaleOf } from '../parts/palette.js';
 import { Readout } from '../parts/readout.js';
-import { exercise, note, story } from '../parts/story.js';
+import { exercises, note, story } from '../parts/story.js';
 import { take } from '../parts/take.js';
 import { scores, shareFormula } from './softmax.js';
 
@@ -277,23 +277,22 @@ function vectors() {
     return { element, show };
 }
 
-function exercises() {
-    return h(
-        'div',
-        { class: 'story' },
-        h('h2', {}, 'Check yourself'),
-        exercise({
-            question: '“man bites dog” without positions: what share of its attention does dog give to man?',
-            answer: () => answerOf(SENTENCE, 'none', 0, 2),
-        }),
-        exercise({
-            question: 'Type “so so so”. Without positions, what share does each word get?',
-            answer: () => answerOf('so so so', 'none', 0, 1),
-        }),
-        exercise({
-            question: 'The same three words with ALiBi: what share does the first give to the second?',
-            answer: () => answerOf('so so so', 'alibi', 2, 1),
-        }),
+function questions() {
+    return exercises(
+        [
+            {
+                question: '“man bites dog” without positions: what share of its attention does dog give to man?',
+                answer: () => answerOf(SENTENCE, 'none', 0, 2),
+            },
+            {
+                question: 'Type “so so so”. Without positions, what share does each word get?',
+                answer: () => answerOf('so so so', 'none', 0, 1),
+            },
+            {
+                question: 'The same three words with ALiBi: what share does the first give to the second?',
+                answer: () => answerOf('so so so', 'alibi', 2, 1),
+            },
+        ],
         note(
             'It is often said that attention without positions knows nothing of order. That holds while every word ' +
                 'sees every word. Under a causal mask the first word sees itself alone and the third sees three: ' +
@@ -366,7 +365,7 @@ class Words {
         /** @private */ this.questions = new Latest(context.fail, { patient: true });
         /** @private */ this.reasons = new Latest(context.fail, { patient: true });
         this.panels.forEach(({ maps }) => this.follow(maps));
-        host.replaceChildren(lead(context.listing), ...this.layout(), exercises());
+        host.replaceChildren(lead(context.listing), ...this.layout(), questions());
         this.update();
     }
 

@@ -39,6 +39,7 @@ export const cases = {
             assert.deepEqual(
                 rows[name].map(Number),
                 [
+                    Math.max(...found.wavelength.data[i]),
                     ...['base', 'attention_factor', 'slow_pairs', 'unseen_pairs', 'largest_angle'].map(
                         (fact) => found[fact].data[i],
                     ),

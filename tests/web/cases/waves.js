@@ -96,6 +96,10 @@ export const cases = {
         const error = Number(said.match(/error(.*) rad/)[1].replace('−', '-'));
         assert.ok(Math.abs(error / (8192 * (rounded - exact)) - 1) < 1e-2, said);
         assert.match(await bench.address(page), /angle=bfloat16/);
+        assert.match(await page.textContent('.drift .legend'), /error in radians/);
+        const last = /position 1\u202f048\u202f576 .* ([\d.]+) rad with float32 .* ([\d.]+) rad with bfloat16/;
+        const [float32, bfloat16] = (await page.textContent('.drift')).match(last).slice(1).map(Number);
+        assert.ok(float32 > 0 && float32 < 1 && bfloat16 > 100, `${float32} and ${bfloat16}`);
     },
     'the exercises know the answers of the server': async (bench) => {
         const page = await bench.page('#/waves');
